@@ -1,0 +1,42 @@
+// The event clock: int64 femtoseconds since the start of the simulation. Equal means equal; no epsilons.
+//
+// Why femtoseconds: a result must agree with its closed form to 1e-9 relative down to a single microsecond, which a
+// picosecond tick (1e-6 of a microsecond) cannot hold. The range is 2^63 fs = 9,223 s (2.5 hours): a step that is
+// longer is refused by the engine, never wrapped.
+#pragma once
+
+#include <cmath>
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+#include "sim/base/check.hpp"
+#include "sim/base/quantity.hpp"
+
+namespace weft {
+
+struct Instant {
+    std::int64_t femtoseconds = 0;
+
+    static constexpr double ticks_per_second = 1e15;
+
+    constexpr auto operator<=>(const Instant&) const = default;
+    static constexpr Instant never() { return {std::numeric_limits<std::int64_t>::max()}; }
+};
+
+// The only rounding from durations to the clock: to the nearest tick. Throws RangeError past the end of the clock.
+inline Instant operator+(Instant start, Seconds duration) {
+    const double ticks = duration.value * Instant::ticks_per_second;
+    if (!(ticks >= 0.0 && ticks < 9.2e18 - static_cast<double>(start.femtoseconds))) {
+        throw RangeError("simulated time leaves the clock's range of 0 to 9,200 s");
+    }
+    return {start.femtoseconds + std::llround(ticks)};
+}
+
+inline constexpr Seconds operator-(Instant end, Instant start) {
+    return {static_cast<double>(end.femtoseconds - start.femtoseconds) / Instant::ticks_per_second};
+}
+
+inline constexpr Seconds since_start(Instant t) { return t - Instant{}; }
+
+}  // namespace weft

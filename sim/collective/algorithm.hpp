@@ -1,0 +1,64 @@
+// A collective algorithm as data, in two forms: compact phases that drive the simulation at any size, and explicit
+// transfers that prove it at small sizes (tests execute them symbolically). One file per algorithm registers it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, point_to_point };
+
+std::string_view name(Collective op);  // "all_reduce", ...
+
+// Whom member i of n sends to in every round of a phase.
+enum class Peer : std::uint8_t {
+    shift,     // member (i + distance) mod n, all members
+    chain,     // member i + 1, all members but the last
+    exchange,  // member i xor distance, members below `span` (a power of two)
+    fold,      // member i sends to i - distance, members at or above `distance` (the extra ones beyond a power of two)
+    unfold,    // the reverse of fold
+    all,       // every other member, all at once
+};
+
+// `repeat` equal rounds. In each, every sender moves `fraction` of the message to its peer. `hops` is the number of
+// messages on the critical path whose latencies add up: equal to `repeat` where each round waits for the one before,
+// smaller where chunks follow one another down a pipeline.
+struct Phase {
+    Peer peer = Peer::shift;
+    std::uint32_t distance = 1;
+    std::uint32_t span = 0;  // members taking part in an `exchange`; 0 elsewhere
+    double fraction = 1.0;
+    std::uint32_t repeat = 1;
+    std::uint32_t hops = 1;
+    bool reduce = false;
+};
+
+// One message of one chunk. The message is cut into `chunks` equal pieces; all_to_all numbers them
+// source * n + destination, all_gather / reduce_scatter / all_reduce by owner or position.
+struct Transfer {
+    std::uint32_t round, from, to, chunk;
+    bool reduce;
+};
+
+// For n members the full message (nccl-tests convention: the larger of send and receive buffer) has `chunks(n)` pieces.
+struct Algorithm {
+    std::string_view name;  // "ring", "halving_doubling", "direct"
+    Collective op;
+    std::uint32_t (*chunks)(std::uint32_t n);
+    std::vector<Phase> (*phases)(std::uint32_t n);
+    std::vector<Transfer> (*transfers)(std::uint32_t n);
+};
+
+// The peer of member i in a phase among n, or n if i does not send (Peer::all: not defined, every other member).
+std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n);
+
+const Algorithm& find_algorithm(Collective op, std::string_view name);  // throws LogicError if unknown
+
+namespace collective {
+std::span<const Algorithm* const> all();  // every registered algorithm, sorted by file
+}
+
+}  // namespace weft

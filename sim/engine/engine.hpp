@@ -1,0 +1,29 @@
+// Executes a Program on a network.
+#pragma once
+
+#include "sim/engine/timeline.hpp"
+#include "sim/network/network_model.hpp"
+#include "sim/program/program.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+// The program waits in a circle or for something that never comes; what() names the chain op by op.
+struct Deadlock : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Runs to the end. Throws Deadlock; LogicError if bytes delivered differ from bytes asked for (checked in every run);
+// RangeError past the end of the clock.
+template <NetworkModel N>
+Timeline run(const Program& program, const Topology& topology, N& network);
+
+enum class NetworkKind : std::uint8_t {
+    flow,   // max-min fair sharing of links
+    ideal,  // alpha-beta: every flow as if alone
+    free,   // communication takes no time at all: what computation and the schedule alone cost
+};
+
+Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind);
+
+}  // namespace weft

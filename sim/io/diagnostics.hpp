@@ -1,0 +1,38 @@
+// The user's mistakes: where, which key, what was expected. All of a run's mistakes travel in one ConfigError.
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+struct Diagnostic {
+    std::string file;     // as given by the user; "--set" for command-line overrides; empty if there is no place
+    int line = 0;         // from 1; 0 if unknown
+    int column = 0;       // from 1
+    std::string key;      // "layout.tensor"; may be empty
+    std::string message;  // "expected ..., got ..."
+};
+
+// "job.json:5:15: error: layout.tensor: expected ..."; parts that are unknown are left out.
+std::string to_text(const Diagnostic& diagnostic);
+
+class ConfigError : public std::runtime_error {
+  public:
+    explicit ConfigError(std::vector<Diagnostic> diagnostics);  // what(): one line each, sorted by place
+    const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+
+  private:
+    std::vector<Diagnostic> diagnostics_;
+};
+
+// Up to three known names that look most like `name` (edit distance, at most a third of its length or 2), best first.
+std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known);
+
+// `, did you mean "a" or "b"?`, or "" when nothing is near.
+std::string suggestion(std::string_view name, std::span<const std::string> known);
+
+}  // namespace weft

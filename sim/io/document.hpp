@@ -1,0 +1,105 @@
+// A JSON document (comments allowed) read key by key. The reader is the schema: getters record what was wrong and
+// return a harmless value, done() refuses keys that nobody asked for, and Document::check() throws everything at once.
+//
+//   Document document = Document::read(path);
+//   Field tier = document.root();
+//   Tier t{.kind = tier.choice("kind", {"crossbar", "fat_tree"}), .radix = tier.count("radix")};
+//   tier.done();
+//   document.check();
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/quantity.hpp"
+#include "sim/io/diagnostics.hpp"
+
+namespace weft {
+
+class Field;
+
+class Document {
+  public:
+    // Throws ConfigError: unreadable file, invalid JSON (with its place), duplicate keys.
+    static Document read(const std::filesystem::path& path);
+    static Document parse(std::string name, std::string text);
+
+    // Applies "key.path=value" before reading; value is JSON, or else taken as a string. List elements by number.
+    // Throws ConfigError if the assignment has no '=' or its path runs through a value that is no object or list.
+    void assign(std::string_view assignment);
+
+    Field root();
+    void check() const;  // throws ConfigError if anything was recorded
+    bool has_errors() const;
+    std::string_view name() const;
+    std::string text() const;  // the document as compact JSON with the assignments applied
+
+  private:
+    friend class Field;
+    struct State;
+    std::shared_ptr<State> state_;  // Fields point into it; never shared beyond the reading of one document
+};
+
+// An object or list of the document. Cheap to copy.
+class Field {
+  public:
+    bool has(std::string_view key) const;      // present and not null; counts as asked for
+    bool is_text(std::string_view key) const;  // present and a string
+    bool is_object(std::string_view key) const;
+    bool is_number(std::string_view key) const;
+    bool is_flag(std::string_view key) const;
+
+    // Required members. Errors (missing, wrong type, out of range) are recorded and a harmless value returned.
+    Field object(std::string_view key);             // an empty object if missing
+    std::vector<Field> list(std::string_view key);  // of objects or values
+    std::string text(std::string_view key);
+    std::string choice(std::string_view key, std::span<const std::string> allowed);
+    std::string choice(std::string_view key, std::initializer_list<std::string> allowed);
+    std::uint32_t count(std::string_view key);  // integer >= 1 (1e3 and 1000.0 accepted)
+    std::uint32_t whole(std::string_view key);  // integer >= 0
+    double number(std::string_view key);        // finite
+    bool flag(std::string_view key);
+    Bytes bytes(std::string_view key);               // "64 GiB", "512 B"
+    BytesPerSecond bandwidth(std::string_view key);  // "25 GB/s", "200 Gbit/s"
+    Seconds duration(std::string_view key);          // "2.4 us"
+    FlopsPerSecond flop_rate(std::string_view key);  // "191.5 TFLOP/s"
+
+    // The same with a default when the key is absent (or null).
+    std::string text(std::string_view key, std::string_view otherwise);
+    std::string choice(std::string_view key, std::initializer_list<std::string> allowed, std::string_view otherwise);
+    std::uint32_t count(std::string_view key, std::uint32_t otherwise);
+    std::uint32_t whole(std::string_view key, std::uint32_t otherwise);
+    double number(std::string_view key, double otherwise);
+    bool flag(std::string_view key, bool otherwise);
+    Bytes bytes(std::string_view key, Bytes otherwise);
+    BytesPerSecond bandwidth(std::string_view key, BytesPerSecond otherwise);
+    Seconds duration(std::string_view key, Seconds otherwise);
+
+    std::uint32_t as_whole();  // this field itself, as an element of a list
+    double as_number();
+    std::string as_text();
+    std::vector<Field> elements();  // this field itself, as a list
+
+    std::vector<std::string> keys() const;  // of an object, in document order
+    std::string path() const;               // "node.links[2]"
+
+    // Records an error of meaning at `key` of this object (at the object itself if key is empty or absent).
+    void error(std::string_view key, std::string message);
+    // Every key that no getter asked for is an error, with the nearest of the keys that were.
+    void done();
+
+  private:
+    friend class Document;
+    Field(std::shared_ptr<Document::State> state, std::size_t node) : state_(std::move(state)), node_(node) {}
+    std::shared_ptr<Document::State> state_;
+    std::size_t node_;  // index into the state's table of visited values
+};
+
+}  // namespace weft

@@ -1,0 +1,19 @@
+// Data files compiled into the program (see weft_embed in tools/cmake), so that it runs from anywhere.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace weft::embedded {
+
+struct File {
+    std::string_view name;  // "frontier"
+    std::string_view path;  // "topologies/machines/frontier.json"
+    std::string_view text;
+};
+
+std::span<const File> catalog();   // models/catalog
+std::span<const File> devices();   // models/devices
+std::span<const File> machines();  // topologies/machines
+
+}  // namespace weft::embedded

@@ -1,0 +1,46 @@
+// What the engine needs from a network. A concept, not a base class: the engine inlines the calls.
+//
+// The traffic of a lock-step collective is rigid: in one phase of a ring every member moves the same number of bytes
+// at the same rate over its own hop. So the unit of traffic is a *pattern*: a set of directed links, each with a load
+// (how many copies of the flow cross it). A point-to-point transfer is the pattern of its route with loads 1; a ring
+// is the pattern of all its hops; eight symmetric rings that run together are one pattern with larger loads.
+// A flow on a pattern has one rate x; on every link  sum over flows of load * x <= bandwidth, and rates are max-min
+// fair. The allocation is unique, and links with equal bandwidth and equal loads are one constraint.
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <vector>
+
+#include "sim/base/instant.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/base/table.hpp"
+
+namespace weft {
+
+struct LinkLoad {
+    LinkId link{};
+    double load = 1.0;  // bytes on this link per byte of the flow (per member)
+    bool operator==(const LinkLoad&) const = default;
+};
+
+struct Pattern {
+    std::vector<LinkLoad> loads;                                  // sorted by link, each link at most once, loads > 0
+    BytesPerSecond cap{std::numeric_limits<double>::infinity()};  // channel or protocol limit of the flow's rate
+};
+
+template <class N>
+concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<FlowId>& done) {
+    // Starts `bytes` > 0 on a pattern given at construction. Calls must not go back in time.
+    { network.start(now, pattern, bytes) } -> std::same_as<FlowId>;
+    // The instant at which the next flow finishes; Instant::never() when none is under way. Solves if rates are stale.
+    { network.next_change() } -> std::same_as<Instant>;
+    // Moves to `now` <= next_change() and appends the flows that finish there, in FlowId order; their ids are reused.
+    {network.advance(now, done)};
+    // Bytes that finished flows have moved, by integrating their rates (the bytes-delivered check).
+    { network.delivered() } -> std::same_as<Bytes>;
+    // Byte-carrying time per link is reported by class: bytes carried since the start.
+    { network.carried(LinkId{}) } -> std::same_as<Bytes>;
+};
+
+}  // namespace weft

@@ -1,0 +1,76 @@
+// The machine as a frozen graph of directed links, with a router. Structure of arrays; built once by topologies/.
+// All-pairs routes are never stored: a route is computed on demand.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "sim/base/check.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/base/table.hpp"
+
+namespace weft {
+
+// What links of one kind have in common, e.g. "infinity_fabric.x4" or "slingshot.global".
+struct LinkClass {
+    std::string name;
+    BytesPerSecond nominal;    // specified, per direction
+    BytesPerSecond bandwidth;  // achievable, per direction: nominal x measured efficiency; what the simulation uses
+    Seconds latency;           // time of flight of the first byte over this link, receiving switch included
+};
+
+// The directed links from one rank to another, in order. Empty for a rank to itself.
+struct Route {
+    static constexpr std::size_t capacity = 14;
+    std::array<LinkId, capacity> hop{};
+    std::uint8_t hops = 0;
+
+    void push_back(LinkId link) {
+        WEFT_CHECK(hops < capacity, "route longer than Route::capacity");
+        hop[hops++] = link;
+    }
+    void append(const Route& other) {
+        for (const LinkId link : other.links()) push_back(link);
+    }
+    std::span<const LinkId> links() const { return {hop.data(), hops}; }
+};
+
+// Computes routes for one topology. Pure: the same arguments give the same route.
+class Router {
+  public:
+    virtual ~Router() = default;
+    // Links from `from` to `to`. `salt` chooses among equal paths (ECMP, parallel links) where there are several.
+    virtual Route route(RankId from, RankId to, std::uint64_t salt) const = 0;
+    // The link by which `rank`'s traffic leaves its node towards the network (and `downlink`: enters it).
+    virtual LinkId uplink(RankId rank) const = 0;
+    virtual LinkId downlink(RankId rank) const = 0;
+};
+
+enum class NodeKind : std::uint8_t { accelerator, nic, node_switch, network_switch };
+
+struct Topology {
+    std::string name;
+    std::uint32_t ranks = 0;  // accelerators; rank r sits on node r / ranks_per_node
+    std::uint32_t ranks_per_node = 1;
+    Table<NodeId, NodeKind> node_kind;
+    Table<LinkId, NodeId> tail, head;
+    Table<LinkId, LinkClassId> link_class;
+    Table<LinkClassId, LinkClass> classes;
+    Table<RankId, NodeId> endpoint;  // vertex of each rank
+    std::unique_ptr<const Router> router;
+
+    std::uint32_t node_of(RankId rank) const { return static_cast<std::uint32_t>(rank) / ranks_per_node; }
+    std::uint32_t local_of(RankId rank) const { return static_cast<std::uint32_t>(rank) % ranks_per_node; }
+    const LinkClass& link(LinkId id) const { return classes[link_class[id]]; }
+    Route route(RankId from, RankId to, std::uint64_t salt = 0) const { return router->route(from, to, salt); }
+    Seconds latency(const Route& route) const {
+        Seconds sum;
+        for (const LinkId hop : route.links()) sum += link(hop).latency;
+        return sum;
+    }
+};
+
+}  // namespace weft

@@ -1,0 +1,88 @@
+# One function per kind of target; the warnings and the floating-point contract are one interface target.
+
+add_library(weft_options INTERFACE)
+target_compile_features(weft_options INTERFACE cxx_std_20)
+target_compile_options(weft_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor
+  -ffp-contract=off)  # the same bits from every compiler: no fused multiply-add behind our back
+option(WEFT_WERROR "Treat warnings as errors" OFF)
+if(WEFT_WERROR)
+  target_compile_options(weft_options INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 warns falsely about its own string inlining (GCC bug 105651).
+  target_compile_options(weft_options INTERFACE -Wno-restrict)
+endif()
+set(WEFT_SANITIZE "" CACHE STRING "Value of -fsanitize= for every target")
+if(WEFT_SANITIZE)
+  target_compile_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE})
+endif()
+
+# weft_library(<layer> [LINK ...] [PRIVATE_LINK ...]): the static library weft_<layer> of every .cpp below <layer>/.
+function(weft_library layer)
+  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE_LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${layer}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/tools/main\\.cpp$")
+  add_library(weft_${layer} STATIC ${sources})
+  target_include_directories(weft_${layer} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
+  target_link_libraries(weft_${layer} PUBLIC ${ARG_LINK} PRIVATE weft_options ${ARG_PRIVATE_LINK})
+endfunction()
+
+# weft_registry(<layer> <folder> <Type> <header>): each <layer>/<folder>/<name>.cpp that contains a line
+# `extern const <Type> <name>` (in namespace weft::<folder>) becomes an entry of weft::<folder>::all().
+# The table is written from the sorted file list, so adding a file is all it takes to register it.
+function(weft_registry layer folder type header)
+  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${layer}/${folder}/*.cpp")
+  list(SORT files)
+  set(declarations "")
+  set(entries "")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(STRINGS "${file}" definitions REGEX "^extern const ${type} [a-z0-9_]+")
+    foreach(definition IN LISTS definitions)
+      string(REGEX REPLACE "^extern const ${type} ([a-z0-9_]+).*" "\\1" name "${definition}")
+      string(APPEND declarations "extern const ${type} ${name};\n")
+      list(APPEND entries "&${name}")
+    endforeach()
+  endforeach()
+  list(JOIN entries ", " entries)
+  string(CONCAT text
+    "#include \"${header}\"\n\n#include <array>\n\n"
+    "namespace weft::${folder} {\n${declarations}\n"
+    "std::span<const ${type}* const> all() {\n"
+    "    static constexpr std::array table = std::to_array<const ${type}*>({${entries}});\n"
+    "    return table;\n}\n}  // namespace weft::${folder}\n")
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${folder}_registry.cpp" CONTENT "${text}" @ONLY)
+  target_sources(weft_${layer} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${folder}_registry.cpp")
+endfunction()
+
+# weft_embed(<layer> <folder>): every <layer>/<folder>/*.json becomes an entry of weft::embedded::<folder>(),
+# sorted by name, so that the program needs no data path at run time.
+function(weft_embed layer folder)
+  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${layer}/${folder}/*.json")
+  list(SORT files)
+  set(entries "")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    get_filename_component(name "${file}" NAME_WE)
+    file(READ "${file}" text)
+    string(APPEND entries "    {\"${name}\", \"${layer}/${folder}/${name}.json\", R\"__weft__(${text})__weft__\"},\n")
+  endforeach()
+  string(CONCAT text
+    "#include \"sim/io/embedded.hpp\"\n\n#include <array>\n\n"
+    "namespace weft::embedded {\n"
+    "std::span<const File> ${folder}() {\n"
+    "    static constexpr std::array table = std::to_array<File>({\n${entries}    });\n"
+    "    return table;\n}\n}  // namespace weft::embedded\n")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${folder}_embedded.cpp")
+  set(previous "")
+  if(EXISTS "${output}")
+    file(READ "${output}" previous)
+  endif()
+  if(NOT previous STREQUAL text)
+    file(WRITE "${output}" "${text}")
+  endif()
+  target_sources(weft_${layer} PRIVATE "${output}")
+endfunction()
