@@ -9,6 +9,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -27,7 +28,17 @@ struct LinkLoad {
 struct Pattern {
     std::vector<LinkLoad> loads;                                  // sorted by link, each link at most once, loads > 0
     BytesPerSecond cap{std::numeric_limits<double>::infinity()};  // channel or protocol limit of the flow's rate
+    // Rate of one member's copy with the machine to itself, for IdealNetwork; infinite: the smallest bandwidth on the
+    // way. Loads cannot tell, since they count other copies and protocol overhead alike.
+    BytesPerSecond alone{std::numeric_limits<double>::infinity()};
+
+    bool operator==(const Pattern&) const = default;
 };
+
+// Nothing limits a flow on this pattern (ranks that share a device, say): its bytes take no time and are never started.
+inline bool is_unlimited(const Pattern& pattern) {
+    return pattern.loads.empty() && pattern.cap.value == std::numeric_limits<double>::infinity();
+}
 
 template <class N>
 concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<FlowId>& done) {
@@ -39,8 +50,10 @@ concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Byte
     {network.advance(now, done)};
     // Bytes that finished flows have moved, by integrating their rates (the bytes-delivered check).
     { network.delivered() } -> std::same_as<Bytes>;
-    // Byte-carrying time per link is reported by class: bytes carried since the start.
+    // Bytes this link has carried since the start: bytes moved times load, over every pattern that crosses it.
     { network.carried(LinkId{}) } -> std::same_as<Bytes>;
+    // How often rates were solved.
+    { network.solves() } -> std::same_as<std::uint64_t>;
 };
 
 }  // namespace weft
