@@ -32,8 +32,8 @@ struct Op {
 // One stage of a communication on the wire: latency first, then `bytes` on a pattern. bytes may be 0.
 struct Leg {
     PatternId pattern{};
-    Seconds latency;
-    Bytes bytes;
+    Seconds latency{};
+    Bytes bytes{};
 };
 
 // A communication that can happen many times: its legs in order, and what it is.
@@ -42,7 +42,7 @@ struct Communication {
     LaneId dimension{};            // the lane it belongs to
     std::uint32_t group_size = 1;  // members of one group
     std::uint32_t groups = 1;      // groups that do it together (folded)
-    Bytes message;                 // full tensor of one call of one group (nccl-tests convention)
+    Bytes message{};               // full tensor of one call of one group (nccl-tests convention)
     std::uint32_t first_leg = 0, legs = 0;
 };
 

@@ -1,12 +1,14 @@
 // Builds a Program. Classes are filled one after another; within a class, ops may be added in any order of lanes, and
-// each lane runs its ops in the order added.
+// each lane runs its ops in the order added. Every misuse is a LogicError.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/program/program.hpp"
@@ -18,28 +20,42 @@ class ProgramBuilder {
     explicit ProgramBuilder(std::vector<std::string> lanes);
 
     LabelId label(std::string_view text);  // interned
-    std::uint32_t work(Seconds duration);  // interned
+    std::uint32_t work(Seconds duration);  // interned; zero is allowed, negative, infinite or NaN is not
     PatternId pattern(Pattern pattern);    // interned by value
+    // `first_leg` and `legs` of `what` are filled in here.
     CommunicationId communication(Communication what, std::span<const Leg> legs);
     ExchangeId exchange(CommunicationId communication, std::uint32_t parties);
 
     RankClassId begin_class(std::string name, RankId representative, std::uint32_t weight);
     // Adds an op to the class begun last. It waits for the op added before it on its lane and for `after`, which must
-    // be ops of the same class, already added.
+    // be ops of the same class, already added; naming one twice is harmless.
     OpId add(const Op& op, std::span<const OpId> after);
     OpId add(const Op& op, std::initializer_list<OpId> after) {
         return add(op, std::span(after.begin(), after.size()));
     }
 
-    Program finish();  // checks that every exchange has as many ops as parties; throws LogicError otherwise
+    // Checks that every exchange has as many ops as parties. The builder is empty afterwards.
+    Program finish();
 
   private:
+    // Ids are looked up by value and numbered in order of arrival, so no order of a hash map can show.
+    struct TextHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    };
+
+    void check_subject(const Op& op) const;
+    void collect_predecessors(const Op& op, std::span<const OpId> after);
+    void invert_predecessors();
+
     Program program_;
-    std::vector<std::pair<OpId, OpId>> edges_;  // (before, after)
-    std::vector<std::int64_t> lane_tail_;       // last op per lane of the class begun last, -1 for none
-    std::map<std::string, LabelId, std::less<>> label_ids_;
-    std::map<double, std::uint32_t> work_ids_;
-    std::map<std::size_t, std::vector<PatternId>> pattern_ids_;  // by hash, compared by value
+    std::vector<OpId> predecessors_;         // of all ops, op by op: program_.predecessors counts those of each
+    std::vector<OpId> lane_tail_;            // last op per lane of the class begun last, no_op for none
+    std::vector<OpId> waits_for_;            // scratch of add()
+    Table<ExchangeId, std::uint32_t> seen_;  // ops that take part so far
+    std::unordered_map<std::string, LabelId, TextHash, std::equal_to<>> label_ids_;
+    std::unordered_map<double, std::uint32_t> work_ids_;
+    std::unordered_multimap<std::uint64_t, PatternId> pattern_ids_;  // by fingerprint, compared by value
 };
 
 }  // namespace weft

@@ -1,0 +1,28 @@
+// A 64-bit hash of plain values, to find equal ones among many. Never a substitute for comparing them, and never seen
+// in a result.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace weft {
+
+class Fingerprint {
+  public:
+    Fingerprint& add(std::uint64_t word) {
+        // Finalizer of SplitMix64 (Steele, Lea, Flood 2014), chained.
+        std::uint64_t z = state_ + word + 0x9e3779b97f4a7c15U;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+        state_ = z ^ (z >> 31);
+        return *this;
+    }
+    Fingerprint& add(double number) { return add(std::bit_cast<std::uint64_t>(number)); }
+
+    std::uint64_t value() const { return state_; }
+
+  private:
+    std::uint64_t state_ = 0;
+};
+
+}  // namespace weft

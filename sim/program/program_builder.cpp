@@ -1,0 +1,170 @@
+#include "sim/program/program_builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "sim/network/fingerprint.hpp"
+
+namespace weft {
+namespace {
+
+constexpr OpId no_op{std::numeric_limits<std::uint32_t>::max()};
+
+// A table may not outgrow the type of its ids.
+template <class Id, class Rows>
+Id next_id(const Rows& rows, const char* what) {
+    using Number = std::underlying_type_t<Id>;
+    WEFT_CHECK(rows.size() < std::numeric_limits<Number>::max(), std::string("too many ") + what);
+    return Id(static_cast<Number>(rows.size()));
+}
+
+bool is_amount(double value) { return std::isfinite(value) && value >= 0.0; }
+
+std::uint64_t fingerprint(const Pattern& pattern) {
+    Fingerprint print;
+    print.add(pattern.cap.value).add(pattern.alone.value);
+    for (const LinkLoad& load : pattern.loads) print.add(std::uint64_t{index(load.link)}).add(load.load);
+    return print.value();
+}
+
+void check_pattern(const Pattern& pattern) {
+    WEFT_CHECK(pattern.cap.value > 0.0 && pattern.alone.value > 0.0, "a pattern's rates must be above zero");
+    for (std::size_t i = 0; i < pattern.loads.size(); ++i) {
+        const LinkLoad& load = pattern.loads[i];
+        WEFT_CHECK(std::isfinite(load.load) && load.load > 0.0, "a load must be above zero");
+        WEFT_CHECK(i == 0 || pattern.loads[i - 1].link < load.link, "loads must be sorted by link, each link once");
+    }
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(std::vector<std::string> lanes) {
+    WEFT_CHECK(!lanes.empty() && lanes.size() <= std::numeric_limits<std::uint8_t>::max(), "1 to 255 lanes");
+    program_.lanes = std::move(lanes);
+    program_.successor_start.push_back(0);
+}
+
+LabelId ProgramBuilder::label(std::string_view text) {
+    if (const auto known = label_ids_.find(text); known != label_ids_.end()) return known->second;
+    const auto id = next_id<LabelId>(program_.labels, "labels");
+    program_.labels.emplace_back(text);
+    label_ids_.emplace(text, id);
+    return id;
+}
+
+std::uint32_t ProgramBuilder::work(Seconds duration) {
+    WEFT_CHECK(is_amount(duration.value), "work must take a finite time of at least zero");
+    const double key = duration.value == 0.0 ? 0.0 : duration.value;  // -0 is 0
+    const auto [entry, is_new] = work_ids_.try_emplace(key, static_cast<std::uint32_t>(program_.work.size()));
+    if (is_new) program_.work.push_back({key});
+    return entry->second;
+}
+
+PatternId ProgramBuilder::pattern(Pattern pattern) {
+    check_pattern(pattern);
+    const std::uint64_t print = fingerprint(pattern);
+    const auto [first, last] = pattern_ids_.equal_range(print);
+    const auto known = std::find_if(first, last, [&](const auto& e) { return program_.patterns[e.second] == pattern; });
+    if (known != last) return known->second;
+    const auto id = next_id<PatternId>(program_.patterns, "patterns");
+    program_.patterns.push_back(std::move(pattern));
+    pattern_ids_.emplace(print, id);
+    return id;
+}
+
+CommunicationId ProgramBuilder::communication(Communication what, std::span<const Leg> legs) {
+    WEFT_CHECK(index(what.dimension) < program_.lanes.size(), "unknown lane");
+    for (const Leg& leg : legs) {
+        WEFT_CHECK(index(leg.pattern) < program_.patterns.size(), "unknown pattern");
+        WEFT_CHECK(is_amount(leg.latency.value), "latency must be finite and at least zero");
+        WEFT_CHECK(is_amount(leg.bytes.value), "bytes must be finite and at least zero");
+    }
+    what.first_leg = static_cast<std::uint32_t>(program_.legs.size());
+    what.legs = static_cast<std::uint32_t>(legs.size());
+    program_.legs.insert(program_.legs.end(), legs.begin(), legs.end());
+    next_id<CommunicationId>(program_.communications, "communications");
+    return program_.communications.push_back(std::move(what));
+}
+
+ExchangeId ProgramBuilder::exchange(CommunicationId communication, std::uint32_t parties) {
+    WEFT_CHECK(index(communication) < program_.communications.size(), "unknown communication");
+    WEFT_CHECK(parties > 0, "an exchange needs at least one party");
+    next_id<ExchangeId>(program_.exchanges, "exchanges");
+    seen_.push_back(0);
+    return program_.exchanges.push_back({communication, parties});
+}
+
+RankClassId ProgramBuilder::begin_class(std::string name, RankId representative, std::uint32_t weight) {
+    WEFT_CHECK(weight > 0, "a rank class stands for at least one rank");
+    lane_tail_.assign(program_.lanes.size(), no_op);
+    next_id<RankClassId>(program_.classes, "rank classes");
+    const auto first_op = static_cast<std::uint32_t>(program_.ops.size());
+    return program_.classes.push_back({std::move(name), representative, weight, first_op, 0});
+}
+
+OpId ProgramBuilder::add(const Op& op, std::span<const OpId> after) {
+    WEFT_CHECK(!program_.classes.empty(), "begin_class comes before add");
+    WEFT_CHECK(index(op.lane) < program_.lanes.size(), "unknown lane");
+    WEFT_CHECK(index(op.label) < program_.labels.size(), "unknown label");
+    check_subject(op);
+    collect_predecessors(op, after);
+    const auto id = next_id<OpId>(program_.ops, "ops");
+    program_.ops.push_back(op);
+    program_.predecessors.push_back(static_cast<std::uint32_t>(waits_for_.size()));
+    predecessors_.insert(predecessors_.end(), waits_for_.begin(), waits_for_.end());
+    lane_tail_[index(op.lane)] = id;
+    ++(program_.classes.end() - 1)->ops;
+    if (op.kind == OpKind::exchange) ++seen_[ExchangeId(op.subject)];
+    return id;
+}
+
+Program ProgramBuilder::finish() {
+    for (ExchangeId id{}; id != program_.exchanges.end_id(); id = next(id)) {
+        WEFT_CHECK(seen_[id] == program_.exchanges[id].parties,
+                   "exchange " + std::to_string(index(id)) + " has " + std::to_string(seen_[id]) + " ops for " +
+                       std::to_string(program_.exchanges[id].parties) + " parties");
+    }
+    invert_predecessors();
+    Program finished = std::move(program_);
+    *this = ProgramBuilder(finished.lanes);
+    return finished;
+}
+
+void ProgramBuilder::check_subject(const Op& op) const {
+    if (op.kind == OpKind::compute) WEFT_CHECK(op.subject < program_.work.size(), "unknown work");
+    if (op.kind == OpKind::exchange) WEFT_CHECK(op.subject < program_.exchanges.size(), "unknown exchange");
+}
+
+// Leaves the distinct ops that `op` waits for in waits_for_, in ascending order.
+void ProgramBuilder::collect_predecessors(const Op& op, std::span<const OpId> after) {
+    const OpId first{(program_.classes.end() - 1)->first_op};
+    waits_for_.assign(after.begin(), after.end());
+    for (const OpId before : after) {
+        WEFT_CHECK(first <= before && before < program_.ops.end_id(), "waits for an op that its class does not have");
+    }
+    if (const OpId tail = lane_tail_[index(op.lane)]; tail != no_op) waits_for_.push_back(tail);
+    std::sort(waits_for_.begin(), waits_for_.end());
+    waits_for_.erase(std::unique(waits_for_.begin(), waits_for_.end()), waits_for_.end());
+}
+
+// Turns the predecessor lists into successor lists by counting; the successors of each op come out in ascending order.
+void ProgramBuilder::invert_predecessors() {
+    WEFT_CHECK(predecessors_.size() < std::numeric_limits<std::uint32_t>::max(), "too many dependencies");
+    std::vector<std::uint32_t>& start = program_.successor_start;
+    start.assign(program_.ops.size() + 1, 0);
+    for (const OpId before : predecessors_) ++start[index(before) + 1];
+    for (std::size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];
+    program_.successors.resize(predecessors_.size());
+    std::vector<std::uint32_t> cursor(start.begin(), start.end() - 1);
+    std::size_t edge = 0;
+    for (OpId after{}; after != program_.ops.end_id(); after = next(after)) {
+        for (std::uint32_t i = 0; i < program_.predecessors[after]; ++i, ++edge) {
+            program_.successors[cursor[index(predecessors_[edge])]++] = after;
+        }
+    }
+}
+
+}  // namespace weft
