@@ -29,7 +29,8 @@ class ConfigError : public std::runtime_error {
     std::vector<Diagnostic> diagnostics_;
 };
 
-// Up to three known names that look most like `name` (edit distance, at most a third of its length or 2), best first.
+// Up to three known names that look most like `name`, best first: by edit distance (at most a third of its length, or
+// 2), or because they begin with it.
 std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known);
 
 // `, did you mean "a" or "b"?`, or "" when nothing is near.

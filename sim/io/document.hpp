@@ -24,6 +24,8 @@
 namespace weft {
 
 class Field;
+struct Value;
+enum class ValueKind : std::uint8_t;
 
 class Document {
   public:
@@ -73,6 +75,7 @@ class Field {
 
     // The same with a default when the key is absent (or null).
     std::string text(std::string_view key, std::string_view otherwise);
+    std::string choice(std::string_view key, std::span<const std::string> allowed, std::string_view otherwise);
     std::string choice(std::string_view key, std::initializer_list<std::string> allowed, std::string_view otherwise);
     std::uint32_t count(std::string_view key, std::uint32_t otherwise);
     std::uint32_t whole(std::string_view key, std::uint32_t otherwise);
@@ -81,6 +84,7 @@ class Field {
     Bytes bytes(std::string_view key, Bytes otherwise);
     BytesPerSecond bandwidth(std::string_view key, BytesPerSecond otherwise);
     Seconds duration(std::string_view key, Seconds otherwise);
+    FlopsPerSecond flop_rate(std::string_view key, FlopsPerSecond otherwise);
 
     std::uint32_t as_whole();  // this field itself, as an element of a list
     double as_number();
@@ -97,9 +101,23 @@ class Field {
 
   private:
     friend class Document;
-    Field(std::shared_ptr<Document::State> state, std::size_t node) : state_(std::move(state)), node_(node) {}
+    Field(std::shared_ptr<Document::State> state, std::size_t row) : state_(std::move(state)), row_(row) {}
+
+    const Value& value() const;
+    const Value* find(std::string_view key) const;  // marks the key as asked for; nullptr if absent or null
+    bool holds(std::string_view key, ValueKind kind) const;
+    bool expect(ValueKind kind) const;  // records an error, once, if this field is of another kind
+    void report_missing(std::string_view key, const std::string& expected);
+    // `Reader` says how a T is read from a value, what to expect, and what to return when that fails (field.cpp).
+    template <class Reader>
+    auto read(std::size_t row, const Reader& reader) const;
+    template <class Reader>
+    auto required(std::string_view key, const Reader& reader);
+    template <class Reader, class T>
+    T optional(std::string_view key, const Reader& reader, T otherwise);
+
     std::shared_ptr<Document::State> state_;
-    std::size_t node_;  // index into the state's table of visited values
+    std::size_t row_;  // of the state's table of values
 };
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// Quantities as text. Grammar: <decimal number> [space] <unit>. Decimal prefixes k M G T P (10^3n) and binary
-// Ki Mi Gi Ti (2^10n); B = byte, bit = 1/8 byte; /s. 1 GB = 10^9 bytes, 1 GiB = 2^30 bytes.
+// Quantities as text. Grammar: <decimal number> [space] <unit>. Decimal prefixes k M G T P (10^3n; E for FLOP) and
+// binary Ki Mi Gi Ti (2^10n); B = byte, bit = 1/8 byte (of bandwidths); /s. 1 GB = 10^9 bytes, 1 GiB = 2^30 bytes.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,16 @@
 
 namespace weft {
 
+// All of these want the whole text to be one finite amount of at least zero; nullopt otherwise.
 std::optional<Bytes> parse_bytes(std::string_view text);               // "64 GiB", "25 MB", "512 B"
 std::optional<BytesPerSecond> parse_bandwidth(std::string_view text);  // "25 GB/s", "200 Gbit/s"
 std::optional<Seconds> parse_duration(std::string_view text);          // "2.4 us", "1 ms", "3 s", "350 ns"
 std::optional<FlopsPerSecond> parse_flop_rate(std::string_view text);  // "191.5 TFLOP/s"
 
-// For people: three or four significant digits and the unit that keeps the number between 1 and 1000.
+// For people: three significant digits (whole numbers from 100 up) in the largest unit of which there is at least one.
 std::string to_text(Bytes value);           // "12.9 GiB", "512 B"  (binary)
 std::string to_text(BytesPerSecond value);  // "25.0 GB/s"          (decimal)
 std::string to_text(Seconds value);         // "2.40 us", "13.1 s"
+std::string to_text(FlopsPerSecond value);  // "192 TFLOP/s"
 
 }  // namespace weft

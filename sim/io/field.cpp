@@ -1,0 +1,186 @@
+#include <algorithm>
+
+#include "sim/base/check.hpp"
+#include "sim/io/document.hpp"
+#include "sim/io/document_state.hpp"
+#include "sim/io/field_readers.hpp"
+
+namespace weft {
+namespace {
+
+// "a, b, c" or `otherwise` if there is nothing to list.
+template <class Names>
+std::string joined(const Names& names, std::string_view otherwise) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? std::string(otherwise) : text;
+}
+
+Expectation expectation(ValueKind kind) { return {kind == ValueKind::object ? "an object" : "a list"}; }
+
+}  // namespace
+
+std::optional<std::string> ChoiceReader::read(const Value& value) const {
+    const bool known = std::find(allowed.begin(), allowed.end(), value.text) != allowed.end();
+    return value.kind == ValueKind::text && known ? std::optional(value.text) : std::nullopt;
+}
+
+Expectation ChoiceReader::expected(const Value& value) const {
+    return {"one of " + joined(allowed, "nothing"),
+            value.kind == ValueKind::text ? suggestion(value.text, allowed) : std::string()};
+}
+
+const Value& Field::value() const { return state_->values[row_]; }
+
+const Value* Field::find(std::string_view key) const {
+    state_->values[row_].asked.emplace(key);
+    const Member* member = value().find(key);
+    if (member == nullptr) return nullptr;
+    const Value& found = state_->values[member->value];
+    return found.kind == ValueKind::null ? nullptr : &found;
+}
+
+bool Field::holds(std::string_view key, ValueKind kind) const {
+    const Value* found = find(key);
+    return found != nullptr && found->kind == kind;
+}
+
+bool Field::expect(ValueKind kind) const {
+    if (value().kind == kind) return true;
+    state_->report_value(row_, expectation(kind));
+    return false;
+}
+
+void Field::report_missing(std::string_view key, const std::string& expected) {
+    if (!expect(ValueKind::object) || value().reported) return;
+    state_->report(value().offset, member_path(value().path, key), "missing (expected " + expected + ")");
+}
+
+template <class Reader>
+auto Field::read(std::size_t row, const Reader& reader) const {
+    if (const auto result = reader.read(state_->values[row])) return *result;
+    state_->report_value(row, reader.expected(state_->values[row]));
+    return reader.harmless();
+}
+
+template <class Reader>
+auto Field::required(std::string_view key, const Reader& reader) {
+    if (find(key) != nullptr) return read(value().find(key)->value, reader);
+    report_missing(key, reader.expected(Value{}).what);
+    return reader.harmless();
+}
+
+template <class Reader, class T>
+T Field::optional(std::string_view key, const Reader& reader, T otherwise) {
+    if (find(key) == nullptr) return expect(ValueKind::object), otherwise;
+    return read(value().find(key)->value, reader);
+}
+
+bool Field::has(std::string_view key) const { return find(key) != nullptr; }
+bool Field::is_text(std::string_view key) const { return holds(key, ValueKind::text); }
+bool Field::is_object(std::string_view key) const { return holds(key, ValueKind::object); }
+bool Field::is_number(std::string_view key) const { return holds(key, ValueKind::number); }
+bool Field::is_flag(std::string_view key) const { return holds(key, ValueKind::flag); }
+
+Field Field::object(std::string_view key) {
+    if (find(key) == nullptr) {
+        report_missing(key, expectation(ValueKind::object).what);
+    } else if (const Field found(state_, value().find(key)->value); found.expect(ValueKind::object)) {
+        return found;
+    }
+    Value stand_in;
+    stand_in.kind = ValueKind::object;
+    stand_in.path = member_path(value().path, key);
+    stand_in.reported = true;
+    state_->values.push_back(std::move(stand_in));
+    return {state_, state_->values.size() - 1};
+}
+
+std::vector<Field> Field::list(std::string_view key) {
+    if (find(key) != nullptr) return Field(state_, value().find(key)->value).elements();
+    report_missing(key, expectation(ValueKind::list).what);
+    return {};
+}
+
+std::vector<Field> Field::elements() {
+    std::vector<Field> fields;
+    if (!expect(ValueKind::list)) return fields;
+    for (const Member& member : value().members) fields.push_back(Field(state_, member.value));
+    return fields;
+}
+
+std::string Field::text(std::string_view key) { return required(key, TextReader{}); }
+std::string Field::choice(std::string_view key, std::span<const std::string> allowed) {
+    return required(key, ChoiceReader{allowed});
+}
+std::string Field::choice(std::string_view key, std::initializer_list<std::string> allowed) {
+    return choice(key, std::span(allowed.begin(), allowed.size()));
+}
+std::uint32_t Field::count(std::string_view key) { return required(key, IntegerReader{1}); }
+std::uint32_t Field::whole(std::string_view key) { return required(key, IntegerReader{0}); }
+double Field::number(std::string_view key) { return required(key, NumberReader{}); }
+bool Field::flag(std::string_view key) { return required(key, FlagReader{}); }
+Bytes Field::bytes(std::string_view key) { return required(key, bytes_reader); }
+BytesPerSecond Field::bandwidth(std::string_view key) { return required(key, bandwidth_reader); }
+Seconds Field::duration(std::string_view key) { return required(key, duration_reader); }
+FlopsPerSecond Field::flop_rate(std::string_view key) { return required(key, flop_rate_reader); }
+
+std::string Field::text(std::string_view key, std::string_view otherwise) {
+    return optional(key, TextReader{}, std::string(otherwise));
+}
+std::string Field::choice(std::string_view key, std::span<const std::string> allowed, std::string_view otherwise) {
+    return optional(key, ChoiceReader{allowed}, std::string(otherwise));
+}
+std::string Field::choice(std::string_view key, std::initializer_list<std::string> allowed,
+                          std::string_view otherwise) {
+    return choice(key, std::span(allowed.begin(), allowed.size()), otherwise);
+}
+std::uint32_t Field::count(std::string_view key, std::uint32_t otherwise) {
+    return optional(key, IntegerReader{1}, otherwise);
+}
+std::uint32_t Field::whole(std::string_view key, std::uint32_t otherwise) {
+    return optional(key, IntegerReader{0}, otherwise);
+}
+double Field::number(std::string_view key, double otherwise) { return optional(key, NumberReader{}, otherwise); }
+bool Field::flag(std::string_view key, bool otherwise) { return optional(key, FlagReader{}, otherwise); }
+Bytes Field::bytes(std::string_view key, Bytes otherwise) { return optional(key, bytes_reader, otherwise); }
+BytesPerSecond Field::bandwidth(std::string_view key, BytesPerSecond otherwise) {
+    return optional(key, bandwidth_reader, otherwise);
+}
+Seconds Field::duration(std::string_view key, Seconds otherwise) { return optional(key, duration_reader, otherwise); }
+FlopsPerSecond Field::flop_rate(std::string_view key, FlopsPerSecond otherwise) {
+    return optional(key, flop_rate_reader, otherwise);
+}
+
+std::uint32_t Field::as_whole() { return read(row_, IntegerReader{0}); }
+double Field::as_number() { return read(row_, NumberReader{}); }
+std::string Field::as_text() { return read(row_, TextReader{}); }
+
+std::vector<std::string> Field::keys() const {
+    std::vector<std::string> names;
+    if (!expect(ValueKind::object)) return names;
+    for (const Member& member : value().members) names.push_back(member.key);
+    return names;
+}
+
+std::string Field::path() const { return value().path; }
+
+void Field::error(std::string_view key, std::string message) {
+    const Member* member = value().find(key);
+    const Value& place = member == nullptr ? value() : state_->values[member->value];
+    if (value().reported || place.reported) return;
+    state_->report(place.offset, key.empty() ? value().path : member_path(value().path, key), std::move(message));
+}
+
+void Field::done() {
+    if (!expect(ValueKind::object)) return;
+    const std::vector<std::string> asked(value().asked.begin(), value().asked.end());
+    for (const Member& member : value().members) {
+        if (value().asked.contains(member.key)) continue;
+        state_->report(
+            member.key_offset, member_path(value().path, member.key),
+            "unknown key" + suggestion(member.key, asked) + " (this object accepts: " + joined(asked, "no keys") + ")");
+    }
+}
+
+}  // namespace weft

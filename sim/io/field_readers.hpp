@@ -1,0 +1,103 @@
+// How Field reads each type: from which values, what it says it expected, and what it returns when that fails.
+// A reader has  std::optional<T> read(const Value&), Expectation expected(const Value&)  and  T harmless()  (a value
+// that later formulas survive, since the reading goes on to find every mistake). Internal to sim/io.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/io/document_state.hpp"
+#include "sim/io/units.hpp"
+
+namespace weft {
+
+struct IntegerReader {
+    std::uint32_t least;
+
+    std::optional<std::uint32_t> read(const Value& value) const {
+        const double number = value.number;
+        const bool fits = number >= least && number <= std::numeric_limits<std::uint32_t>::max();
+        if (value.kind != ValueKind::number || !fits || number != std::trunc(number)) return std::nullopt;
+        return static_cast<std::uint32_t>(number);
+    }
+    Expectation expected(const Value& value) const {
+        constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+        if (value.kind == ValueKind::number && value.number > most) {
+            return {"an integer of at most " + std::to_string(most)};
+        }
+        return {"an integer of at least " + std::to_string(least)};
+    }
+    std::uint32_t harmless() const { return least; }
+};
+
+struct NumberReader {
+    std::optional<double> read(const Value& value) const {
+        return value.kind == ValueKind::number ? std::optional(value.number) : std::nullopt;
+    }
+    Expectation expected(const Value&) const { return {"a number"}; }
+    double harmless() const { return 0.0; }
+};
+
+struct FlagReader {
+    std::optional<bool> read(const Value& value) const {
+        return value.kind == ValueKind::flag ? std::optional(value.flag) : std::nullopt;
+    }
+    Expectation expected(const Value&) const { return {"true or false"}; }
+    bool harmless() const { return false; }
+};
+
+struct TextReader {
+    std::optional<std::string> read(const Value& value) const {
+        return value.kind == ValueKind::text ? std::optional(value.text) : std::nullopt;
+    }
+    Expectation expected(const Value&) const { return {"a text"}; }
+    std::string harmless() const { return {}; }
+};
+
+struct ChoiceReader {
+    std::span<const std::string> allowed;
+
+    std::optional<std::string> read(const Value& value) const;
+    Expectation expected(const Value& value) const;
+    std::string harmless() const { return allowed.empty() ? std::string() : allowed.front(); }
+};
+
+enum class Zero : std::uint8_t { allowed, refused };
+
+// A text with a unit. `example` and `units` (the usual ones) are for the message.
+template <class Quantity>
+struct QuantityReader {
+    std::optional<Quantity> (*parse)(std::string_view);
+    Zero zero;
+    std::string_view example;
+    std::string_view units;
+
+    std::optional<Quantity> read(const Value& value) const {
+        if (value.kind != ValueKind::text) return std::nullopt;
+        const std::optional<Quantity> parsed = parse(value.text);
+        return parsed && zero == Zero::refused && parsed->value == 0.0 ? std::nullopt : parsed;
+    }
+    Expectation expected(const Value& value) const {
+        const std::string such = " such as \"" + std::string(example) + "\"";
+        const std::string_view text = value.text;
+        const bool has_unit = value.kind == ValueKind::text && parse(text.starts_with('-') ? text.substr(1) : text);
+        if (!has_unit) return {"a quantity" + such, " (units: " + std::string(units) + ")"};
+        return {(zero == Zero::refused ? "a quantity above zero" : "a quantity of at least zero") + such};
+    }
+    Quantity harmless() const { return {zero == Zero::refused ? 1.0 : 0.0}; }
+};
+
+inline constexpr QuantityReader<Bytes> bytes_reader{parse_bytes, Zero::allowed, "64 GiB",
+                                                    "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB"};
+inline constexpr QuantityReader<BytesPerSecond> bandwidth_reader{parse_bandwidth, Zero::refused, "25 GB/s",
+                                                                 "Gbit/s, Mbit/s, GB/s, TB/s, GiB/s"};
+inline constexpr QuantityReader<Seconds> duration_reader{parse_duration, Zero::allowed, "2.4 us", "ns, us, ms, s"};
+inline constexpr QuantityReader<FlopsPerSecond> flop_rate_reader{parse_flop_rate, Zero::refused, "191.5 TFLOP/s",
+                                                                 "GFLOP/s, TFLOP/s, PFLOP/s"};
+
+}  // namespace weft
