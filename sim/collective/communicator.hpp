@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "sim/base/quantity.hpp"
@@ -35,17 +37,43 @@ class PhaseTraffic {
   public:
     PhaseTraffic(const Topology& topology, const LibraryCost& library) : topology_(topology), library_(library) {}
 
-    // Every flow carries its share of one unit of `Phase::fraction * message`, split over the channels.
+    // The unit of flow is one byte from each sender to each of its peers, split over the channels: each message loads
+    // its links with 1 / channels / efficiency. Channel c takes the routes of salt c. All communicators of one
+    // PhaseTraffic run the same phase. Groups of one add nothing.
     void add(const Phase& phase, const Communicator& communicator);
 
-    Pattern pattern();                            // loads merged and sorted; leaves this empty
-    Seconds latency() const { return latency_; }  // sum of message latencies along the worst critical path
+    // Loads merged and sorted. `alone`: of the slowest communicator, its own messages sharing links. `cap`: for a phase
+    // with duty < 1 that share of the rate that an idle network gives, infinite otherwise.
+    Pattern pattern() const;
+
+    // Of the slowest channel: messages that follow one another (shift, chain) along the worst `hops` in a row, round
+    // the ring as often as need be; otherwise `hops` times the slowest message. A message takes the library's step and
+    // the latencies of its links.
+    Seconds latency() const { return latency_; }
 
   private:
+    Seconds add_message(RankId from, RankId to, std::uint64_t channel, double share);  // returns its latency
+
     const Topology& topology_;
     LibraryCost library_;
     std::vector<LinkLoad> loads_;
+    std::vector<Seconds> messages_;  // latencies, of the channel being added
+    BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
+    double duty_ = 1.0;
     Seconds latency_;
 };
+
+// A stretch of an algorithm on the wire: latency first, then message x bytes_per_message_byte on the pattern.
+struct PhaseCost {
+    Pattern pattern;
+    Seconds latency;
+    double bytes_per_message_byte = 0.0;  // moved by one sender to one peer
+};
+
+// The algorithm run in lock step by communicators of equal size (LogicError otherwise, or if the algorithm cannot
+// have that many members). Phases on the same traffic that follow one another are one stretch. The first stretch
+// carries the launch latency; a group of one costs nothing else.
+std::vector<PhaseCost> cost(const Algorithm& algorithm, std::span<const Communicator> communicators,
+                            const Topology& topology, const LibraryCost& library);
 
 }  // namespace weft
