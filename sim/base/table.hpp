@@ -3,8 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "sim/base/check.hpp"
 
 namespace weft {
 
@@ -40,6 +44,7 @@ class Table {
     T& operator[](Id id) { return rows_[index(id)]; }
     const T& operator[](Id id) const { return rows_[index(id)]; }
     Id push_back(T row) {
+        WEFT_CHECK(rows_.size() <= std::numeric_limits<std::underlying_type_t<Id>>::max(), "more rows than ids");
         rows_.push_back(std::move(row));
         return Id(static_cast<std::underlying_type_t<Id>>(rows_.size() - 1));
     }

@@ -33,10 +33,12 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
     std::vector<std::pair<std::size_t, std::string>> near;
     for (const std::string& candidate : known) {
         const bool begun = name.size() >= telling_prefix && candidate.starts_with(name);
-        const std::size_t distance = begun ? 1 : edit_distance(name, candidate);
+        std::size_t distance = edit_distance(name, candidate);
+        if (begun) distance = std::min(distance, std::size_t{1});
         const std::size_t longer = std::max(name.size(), candidate.size());  // at that distance, no letter is the same
-        if (distance <= std::max(name.size() / 3, std::size_t{2}) && distance < longer)
+        if (distance <= std::max(name.size() / 3, std::size_t{2}) && distance < longer) {
             near.emplace_back(distance, candidate);
+        }
     }
     std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> names;

@@ -1,0 +1,66 @@
+#include "sim/io/atomic_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+class atomic_file : public ::testing::Test {
+  protected:
+    atomic_file() {
+        std::string pattern = (fs::temp_directory_path() / "weft-atomic-XXXXXX").string();
+        folder = ::mkdtemp(pattern.data());
+    }
+    ~atomic_file() override { fs::remove_all(folder); }
+    std::string content(const fs::path& path) const {
+        std::ifstream file(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder), fs::directory_iterator()); }
+
+    fs::path folder;
+};
+
+TEST_F(atomic_file, content_replaces_what_was_there_and_nothing_is_left_beside) {
+    const fs::path path = folder / "report.json";
+    write_file_atomically(path, "first, and longer");
+    const std::string bytes("second\0\n", 8);
+    write_file_atomically(path, bytes);
+    EXPECT_EQ(content(path), bytes);
+    EXPECT_EQ(files(), 1);
+}
+
+TEST_F(atomic_file, a_symbolic_link_stays_a_link) {
+    write_file_atomically(folder / "real", "old");
+    fs::create_symlink("real", folder / "link");
+    write_file_atomically(folder / "link", "new");
+    EXPECT_TRUE(fs::is_symlink(folder / "link"));
+    EXPECT_EQ(content(folder / "real"), "new");
+}
+
+TEST_F(atomic_file, a_device_is_written_to_not_replaced) {
+    write_file_atomically("/dev/null", "gone");
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(atomic_file, failure_names_the_file_and_the_reason_and_leaves_nothing) {
+    const fs::path path = folder / "missing" / "report.json";
+    try {
+        write_file_atomically(path, "x");
+        FAIL() << "wrote into a folder that does not exist";
+    } catch (const std::runtime_error& error) {
+        EXPECT_EQ(error.what(), "cannot write " + path.string() + ": No such file or directory");
+    }
+    EXPECT_THROW(write_file_atomically(folder, "x"), std::runtime_error);
+    EXPECT_EQ(files(), 0);
+}
+
+}  // namespace
+}  // namespace weft
