@@ -146,7 +146,7 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, std::span<const Communic
         WEFT_CHECK(communicator.size() == n, "communicators in lock step have equally many members");
     }
     WEFT_CHECK(n <= algorithm.most_members, std::string(algorithm.name) + " cannot run among so many members");
-    if (n < 2) return {{.pattern = {}, .latency = library.launch}};
+    if (n < 2) return {{.latency = library.launch}};
 
     const std::vector<Phase> phases = algorithm.phases(n);
     std::vector<PhaseCost> costs;  // one per phase

@@ -24,9 +24,9 @@ struct Communicator {
 // What a message costs besides its bytes: the library's software latency per message, in a node and across nodes,
 // once per call, and how much of a link's achievable bandwidth its protocol reaches (0 < efficiency <= 1).
 struct LibraryCost {
-    Seconds launch;
-    Seconds step_in_node;
-    Seconds step_across;
+    Seconds launch{};
+    Seconds step_in_node{};
+    Seconds step_across{};
     double efficiency_in_node = 1.0;
     double efficiency_across = 1.0;
 };
@@ -65,8 +65,8 @@ class PhaseTraffic {
 
 // A stretch of an algorithm on the wire: latency first, then message x bytes_per_message_byte on the pattern.
 struct PhaseCost {
-    Pattern pattern;
-    Seconds latency;
+    Pattern pattern{};
+    Seconds latency{};
     double bytes_per_message_byte = 0.0;  // moved by one sender to one peer
 };
 

@@ -1,0 +1,328 @@
+// Proofs that run for every registered algorithm: semantics by symbolic execution, equal traffic of both forms, and
+// the bandwidth lower bounds.
+#include "sim/collective/algorithm.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+namespace {
+
+// What a member holds of a chunk: who contributed to it, each as often as it was added in. No entry: nothing yet.
+using Contributions = std::multiset<std::uint32_t>;
+using Member = std::map<std::uint32_t, Contributions>;  // by chunk
+using State = std::vector<Member>;
+
+Contributions everyone(std::uint32_t n) {
+    Contributions all;
+    for (std::uint32_t i = 0; i < n; ++i) all.insert(i);
+    return all;
+}
+
+// all_to_all numbers chunks across all members, so it has n times as many names as a message has pieces.
+std::uint32_t chunk_names(const Algorithm& algorithm, std::uint32_t n) {
+    return algorithm.chunks(n) * (algorithm.op == Collective::all_to_all ? n : 1);
+}
+
+State before(const Algorithm& algorithm, std::uint32_t n) {
+    State state(n);
+    for (std::uint32_t member = 0; member < n; ++member) {
+        for (std::uint32_t chunk = 0; chunk < chunk_names(algorithm, n); ++chunk) {
+            bool holds = false;
+            switch (algorithm.op) {
+                case Collective::all_reduce:
+                case Collective::reduce_scatter:
+                    holds = true;
+                    break;
+                case Collective::all_gather:
+                    holds = chunk == member;
+                    break;
+                case Collective::all_to_all:
+                    holds = chunk / n == member;
+                    break;
+                case Collective::broadcast:
+                case Collective::point_to_point:
+                    holds = member == 0;
+                    break;
+            }
+            if (holds) state[member][chunk] = {member};
+        }
+    }
+    return state;
+}
+
+// What a member must hold of a chunk at the end; nothing: it does not matter.
+std::optional<Contributions> wanted(const Algorithm& algorithm, std::uint32_t n, std::uint32_t member,
+                                    std::uint32_t chunk) {
+    switch (algorithm.op) {
+        case Collective::all_reduce:
+            return everyone(n);
+        case Collective::reduce_scatter:
+            if (chunk == member) return everyone(n);
+            return std::nullopt;
+        case Collective::all_gather:
+            return Contributions{chunk};
+        case Collective::all_to_all:
+            if (chunk % n == member) return Contributions{chunk / n};
+            return std::nullopt;
+        case Collective::broadcast:
+        case Collective::point_to_point:
+            return Contributions{0};
+    }
+    return std::nullopt;
+}
+
+std::string said(const Transfer& t) {
+    return "round " + std::to_string(t.round) + ", " + std::to_string(t.from) + " to " + std::to_string(t.to) +
+           ", chunk " + std::to_string(t.chunk);
+}
+
+// Executes the transfers; the messages of one round read what their senders held before it. Returns what is wrong
+// first, or "".
+std::string fault(const Algorithm& algorithm, std::uint32_t n, const std::vector<Transfer>& transfers) {
+    State state = before(algorithm, n);
+    for (auto first = transfers.begin(); first != transfers.end();) {
+        const auto last =
+            std::find_if(first, transfers.end(), [&](const Transfer& t) { return t.round != first->round; });
+        std::vector<Contributions> sent;
+        for (auto t = first; t != last; ++t) {
+            const bool exists = t->from < n && t->to < n && t->from != t->to && state[t->from].contains(t->chunk);
+            if (!exists) return said(*t) + ": nothing to send, or nobody to send it to";
+            sent.push_back(state[t->from].at(t->chunk));
+        }
+        for (const Contributions& message : sent) {
+            Contributions& target = state[first->to][first->chunk];
+            if (!first->reduce) target.clear();
+            target.insert(message.begin(), message.end());
+            ++first;
+        }
+        if (first != transfers.end() && first->round < std::prev(first)->round) return "rounds out of order";
+    }
+    for (std::uint32_t member = 0; member < n; ++member) {
+        for (std::uint32_t chunk = 0; chunk < chunk_names(algorithm, n); ++chunk) {
+            const auto want = wanted(algorithm, n, member, chunk);
+            if (want && state[member][chunk] != *want) {
+                return "member " + std::to_string(member) + " ends with a wrong chunk " + std::to_string(chunk);
+            }
+        }
+    }
+    return "";
+}
+
+struct Case {
+    const Algorithm* algorithm;
+    std::uint32_t n;
+};
+
+std::string title(const Case& c) {
+    return std::string(name(c.algorithm->op)) + "_" + std::string(c.algorithm->name) + "_" + std::to_string(c.n);
+}
+void PrintTo(const Case& c, std::ostream* out) { *out << title(c); }
+
+std::vector<Case> cases() {
+    std::vector<Case> all;
+    for (const Algorithm* const algorithm : collective::all()) {
+        for (std::uint32_t n = 2; n <= std::min(17u, algorithm->most_members); ++n) all.push_back({algorithm, n});
+    }
+    return all;
+}
+
+class every_algorithm : public testing::TestWithParam<Case> {
+  protected:
+    const Algorithm& algorithm = *GetParam().algorithm;
+    const std::uint32_t n = GetParam().n;
+    const std::vector<Transfer> transfers = algorithm.transfers(n);
+    const std::vector<Phase> phases = algorithm.phases(n);
+};
+INSTANTIATE_TEST_SUITE_P(registered, every_algorithm, testing::ValuesIn(cases()),
+                         [](const auto& test) { return title(test.param); });
+
+TEST_P(every_algorithm, delivers_each_contribution_exactly_once) { EXPECT_EQ(fault(algorithm, n, transfers), ""); }
+
+// The judge itself is judged, on transfers spread evenly over the algorithm.
+std::size_t stride(const std::vector<Transfer>& transfers) { return transfers.size() / 12 + 1; }
+
+TEST_P(every_algorithm, is_refuted_without_any_one_of_its_messages) {
+    for (std::size_t lost = 0; lost < transfers.size(); lost += stride(transfers)) {
+        auto fewer = transfers;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(lost));
+        EXPECT_NE(fault(algorithm, n, fewer), "") << "without transfer " << lost;
+    }
+}
+
+TEST_P(every_algorithm, is_refuted_with_any_one_wrong_chunk) {
+    const std::uint32_t names = std::max(2u, chunk_names(algorithm, n));
+    for (std::size_t wrong = 0; wrong < transfers.size(); wrong += stride(transfers)) {
+        auto mutated = transfers;
+        mutated[wrong].chunk = (mutated[wrong].chunk + 1) % names;
+        EXPECT_NE(fault(algorithm, n, mutated), "") << "with another chunk in transfer " << wrong;
+    }
+}
+
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+// In bytes per chunk, so that both sides are whole numbers up to rounding.
+std::map<Pair, double> traffic_of(const Phase& phase, std::uint32_t n, double chunks_per_pair) {
+    std::map<Pair, double> traffic;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        if (phase.peer == Peer::all) {
+            for (std::uint32_t j = 0; j < n; ++j) {
+                if (j != i) traffic[{i, j}] += chunks_per_pair;
+            }
+        } else if (const std::uint32_t peer = peer_of(phase, i, n); peer < n) {
+            traffic[{i, peer}] += chunks_per_pair;
+        }
+    }
+    return traffic;
+}
+
+void expect_same(const std::map<Pair, double>& phases, const std::map<Pair, double>& transfers) {
+    ASSERT_EQ(phases.size(), transfers.size());
+    for (const auto& [pair, chunks] : phases) {
+        ASSERT_TRUE(transfers.contains(pair)) << pair.first << " to " << pair.second;
+        EXPECT_NEAR(chunks, transfers.at(pair), 1e-9) << pair.first << " to " << pair.second;
+    }
+}
+
+TEST_P(every_algorithm, moves_the_same_bytes_between_the_same_pairs_in_both_forms) {
+    std::map<std::uint32_t, std::map<Pair, double>> by_round;
+    for (const Transfer& t : transfers) by_round[t.round][{t.from, t.to}] += 1.0;
+    std::uint32_t round = 0;
+    for (const Phase& phase : phases) {
+        const double chunks = algorithm.chunks(n);
+        if (phase.duty == 1.0) {
+            for (std::uint32_t r = 0; r < phase.repeat; ++r) {
+                expect_same(traffic_of(phase, n, phase.fraction * chunks), by_round[round + r]);
+            }
+        } else {  // a pipeline that fills and drains: equal over the whole phase, and never more than a round holds
+            std::map<Pair, double> sum;
+            for (std::uint32_t r = 0; r < phase.repeat; ++r) {
+                for (const auto& [pair, moved] : by_round[round + r]) {
+                    EXPECT_LE(moved, phase.fraction * chunks + 1e-9);
+                    sum[pair] += moved;
+                }
+            }
+            expect_same(traffic_of(phase, n, phase.volume() * chunks), sum);
+        }
+        round += phase.repeat;
+    }
+    EXPECT_EQ(by_round.size(), round) << "as many rounds in both forms";
+}
+
+TEST_P(every_algorithm, says_which_rounds_reduce) {
+    std::uint32_t round = 0;
+    for (const Phase& phase : phases) {
+        for (const Transfer& t : transfers) {
+            if (t.round >= round && t.round < round + phase.repeat) {
+                EXPECT_EQ(t.reduce, phase.reduce) << "round " << t.round;
+            }
+        }
+        round += phase.repeat;
+    }
+}
+
+// The least that the busiest member must send, as a fraction of the message. All-reduce: Patarasuk and Yuan (2009),
+// 2 (n - 1)/n; the others: n - 1 of n blocks have to reach or leave each member, the root has to send everything.
+double lower_bound(Collective op, std::uint32_t n) {
+    const double others = (n - 1.0) / n;
+    switch (op) {
+        case Collective::all_reduce:
+            return 2.0 * others;
+        case Collective::all_gather:
+        case Collective::reduce_scatter:
+        case Collective::all_to_all:
+            return others;
+        case Collective::broadcast:
+        case Collective::point_to_point:
+            return 1.0;
+    }
+    return 0.0;
+}
+
+TEST_P(every_algorithm, never_sends_less_than_the_lower_bound) {
+    std::vector<double> sent(n);
+    for (const Transfer& t : transfers) sent[t.from] += 1.0 / algorithm.chunks(n);
+    const double bound = lower_bound(algorithm.op, n);
+    EXPECT_GE(*std::max_element(sent.begin(), sent.end()), bound - 1e-12);
+
+    double duration = 0.0;  // in message times: what the simulation makes of the phases
+    for (const Phase& phase : phases) {
+        duration += phase.volume() / phase.duty * (phase.peer == Peer::all ? n - 1.0 : 1.0);
+    }
+    EXPECT_GE(duration, bound - 1e-12);
+    if (algorithm.name == "ring" && algorithm.op != Collective::broadcast) {
+        EXPECT_NEAR(duration, bound, 1e-12) << "the ring is optimal";
+    }
+}
+
+TEST_P(every_algorithm, has_its_latencies_on_a_path_no_longer_than_its_rounds) {
+    for (const Phase& phase : phases) {
+        EXPECT_GE(phase.hops, 1u);
+        EXPECT_LE(phase.hops, phase.repeat);
+    }
+}
+
+TEST(algorithm, names_are_unique_per_operation) {
+    std::set<std::pair<Collective, std::string_view>> names;
+    for (const Algorithm* const a : collective::all()) EXPECT_TRUE(names.insert({a->op, a->name}).second) << a->name;
+}
+
+TEST(algorithm, is_found_by_operation_and_name) {
+    for (const Algorithm* const a : collective::all()) EXPECT_EQ(&find_algorithm(a->op, a->name), a);
+    EXPECT_THROW(find_algorithm(Collective::all_gather, "halving_doubling"), LogicError);
+}
+
+TEST(algorithm, halving_doubling_needs_few_latencies_and_folds_what_exceeds_a_power_of_two) {
+    const Algorithm& algorithm = find_algorithm(Collective::all_reduce, "halving_doubling");
+    EXPECT_EQ(algorithm.phases(16).size(), 8u);   // 2 log2(16)
+    EXPECT_EQ(algorithm.phases(17).size(), 10u);  // fold and unfold besides
+    EXPECT_EQ(algorithm.phases(17).front().peer, Peer::fold);
+    EXPECT_EQ(algorithm.phases(17).back().peer, Peer::unfold);
+}
+
+TEST(algorithm, a_broadcast_fills_its_chain_at_most_an_eighth_of_the_time) {
+    const Phase phase = find_algorithm(Collective::broadcast, "ring").phases(512).front();
+    EXPECT_NEAR(phase.volume(), 1.0, 1e-12);
+    EXPECT_LT(phase.fraction * phase.repeat, 1.125);
+    EXPECT_EQ(phase.hops, 511u);
+}
+
+TEST(algorithm, an_exchange_leaves_out_the_members_beyond_its_span) {
+    const Phase phase{.peer = Peer::exchange, .distance = 2, .span = 4};
+    EXPECT_EQ(peer_of(phase, 1, 6), 3u);
+    EXPECT_EQ(peer_of(phase, 3, 6), 1u);
+    EXPECT_EQ(peer_of(phase, 4, 6), 6u);
+    EXPECT_THROW(peer_of({.peer = Peer::all}, 0, 4), LogicError);
+}
+
+TEST(choose, takes_rings_except_for_small_all_reduces_in_larger_groups) {
+    EXPECT_EQ(choose(Collective::all_reduce, 16, 64_KiB).name, "halving_doubling");
+    EXPECT_EQ(choose(Collective::all_reduce, 16, 65_KiB).name, "ring");
+    EXPECT_EQ(choose(Collective::all_reduce, 8, 4_B).name, "ring");
+    EXPECT_EQ(choose(Collective::all_gather, 512, 4_B).name, "ring");
+    EXPECT_EQ(choose(Collective::broadcast, 512, 4_B).name, "ring");
+    EXPECT_EQ(choose(Collective::all_to_all, 16, 1_GiB).name, "direct");
+    EXPECT_EQ(choose(Collective::point_to_point, 2, 1_GiB).name, "direct");
+}
+
+class every_collective : public testing::TestWithParam<Collective> {};
+INSTANTIATE_TEST_SUITE_P(of, every_collective,
+                         testing::Values(Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                                         Collective::broadcast, Collective::all_to_all, Collective::point_to_point),
+                         [](const auto& test) { return std::string(name(test.param)); });
+
+TEST_P(every_collective, has_an_algorithm_that_is_chosen_for_it) {
+    EXPECT_EQ(choose(GetParam(), 2, 1_MiB).op, GetParam());
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,49 @@
+// A switch with a link up and a link down per rank: the smallest machine on which closed forms hold.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sim/topology/topology.hpp"
+
+namespace weft::testing_support {
+
+// Rank r's link up is LinkId(2 r), its link down LinkId(2 r + 1).
+class CrossbarRouter : public Router {
+  public:
+    Route route(RankId from, RankId to, std::uint64_t) const override {
+        Route route;
+        if (from == to) return route;
+        route.push_back(uplink(from));
+        route.push_back(downlink(to));
+        return route;
+    }
+    LinkId uplink(RankId rank) const override { return LinkId(2 * static_cast<std::uint32_t>(rank)); }
+    LinkId downlink(RankId rank) const override { return LinkId(2 * static_cast<std::uint32_t>(rank) + 1); }
+};
+
+// A message between two ranks takes 2 x `latency` and bytes / `bandwidth`.
+inline Topology toy_crossbar(std::uint32_t ranks, std::uint32_t ranks_per_node, BytesPerSecond bandwidth,
+                             Seconds latency) {
+    Topology topology;
+    topology.name = "toy crossbar";
+    topology.ranks = ranks;
+    topology.ranks_per_node = ranks_per_node;
+    const LinkClassId link_class =
+        topology.classes.push_back({.name = "toy", .nominal = bandwidth, .bandwidth = bandwidth, .latency = latency});
+    const NodeId hub = topology.node_kind.push_back(NodeKind::network_switch);
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+        const NodeId node = topology.node_kind.push_back(NodeKind::accelerator);
+        topology.endpoint.push_back(node);
+        topology.tail.push_back(node);
+        topology.head.push_back(hub);
+        topology.tail.push_back(hub);
+        topology.head.push_back(node);
+        topology.link_class.push_back(link_class);
+        topology.link_class.push_back(link_class);
+    }
+    topology.router = std::make_unique<CrossbarRouter>();
+    return topology;
+}
+
+}  // namespace weft::testing_support
