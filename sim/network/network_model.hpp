@@ -50,7 +50,7 @@ concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Byte
     {network.advance(now, done)};
     // Bytes that finished flows have moved, by integrating their rates (the bytes-delivered check).
     { network.delivered() } -> std::same_as<Bytes>;
-    // Bytes this link has carried since the start: bytes moved times load, over every pattern that crosses it.
+    // Bytes this link has carried for finished flows: bytes moved times load, over every pattern that crosses it.
     { network.carried(LinkId{}) } -> std::same_as<Bytes>;
     // How often rates were solved.
     { network.solves() } -> std::same_as<std::uint64_t>;

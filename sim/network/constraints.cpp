@@ -1,0 +1,96 @@
+#include "sim/network/constraints.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "sim/network/fingerprint.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t tightest_compared = 8;
+
+std::uint64_t fingerprint(BytesPerSecond capacity, std::span<const Crossing> crossings) {
+    Fingerprint print;
+    print.add(capacity.value);
+    for (const Crossing& crossing : crossings) print.add(std::uint64_t{index(crossing.pattern)}).add(crossing.load);
+    return print.value();
+}
+
+// The share of the constraint that one byte per second on the pattern takes.
+double tightness(const Constraint& constraint, const Crossing& crossing) {
+    return crossing.load / constraint.capacity.value;
+}
+
+bool is_implied(const Constraint& loose, const Constraint& tight) {
+    auto other = tight.crossings.begin();
+    for (const Crossing& crossing : loose.crossings) {
+        while (other != tight.crossings.end() && other->pattern < crossing.pattern) ++other;
+        if (other == tight.crossings.end() || other->pattern != crossing.pattern) return false;
+        if (tightness(tight, *other) < tightness(loose, crossing)) return false;
+    }
+    return true;
+}
+
+// The constraints on each pattern, tightest first; only the first few are kept.
+struct Tightest {
+    double tightness;
+    std::uint32_t constraint;
+};
+
+std::vector<std::vector<Tightest>> tightest_by_pattern(const std::vector<Constraint>& constraints,
+                                                       std::size_t patterns) {
+    const auto tighter = [](const Tightest& a, const Tightest& b) {
+        return a.tightness != b.tightness ? a.tightness > b.tightness : a.constraint < b.constraint;
+    };
+    std::vector<std::vector<Tightest>> found(patterns);
+    for (std::uint32_t i = 0; i < constraints.size(); ++i) {
+        for (const Crossing& crossing : constraints[i].crossings) {
+            auto& list = found[index(crossing.pattern)];
+            const Tightest entry{tightness(constraints[i], crossing), i};
+            list.insert(std::upper_bound(list.begin(), list.end(), entry, tighter), entry);
+            if (list.size() > tightest_compared) list.pop_back();
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<Constraint> find_constraints(const Topology& topology, const LinkPatterns& crossed) {
+    std::vector<Constraint> constraints;
+    std::unordered_multimap<std::uint64_t, std::uint32_t> by_fingerprint;  // looked up, never iterated over
+    for (LinkId link{}; link != topology.link_class.end_id(); link = next(link)) {
+        const std::span<const Crossing> crossings = crossed.on(link);
+        if (crossings.empty()) continue;
+        const BytesPerSecond capacity = topology.link(link).bandwidth;
+        const std::uint64_t print = fingerprint(capacity, crossings);
+        const auto [first, last] = by_fingerprint.equal_range(print);
+        const bool known = std::any_of(first, last, [&](const auto& entry) {
+            const Constraint& other = constraints[entry.second];
+            return other.capacity == capacity && std::ranges::equal(other.crossings, crossings);
+        });
+        if (known) continue;
+        by_fingerprint.emplace(print, static_cast<std::uint32_t>(constraints.size()));
+        constraints.push_back({capacity, {crossings.begin(), crossings.end()}});
+    }
+    return constraints;
+}
+
+std::vector<Constraint> drop_implied(std::vector<Constraint> constraints, std::size_t patterns) {
+    const auto tightest = tightest_by_pattern(constraints, patterns);
+    std::vector<Constraint> kept;
+    for (std::uint32_t i = 0; i < constraints.size(); ++i) {
+        const auto& candidates = tightest[index(constraints[i].crossings.front().pattern)];
+        const bool implied = std::any_of(candidates.begin(), candidates.end(), [&](const Tightest& candidate) {
+            const std::uint32_t other = candidate.constraint;
+            if (other == i || !is_implied(constraints[i], constraints[other])) return false;
+            return other < i || !is_implied(constraints[other], constraints[i]);  // of two equal ones the first stays
+        });
+        if (!implied) kept.push_back(constraints[i]);
+    }
+    return kept;
+}
+
+}  // namespace weft

@@ -1,0 +1,153 @@
+#include "sim/network/flow_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "sim/network/constraints.hpp"
+
+namespace weft {
+
+FlowNetwork::FlowNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows)
+    : crossed_(topology, patterns),
+      max_min_(drop_implied(find_constraints(topology, crossed_), patterns.size()), patterns),
+      patterns_(patterns.size()) {
+    flows_.reserve(flows);
+    finishes_.reserve(flows);
+    stale_.reserve(patterns.size());
+}
+
+FlowId FlowNetwork::start(Instant now, PatternId pattern, Bytes bytes) {
+    WEFT_CHECK(std::isfinite(bytes.value) && bytes.value > 0.0, "a flow needs bytes to move");
+    WEFT_CHECK(index(pattern) < patterns_.size(), "unknown pattern");
+    if (now != clock_) {
+        WEFT_CHECK(clock_ < now && now <= next_change(), "a flow must start now, before anything else changes");
+        clock_ = now;
+    }
+    const FlowId id = flows_.add({pattern, {}, {}, now, bytes, {}});
+    link_up(id);
+    return id;
+}
+
+Instant FlowNetwork::next_change() {
+    solve_if_stale();
+    return finishes_.next();
+}
+
+void FlowNetwork::advance(Instant now, std::vector<FlowId>& done) {
+    WEFT_CHECK(clock_ <= now && now <= next_change(), "the network cannot skip its next change or go back");
+    clock_ = now;
+    const auto first = static_cast<std::ptrdiff_t>(done.size());
+    while (finishes_.next() == now) done.push_back(finishes_.pop());
+    for (auto id = done.begin() + first; id != done.end(); ++id) finish(*id);  // popped in FlowId order: equal times
+}
+
+Bytes FlowNetwork::carried(LinkId link) const {
+    Bytes sum;
+    for (const Crossing& crossing : crossed_.on(link)) sum += patterns_[crossing.pattern].moved * crossing.load;
+    return sum;
+}
+
+BytesPerSecond FlowNetwork::rate(FlowId flow) {
+    solve_if_stale();
+    return patterns_[flows_[flow].pattern].rate;
+}
+
+// A pattern on which one flow followed another at the same instant is as it was: only the new flow needs an end.
+void FlowNetwork::solve_if_stale() {
+    if (stale_.empty()) return;
+    std::size_t changed = 0;
+    for (const PatternId id : stale_) {
+        PatternFlows& pattern = patterns_[id];
+        if (pattern.flows == pattern.solved_flows) continue;
+        pattern.solved_flows = pattern.flows;
+        max_min_.set_flows(id, pattern.flows);
+        ++changed;
+    }
+    if (changed > 0) {
+        ++solves_;
+        for (const PatternId id : max_min_.solve()) apply_rate(id);
+    }
+    for (const PatternId id : stale_) {
+        schedule_new(id);
+        patterns_[id].is_stale = false;
+    }
+    stale_.clear();
+}
+
+void FlowNetwork::apply_rate(PatternId id) {
+    PatternFlows& pattern = patterns_[id];
+    const BytesPerSecond rate = max_min_.rate(id);
+    if (rate == pattern.rate) return;
+    FlowId flow = pattern.first;
+    for (std::uint32_t i = 0; i < pattern.flows; ++i, flow = flows_[flow].next) settle(flows_[flow]);
+    pattern.rate = rate;
+    for (std::uint32_t i = 0; i < pattern.flows; ++i, flow = flows_[flow].next) schedule(flow);
+}
+
+void FlowNetwork::schedule_new(PatternId id) {
+    FlowId flow = patterns_[id].first;
+    for (std::uint32_t i = 0; i < patterns_[id].flows; ++i, flow = flows_[flow].next) {
+        if (!finishes_.contains(flow)) schedule(flow);
+    }
+}
+
+void FlowNetwork::schedule(FlowId id) {
+    const Flow& flow = flows_[id];
+    finishes_.set(id, flow.since + flow.remaining / patterns_[flow.pattern].rate);
+}
+
+// Brings a flow up to the present at the rate it has had since.
+void FlowNetwork::settle(Flow& flow) {
+    if (flow.since == clock_) return;
+    const Bytes moved = std::min(flow.remaining, patterns_[flow.pattern].rate * (clock_ - flow.since));
+    if (recorder_ != nullptr) recorder_->add(flow.pattern, flow.since, clock_, moved);
+    flow.moved += moved;
+    flow.remaining -= moved;
+    flow.since = clock_;
+}
+
+// The clock rounds the end of a flow to a tick. Its bytes are integrated over the unrounded time, which may differ from
+// the rounded one by no more than that.
+void FlowNetwork::finish(FlowId id) {
+    Flow& flow = flows_[id];
+    PatternFlows& pattern = patterns_[flow.pattern];
+    const Seconds unrounded = flow.remaining / pattern.rate;
+    WEFT_CHECK(flow.since + unrounded == clock_, "a flow finished at an instant that its rate does not explain");
+    if (recorder_ != nullptr) recorder_->add(flow.pattern, flow.since, clock_, flow.remaining);
+    flow.moved += pattern.rate * unrounded;
+    pattern.moved += flow.moved;
+    delivered_ += flow.moved;
+    unlink(id);
+    flows_.remove(id);
+}
+
+void FlowNetwork::link_up(FlowId id) {
+    Flow& flow = flows_[id];
+    PatternFlows& pattern = patterns_[flow.pattern];
+    if (pattern.flows++ == 0) {
+        pattern.first = flow.previous = flow.next = id;
+    } else {
+        flow.next = pattern.first;
+        flow.previous = flows_[pattern.first].previous;
+        flows_[flow.previous].next = flows_[flow.next].previous = id;
+    }
+    mark_stale(flow.pattern);
+}
+
+void FlowNetwork::unlink(FlowId id) {
+    const Flow& flow = flows_[id];
+    PatternFlows& pattern = patterns_[flow.pattern];
+    --pattern.flows;
+    if (pattern.first == id) pattern.first = flow.next;
+    flows_[flow.previous].next = flow.next;
+    flows_[flow.next].previous = flow.previous;
+    mark_stale(flow.pattern);
+}
+
+void FlowNetwork::mark_stale(PatternId pattern) {
+    if (!std::exchange(patterns_[pattern].is_stale, true)) stale_.push_back(pattern);
+}
+
+}  // namespace weft

@@ -1,0 +1,65 @@
+#include "sim/network/ideal_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+namespace {
+
+BytesPerSecond rate_alone(const Topology& topology, const Pattern& pattern) {
+    if (std::isfinite(pattern.alone.value)) return std::min(pattern.cap, pattern.alone);
+    BytesPerSecond rate = pattern.cap;
+    for (const LinkLoad& load : pattern.loads) rate = std::min(rate, topology.link(load.link).bandwidth);
+    return rate;
+}
+
+}  // namespace
+
+IdealNetwork::IdealNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows)
+    : crossed_(topology, patterns), patterns_(patterns.size()) {
+    for (PatternId id{}; id != patterns.end_id(); id = next(id)) {
+        patterns_[id].rate = rate_alone(topology, patterns[id]);
+    }
+    flows_.reserve(flows);
+    finishes_.reserve(flows);
+}
+
+FlowId IdealNetwork::start(Instant now, PatternId pattern, Bytes bytes) {
+    WEFT_CHECK(std::isfinite(bytes.value) && bytes.value > 0.0, "a flow needs bytes to move");
+    WEFT_CHECK(index(pattern) < patterns_.size(), "unknown pattern");
+    WEFT_CHECK(clock_ <= now && now <= next_change(), "a flow must start now, before anything else changes");
+    const BytesPerSecond rate = patterns_[pattern].rate;
+    WEFT_CHECK(std::isfinite(rate.value), "nothing limits the rate of a pattern");
+    clock_ = now;
+    const FlowId id = flows_.add({pattern, now, bytes});
+    finishes_.set(id, now + bytes / rate);
+    return id;
+}
+
+void IdealNetwork::advance(Instant now, std::vector<FlowId>& done) {
+    WEFT_CHECK(clock_ <= now && now <= next_change(), "the network cannot skip its next change or go back");
+    clock_ = now;
+    const auto first = static_cast<std::ptrdiff_t>(done.size());
+    while (finishes_.next() == now) done.push_back(finishes_.pop());
+    for (auto id = done.begin() + first; id != done.end(); ++id) finish(*id);  // popped in FlowId order: equal times
+}
+
+void IdealNetwork::finish(FlowId id) {
+    const Flow& flow = flows_[id];
+    PatternFlows& pattern = patterns_[flow.pattern];
+    const Bytes moved = pattern.rate * (flow.bytes / pattern.rate);  // over the unrounded time
+    pattern.moved += moved;
+    delivered_ += moved;
+    if (recorder_ != nullptr) recorder_->add(flow.pattern, flow.begin, clock_, moved);
+    flows_.remove(id);
+}
+
+Bytes IdealNetwork::carried(LinkId link) const {
+    Bytes sum;
+    for (const Crossing& crossing : crossed_.on(link)) sum += patterns_[crossing.pattern].moved * crossing.load;
+    return sum;
+}
+
+}  // namespace weft

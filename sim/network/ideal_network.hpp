@@ -1,0 +1,60 @@
+// Every flow as if it had the machine to itself: the alpha-beta model, without contention. Oracle and lower bound of
+// FlowNetwork, with which it agrees wherever nothing is shared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/network/finish_queue.hpp"
+#include "sim/network/flow_slots.hpp"
+#include "sim/network/link_patterns.hpp"
+#include "sim/network/network_model.hpp"
+#include "sim/network/utilization.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+class IdealNetwork {
+  public:
+    // Room for `flows` at a time; more are served, but only then is memory allocated while time runs.
+    IdealNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows = 0);
+
+    FlowId start(Instant now, PatternId pattern, Bytes bytes);
+    Instant next_change() const { return finishes_.next(); }
+    void advance(Instant now, std::vector<FlowId>& done);
+    Bytes delivered() const { return delivered_; }
+    Bytes carried(LinkId link) const;
+    std::uint64_t solves() const { return 0; }
+
+    // Of any flow on the pattern: the smaller of its cap and Pattern::alone, or without the latter, the smallest
+    // bandwidth on the way.
+    BytesPerSecond rate(PatternId pattern) const { return patterns_[pattern].rate; }
+    // Reports all traffic from now on; `recorder` must outlive this.
+    void record_to(UtilizationRecorder& recorder) { recorder_ = &recorder; }
+
+  private:
+    struct Flow {
+        PatternId pattern{};
+        Instant begin;
+        Bytes bytes{};
+    };
+    struct PatternFlows {
+        BytesPerSecond rate{};
+        Bytes moved{};  // by finished flows
+    };
+
+    void finish(FlowId id);
+
+    LinkPatterns crossed_;
+    Table<PatternId, PatternFlows> patterns_;
+    FlowSlots<Flow> flows_;
+    FinishQueue finishes_;
+    Instant clock_;
+    Bytes delivered_;
+    UtilizationRecorder* recorder_ = nullptr;
+};
+
+static_assert(NetworkModel<IdealNetwork>);
+
+}  // namespace weft

@@ -1,0 +1,208 @@
+#include "sim/network/max_min.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/check.hpp"
+#include "tests/sim/network/arbitrary.hpp"
+#include "tests/sim/network/toy.hpp"
+
+namespace weft {
+namespace {
+
+using testing::ElementsAre;
+using toy::path;
+
+MaxMin solver(const std::vector<double>& bandwidths, const std::vector<Pattern>& patterns) {
+    const Topology topology = toy::fabric(bandwidths);
+    const Table<PatternId, Pattern> table = toy::table(patterns);
+    const LinkPatterns crossed(topology, table);
+    return MaxMin(drop_implied(find_constraints(topology, crossed), table.size()), table);
+}
+
+std::vector<double> rates(const MaxMin& solver, std::size_t patterns) {
+    std::vector<double> result;
+    for (std::uint32_t p = 0; p < patterns; ++p) result.push_back(solver.rate(PatternId{p}).value);
+    return result;
+}
+
+// flows[p] flows on pattern p; one on each by default.
+std::vector<double> solve(const std::vector<double>& bandwidths, const std::vector<Pattern>& patterns,
+                          std::vector<std::uint32_t> flows = {}) {
+    flows.resize(patterns.size(), 1);
+    MaxMin max_min = solver(bandwidths, patterns);
+    for (std::uint32_t p = 0; p < patterns.size(); ++p) max_min.set_flows(PatternId{p}, flows[p]);
+    max_min.solve();
+    return rates(max_min, patterns.size());
+}
+
+TEST(max_min, one_flow_gets_the_smallest_bandwidth_on_its_way) {
+    // x <= 30, x <= 10, x <= 20.  The second link is the bottleneck.
+    EXPECT_THAT(solve({30, 10, 20}, {path({0, 1, 2})}), ElementsAre(10));
+}
+
+TEST(max_min, a_long_flow_shares_each_link_and_the_short_ones_take_the_rest) {
+    // x0 + x1 <= 10;  x0 + x2 <= 20.
+    // The first link fills at 5 and holds x0 and x1; x2 goes on to what x0 leaves of the second: 15.
+    EXPECT_THAT(solve({10, 20}, {path({0, 1}), path({0}), path({1})}), ElementsAre(5, 5, 15));
+}
+
+TEST(max_min, a_chain_of_bottlenecks_releases_the_flows_one_after_another) {
+    // x0 <= 3 with x1;  x1 + x2 <= 10;  x2 + x3 <= 40:
+    // x0 + x1 <= 3 fills first, at 1.5.  Then x2 = 10 - 1.5 = 8.5, then x3 = 40 - 8.5 = 31.5.
+    EXPECT_THAT(solve({3, 10, 40}, {path({0}), path({0, 1}), path({1, 2}), path({2})}),
+                ElementsAre(1.5, 1.5, 8.5, 31.5));
+}
+
+TEST(max_min, a_load_counts_as_that_many_copies) {
+    // 2 x0 + x1 <= 12.  Both rise to 4: fairness is between flows, not between copies.
+    EXPECT_THAT(solve({12}, {{{{LinkId{0}, 2.0}}}, path({0})}), ElementsAre(4, 4));
+}
+
+TEST(max_min, a_load_below_one_lets_the_flow_exceed_the_link) {
+    // 0.25 x0 <= 10.  A ring whose hop carries a quarter of the bytes moves four times as fast.
+    EXPECT_THAT(solve({10}, {{{{LinkId{0}, 0.25}}}}), ElementsAre(40));
+}
+
+TEST(max_min, a_capped_flow_leaves_the_rest_to_the_others) {
+    // x0 + x1 + x2 <= 30, x0 <= 4.  x0 stops at 4, the others share 26.
+    EXPECT_THAT(solve({30}, {path({0}, 4), path({0}), path({0})}), ElementsAre(4, 13, 13));
+}
+
+TEST(max_min, a_cap_above_the_fair_share_changes_nothing) {
+    EXPECT_THAT(solve({30}, {path({0}, 16), path({0})}), ElementsAre(15, 15));
+}
+
+TEST(max_min, a_flow_without_links_runs_at_its_cap) { EXPECT_THAT(solve({1}, {path({}, 7)}), ElementsAre(7)); }
+
+TEST(max_min, several_flows_on_one_pattern_count_one_by_one) {
+    // 3 x0 + x1 <= 20.  Four equal flows.
+    EXPECT_THAT(solve({20}, {path({0}), path({0})}, {3, 1}), ElementsAre(5, 5));
+}
+
+TEST(max_min, separate_components_do_not_see_each_other) {
+    // x0 + x1 <= 10;  x2 <= 9, with its own link.
+    EXPECT_THAT(solve({10, 9}, {path({0}), path({0}), path({1})}), ElementsAre(5, 5, 9));
+}
+
+TEST(max_min, a_pattern_without_flows_has_no_rate_and_takes_no_share) {
+    EXPECT_THAT(solve({10}, {path({0}), path({0})}, {0, 1}), ElementsAre(0, 10));
+}
+
+TEST(max_min, a_flow_that_nothing_limits_is_refused) {
+    MaxMin max_min = solver({10}, {path({})});
+    max_min.set_flows(PatternId{0}, 1);
+    EXPECT_THROW(max_min.solve(), LogicError);
+}
+
+TEST(max_min, only_the_component_that_changed_is_solved_again) {
+    // Patterns 0 and 1 share link 0; 2 and 3 share link 1.
+    MaxMin max_min = solver({10, 20}, {path({0}), path({0}), path({1}), path({1})});
+    for (std::uint32_t p = 0; p < 4; ++p) max_min.set_flows(PatternId{p}, 1);
+    EXPECT_EQ(max_min.solve().size(), 4U);
+    EXPECT_TRUE(max_min.solve().empty());
+    max_min.set_flows(PatternId{2}, 0);
+    EXPECT_THAT(max_min.solve(), ElementsAre(PatternId{3}));
+    EXPECT_THAT(rates(max_min, 4), ElementsAre(5, 5, 0, 20));
+}
+
+TEST(max_min, a_leaving_flow_can_split_a_component_in_two) {
+    // x0 + x1 <= 10;  x1 + x2 <= 30.  Without x1 each has its link alone.
+    MaxMin max_min = solver({10, 30}, {path({0}), path({0, 1}), path({1})});
+    for (std::uint32_t p = 0; p < 3; ++p) max_min.set_flows(PatternId{p}, 1);
+    max_min.solve();
+    EXPECT_THAT(rates(max_min, 3), ElementsAre(5, 5, 25));
+    max_min.set_flows(PatternId{1}, 0);
+    EXPECT_THAT(max_min.solve(), ElementsAre(PatternId{0}, PatternId{2}));
+    EXPECT_THAT(rates(max_min, 3), ElementsAre(10, 0, 30));
+}
+
+// Every flow crosses `hops` neighbouring links of a circle; nothing tells them apart.
+TEST(max_min, flows_that_symmetry_makes_equal_have_equal_bits) {
+    for (const std::uint32_t hops : {2U, 3U, 7U}) {
+        constexpr std::uint32_t links = 41;
+        std::vector<Pattern> patterns;
+        for (std::uint32_t p = 0; p < links; ++p) {
+            std::vector<std::uint32_t> way;
+            for (std::uint32_t h = 0; h < hops; ++h) way.push_back((p + h) % links);
+            std::sort(way.begin(), way.end());
+            patterns.push_back(path(way));
+        }
+        for (const double rate : solve(std::vector<double>(links, 100.0), patterns)) EXPECT_EQ(rate, 100.0 / hops);
+    }
+}
+
+// Certificate of max-min fairness (Bertsekas & Gallager): an allocation within all bandwidths is max-min fair exactly
+// if every flow is at its cap or crosses a full link on which no flow is faster.
+RC_GTEST_PROP(max_min, every_flow_is_capped_or_fastest_on_a_full_link, ()) {
+    const auto [bandwidths, patterns] = toy::arbitrary_system(8, 12);
+    const std::vector<double> x = solve(bandwidths, patterns);
+    std::vector<double> used(bandwidths.size(), 0.0), fastest(bandwidths.size(), 0.0);
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+        RC_ASSERT(x[p] > 0.0);
+        for (const LinkLoad& l : patterns[p].loads) {
+            used[index(l.link)] += l.load * x[p];
+            fastest[index(l.link)] = std::max(fastest[index(l.link)], x[p]);
+        }
+    }
+    for (std::size_t l = 0; l < bandwidths.size(); ++l) RC_ASSERT(used[l] <= bandwidths[l] * (1.0 + 1e-9));
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+        RC_ASSERT(x[p] <= patterns[p].cap.value);
+        const bool stopped = std::ranges::any_of(patterns[p].loads, [&](const LinkLoad& l) {
+            return used[index(l.link)] >= bandwidths[index(l.link)] * (1.0 - 1e-9) &&
+                   x[p] >= fastest[index(l.link)] * (1.0 - 1e-9);
+        });
+        RC_ASSERT(stopped || x[p] >= patterns[p].cap.value * (1.0 - 1e-9));
+    }
+}
+
+RC_GTEST_PROP(max_min, agrees_with_water_that_rises_link_by_link, ()) {
+    const auto [bandwidths, patterns] = toy::arbitrary_system(10, 20);
+    const std::vector<double> found = solve(bandwidths, patterns);
+    const std::vector<double> expected = toy::naive_max_min(bandwidths, patterns);
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+        RC_ASSERT(std::abs(found[p] - expected[p]) <= 1e-9 * expected[p]);
+    }
+}
+
+RC_GTEST_PROP(max_min, flows_on_one_pattern_are_like_flows_on_equal_patterns, ()) {
+    const auto [bandwidths, patterns] = toy::arbitrary_system(6, 6);
+    std::vector<std::uint32_t> flows;
+    std::vector<Pattern> one_by_one;
+    std::vector<std::size_t> origin;
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+        flows.push_back(*rc::gen::inRange<std::uint32_t>(1, 4));
+        one_by_one.insert(one_by_one.end(), flows[p], patterns[p]);
+        origin.insert(origin.end(), flows[p], p);
+    }
+    const std::vector<double> found = solve(bandwidths, patterns, flows);
+    const std::vector<double> expected = solve(bandwidths, one_by_one);
+    for (std::size_t i = 0; i < origin.size(); ++i) {
+        RC_ASSERT(std::abs(found[origin[i]] - expected[i]) <= 1e-9 * expected[i]);
+    }
+}
+
+// Flows come and go at random. Solving what changed must leave the very bits that solving everything afresh gives.
+RC_GTEST_PROP(max_min, solving_what_changed_equals_solving_everything, ()) {
+    const auto [bandwidths, patterns] = toy::arbitrary_system(10, 12);
+    MaxMin kept = solver(bandwidths, patterns);
+    std::vector<std::uint32_t> flows(patterns.size(), 0);
+    const auto rounds = *rc::gen::inRange(1, 12);
+    for (int round = 0; round < rounds; ++round) {
+        const auto changes = *rc::gen::inRange(1, 4);
+        for (int change = 0; change < changes; ++change) {
+            const auto p = *rc::gen::inRange<std::uint32_t>(0, static_cast<std::uint32_t>(patterns.size()));
+            flows[p] = *rc::gen::inRange<std::uint32_t>(0, 3);
+            kept.set_flows(PatternId{p}, flows[p]);
+        }
+        kept.solve();
+        RC_ASSERT(rates(kept, patterns.size()) == solve(bandwidths, patterns, flows));
+    }
+}
+
+}  // namespace
+}  // namespace weft
