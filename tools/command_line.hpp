@@ -1,0 +1,31 @@
+// From the words of the command line to a running command.
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "tools/command.hpp"
+
+namespace weft {
+
+// The command line asks for something that does not exist. what() says what, and where to read on.
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// What a command declares: all of its options (--help among them) and which of them are positional.
+struct CommandOptions {
+    po::options_description all;
+    po::positional_options_description positional;
+};
+CommandOptions options_of(const Command& command);
+
+std::string program_help();
+std::string command_help(const Command& command);
+
+// Runs `arguments` (without the program's name), or prints the help or version they ask for. Throws UsageError, and
+// whatever the command throws.
+Exit run_command_line(std::span<const char* const> arguments);
+
+}  // namespace weft
