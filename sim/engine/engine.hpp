@@ -1,6 +1,9 @@
 // Executes a Program on a network.
 #pragma once
 
+#include <cstdint>
+#include <stdexcept>
+
 #include "sim/engine/timeline.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/program/program.hpp"
@@ -8,13 +11,13 @@
 
 namespace weft {
 
-// The program waits in a circle or for something that never comes; what() names the chain op by op.
+// The program waits in a circle; what() names the circle op by op.
 struct Deadlock : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 // Runs to the end. Throws Deadlock; LogicError if bytes delivered differ from bytes asked for (checked in every run);
-// RangeError past the end of the clock.
+// RangeError past the end of the clock. Defined in sim/engine/run.hpp, for whoever brings a network model.
 template <NetworkModel N>
 Timeline run(const Program& program, const Topology& topology, N& network);
 
@@ -24,6 +27,12 @@ enum class NetworkKind : std::uint8_t {
     free,   // communication takes no time at all: what computation and the schedule alone cost
 };
 
-Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind);
+enum class Recording : std::uint8_t {
+    spans,
+    spans_and_links,  // Timeline::samples as well
+};
+
+Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind,
+                  Recording recording = Recording::spans);
 
 }  // namespace weft

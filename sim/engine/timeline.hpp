@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
+#include "sim/network/utilization.hpp"
 
 namespace weft {
 
@@ -20,6 +22,7 @@ struct Timeline {
     std::uint64_t solves = 0;                // of the network
     Table<LinkClassId, double> utilization;  // bytes carried / (bandwidth x step), mean over the links of the class
     Table<LinkClassId, double> peak_utilization;  // the same for the busiest link of the class
+    std::vector<UtilizationSample> samples;       // utilization over time, if Recording::spans_and_links
 };
 
 }  // namespace weft

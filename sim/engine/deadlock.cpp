@@ -1,0 +1,105 @@
+#include "sim/engine/deadlock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/check.hpp"
+#include "sim/engine/exchange_ops.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t most_lines = 10;
+
+enum class Reason : std::uint8_t { nothing, dependency, partner };
+
+struct Wait {
+    OpId on{};
+    Reason why = Reason::nothing;
+};
+
+bool is_over(const Span& span) { return span.end != Instant::never(); }
+bool is_posted(const Span& span) { return span.posted != Instant::never(); }
+
+// For every op that is not over, the first thing that it waits for.
+Table<OpId, Wait> find_waits(const Program& program, const Table<OpId, Span>& spans) {
+    Table<OpId, Wait> waits(program.ops.size());
+    const ExchangeOps parties(program);
+    for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
+        if (is_over(spans[id])) continue;
+        for (const OpId after : program.successors_of(id)) {
+            if (waits[after].why == Reason::nothing) waits[after] = {id, Reason::dependency};
+        }
+        if (!is_posted(spans[id]) || program.ops[id].kind != OpKind::exchange) continue;
+        for (const OpId party : parties.of(ExchangeId(program.ops[id].subject))) {
+            if (!is_posted(spans[party])) {
+                waits[id] = {party, Reason::partner};
+                break;
+            }
+        }
+    }
+    return waits;
+}
+
+// Every op that is not over waits for another one, so any walk along the waits runs into a circle.
+std::vector<OpId> find_circle(const Table<OpId, Wait>& waits, OpId start) {
+    Table<OpId, std::uint8_t> seen(waits.size(), 0);
+    OpId op = start;
+    while (seen[op] == 0) {
+        seen[op] = 1;
+        WEFT_CHECK(waits[op].why != Reason::nothing, "an op neither runs nor waits");
+        op = waits[op].on;
+    }
+    std::vector<OpId> circle{op};
+    for (OpId next_op = waits[op].on; next_op != op; next_op = waits[next_op].on) circle.push_back(next_op);
+    // The same text wherever the walk entered it.
+    std::rotate(circle.begin(), std::min_element(circle.begin(), circle.end()), circle.end());
+    return circle;
+}
+
+std::string reason(const Program& program, OpId op, const Wait& wait) {
+    if (wait.why == Reason::partner) return "its partner in the exchange";
+    if (program.ops[op].lane == program.ops[wait.on].lane) {
+        return fmt::format("ahead of it on lane {}", program.lanes[index(program.ops[op].lane)]);
+    }
+    return "which it depends on";
+}
+
+}  // namespace
+
+std::string describe(const Program& program, OpId id) {
+    const auto owns = [&](const RankClass& c) { return c.first_op <= index(id) && index(id) < c.first_op + c.ops; };
+    const auto owner = std::find_if(program.classes.begin(), program.classes.end(), owns);
+    const Op& op = program.ops[id];
+    std::string text = fmt::format("{}: {} #{}", owner == program.classes.end() ? "?" : owner->name,
+                                   program.labels[index(op.label)], op.index);
+    if (op.part != 0) text += fmt::format(", part {}", op.part);
+    return text;
+}
+
+std::string explain_deadlock(const Program& program, const Table<OpId, Span>& spans) {
+    const auto stuck = std::count_if(spans.begin(), spans.end(), [](const Span& span) { return !is_over(span); });
+    OpId start{};
+    while (is_over(spans[start])) start = next(start);
+    const Table<OpId, Wait> waits = find_waits(program, spans);
+    const std::vector<OpId> circle = find_circle(waits, start);
+
+    std::string text = fmt::format("deadlock: {} of {} ops can never finish; {} of them wait in a circle:", stuck,
+                                   program.ops.size(), circle.size());
+    for (std::size_t i = 0; i < circle.size(); ++i) {
+        if (i == most_lines - 1 && circle.size() > most_lines) {
+            text += fmt::format("\n  ... {} more ...", circle.size() - most_lines);
+            i = circle.size() - 1;
+        }
+        const OpId op = circle[i];
+        text += fmt::format("\n  {} waits for {} ({})", i == 0 ? describe(program, op) : "which",
+                            describe(program, waits[op].on), reason(program, op, waits[op]));
+        text += i + 1 == circle.size() ? "" : ",";
+    }
+    return text;
+}
+
+}  // namespace weft

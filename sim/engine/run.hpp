@@ -1,0 +1,241 @@
+// The event loop: run() of sim/engine/engine.hpp. Include it only to run a network model of your own.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/base/check.hpp"
+#include "sim/engine/deadlock.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/engine/exchange_ops.hpp"
+#include "sim/event/event_queue.hpp"
+
+namespace weft {
+
+// Whether exchanges take the time of their legs, or none.
+enum class LegTime : std::uint8_t { real, none };
+
+// At most one op per lane of each class is under way, and with it one event or flow: its lane holds back the next.
+inline std::size_t most_in_flight(const Program& program) {
+    return std::min(program.ops.size(), program.classes.size() * program.lanes.size());
+}
+
+// All memory is allocated before the clock starts.
+template <NetworkModel N>
+class Engine {
+  public:
+    Engine(const Program& program, N& network, LegTime leg_time);
+    Timeline run() &&;
+
+  private:
+    struct Progress {
+        std::uint32_t arrived = 0;
+        std::uint32_t leg = 0;  // counted within the communication
+    };
+
+    void handle(const Event& event);
+    void post_ready();
+    void post(OpId op);
+    void complete(OpId op);
+    void arrive(ExchangeId exchange);
+    void run_legs(ExchangeId exchange);
+    bool start_bytes(ExchangeId exchange);
+    void leg_over(ExchangeId exchange);
+    void finish(ExchangeId exchange);
+    const Communication& communication(ExchangeId exchange) const;
+    const Leg& leg(ExchangeId exchange) const;
+
+    const Program& program_;
+    N& network_;
+    LegTime leg_time_;
+    EventQueue events_;
+    ExchangeOps parties_;
+    Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over
+    Table<ExchangeId, Progress> progress_;
+    Table<FlowId, ExchangeId> flow_exchange_;
+    std::vector<OpId> ready_;  // stack: order within an instant affects no time
+    std::vector<FlowId> finished_;
+    Instant now_;
+    Bytes asked_;
+    Timeline timeline_;
+};
+
+template <NetworkModel N>
+Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
+    : program_(program),
+      network_(network),
+      leg_time_(leg_time),
+      parties_(program),
+      waits_for_(program.predecessors),
+      progress_(program.exchanges.size()) {
+    const std::size_t most = most_in_flight(program);
+    events_.reserve(most);
+    flow_exchange_.reserve(most);
+    ready_.reserve(most);
+    finished_.reserve(most);
+    timeline_.spans = Table<OpId, Span>(program.ops.size(), {Instant::never(), Instant::never(), Instant::never()});
+}
+
+template <NetworkModel N>
+Timeline Engine<N>::run() && {
+    for (OpId op{}; op != program_.ops.end_id(); op = next(op)) {
+        if (program_.predecessors[op] != 0) continue;
+        ready_.push_back(op);
+        post_ready();
+    }
+    for (;;) {
+        // Everything of one instant happens before the network is asked again, so that it solves once per instant.
+        while (events_.next() == now_) handle(events_.pop());
+        now_ = std::min(events_.next(), network_.next_change());
+        if (now_ == Instant::never()) break;
+        network_.advance(now_, finished_);
+        timeline_.events += finished_.size();
+        for (const FlowId flow : finished_) leg_over(flow_exchange_[flow]);
+        finished_.clear();
+    }
+    for (const Span& span : timeline_.spans) {
+        if (span.end == Instant::never()) throw Deadlock(explain_deadlock(program_, timeline_.spans));
+        timeline_.end = std::max(timeline_.end, span.end);
+    }
+    const double missing = std::abs((network_.delivered() - asked_).value);
+    WEFT_CHECK(missing <= 1e-6 * asked_.value, "the network delivered " + std::to_string(network_.delivered().value) +
+                                                   " of " + std::to_string(asked_.value) + " bytes");
+    timeline_.solves = network_.solves();
+    return std::move(timeline_);
+}
+
+template <NetworkModel N>
+void Engine<N>::handle(const Event& event) {
+    ++timeline_.events;
+    switch (event.kind) {
+        case EventKind::work_over:
+            complete(OpId(event.subject));
+            return post_ready();
+        case EventKind::latency_over:
+            if (!start_bytes(ExchangeId(event.subject))) leg_over(ExchangeId(event.subject));
+            return;
+    }
+}
+
+// A stack, not recursion: chains of joins may be as long as the program.
+template <NetworkModel N>
+void Engine<N>::post_ready() {
+    while (!ready_.empty()) {
+        const OpId op = ready_.back();
+        ready_.pop_back();
+        post(op);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::post(OpId id) {
+    const Op& op = program_.ops[id];
+    Span& span = timeline_.spans[id];
+    span.posted = now_;
+    switch (op.kind) {
+        case OpKind::compute:
+            span.begin = now_;
+            events_.schedule(now_ + program_.work[op.subject], EventKind::work_over, static_cast<std::uint32_t>(id));
+            return;
+        case OpKind::exchange:
+            return arrive(ExchangeId(op.subject));
+        case OpKind::join:
+            span.begin = now_;
+            return complete(id);
+    }
+}
+
+// Leaves the ops that waited for nothing else on ready_.
+template <NetworkModel N>
+void Engine<N>::complete(OpId op) {
+    timeline_.spans[op].end = now_;
+    for (const OpId after : program_.successors_of(op)) {
+        if (--waits_for_[after] == 0) ready_.push_back(after);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::arrive(ExchangeId exchange) {
+    if (++progress_[exchange].arrived < program_.exchanges[exchange].parties) return;
+    for (const OpId op : parties_.of(exchange)) timeline_.spans[op].begin = now_;
+    if (leg_time_ == LegTime::none) return finish(exchange);
+    run_legs(exchange);
+}
+
+// Runs legs until one takes time.
+template <NetworkModel N>
+void Engine<N>::run_legs(ExchangeId exchange) {
+    const std::uint32_t legs = communication(exchange).legs;
+    for (std::uint32_t& at = progress_[exchange].leg; at < legs; ++at) {
+        if (const Seconds latency = leg(exchange).latency; latency > Seconds{}) {
+            return events_.schedule(now_ + latency, EventKind::latency_over, static_cast<std::uint32_t>(exchange));
+        }
+        if (start_bytes(exchange)) return;
+    }
+    finish(exchange);
+}
+
+// Starts the flow of the current leg, if it has one.
+template <NetworkModel N>
+bool Engine<N>::start_bytes(ExchangeId exchange) {
+    const Leg& what = leg(exchange);
+    if (what.bytes == Bytes{} || is_unlimited(program_.patterns[what.pattern])) return false;
+    const FlowId flow = network_.start(now_, what.pattern, what.bytes);
+    while (index(flow) >= flow_exchange_.size()) flow_exchange_.push_back({});
+    flow_exchange_[flow] = exchange;
+    asked_ += what.bytes;
+    return true;
+}
+
+template <NetworkModel N>
+void Engine<N>::leg_over(ExchangeId exchange) {
+    ++progress_[exchange].leg;
+    run_legs(exchange);
+    post_ready();
+}
+
+template <NetworkModel N>
+void Engine<N>::finish(ExchangeId exchange) {
+    for (const OpId op : parties_.of(exchange)) complete(op);
+}
+
+template <NetworkModel N>
+const Communication& Engine<N>::communication(ExchangeId exchange) const {
+    return program_.communications[program_.exchanges[exchange].communication];
+}
+
+template <NetworkModel N>
+const Leg& Engine<N>::leg(ExchangeId exchange) const {
+    return program_.legs[communication(exchange).first_leg + progress_[exchange].leg];
+}
+
+template <NetworkModel N>
+void sum_up_links(const Topology& topology, const N& network, Timeline& timeline) {
+    std::vector<double> links(topology.classes.size(), 0.0);
+    timeline.utilization = Table<LinkClassId, double>(topology.classes.size(), 0.0);
+    timeline.peak_utilization = timeline.utilization;
+    if (timeline.end == Instant{}) return;
+    for (LinkId link{}; link != topology.link_class.end_id(); link = next(link)) {
+        const LinkClassId id = topology.link_class[link];
+        const double busy = network.carried(link) / (topology.link(link).bandwidth * since_start(timeline.end));
+        timeline.utilization[id] += busy;
+        timeline.peak_utilization[id] = std::max(timeline.peak_utilization[id], busy);
+        ++links[index(id)];
+    }
+    for (LinkClassId id{}; id != topology.classes.end_id(); id = next(id)) {
+        if (links[index(id)] > 0.0) timeline.utilization[id] /= links[index(id)];
+    }
+}
+
+template <NetworkModel N>
+Timeline run(const Program& program, const Topology& topology, N& network) {
+    Timeline timeline = Engine<N>(program, network, LegTime::real).run();
+    sum_up_links(topology, network, timeline);
+    return timeline;
+}
+
+}  // namespace weft
