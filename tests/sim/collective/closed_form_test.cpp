@@ -1,0 +1,115 @@
+// Collectives end to end, through costs, program, engine and both networks, against their closed forms on an idle
+// crossbar: a ring all-reduce of S bytes among n takes 2 (n - 1)/n S/B + 2 (n - 1) alpha, and so on.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "sim/collective/communicator.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/program/program_builder.hpp"
+#include "tests/sim/collective/toy_crossbar.hpp"
+
+namespace weft {
+namespace {
+
+using testing_support::toy_crossbar;
+
+constexpr BytesPerSecond bandwidth = 25_GBps;
+constexpr LibraryCost library{.launch = 7_us, .step_in_node = 1_us, .step_across = 3_us};
+constexpr Seconds link_latency = 0.25_us;
+constexpr Seconds alpha = library.step_across + 2.0 * link_latency;  // per message: a link up and a link down
+
+// How often alpha and S/B occur in the time of a collective.
+struct Terms {
+    double messages, volumes;
+};
+
+struct Formula {
+    Collective op;
+    std::string_view algorithm;
+    Terms (*terms)(double n);
+};
+
+double core(double n) { return static_cast<double>(std::bit_floor(static_cast<std::uint32_t>(n))); }
+double log2_of_core(double n) { return static_cast<double>(std::bit_width(static_cast<std::uint32_t>(n)) - 1); }
+
+// Ring and halving/doubling: Thakur, Rabenseifner, Gropp (2005). A broadcast of k = 8 n chunks: k + n - 2 rounds.
+constexpr Formula formulas[] = {
+    {Collective::all_reduce, "ring",
+     [](double n) -> Terms {
+         return {2 * (n - 1), 2 * (n - 1) / n};
+     }},
+    {Collective::all_gather, "ring",
+     [](double n) -> Terms {
+         return {n - 1, (n - 1) / n};
+     }},
+    {Collective::reduce_scatter, "ring",
+     [](double n) -> Terms {
+         return {n - 1, (n - 1) / n};
+     }},
+    {Collective::broadcast, "ring",
+     [](double n) -> Terms {
+         return {n - 1, (9 * n - 2) / (8 * n)};
+     }},
+    {Collective::all_to_all, "direct",
+     [](double n) -> Terms {
+         return {1, (n - 1) / n};
+     }},
+    {Collective::all_reduce, "halving_doubling",
+     [](double n) -> Terms {
+         const double folds = core(n) < n ? 2 : 0;
+         return {2 * log2_of_core(n) + folds, 2 * (core(n) - 1) / core(n) + folds};
+     }},
+};
+
+// One call among all ranks of the topology, which all belong to one class.
+Program one_call(const Algorithm& algorithm, const Topology& topology, Bytes message) {
+    Communicator communicator{{{}}};
+    for (std::uint32_t r = 0; r < topology.ranks; ++r) communicator.channels.front().push_back(RankId(r));
+    ProgramBuilder builder({"communication"});
+    std::vector<Leg> legs;
+    for (const PhaseCost& one : cost(algorithm, std::span(&communicator, 1), topology, library)) {
+        legs.push_back({builder.pattern(one.pattern), one.latency, message * one.bytes_per_message_byte});
+    }
+    const CommunicationId communication =
+        builder.communication({.op = algorithm.op, .group_size = topology.ranks, .message = message}, legs);
+    const ExchangeId exchange = builder.exchange(communication, 1);
+    builder.begin_class("all", RankId(0), topology.ranks);
+    builder.add({.kind = OpKind::exchange,
+                 .label = builder.label(algorithm.name),
+                 .subject = static_cast<std::uint32_t>(index(exchange))},
+                {});
+    return builder.finish();
+}
+
+using Case = std::tuple<Formula, std::uint32_t, NetworkKind>;
+class closed_form : public testing::TestWithParam<Case> {};
+
+std::string title(const Case& c) {
+    const auto& [formula, n, kind] = c;
+    return std::string(name(formula.op)) + "_" + std::string(formula.algorithm) + "_" + std::to_string(n) +
+           (kind == NetworkKind::flow ? "_flow" : "_ideal");
+}
+
+INSTANTIATE_TEST_SUITE_P(on_a_crossbar, closed_form,
+                         testing::Combine(testing::ValuesIn(formulas),
+                                          testing::Values(2u, 3u, 7u, 8u, 31u, 64u, 129u, 512u),
+                                          testing::Values(NetworkKind::flow, NetworkKind::ideal)),
+                         [](const auto& test) { return title(test.param); });
+
+TEST_P(closed_form, is_met_from_a_kibibyte_to_four_gibibytes) {
+    const auto& [formula, n, kind] = GetParam();
+    const Topology topology = toy_crossbar(n, 1, bandwidth, link_latency);
+    const Terms terms = formula.terms(n);
+    for (Bytes message = 1_KiB; message <= 4_GiB; message *= 4.0) {
+        const Program program = one_call(find_algorithm(formula.op, formula.algorithm), topology, message);
+        const Seconds expected = library.launch + terms.messages * alpha + terms.volumes * (message / bandwidth);
+        EXPECT_NEAR(since_start(simulate(program, topology, kind).end) / expected, 1.0, 1e-9) << message.value << " B";
+    }
+}
+
+}  // namespace
+}  // namespace weft
