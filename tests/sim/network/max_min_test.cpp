@@ -139,7 +139,9 @@ TEST(max_min, flows_that_symmetry_makes_equal_have_equal_bits) {
 // Certificate of max-min fairness (Bertsekas & Gallager): an allocation within all bandwidths is max-min fair exactly
 // if every flow is at its cap or crosses a full link on which no flow is faster.
 RC_GTEST_PROP(max_min, every_flow_is_capped_or_fastest_on_a_full_link, ()) {
-    const auto [bandwidths, patterns] = toy::arbitrary_system(8, 12);
+    const toy::System system = toy::arbitrary_system(8, 12);
+    const auto& bandwidths = system.bandwidths;
+    const auto& patterns = system.patterns;
     const std::vector<double> x = solve(bandwidths, patterns);
     std::vector<double> used(bandwidths.size(), 0.0), fastest(bandwidths.size(), 0.0);
     for (std::size_t p = 0; p < patterns.size(); ++p) {
