@@ -28,7 +28,7 @@ enum class Peer : std::uint8_t {
 
 // `repeat` equal rounds. In each, every sender moves `fraction` of the message to its peer (Peer::all: to each of its
 // peers). `hops` is the number of messages on the critical path whose latencies add up: equal to `repeat` where each
-// round waits for the one before, smaller where chunks follow one another down a pipeline.
+// round waits for the one before, smaller where chunks follow one another down a chain.
 struct Phase {
     Peer peer = Peer::shift;
     std::uint32_t distance = 1;
@@ -36,7 +36,7 @@ struct Phase {
     double fraction = 1.0;
     std::uint32_t repeat = 1;
     std::uint32_t hops = 1;
-    double duty = 1.0;  // share of the rounds in which a sender sends: below 1 where a pipeline fills and drains
+    double duty = 1.0;  // share of the rounds in which a sender sends: below 1 where a chain fills and drains
     bool reduce = false;
 
     // What one sender moves to one peer in the whole phase, as a fraction of the message.

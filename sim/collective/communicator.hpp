@@ -31,8 +31,8 @@ struct LibraryCost {
     double efficiency_across = 1.0;
 };
 
-// Accumulates the loads of one phase over any number of communicators that run it in lock step (all the tensor groups
-// of a pipeline stage, say), and the latency of the slowest.
+// Accumulates the loads of one phase over any number of communicators that run it in lock step (all the equal groups
+// of a program, say), and the latency of the slowest.
 class PhaseTraffic {
   public:
     PhaseTraffic(const Topology& topology, const LibraryCost& library) : topology_(topology), library_(library) {}

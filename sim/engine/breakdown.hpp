@@ -23,7 +23,7 @@ struct LaneTime {
 // busy + sum of exposed + idle is the length of the run.
 struct Breakdown {
     Seconds busy{};  // ops of kind compute on the compute lane
-    Seconds idle{};  // neither computing nor in transfer: the pipeline bubble and waiting
+    Seconds idle{};  // neither computing nor in transfer: bubbles and waiting
     Table<LaneId, LaneTime> lanes;
 
     Seconds exposed() const;

@@ -13,11 +13,11 @@ struct Diagnostic {
     std::string file;     // as given by the user; "--set" for command-line overrides; empty if there is no place
     int line = 0;         // from 1; 0 if unknown
     int column = 0;       // from 1
-    std::string key;      // "layout.tensor"; may be empty
+    std::string key;      // "node.links[2]"; may be empty
     std::string message;  // "expected ..., got ..."
 };
 
-// "job.json:5:15: error: layout.tensor: expected ..."; parts that are unknown are left out.
+// "job.json:5:15: error: node.links[2]: expected ..."; parts that are unknown are left out.
 std::string to_text(const Diagnostic& diagnostic);
 
 class ConfigError : public std::runtime_error {

@@ -42,7 +42,7 @@ TextPosition position_at(std::string_view text, std::size_t offset) {
             .column = static_cast<int>(characters) + 1};
 }
 
-std::vector<std::size_t> token_offsets(std::string_view text) {
+std::vector<std::size_t> lexeme_offsets(std::string_view text) {
     std::vector<std::size_t> offsets;
     std::size_t at = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
     while (at < text.size()) {

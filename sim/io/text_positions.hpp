@@ -15,8 +15,8 @@ struct TextPosition {
 // `offset` past the end stands for the end.
 TextPosition position_at(std::string_view text, std::size_t offset);
 
-// Offsets at which JSON's tokens begin, in order: keys, scalars, opening brackets; comments are skipped. Of valid JSON
+// Offsets at which JSON's lexemes begin, in order: keys, scalars, opening brackets; comments are skipped. Of valid JSON
 // these are exactly the events of a SAX parser other than its "end" events. Any text is accepted.
-std::vector<std::size_t> token_offsets(std::string_view text);
+std::vector<std::size_t> lexeme_offsets(std::string_view text);
 
 }  // namespace weft

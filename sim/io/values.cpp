@@ -34,11 +34,11 @@ std::string readable(std::string_view what) {
     return cut(std::string(bracket == std::string_view::npos ? what : what.substr(bracket + 2)), 160);
 }
 
-// Builds the table from the parser's events; each but the "end" events takes the next token's offset.
+// Builds the table from the parser's events; each but the "end" events takes the next lexeme's offset.
 class TableBuilder : public nlohmann::json_sax<ordered_json> {
   public:
     TableBuilder(std::string_view text, std::string path, std::size_t first_row)
-        : text_(text), offsets_(token_offsets(text)), path_(std::move(path)), first_row_(first_row) {}
+        : text_(text), offsets_(lexeme_offsets(text)), path_(std::move(path)), first_row_(first_row) {}
 
     ParsedValues result() && { return std::move(result_); }
 

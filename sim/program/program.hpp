@@ -25,7 +25,7 @@ struct Op {
     LaneId lane{};              // ops of one lane of one class run in the order they were added
     LabelId label{};            // what it is, for people
     std::uint32_t subject = 0;  // work index or ExchangeId
-    std::uint32_t index = 0;    // which repetition (micro-batch), for people
+    std::uint32_t index = 0;    // which repetition, for people
     std::uint32_t part = 0;     // which part of the whole (layer), for people
 };
 
@@ -42,7 +42,7 @@ struct Communication {
     LaneId dimension{};            // the lane it belongs to
     std::uint32_t group_size = 1;  // members of one group
     std::uint32_t groups = 1;      // groups that do it together (folded)
-    Bytes message{};               // full tensor of one call of one group (nccl-tests convention)
+    Bytes message{};               // full buffer of one call of one group (nccl-tests convention)
     std::uint32_t first_leg = 0, legs = 0;
 };
 
