@@ -14,7 +14,8 @@ struct System {
     std::vector<Pattern> patterns;
 };
 
-// Few distinct bandwidths and loads, so that links fold and levels tie; every pattern crosses a link.
+// Few distinct bandwidths and loads, so that links fold and levels tie; some loads that sums round; every pattern
+// crosses a link.
 inline System arbitrary_system(std::uint32_t most_links, std::uint32_t most_patterns) {
     System system;
     const auto links = *rc::gen::inRange<std::uint32_t>(1, most_links + 1);
@@ -26,7 +27,8 @@ inline System arbitrary_system(std::uint32_t most_links, std::uint32_t most_patt
         Pattern pattern;
         const auto must_cross = *rc::gen::inRange<std::uint32_t>(0, links);
         for (std::uint32_t l = 0; l < links; ++l) {
-            const double load = *rc::gen::weightedElement<double>({{6, 0.0}, {4, 1.0}, {1, 2.0}, {1, 0.3}, {1, 17.0}});
+            const double load =
+                *rc::gen::weightedElement<double>({{9, 0.0}, {6, 1.0}, {1, 2.0}, {1, 0.3}, {1, 17.0}, {2, 1 / 0.93}});
             if (load > 0.0 || l == must_cross) pattern.loads.push_back({LinkId{l}, load > 0.0 ? load : 1.0});
         }
         pattern.cap = {*rc::gen::weightedElement<double>({{4, infinity}, {1, 3.0}, {1, 0.7}})};
