@@ -1,0 +1,172 @@
+#include "tools/output/chrome_trace.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "sim/program/program_builder.hpp"
+#include "tests/tools/output/two_stages.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+
+using testing_support::at;
+using testing_support::at_us;
+using testing_support::compute_lane;
+using testing_support::Recorded;
+using testing_support::two_stages;
+
+std::vector<json> events(const Recorded& run, const std::string& kind, const ChromeTraceOptions& options = {}) {
+    const json trace = json::parse(chrome_trace(run.program, run.timeline, run.topology, options).json);
+    std::vector<json> chosen;
+    for (const json& e : trace["traceEvents"]) {
+        if (e["ph"] == kind) chosen.push_back(e);
+    }
+    return chosen;
+}
+
+TEST(chrome_trace, names_and_orders_processes_and_lanes_before_anything_else) {
+    const Recorded run = two_stages();
+    const json trace = json::parse(chrome_trace(run.program, run.timeline, run.topology).json);
+    std::map<int, std::string> processes;
+    std::map<int, std::map<int, std::string>> lanes;
+    bool only_names_so_far = true;
+    for (const json& e : trace["traceEvents"]) {
+        if (e["ph"] != "M") only_names_so_far = false;
+        EXPECT_TRUE(e["ph"] != "M" || only_names_so_far);
+        if (e["name"] == "process_name") processes[e["pid"]] = e["args"]["name"];
+        if (e["name"] == "thread_name") lanes[e["pid"]][e["tid"]] = e["args"]["name"];
+    }
+    EXPECT_THAT(processes, testing::ElementsAre(testing::Pair(1, "stage \"0\" (4 ranks)"), testing::Pair(2, "stage 1"),
+                                                testing::Pair(3, "network")));
+    for (const int pid : {1, 2}) {
+        std::vector<std::string> in_order;
+        for (const auto& [tid, lane] : lanes[pid]) in_order.push_back(lane);
+        EXPECT_THAT(in_order, testing::ElementsAre("compute", "send", "receive"));
+    }
+}
+
+TEST(chrome_trace, has_a_slice_for_each_operation_and_each_wait) {
+    std::vector<std::tuple<int, std::string, double, double>> slices;
+    for (const json& e : events(two_stages(), "X")) slices.emplace_back(e["pid"], e["name"], e["ts"], e["dur"]);
+    using Slice = std::tuple<int, std::string, double, double>;
+    EXPECT_THAT(slices, testing::ElementsAre(Slice{1, "forward", 0, 3}, Slice{1, "send activation", 3, 1},
+                                             Slice{2, "wait", 0, 3}, Slice{2, "receive activation", 3, 1},
+                                             Slice{2, "forward", 4, 3}));
+}
+
+TEST(chrome_trace, tells_the_size_of_a_message_and_how_long_it_was_waited_for) {
+    const json received = events(two_stages(), "X")[3];
+    EXPECT_EQ(received["cat"], "receive");
+    EXPECT_EQ(received["args"], json::parse(R"({"micro_batch": 7, "layer": 0, "operation": "point_to_point",
+                                                "group_size": 2, "message_bytes": 1000, "wait_us": 3.0})"));
+}
+
+TEST(chrome_trace, draws_an_arrow_from_inside_the_send_to_inside_its_receive) {
+    const Recorded run = two_stages();
+    const auto slices = events(run, "X"), starts = events(run, "s"), ends = events(run, "f");
+    ASSERT_EQ(starts.size(), 1u);
+    ASSERT_EQ(ends.size(), 1u);
+    for (const char* key : {"id", "cat", "name"}) EXPECT_EQ(starts[0][key], ends[0][key]);
+    EXPECT_EQ(ends[0]["bp"], "e");
+    const auto inside = [](const json& end, const json& slice) {
+        const double begin = slice["ts"], length = slice["dur"], when = end["ts"];
+        return end["tid"] == slice["tid"] && when >= begin && when < begin + length;
+    };
+    EXPECT_TRUE(inside(starts[0], slices[1]));
+    EXPECT_TRUE(inside(ends[0], slices[3]));
+}
+
+TEST(chrome_trace, counts_link_utilization_and_the_callers_series) {
+    const Recorded run = two_stages();
+    const CounterSeries memory{RankClassId{1}, "memory", "bytes", {{at_us(0), 64e9}, {at_us(4), 65.5e9}}};
+    const auto counters = events(run, "C", {.title = "", .counters = {memory}});
+    ASSERT_EQ(counters.size(), 5u);
+    EXPECT_EQ(counters[1],
+              json::parse(R"({"ph":"C","pid":2,"ts":4.0,"name":"memory","args":{"bytes":65500000000.0}})"));
+    EXPECT_EQ(counters[3], json::parse(R"({"ph":"C","pid":3,"ts":3.0,"name":"toy","args":{"utilization":0.5}})"));
+    EXPECT_EQ(counters[4], json::parse(R"({"ph":"C","pid":3,"ts":7.0,"name":"toy","args":{"utilization":0}})"));
+}
+
+TEST(chrome_trace, leaves_out_what_exceeds_the_limit_and_says_so) {
+    const Recorded run = two_stages();
+    const ChromeTrace trace =
+        chrome_trace(run.program, run.timeline, run.topology, {.title = "", .counters = {}, .most_slices = 2});
+    EXPECT_EQ(trace.slices, 2u);
+    EXPECT_EQ(trace.left_out, 3u);
+    EXPECT_TRUE(json::accept(trace.json));
+    EXPECT_EQ(trace.json.find("\"ph\":\"s\""), std::string::npos) << "an arrow needs both its slices";
+    const auto path = std::filesystem::path(testing::TempDir()) / "short.json";
+    EXPECT_EQ(write_chrome_trace(path, trace),
+              "the trace holds the first 2 slices; 3 more were left out, from the last rank classes");
+}
+
+// Instants that are no whole nanoseconds, hours into a run: what touches must touch, nothing may overlap.
+TEST(chrome_trace, slices_of_a_lane_touch_exactly_where_operations_do) {
+    ProgramBuilder builder({"compute"});
+    builder.begin_class("rank", RankId(0), 1);
+    Recorded run;
+    std::int64_t now = 9'000'000'000'000'123'456;
+    for (std::uint32_t i = 0; i < 200; ++i) {
+        builder.add({OpKind::compute, compute_lane, builder.label("step"), builder.work({}), i, 0}, {});
+        const std::int64_t end = now + 700'001 * (i % 5) + i;  // some of them round to nothing
+        run.timeline.spans.push_back({at(now), at(now), at(end)});
+        now = end;
+    }
+    run.timeline.end = at(now);
+    run.program = builder.finish();
+    const std::string text = chrome_trace(run.program, run.timeline, run.topology).json;
+    std::istringstream lines(text);
+    std::int64_t last = -1;
+    int slices = 0;
+    const auto nanoseconds = [](const std::string& line, const std::string& key) {
+        const auto start = line.find(key) + key.size();
+        const auto point = line.find('.', start);
+        EXPECT_EQ(line[point + 4], ',') << "three decimals";
+        return std::stoll(line.substr(start, point - start)) * 1000 + std::stoll(line.substr(point + 1, 3));
+    };
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("\"ph\":\"X\"") == std::string::npos) continue;
+        const std::int64_t begin = nanoseconds(line, "\"ts\":"), length = nanoseconds(line, "\"dur\":");
+        EXPECT_TRUE(last < 0 || begin == last) << "at " << last;
+        EXPECT_GT(length, 0);
+        last = begin + length;
+        ++slices;
+    }
+    EXPECT_GT(slices, 100);
+    EXPECT_LT(slices, 200);
+    EXPECT_EQ(last, 9'000'000'000'000 + (now - 9'000'000'000'000'000'000 + 500'000) / 1'000'000);
+}
+
+TEST(chrome_trace, is_the_same_text_when_written_twice_and_has_no_date_in_its_archive) {
+    const Recorded run = two_stages();
+    const ChromeTrace trace = chrome_trace(run.program, run.timeline, run.topology);
+    EXPECT_EQ(trace.json, chrome_trace(run.program, run.timeline, run.topology).json);
+    const auto path = std::filesystem::path(testing::TempDir()) / "trace.json.gz";
+    EXPECT_EQ(write_chrome_trace(path, trace), "");
+
+    std::string header(10, '\0');
+    std::ifstream(path, std::ios::binary).read(header.data(), 10);
+    EXPECT_EQ(header.substr(0, 8), std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00", 8)) << "no name, time 0";
+
+    gzFile file = gzopen(path.c_str(), "rb");
+    std::string text(trace.json.size() + 1, '\0');
+    const int size = gzread(file, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(file);
+    ASSERT_EQ(static_cast<std::size_t>(size), trace.json.size());
+    EXPECT_EQ(text.substr(0, trace.json.size()), trace.json);
+}
+
+}  // namespace
+}  // namespace weft

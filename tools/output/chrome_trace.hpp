@@ -1,0 +1,54 @@
+// The timeline of a run in Chrome's Trace Event format (JSON object form), as ui.perfetto.dev, chrome://tracing and
+// speedscope read it. Format: Google's "Trace Event Format"; what the readers really accept: Perfetto v55.
+//
+//   process  a rank class (pid = index + 1), its threads the lanes; last, "network" with the links' utilization
+//   slice    an operation, or, named "wait", the time that it was ready but its partners were not
+//   flow     an arrow from a send to its receive
+//   counter  utilization per link class, and the caller's series per rank class
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/base/instant.hpp"
+#include "sim/engine/timeline.hpp"
+#include "sim/program/program.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+// A quantity of one rank class over time: from each point until the next.
+struct CounterSeries {
+    struct Point {
+        Instant at;
+        double value = 0.0;
+    };
+    RankClassId rank_class{};
+    std::string name;  // "memory"
+    std::string unit;  // "bytes"
+    std::vector<Point> points;
+};
+
+struct ChromeTraceOptions {
+    std::string title;                    // of the run, for the reader's information page
+    std::vector<CounterSeries> counters;  // besides the links' utilization
+    std::size_t most_slices = 2'000'000;  // browsers cope with a few million
+};
+
+struct ChromeTrace {
+    std::string json;
+    std::size_t slices = 0, left_out = 0;  // left_out: beyond most_slices, last rank classes first
+};
+
+// Times are microseconds with three decimals. Instants are rounded to nanoseconds, durations are their differences:
+// slices of a lane that touch still touch and none overlap. Operations that round to no time have no slice.
+ChromeTrace chrome_trace(const Program& program, const Timeline& timeline, const Topology& topology,
+                         const ChromeTraceOptions& options = {});
+
+// Writes the trace, compressed if the name ends in .gz. Returns a warning for the user, empty if nothing was left out.
+// Throws std::runtime_error if the file cannot be written.
+std::string write_chrome_trace(const std::filesystem::path& path, const ChromeTrace& trace);
+
+}  // namespace weft
