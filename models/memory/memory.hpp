@@ -12,15 +12,21 @@ namespace weft {
 enum class Recompute : std::uint8_t { none, selective, full };
 
 // Bytes of the activations that one transformer layer keeps for backward, for one micro-batch on one tensor rank.
-// Korthikanti et al. (2205.05198) equations 1-6, for 2-byte activations:
+// Korthikanti et al. (2205.05198) equations 1-6, for 2-byte activations and a plain layer:
 //   none       s b h (10 + 24/t + 5 a s / (h t))    (34/t instead of 10 + 24/t with sequence parallelism)
 //   selective  the same without the attention-score term
-//   full       2 s b h  (the layer's input; / t with sequence parallelism or partitioned activations)
-// With flash attention the score term is never stored.
+//   full       2 s b h  (the layer's input; / t with sequence parallelism)
+// Other shapes (grouped heads, gated or wider MLPs) by the same inventory. With flash attention the score term is never
+// stored. Dropout masks are counted, as in the source, whether or not dropout is 0.
 Bytes layer_activations(const Transformer& model, const Shard& shard, Recompute recompute);
-// What is alive while one layer is recomputed and run backward, beyond what `recompute` keeps.
+
+// What is alive while one layer runs backward, beyond what `recompute` keeps: the activations that it recomputes, and
+// the gradients at the widest point: s b (h + (f + f_in) / t) elements around the MLP's activation function, or
+// s b h + 2 a s^2 b / t around unfused attention, whichever is more.
 Bytes layer_workspace(const Transformer& model, const Shard& shard, Recompute recompute);
-// Kept by the embedding (its output, dropout mask) and by the head (logits, softmax) per micro-batch.
+
+// Kept by the embedding (dropout mask and token ids; its output is the first layer's input and counted there) and by
+// the head (inputs of the final norm and of the logits, and the softmax in fp32: 4 s b (h + V/t)) per micro-batch.
 Bytes embedding_activations(const Transformer& model, const Shard& shard);
 Bytes head_activations(const Transformer& model, const Shard& shard);
 

@@ -20,8 +20,11 @@ struct Kernel {
     std::string_view name;
     KernelKind kind = KernelKind::memory;
     double m = 0, n = 0, k = 0, count = 1;  // of a gemm
-    Flops flops;
-    Bytes bytes;  // read and written
+    Flops flops;                            // of matrix products; the attention scores in full, although causal
+    Bytes bytes;                            // read and written
+    // FLOPs that the device executes over `flops`: flash attention skips the masked half of the scores and computes
+    // the other half twice (once more in backward).
+    double executed = 1.0;
 };
 
 enum class AttentionCore : std::uint8_t { unfused, flash };
@@ -43,16 +46,13 @@ struct LayerKernels {
     std::vector<Kernel> mlp;
 };
 
+// All lists are in the order of execution. Every weight matrix is one gemm forward ("qkv", "dense", "h_to_4h",
+// "4h_to_h", "logits") and two backward ("... input gradient", "... weight gradient"). No dropout.
 LayerKernels layer_forward(const Transformer& model, const Shard& shard);
 LayerKernels layer_backward(const Transformer& model, const Shard& shard);  // attention_core empty
 std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& shard);
 std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& shard);
 std::vector<Kernel> head_forward(const Transformer& model, const Shard& shard);  // final norm, logits, cross entropy
 std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard);
-
-// Matmul FLOPs of the model for `sequences` sequences of length `sequence`, forward and backward, no recomputation:
-// 6 FLOPs per matrix parameter and token plus 12 L h s per token of attention scores (full, not causal), i.e.
-// 72 B s L h^2 (1 + s/6h + V/12Lh) for h_ffn = 4h. Source: Narayanan et al. 2021 (2104.04473) without recomputation.
-Flops model_flops(const Transformer& model, double sequences, double sequence);
 
 }  // namespace weft

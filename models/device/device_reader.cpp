@@ -1,0 +1,87 @@
+// From a device file to a Device. A constant is an object of its value and its source.
+#include <fmt/format.h>
+
+#include "models/device/device.hpp"
+#include "models/device/measurement.hpp"
+#include "models/shipped.hpp"
+
+namespace weft {
+namespace {
+
+// Reads the constant `key` with `reader(field)`, which reads "value"; a source is compulsory.
+template <class Reader>
+auto constant(Field& parent, std::string_view key, Reader reader) {
+    Field field = parent.object(key);
+    auto value = reader(field);
+    if (field.text("source").empty() && field.has("source")) field.error("source", "expected where the value is from");
+    field.done();
+    return value;
+}
+
+double share(Field& parent, std::string_view key) {
+    return constant(parent, key, [](Field& field) {
+        const double value = field.number("value");
+        if (field.is_number("value") && !(value > 0.0 && value <= 1.0)) {
+            field.error("value", fmt::format("expected a share above 0 and up to 1, got {}", value));
+        }
+        return value;
+    });
+}
+
+std::vector<Tile> read_tiles(Field& field) {
+    std::vector<Tile> tiles;
+    for (Field& entry : field.list("value")) {
+        Tile tile{.m = entry.count("m") * 1.0, .n = entry.count("n") * 1.0, .share = entry.number("share", 1.0)};
+        if (!(tile.share > 0.0 && tile.share <= 1.0)) {
+            entry.error("share", fmt::format("expected a share above 0 and up to 1, got {}", tile.share));
+        }
+        entry.done();
+        tiles.push_back(tile);
+    }
+    if (tiles.empty() && field.has("value")) field.error("value", "expected at least one tile");
+    return tiles;
+}
+
+void read_specification(Field field, Device& device) {
+    const auto rate = [](Field& f) { return f.flop_rate("value"); };
+    device.peak_half = constant(field, "peak_half", rate);
+    device.peak_single = constant(field, "peak_single", rate);
+    device.memory = constant(field, "memory", [](Field& f) { return f.bytes("value"); });
+    device.memory_bandwidth = constant(field, "memory_bandwidth", [](Field& f) { return f.bandwidth("value"); });
+    device.gemm.compute_units = constant(field, "compute_units", [](Field& f) { return f.count("value"); });
+    field.done();
+}
+
+void read_fitted(Field field, Device& device) {
+    device.memory_efficiency = share(field, "memory_efficiency");
+    device.attention_efficiency = share(field, "attention_efficiency");
+    device.kernel_launch = constant(field, "kernel_launch", [](Field& f) { return f.duration("value"); });
+    device.gemm.plateau = share(field, "gemm_plateau");
+    device.gemm.k_half = constant(field, "gemm_k_half", [](Field& f) { return f.whole("value"); });
+    device.gemm.tiles = constant(field, "gemm_tiles", read_tiles);
+    field.done();
+}
+
+}  // namespace
+
+Device read_device(Field field, std::string name) {
+    Device device;
+    device.name = std::move(name);
+    device.title = field.text("title", "");
+    read_specification(field.object("specification"), device);
+    read_fitted(field.object("fitted"), device);
+    read_measurements(field);
+    field.done();
+    return device;
+}
+
+Device load_device(std::string_view name) {
+    NamedDocument file = open_shipped(embedded::devices(), "device", name);
+    Device device = read_device(file.document.root(), file.name);
+    file.document.check();
+    return device;
+}
+
+std::vector<std::string> device_names() { return shipped_names(embedded::devices()); }
+
+}  // namespace weft

@@ -1,0 +1,57 @@
+// What stands before and after the layers: embedding, final norm, output layer, cross entropy.
+#include "models/transformer/kernel_parts.hpp"
+
+namespace weft {
+namespace {
+
+double vocabulary_share(const Transformer& model, const Shard& shard) {
+    return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
+}
+
+// The unfused vocabulary-parallel cross entropy of Megatron-LM and GPT-NeoX works on fp32 logits. Bytes per logit:
+// forward: conversion (e + 4), maximum (4), subtraction (8), exponential (8), sum (4), division (8);
+// backward: scaling in place (8), conversion (4 + e).
+double loss_forward_bytes(double element_bytes) { return element_bytes + 36.0; }
+double loss_backward_bytes(double element_bytes) { return element_bytes + 12.0; }
+
+}  // namespace
+
+std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    std::vector<Kernel> kernels{memory_kernel("embedding", 2.0 * size.hidden_state, size.element_bytes)};
+    if (model.positions == Positions::learned) {
+        kernels.push_back(memory_kernel("position embedding", 2.0 * size.hidden_state, size.element_bytes));
+    }
+    return kernels;
+}
+
+// Rows are added into a gradient of the whole table, which is cleared first.
+std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    const double table = vocabulary_share(model, shard) * size.hidden;
+    std::vector<Kernel> kernels;
+    if (model.positions == Positions::learned) {
+        kernels.push_back(memory_kernel("position embedding gradient", size.hidden_state, size.element_bytes));
+    }
+    kernels.push_back(memory_kernel("embedding gradient", 3.0 * size.hidden_state + table, size.element_bytes));
+    return kernels;
+}
+
+std::vector<Kernel> head_forward(const Transformer& model, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    const double vocabulary = vocabulary_share(model, shard);
+    return {memory_kernel("final norm", 2.0 * size.own_state, size.element_bytes),
+            gemm_kernel("logits", size.tokens, vocabulary, size.hidden, size.element_bytes),
+            memory_kernel("cross entropy", size.tokens * vocabulary, loss_forward_bytes(size.element_bytes))};
+}
+
+std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    const double e = size.element_bytes, vocabulary = vocabulary_share(model, shard);
+    return {memory_kernel("cross entropy gradient", size.tokens * vocabulary, loss_backward_bytes(e)),
+            gemm_kernel("logits input gradient", size.tokens, size.hidden, vocabulary, e),
+            gemm_kernel("logits weight gradient", vocabulary, size.hidden, size.tokens, e),
+            memory_kernel("final norm gradient", 3.0 * size.own_state, e)};
+}
+
+}  // namespace weft

@@ -1,0 +1,45 @@
+#include "models/transformer/flops.hpp"
+
+namespace weft {
+namespace {
+
+// Elements of the matrices of one layer: biases and norms do no matrix products.
+double layer_matrices(const Transformer& model) {
+    const double outputs = static_cast<double>(qkv_width(model) + ffn_input_width(model));
+    const double inputs = static_cast<double>(query_width(model)) + model.ffn_hidden;
+    return model.hidden * (outputs + inputs);
+}
+
+double vocabulary(const Transformer& model) { return static_cast<double>(padded_vocabulary(model, 1)); }
+
+}  // namespace
+
+Flops model_flops(const Transformer& model, double sequences, double sequence) {
+    const double tokens = sequences * sequence;
+    const double matrices = model.layers * layer_matrices(model) + model.hidden * vocabulary(model);
+    const double scores = 2.0 * model.layers * static_cast<double>(query_width(model)) * sequence;
+    return {6.0 * tokens * (matrices + scores)};
+}
+
+Flops megatron_flops(const Transformer& model, double sequences, double sequence, Passes passes) {
+    const double h = model.hidden, layers = model.layers;
+    const double shape = 1.0 + sequence / (6.0 * h) + vocabulary(model) / (16.0 * layers * h);
+    return {24.0 * static_cast<double>(passes) * sequences * sequence * layers * h * h * shape};
+}
+
+Flops megatron_core_flops(const Transformer& model, double sequences, double sequence) {
+    const double h = model.hidden, layers = model.layers;
+    const double groups = static_cast<double>(model.kv_heads) / model.heads;
+    const double queries = static_cast<double>(query_width(model)) / h;
+    const double attention = (1.0 + groups + sequence / h) * queries;
+    const double mlp = model.ffn_hidden / h * (model.gated ? 1.5 : 1.0);
+    const double shape = attention + mlp + vocabulary(model) / (2.0 * layers * h);
+    return {12.0 * sequences * sequence * layers * h * h * shape};
+}
+
+Flops neox_2022_flops(const Transformer& model, double sequences, double sequence) {
+    const double attention = 60.0 * sequence * model.hidden * model.layers;
+    return {sequences * sequence * (6.0 * static_cast<double>(parameters(model)) + attention)};
+}
+
+}  // namespace weft

@@ -1,0 +1,33 @@
+// FLOPs of a training step as different codes count them. "TFLOP/s per GPU" means nothing without its convention.
+#pragma once
+
+#include <cstdint>
+
+#include "models/transformer/transformer.hpp"
+#include "sim/base/quantity.hpp"
+
+namespace weft {
+
+// Matmul FLOPs of the model for `sequences` sequences of length `sequence`, forward and backward, no recomputation:
+// 6 FLOPs per matrix parameter and token plus 12 L h s per token of attention scores (full, not causal), i.e.
+// 72 B s L h^2 (1 + s/6h + V/12Lh) for h_ffn = 4h, with the vocabulary padded for one tensor rank.
+// Source: Narayanan et al. 2021 (2104.04473) without recomputation; Korthikanti et al. 2022 (2205.05198).
+Flops model_flops(const Transformer& model, double sequences, double sequence);
+
+// Passes over the layers that a printed figure counts.
+enum class Passes : std::uint8_t { forward_backward = 3, with_recompute = 4 };
+
+// 24 c B s L h^2 (1 + s/6h + V/16Lh), c = 3 or 4: Narayanan et al. 2021 and Megatron-DeepSpeed (always c = 4, i.e.
+// 96 B s L h^2 (...)), and GPT-NeoX since September 2023 (c = 4 with activation checkpointing, else 3; the vocabulary
+// term is exact only for c = 4). It knows only plain layers (h_ffn = 4h, ungated, as many key-value heads as heads).
+Flops megatron_flops(const Transformer& model, double sequences, double sequence, Passes passes);
+
+// Megatron-core 0.8: 12 B s L h^2 [(1 + g/a + s/h) q + f/h (3/2 if gated) + V/2Lh], q = a d / h: no recomputation,
+// causal attention counted as half.
+Flops megatron_core_flops(const Transformer& model, double sequences, double sequence);
+
+// GPT-NeoX before September 2023: B s (6 P + 60 s h L): attention five times, no recomputed matrices; P includes the
+// embeddings. FORGE, LUMI's GPT-NeoX runs and the GPT-NeoX-20B paper print it.
+Flops neox_2022_flops(const Transformer& model, double sequences, double sequence);
+
+}  // namespace weft

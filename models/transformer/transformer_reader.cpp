@@ -1,0 +1,99 @@
+// From a model object, in a catalog file or inside a job, to a Transformer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "models/shipped.hpp"
+#include "models/transformer/transformer.hpp"
+
+namespace weft {
+namespace {
+
+Positions read_positions(Field& field) {
+    const std::string text = field.choice("positions", {"rotary", "learned", "alibi", "none"}, "rotary");
+    if (text == "learned") return Positions::learned;
+    if (text == "alibi") return Positions::alibi;
+    return text == "none" ? Positions::none : Positions::rotary;
+}
+
+void read_heads(Field& field, Transformer& model) {
+    model.heads = field.count("heads");
+    model.kv_heads = field.count("kv_heads", model.heads);
+    if (model.heads % model.kv_heads != 0) {
+        field.error("kv_heads", fmt::format("{} attention heads cannot be shared out to {} key-value heads",
+                                            model.heads, model.kv_heads));
+    }
+    if (field.has("head_size")) {
+        model.head_size = field.count("head_size");
+    } else if (field.has("hidden") && field.has("heads") && model.hidden % model.heads != 0) {
+        field.error("heads", fmt::format("a hidden size of {} cannot be divided by {} heads; give head_size",
+                                         model.hidden, model.heads));
+    } else {
+        model.head_size = std::max(1U, model.hidden / model.heads);
+    }
+}
+
+void read_position_table(Field& field, Transformer& model) {
+    model.positions = read_positions(field);
+    if (model.positions == Positions::learned) {
+        model.positions_length = field.count("positions_length");
+    } else if (field.has("positions_length")) {
+        field.error("positions_length", "only a model with learned positions has a position table");
+    }
+}
+
+std::uint32_t default_ffn_hidden(Field& field, const Transformer& model) {
+    constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max() / 4;
+    if (model.hidden <= most) return 4 * model.hidden;
+    if (!field.has("ffn_hidden")) field.error("hidden", fmt::format("expected at most {} without ffn_hidden", most));
+    return 1;
+}
+
+// Exact counts are uint64; sizes beyond any machine are mistakes (a token count in place of a width, say).
+void check_size(Field& field, const Transformer& model) {
+    const double hidden = model.hidden;
+    const double width =
+        1.0 * model.heads * model.head_size + 2.0 * model.kv_heads * model.head_size + 3.0 * model.ffn_hidden + 8.0;
+    const double vocabulary = 2.0 * (1.0 * model.vocabulary + model.vocabulary_multiple) + model.positions_length;
+    constexpr double most = 1e17;
+    if (hidden * (vocabulary + 2.0 * model.layers * width) <= most) return;
+    field.error("", fmt::format("these sizes make more than {:.0e} parameters", most));
+}
+
+}  // namespace
+
+Transformer read_transformer(Field field, std::string name) {
+    Transformer model;
+    model.name = field.text("name", name);
+    field.text("title", "");
+    field.text("source", "");
+    if (field.has("experts")) field.error("experts", "mixture-of-experts models are not supported yet");
+    model.layers = field.count("layers");
+    model.hidden = field.count("hidden");
+    read_heads(field, model);
+    model.ffn_hidden = field.count("ffn_hidden", default_ffn_hidden(field, model));
+    model.gated = field.flag("gated", false);
+    model.vocabulary = field.count("vocabulary");
+    model.vocabulary_multiple = field.count("vocabulary_multiple", model.vocabulary_multiple);
+    model.tied_embeddings = field.flag("tied_embeddings", false);
+    model.parallel_residual = field.flag("parallel_residual", false);
+    model.biases = field.flag("biases", true);
+    read_position_table(field, model);
+    model.norm = field.choice("norm", {"layer_norm", "rms_norm"}, "layer_norm") == "rms_norm" ? Norm::rms_norm
+                                                                                              : Norm::layer_norm;
+    check_size(field, model);
+    field.done();
+    return model;
+}
+
+Transformer load_transformer(std::string_view name) {
+    NamedDocument file = open_shipped(embedded::catalog(), "model", name);
+    Transformer model = read_transformer(file.document.root(), file.name);
+    file.document.check();
+    return model;
+}
+
+std::vector<std::string> model_names() { return shipped_names(embedded::catalog()); }
+
+}  // namespace weft
