@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include "sim/base/check.hpp"
 
@@ -22,24 +24,51 @@ Table<LaneId, std::uint32_t> rank_lanes(std::size_t lanes, LaneId compute, std::
     return place;
 }
 
-// At `at`, the number of ops under way on the lane in `place` changes by `step`.
+LaneId lane_of(const Program& program, const Op& op, LaneId compute) {
+    if (op.lane != compute) return op.lane;
+    return program.communications[program.exchanges[ExchangeId(op.subject)].communication].dimension;
+}
+
+// Every kind of call of a program: lane, operation and group size. Few, so a sorted list.
+class CallKinds {
+  public:
+    CallKinds(const Program& program, LaneId compute);
+
+    std::uint32_t of(const Program& program, const Op& op, LaneId lane) const {
+        const CommunicationId id = program.exchanges[ExchangeId(op.subject)].communication;
+        return slot_[shape_[id] * lanes_ + index(lane)];
+    }
+    const std::vector<CallTime>& kinds() const { return kinds_; }
+
+  private:
+    std::size_t lanes_;
+    Table<CommunicationId, std::uint32_t> shape_;  // number of its (operation, group size)
+    std::vector<std::uint32_t> slot_;              // (shape, lane) -> index of the kind
+    std::vector<CallTime> kinds_;
+};
+
+// At `at`, the number of ops under way on the lane in `place` changes by `step`; `kind` is what begins.
 struct Edge {
     Instant at;
     std::uint32_t place = 0;
     std::int32_t step = 0;
+    std::uint32_t kind = 0;
 };
 
 class Sweep {
   public:
-    explicit Sweep(std::size_t lanes) : under_way_(lanes), first_for_(lanes) {}
+    Sweep(std::size_t lanes, std::size_t kinds)
+        : under_way_(lanes), first_for_(lanes), kind_(lanes), first_for_kind_(kinds) {}
 
-    void add(std::uint32_t place, const Span& span) {
-        edges_.push_back({span.begin, place, 1});
-        edges_.push_back({span.end, place, -1});
+    void add(std::uint32_t place, const Span& span, std::uint32_t kind = 0) {
+        edges_.push_back({span.begin, place, 1, kind});
+        edges_.push_back({span.end, place, -1, kind});
     }
 
-    // Gives every moment from 0 to `end` to the first lane with something under way. Idle is what is left. Counted in
-    // ticks, so that the parts add up.
+    Seconds exposed(std::uint32_t kind) const { return since_start({first_for_kind_[kind]}); }
+
+    // Gives every moment from 0 to `end` to the first lane with something under way, and there to the call that began
+    // last. Idle is what is left. Counted in ticks, so that the parts add up.
     Breakdown run(Instant end, const Table<LaneId, std::uint32_t>& place) {
         std::ranges::sort(edges_, [](const Edge& a, const Edge& b) { return a.at < b.at; });
         Instant now;
@@ -48,6 +77,7 @@ class Sweep {
             give(edge.at.femtoseconds - now.femtoseconds, idle);
             now = edge.at;
             under_way_[edge.place] += edge.step;
+            if (edge.step > 0) kind_[edge.place] = edge.kind;
         }
         give(end.femtoseconds - now.femtoseconds, idle);
         Breakdown result;
@@ -63,23 +93,63 @@ class Sweep {
   private:
     void give(std::int64_t ticks, std::int64_t& idle) {
         const auto first = std::ranges::find_if(under_way_, [](std::int32_t count) { return count > 0; });
-        (first == under_way_.end() ? idle : first_for_[static_cast<std::size_t>(first - under_way_.begin())]) += ticks;
+        if (first == under_way_.end()) {
+            idle += ticks;
+            return;
+        }
+        const auto place = static_cast<std::size_t>(first - under_way_.begin());
+        first_for_[place] += ticks;
+        if (place > 0) first_for_kind_[kind_[place]] += ticks;
     }
 
     std::vector<Edge> edges_;
-    std::vector<std::int32_t> under_way_;  // by place
-    std::vector<std::int64_t> first_for_;  // ticks, by place
+    std::vector<std::int32_t> under_way_;       // by place
+    std::vector<std::int64_t> first_for_;       // ticks, by place
+    std::vector<std::uint32_t> kind_;           // of the call that began last, by place
+    std::vector<std::int64_t> first_for_kind_;  // ticks, by kind of call
 };
 
-LaneId lane_of(const Program& program, const Op& op, LaneId compute) {
-    if (op.lane != compute) return op.lane;
-    return program.communications[program.exchanges[ExchangeId(op.subject)].communication].dimension;
+CallKinds::CallKinds(const Program& program, LaneId compute) : lanes_(program.lanes.size()) {
+    std::map<std::pair<Collective, std::uint32_t>, std::uint32_t> shapes;
+    for (const Communication& what : program.communications) {
+        const auto next_shape = static_cast<std::uint32_t>(shapes.size());
+        shape_.push_back(shapes.try_emplace({what.op, what.group_size}, next_shape).first->second);
+    }
+    std::vector<bool> used(shapes.size() * lanes_, false);
+    for (const Op& op : program.ops) {
+        if (op.kind != OpKind::exchange) continue;
+        const CommunicationId id = program.exchanges[ExchangeId(op.subject)].communication;
+        used[shape_[id] * lanes_ + index(lane_of(program, op, compute))] = true;
+    }
+    slot_.resize(used.size());
+    for (LaneId lane{}; index(lane) < lanes_; lane = next(lane)) {
+        for (const auto& [shape, number] : shapes) {  // in the order of operation and group size
+            const std::size_t i = number * lanes_ + index(lane);
+            if (!used[i]) continue;
+            slot_[i] = static_cast<std::uint32_t>(kinds_.size());
+            kinds_.push_back({.lane = lane, .op = shape.first, .group_size = shape.second, .messages = {}, .time = {}});
+        }
+    }
+}
+
+void count(LaneTime& time, const Span& span) {
+    time.transfer += span.end - span.begin;
+    time.waiting += span.begin - span.posted;
+    time.calls += 1.0;
+}
+
+void add_share(LaneTime& sum, const LaneTime& time, double share) {
+    sum.transfer += time.transfer * share;
+    sum.exposed += time.exposed * share;
+    sum.waiting += time.waiting * share;
+    sum.calls += time.calls * share;
 }
 
 Breakdown break_down(const Program& program, const Timeline& timeline, const RankClass& rank_class, LaneId compute,
-                     const Table<LaneId, std::uint32_t>& place) {
+                     const Table<LaneId, std::uint32_t>& place, const CallKinds& kinds) {
     Table<LaneId, LaneTime> times(program.lanes.size());
-    Sweep sweep(program.lanes.size());
+    std::vector<CallTime> calls = kinds.kinds();
+    Sweep sweep(program.lanes.size(), calls.size());
     for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
         const Op& op = program.ops[OpId{i}];
         const Span& span = timeline.spans[OpId{i}];
@@ -87,16 +157,19 @@ Breakdown break_down(const Program& program, const Timeline& timeline, const Ran
         if (op.kind != OpKind::exchange) continue;
         const LaneId lane = lane_of(program, op, compute);
         WEFT_CHECK(lane != compute, "a communication needs a lane of its own");
-        sweep.add(place[lane], span);
-        times[lane].transfer += span.end - span.begin;
-        times[lane].waiting += span.begin - span.posted;
-        times[lane].calls += 1.0;
+        const std::uint32_t kind = kinds.of(program, op, lane);
+        sweep.add(place[lane], span, kind);
+        count(times[lane], span);
+        count(calls[kind].time, span);
+        calls[kind].messages += program.communications[program.exchanges[ExchangeId(op.subject)].communication].message;
     }
     Breakdown result = sweep.run(timeline.end, place);
     for (LaneId lane{}; lane != times.end_id(); lane = next(lane)) {
         times[lane].exposed = result.lanes[lane].exposed;
     }
+    for (std::uint32_t kind = 0; kind < calls.size(); ++kind) calls[kind].time.exposed = sweep.exposed(kind);
     result.lanes = std::move(times);
+    result.calls = std::move(calls);
     return result;
 }
 
@@ -111,10 +184,11 @@ Seconds Breakdown::exposed() const {
 Table<RankClassId, Breakdown> break_down(const Program& program, const Timeline& timeline, LaneId compute,
                                          std::span<const LaneId> priority) {
     const Table<LaneId, std::uint32_t> place = rank_lanes(program.lanes.size(), compute, priority);
+    const CallKinds kinds(program, compute);
     Table<RankClassId, Breakdown> result;
     result.reserve(program.classes.size());
     for (const RankClass& rank_class : program.classes) {
-        result.push_back(break_down(program, timeline, rank_class, compute, place));
+        result.push_back(break_down(program, timeline, rank_class, compute, place, kinds));
     }
     return result;
 }
@@ -129,11 +203,16 @@ Breakdown mean(const Program& program, const Table<RankClassId, Breakdown>& clas
         sum.busy += classes[id].busy * share;
         sum.idle += classes[id].idle * share;
         for (LaneId lane{}; lane != sum.lanes.end_id(); lane = next(lane)) {
-            const LaneTime& time = classes[id].lanes[lane];
-            sum.lanes[lane].transfer += time.transfer * share;
-            sum.lanes[lane].exposed += time.exposed * share;
-            sum.lanes[lane].waiting += time.waiting * share;
-            sum.lanes[lane].calls += time.calls * share;
+            add_share(sum.lanes[lane], classes[id].lanes[lane], share);
+        }
+        const std::vector<CallTime>& calls = classes[id].calls;
+        if (sum.calls.empty()) {
+            sum.calls = calls;
+            for (CallTime& call : sum.calls) call.messages = {}, call.time = {};
+        }
+        for (std::size_t kind = 0; kind < calls.size(); ++kind) {
+            sum.calls[kind].messages += calls[kind].messages * share;
+            add_share(sum.calls[kind].time, calls[kind].time, share);
         }
     }
     return sum;

@@ -1,6 +1,7 @@
 // Where the time of a run went, class by class: computing, communicating in the open, or idle.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,11 +21,21 @@ struct LaneTime {
     double calls = 0.0;  // a mean over classes may be fractional
 };
 
+// The same for the calls of one kind.
+struct CallTime {
+    LaneId lane{};
+    Collective op{};
+    std::uint32_t group_size = 1;
+    Bytes messages;  // full message of every call, summed
+    LaneTime time;
+};
+
 // busy + sum of exposed + idle is the length of the run.
 struct Breakdown {
     Seconds busy{};  // ops of kind compute on the compute lane
     Seconds idle{};  // neither computing nor in transfer: bubbles and waiting
     Table<LaneId, LaneTime> lanes;
+    std::vector<CallTime> calls;  // the lanes' times by kind of call; sorted by lane, operation and group size
 
     Seconds exposed() const;
 };
