@@ -1,0 +1,54 @@
+#include "workloads/framework/stage_split.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <sstream>
+
+#include "tests/csv.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<std::uint32_t> dashed(const std::string& text) {  // "1-2-2-1"
+    std::vector<std::uint32_t> numbers;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, '-');)
+        numbers.push_back(static_cast<std::uint32_t>(std::stoul(part)));
+    return numbers;
+}
+
+TEST(stage_split, deals_layers_as_deepspeed_deals_the_gpt_neox_models) {
+    for (const auto& row : test::read_csv(WEFT_TEST_DATA "/workloads/data/neox_models.csv")) {
+        const auto layers = static_cast<std::uint32_t>(std::stoul(row.at("num_layers")));
+        for (const std::uint32_t stages : {2U, 4U, 8U}) {
+            EXPECT_EQ(neox_split(layers, stages), dashed(row.at("pp_layers_per_stage_" + std::to_string(stages))))
+                << row.at("model") << " over " << stages;
+        }
+    }
+}
+
+TEST(stage_split, keeps_every_layer_for_any_size) {
+    for (std::uint32_t layers = 1; layers < 40; ++layers) {
+        for (std::uint32_t stages = 1; stages <= layers + 2; ++stages) {
+            const auto split = neox_split(layers, stages);
+            ASSERT_EQ(split.size(), stages);
+            EXPECT_EQ(std::accumulate(split.begin(), split.end(), 0U), layers) << layers << " over " << stages;
+        }
+    }
+}
+
+TEST(stage_split, a_heavy_item_stands_alone) {
+    const std::vector<std::uint32_t> weights{1, 1, 9, 1, 1};
+    EXPECT_EQ(balanced_partition(weights, 3), (std::vector<std::uint32_t>{0, 2, 3, 5}));
+}
+
+TEST(stage_split, even_says_which_numbers_do_not_divide) {
+    std::string why;
+    EXPECT_TRUE(even_split(6, 8, why).empty());
+    EXPECT_EQ(why, "8 pipeline stages do not divide 6 layers");
+    EXPECT_EQ(even_split(8, 4, why), (std::vector<std::uint32_t>{2, 2, 2, 2}));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,25 @@
+// Jobs for tests, from JSON text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workloads/job.hpp"
+
+namespace weft::test {
+
+// A small job on Frontier; `overrides` as on the command line.
+inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose purpose = Purpose::simulation) {
+    Document document = Document::parse("small.json", R"({
+        "machine": "frontier",
+        "model": {"layers": 8, "hidden": 1024, "heads": 16, "vocabulary": 50257},
+        "framework": "megatron",
+        "layout": {"tensor": 2, "pipeline": 4, "data": 2},
+        "batch": {"sequence": 1024, "micro": 1, "global": 32},
+        "precision": "fp16"
+    })");
+    for (const std::string& assignment : overrides) document.assign(assignment);
+    return read_study(std::move(document), purpose);
+}
+
+}  // namespace weft::test

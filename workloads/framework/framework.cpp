@@ -1,0 +1,19 @@
+#include "workloads/framework/framework.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+const Framework* find_framework(std::string_view name) {
+    const auto all = framework::all();
+    const auto it = std::ranges::find(all, name, [](const Framework* f) { return f->name; });
+    return it == all.end() ? nullptr : *it;
+}
+
+std::vector<std::string> framework_names() {
+    std::vector<std::string> names;
+    for (const Framework* f : framework::all()) names.emplace_back(f->name);
+    return names;
+}
+
+}  // namespace weft

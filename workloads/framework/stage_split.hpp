@@ -1,0 +1,24 @@
+// How the layers of a model are dealt to pipeline stages.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+// DeepSpeed 0.14's balanced partition of weighted items into `parts` consecutive runs: a dynamic programme over
+// (items, parts) that keeps, for each prefix, the cut with the smallest difference between the heaviest and the
+// lightest part so far; ties go to the latest cut. Returns parts + 1 boundaries. With no more items than parts, item
+// i forms part i alone and the remaining parts are empty.
+std::vector<std::uint32_t> balanced_partition(std::span<const std::uint32_t> weights, std::uint32_t parts);
+
+// Transformer layers per stage as GPT-NeoX and DeepSpeed split `layers` by `type:transformer|mlp`: the pattern also
+// matches the two reshaping functions before and after the layers, so these weigh as much as a layer.
+std::vector<std::uint32_t> neox_split(std::uint32_t layers, std::uint32_t stages);
+
+// The same number of layers on every stage; empty, with the reason in `why`, where stages do not divide layers.
+std::vector<std::uint32_t> even_split(std::uint32_t layers, std::uint32_t stages, std::string& why);
+
+}  // namespace weft

@@ -1,0 +1,65 @@
+#include "workloads/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/framework/stage_split.hpp"
+#include "workloads/parallelism/scheme.hpp"
+
+namespace weft {
+
+RankGrid Layout::grid() const {
+    std::vector<Axis> axes;
+    for (const std::string& axis : order) {
+        axes.push_back({axis, axis == "tensor" ? tensor : axis == "data" ? data : pipeline});
+    }
+    return RankGrid(std::move(axes));
+}
+
+Shard Job::shard() const {
+    return {.micro_batch = batch.micro,
+            .sequence = batch.sequence,
+            .tensor = layout.tensor,
+            .element_bytes = element_bytes(precision),
+            .attention = attention,
+            .sequence_parallel = SequenceParallel::off};
+}
+
+std::vector<std::uint32_t> Job::stage_layers(std::string& why) const {
+    const auto split = layout.split == Split::even ? even_split : framework->split;
+    return split(model.layers, layout.pipeline, why);
+}
+
+static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
+    const std::uint64_t ranks = std::uint64_t{job.layout.tensor} * job.layout.pipeline * job.layout.data;
+    const std::uint64_t per_node = machine.accelerators_per_node;
+    const std::string product = fmt::format("tensor {} x pipeline {} x data {} = {} ranks", job.layout.tensor,
+                                            job.layout.pipeline, job.layout.data, ranks);
+    if (job.nodes > machine.nodes) {
+        errors.push_back({"nodes", fmt::format("{} has {} nodes, not {}", machine.name, machine.nodes, job.nodes)});
+    }
+    if (ranks > job.nodes * per_node) {
+        errors.push_back({"layout", fmt::format("{} do not fit on {} nodes of {} accelerators ({})", product, job.nodes,
+                                                per_node, job.nodes * per_node)});
+    } else if (ranks + per_node <= job.nodes * per_node) {
+        errors.push_back({"layout", fmt::format("{} leave nodes empty: {} nodes have {} accelerators; give fewer nodes "
+                                                "or more data ranks",
+                                                product, job.nodes, job.nodes * per_node)});
+    }
+}
+
+std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
+    std::vector<JobError> errors;
+    check_ranks(job, machine, errors);
+    for (const Scheme* scheme : parallelism::all()) scheme->check(job, machine, errors);
+    if (job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length) {
+        errors.push_back(
+            {"batch.sequence", fmt::format("{} tokens are more than the {} learned positions of {}", job.batch.sequence,
+                                           job.model.positions_length, job.model.name)});
+    }
+    job.framework->check(job, errors);
+    return errors;
+}
+
+}  // namespace weft

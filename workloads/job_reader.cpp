@@ -1,0 +1,186 @@
+// From a job file to a Study: every key, its default and its meaning.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "workloads/job.hpp"
+
+namespace weft {
+namespace {
+
+// Loads something the job names; a failure is reported at the key that named it.
+template <class Load>
+auto load_named(Field& field, std::string_view key, Load load) -> std::optional<decltype(load(std::string_view{}))> {
+    const std::string name = field.text(key);
+    if (name.empty()) return std::nullopt;
+    try {
+        return load(name);
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& inner : error.diagnostics()) {
+            const bool placed = inner.line > 0;
+            field.error(key, placed ? to_text(inner) : inner.message);
+        }
+        return std::nullopt;
+    }
+}
+
+std::optional<Transformer> read_model(Field& root) {
+    if (root.is_object("model")) {
+        Field inline_model = root.object("model");
+        Transformer model = read_transformer(inline_model, "inline");
+        return model;
+    }
+    return load_named(root, "model", [](std::string_view name) { return load_transformer(name); });
+}
+
+std::vector<std::string> read_order(Field& layout) {
+    const Layout defaults;
+    if (!layout.has("order")) return defaults.order;
+    const std::string text = layout.text("order");
+    std::vector<std::string> order;
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        std::string axis = text.substr(start, comma - start);
+        std::erase(axis, ' ');
+        order.push_back(axis);
+        start = comma + 1;
+    }
+    std::vector<std::string> sorted = order, expected = defaults.order;
+    std::ranges::sort(sorted);
+    std::ranges::sort(expected);
+    if (sorted != expected) {
+        layout.error(
+            "order",
+            fmt::format("expected tensor, data and pipeline in some order, innermost first, got \"{}\"", text));
+        return defaults.order;
+    }
+    return order;
+}
+
+struct ReadLayout {
+    Layout layout;
+    bool data_given = false;
+};
+
+ReadLayout read_layout(Field& root) {
+    ReadLayout read;
+    if (!root.has("layout")) return read;
+    Field field = root.object("layout");
+    read.layout.tensor = field.count("tensor", 1);
+    read.layout.pipeline = field.count("pipeline", 1);
+    read.data_given = field.has("data");
+    if (read.data_given) read.layout.data = field.count("data");
+    read.layout.order = read_order(field);
+    read.layout.split =
+        field.choice("split", {"framework", "even"}, "framework") == "even" ? Split::even : Split::framework;
+    field.done();
+    return read;
+}
+
+Batch read_batch(Field& root) {
+    Field field = root.object("batch");
+    Batch batch;
+    batch.sequence = field.count("sequence", 2048);
+    batch.micro = field.count("micro", 1);
+    batch.global = field.count("global");
+    field.done();
+    return batch;
+}
+
+void read_step(Field& root, Job& job, Purpose purpose) {
+    const std::vector<std::string> frameworks = framework_names();
+    const std::string framework = root.has("framework") ? root.choice("framework", frameworks) : "deepspeed";
+    job.framework = find_framework(framework);
+    if (job.framework == nullptr) job.framework = framework::all().front();
+    const std::string schedule = root.has("schedule") ? root.choice("schedule", schedule_keys()) : "1f1b";
+    job.schedule = find_schedule(schedule);
+    if (job.schedule == nullptr) job.schedule = schedule::all().front();
+    job.zero = root.whole("zero", 0);
+    if (job.zero > 3) {
+        root.error("zero", fmt::format("expected a ZeRO stage from 0 to 3, got {}", job.zero));
+    } else if (job.zero > 1 && purpose == Purpose::simulation) {
+        root.error("zero", fmt::format("expected 0 or 1, got {} (stages 2 and 3 are not simulated yet)", job.zero));
+    }
+    const std::string recompute = root.choice("recompute", {"none", "selective", "full"}, "none");
+    job.recompute = recompute == "full"        ? Recompute::full
+                    : recompute == "selective" ? Recompute::selective
+                                               : Recompute::none;
+    const std::string precision = root.choice("precision", {"fp16", "bf16", "fp32"}, "bf16");
+    job.precision = precision == "fp16" ? Precision::fp16 : precision == "fp32" ? Precision::fp32 : Precision::bf16;
+    job.attention = root.choice("attention", {"flash", "unfused"}, "flash") == "flash" ? AttentionCore::flash
+                                                                                       : AttentionCore::unfused;
+    job.bucket_elements = root.number("bucket_elements", 0.0);
+    if (job.bucket_elements < 0) root.error("bucket_elements", "expected a positive number of gradient elements");
+    job.gradient_overlap = root.flag("overlap_gradients", false) ? Overlap::on : Overlap::off;
+}
+
+// Ranks and nodes follow from each other where only one is given.
+void complete_layout(Field& root, Job& job, const MachineInfo& machine, bool data_given,
+                     std::optional<std::uint32_t> nodes) {
+    const std::uint64_t inner = std::uint64_t{job.layout.tensor} * job.layout.pipeline;
+    if (nodes) job.nodes = *nodes;
+    if (!data_given && nodes) {
+        const std::uint64_t available = std::uint64_t{*nodes} * machine.accelerators_per_node;
+        if (available % inner != 0) {
+            root.error("layout",
+                       fmt::format("tensor {} x pipeline {} = {} does not divide the {} accelerators of {} nodes",
+                                   job.layout.tensor, job.layout.pipeline, inner, available, *nodes));
+        }
+        job.layout.data = static_cast<std::uint32_t>(std::max<std::uint64_t>(available / inner, 1));
+    }
+    if (!nodes) {
+        const std::uint64_t ranks = inner * job.layout.data;
+        const std::uint64_t per_node = machine.accelerators_per_node;
+        job.nodes = static_cast<std::uint32_t>(std::min<std::uint64_t>((ranks + per_node - 1) / per_node, 0xffffffffU));
+    }
+}
+
+// Reports at a dotted path, e.g. "layout.tensor".
+void report(Field root, const JobError& error) {
+    const std::size_t dot = error.key.find('.');
+    if (dot == std::string::npos || !root.is_object(error.key.substr(0, dot))) {
+        root.error(dot == std::string::npos ? error.key : error.key.substr(0, dot), error.message);
+        return;
+    }
+    Field inner = root.object(error.key.substr(0, dot));
+    inner.error(error.key.substr(dot + 1), error.message);
+}
+
+std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
+
+}  // namespace
+
+Study read_study(Document document, Purpose purpose) {
+    Field root = document.root();
+    Job job;
+    job.name = stem(document.name());
+    const std::optional<Machine> machine =
+        load_named(root, "machine", [](std::string_view name) { return Machine::load(name); });
+    std::optional<std::uint32_t> nodes;
+    if (root.has("nodes")) nodes = root.count("nodes");
+    const std::optional<Transformer> model = read_model(root);
+    const ReadLayout layout = read_layout(root);
+    job.layout = layout.layout;
+    job.batch = read_batch(root);
+    read_step(root, job, purpose);
+    root.done();
+    if (model) job.model = *model;
+    if (machine) {
+        const bool readable = !document.has_errors();
+        complete_layout(root, job, machine->info(), layout.data_given, nodes);
+        if (model && readable && purpose == Purpose::simulation) {
+            for (const JobError& error : check_job(job, machine->info())) report(root, error);
+        }
+    }
+    document.check();
+    return {job, *machine, load_device(machine->info().device)};
+}
+
+Study load_study(const std::filesystem::path& path, std::span<const std::string> overrides, Purpose purpose) {
+    Document document = Document::read(path);
+    for (const std::string& assignment : overrides) document.assign(assignment);
+    return read_study(std::move(document), purpose);
+}
+
+}  // namespace weft

@@ -1,0 +1,146 @@
+#include "workloads/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/check.hpp"
+#include "sim/engine/breakdown.hpp"
+#include "workloads/step/lanes.hpp"
+#include "workloads/volume/volume.hpp"
+
+namespace weft {
+namespace {
+
+// Where several lanes communicate in the open at once, the moment goes to the innermost dimension.
+constexpr std::array exposure_order{lanes::tensor, lanes::data, lanes::model, lanes::pipeline_send,
+                                    lanes::pipeline_receive};
+
+std::string_view text(Recompute recompute) {
+    return recompute == Recompute::full ? "full" : recompute == Recompute::selective ? "selective" : "none";
+}
+std::string_view text(Precision precision) {
+    return precision == Precision::fp16 ? "fp16" : precision == Precision::bf16 ? "bf16" : "fp32";
+}
+std::string_view text(NetworkKind kind) {
+    return kind == NetworkKind::flow ? "flow" : kind == NetworkKind::ideal ? "ideal" : "free";
+}
+
+Seconds optimizer_time(const Simulation& run, RankClassId id) { return run.plan.stages[run.step.stage[id]].optimizer; }
+
+ClassReport class_report(const Simulation& run, RankClassId id, const Breakdown& breakdown) {
+    const RankClass& rank_class = run.step.program.classes[id];
+    const Stage& stage = run.plan.stages[run.step.stage[id]];
+    return {.name = rank_class.name,
+            .stage = run.step.stage[id],
+            .ranks = rank_class.weight,
+            .layers = stage.layers,
+            .compute = breakdown.busy,
+            .optimizer = optimizer_time(run, id),
+            .exposed = breakdown.exposed(),
+            .idle = breakdown.idle,
+            .memory = stage.memory};
+}
+
+std::string dimension(LaneId lane) {
+    return lane == lanes::pipeline_send || lane == lanes::pipeline_receive ? "pipeline" : lanes::names()[index(lane)];
+}
+
+std::string op_name(Collective op, LaneId lane) {
+    if (op != Collective::point_to_point) return std::string(name(op));
+    return lane == lanes::pipeline_send ? "send" : "recv";
+}
+
+std::vector<CommunicationReport> communication_reports(const Breakdown& mean) {
+    std::vector<CommunicationReport> rows;
+    for (const CallTime& call : mean.calls) {
+        rows.push_back({.dimension = dimension(call.lane),
+                        .op = op_name(call.op, call.lane),
+                        .group_size = call.group_size,
+                        .calls = call.time.calls,
+                        .bytes = wire_volume(call.op, call.messages, call.group_size),
+                        .time = call.time.transfer,
+                        .exposed = call.time.exposed});
+    }
+    return rows;
+}
+
+std::vector<LinkReport> link_reports(const Simulation& run) {
+    std::vector<LinkReport> rows;
+    for (LinkClassId id{}; id != run.topology.classes.end_id(); id = next(id)) {
+        rows.push_back(
+            {run.topology.classes[id].name, run.timeline.utilization[id], run.timeline.peak_utilization[id]});
+    }
+    std::ranges::stable_sort(rows, std::ranges::greater{}, &LinkReport::peak_utilization);
+    return rows;
+}
+
+std::vector<Metric> metrics(const Simulation& run, const Breakdown& mean, Seconds optimizer) {
+    const Job& job = run.plan.job;
+    const Seconds step = since_start(run.timeline.end);
+    const double ranks = job.layout.ranks();
+    const double tokens = double(job.batch.global) * job.batch.sequence;
+    const FlopsPerSecond model = run.plan.model_flops / step, hardware = run.plan.hardware_flops / step;
+    const MemoryUse& memory = run.plan.stages[run.plan.fullest_stage()].memory;
+    return {
+        {"step.time_s", step.value, "s", "one training step, from first load to last parameter"},
+        {"step.compute_s", mean.busy.value, "s", "a rank computes, optimizer included; mean over ranks"},
+        {"step.optimizer_s", optimizer.value, "s", "of it, the optimizer; mean over ranks"},
+        {"step.exposed_communication_s", mean.exposed().value, "s", "a rank communicates and computes nothing; mean"},
+        {"step.bubble_s", mean.idle.value, "s", "a rank waits for others: pipeline bubble and imbalance; mean"},
+        {"throughput.tokens_per_s", tokens / step.value, "tokens/s", "of the whole job"},
+        {"throughput.model_tflops_per_gpu", model.value / ranks / 1e12, "TFLOP/s",
+         "matrix products of forward and backward, no recomputation, attention in full"},
+        {"throughput.hardware_tflops_per_gpu", hardware.value / ranks / 1e12, "TFLOP/s",
+         "matrix products executed, recomputation and padding included"},
+        {"throughput.mfu", model.value / ranks / run.plan.device.peak(job.precision).value, "",
+         "model FLOP/s over the device's peak"},
+        {"memory.peak_bytes", memory.total().value, "B", "of the fullest stage"},
+        {"memory.capacity_bytes", run.plan.device.memory.value, "B", "of the device"},
+        {.key = "memory.fits",
+         .value = run.plan.fits() ? 1.0 : 0.0,
+         .unit = "",
+         .meaning = "peak within capacity",
+         .is_flag = true},
+    };
+}
+
+}  // namespace
+
+double Report::metric(std::string_view key) const {
+    const auto it = std::ranges::find(metrics, key, &Metric::key);
+    WEFT_CHECK(it != metrics.end(), "no metric " + std::string(key));
+    return it->value;
+}
+
+Report make_report(const Simulation& run) {
+    const Job& job = run.plan.job;
+    const Program& program = run.step.program;
+    const Table<RankClassId, Breakdown> breakdowns = break_down(program, run.timeline, lanes::compute, exposure_order);
+    const Breakdown average = mean(program, breakdowns);
+    Report report;
+    report.job = job.name;
+    report.machine = run.plan.machine.name;
+    report.model = job.model.name;
+    report.framework = job.framework->name;
+    report.layout = fmt::format("{} ranks = tensor {} x pipeline {} x data {} on {} nodes", job.layout.ranks(),
+                                job.layout.tensor, job.layout.pipeline, job.layout.data, job.nodes);
+    report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}, recompute {}, {}",
+                               job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
+                               job.schedule->key, text(job.recompute), text(job.precision));
+    report.network = text(run.options.network);
+    Seconds optimizer;
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+        report.classes.push_back(class_report(run, id, breakdowns[id]));
+        optimizer += optimizer_time(run, id) * (double(program.classes[id].weight) / job.layout.ranks());
+    }
+    report.metrics = metrics(run, average, optimizer);
+    report.communication = communication_reports(average);
+    report.links = link_reports(run);
+    report.ranks = job.layout.ranks();
+    report.events = run.timeline.events;
+    report.solves = run.timeline.solves;
+    return report;
+}
+
+}  // namespace weft

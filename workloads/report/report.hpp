@@ -1,0 +1,65 @@
+// The result of a simulated step as plain values. One list of metrics feeds text, JSON and sweep rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/memory/memory.hpp"
+#include "sim/base/quantity.hpp"
+#include "workloads/report/simulation.hpp"
+
+namespace weft {
+
+struct Metric {
+    std::string_view key;  // "step.time_s": the path in the JSON report
+    double value = 0;
+    std::string_view unit;  // "s", "B", "tokens/s", "TFLOP/s", "" for ratios and flags
+    std::string_view meaning;
+    bool is_flag = false;
+    bool is_count = false;
+};
+
+// One rank class.
+struct ClassReport {
+    std::string name;
+    std::uint32_t stage = 0;
+    std::uint32_t ranks = 1;
+    std::uint32_t layers = 0;
+    Seconds compute, optimizer, exposed, idle;  // compute includes the optimizer; compute + exposed + idle = step
+    MemoryUse memory;
+};
+
+// Calls of one kind, mean over all ranks.
+struct CommunicationReport {
+    std::string dimension;
+    std::string op;
+    std::uint32_t group_size = 1;
+    double calls = 0;
+    Bytes bytes;      // put on the wire by one rank
+    Seconds time;     // in transfer, not waiting for others
+    Seconds exposed;  // of it, while the rank computed nothing
+};
+
+struct LinkReport {
+    std::string link_class;
+    double utilization = 0;       // mean over the links of the class
+    double peak_utilization = 0;  // of its busiest link
+};
+
+struct Report {
+    std::string job, machine, model, framework, layout, batch, network;
+    std::vector<Metric> metrics;
+    std::vector<ClassReport> classes;
+    std::vector<CommunicationReport> communication;  // sorted by dimension, op, group size
+    std::vector<LinkReport> links;                   // busiest class first
+    std::uint32_t ranks = 0;
+    std::uint64_t events = 0, solves = 0;
+
+    double metric(std::string_view key) const;  // LogicError if there is none
+};
+
+Report make_report(const Simulation& simulation);
+
+}  // namespace weft

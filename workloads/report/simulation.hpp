@@ -1,0 +1,28 @@
+// One simulated step and all that it was made from.
+#pragma once
+
+#include "sim/engine/engine.hpp"
+#include "workloads/job.hpp"
+#include "workloads/plan.hpp"
+#include "workloads/step/step_builder.hpp"
+
+namespace weft {
+
+struct SimulationOptions {
+    NetworkKind network = NetworkKind::flow;
+    Folding folding = Folding::stages;
+    Recording recording = Recording::spans;
+};
+
+struct Simulation {
+    SimulationOptions options;
+    Plan plan;
+    Topology topology;
+    Step step;
+    Timeline timeline;
+};
+
+// Does not ask whether the plan fits in memory; Plan::fits() tells.
+Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions& options = {});
+
+}  // namespace weft

@@ -1,0 +1,24 @@
+// 1F1B (PipeDream-Flush; Narayanan et al., arXiv 2104.04473): stage i of p runs min(p - i - 1, m) forwards, then
+// alternates one forward and one backward, then drains. Same bubble as GPipe, at most p - i micro-batches alive.
+#include <algorithm>
+
+#include "workloads/schedule/schedule.hpp"
+
+namespace weft::schedule {
+
+static std::vector<Slot> slots(std::uint32_t stage, std::uint32_t stages, std::uint32_t micro_batches) {
+    const std::uint32_t warm_up = std::min(stages - stage - 1, micro_batches);
+    std::vector<Slot> order;
+    order.reserve(2 * micro_batches);
+    for (std::uint32_t i = 0; i < warm_up; ++i) order.push_back({SlotKind::forward, i});
+    for (std::uint32_t i = 0; i < micro_batches; ++i) {
+        if (warm_up + i < micro_batches) order.push_back({SlotKind::forward, warm_up + i});
+        order.push_back({SlotKind::backward, i});
+    }
+    return order;
+}
+
+extern const Schedule one_f_one_b;
+const Schedule one_f_one_b{.key = "1f1b", .summary = "one forward, one backward", .slots = slots};
+
+}  // namespace weft::schedule

@@ -1,0 +1,31 @@
+#include "workloads/schedule/schedule.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+const Schedule* find_schedule(std::string_view key) {
+    const auto all = schedule::all();
+    const auto it = std::ranges::find(all, key, [](const Schedule* s) { return s->key; });
+    return it == all.end() ? nullptr : *it;
+}
+
+std::vector<std::string> schedule_keys() {
+    std::vector<std::string> keys;
+    for (const Schedule* s : schedule::all()) keys.emplace_back(s->key);
+    return keys;
+}
+
+std::uint32_t peak_in_flight(std::span<const Slot> slots) {
+    std::uint32_t alive = 0, peak = 0;
+    for (const Slot& slot : slots) {
+        if (slot.kind == SlotKind::forward) {
+            peak = std::max(peak, ++alive);
+        } else {
+            --alive;
+        }
+    }
+    return peak;
+}
+
+}  // namespace weft

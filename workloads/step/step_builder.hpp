@@ -1,0 +1,20 @@
+// From a plan to a program: one list of operations per rank class.
+#pragma once
+
+#include <vector>
+
+#include "sim/program/program.hpp"
+#include "sim/topology/topology.hpp"
+#include "workloads/plan.hpp"
+#include "workloads/step/groups.hpp"
+
+namespace weft {
+
+struct Step {
+    Program program;
+    Table<RankClassId, std::uint32_t> stage;  // of each rank class
+};
+
+Step build_step(const Plan& plan, const Topology& topology, Folding folding = Folding::stages);
+
+}  // namespace weft

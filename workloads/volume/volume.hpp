@@ -1,0 +1,43 @@
+// What is communicated, as rows: by the equations of arXiv 2408.10197 (paper) or by the calls of the program
+// (framework).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/collective/algorithm.hpp"
+#include "workloads/plan.hpp"
+#include "workloads/step/step_builder.hpp"
+
+namespace weft {
+
+struct VolumeRow {
+    std::string op;         // "all_reduce", "send", ...
+    std::string dimension;  // "data", "tensor", "pipeline", "model"
+    std::uint32_t group_size = 1;
+    double calls = 0;  // per `when`; a fraction where the equations have L / p
+    Bytes message;     // full tensor of one call
+    Bytes volume;      // per rank, of all `calls` together (the paper's pipeline rows: over all stages)
+    std::string when;  // "step", "micro-batch"
+};
+
+struct VolumeTable {
+    std::vector<VolumeRow> rows;
+    std::uint32_t micro_batches = 1;  // how often rows tagged "micro-batch" repeat in a step
+    Bytes total() const;              // one steady step
+};
+
+// Bytes that one rank of n puts on the wire: all-reduce 2 m (n-1)/n; all-gather, reduce-scatter and all-to-all
+// m (n-1)/n; broadcast and point-to-point m.
+Bytes wire_volume(Collective op, Bytes message, std::uint32_t n);
+
+// Equations 1-5 verbatim: one micro-batch, P with the position term s h and 8 h of vectors per layer, V padded for one
+// tensor rank, ZeRO-1/2 as reduce-scatter and all-gather, ZeRO-3 with a second all-gather, 12 L + 2 tensor-parallel
+// units with L -> L / p, and the sends of all stages together.
+VolumeTable paper_volume(const Job& job);
+double paper_parameters(const Job& job);  // equation 1
+
+// The calls of the rank class that holds `rank`, in one steady step.
+VolumeTable framework_volume(const Plan& plan, const Step& step, RankId rank);
+
+}  // namespace weft
