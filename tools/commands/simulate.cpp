@@ -1,0 +1,99 @@
+// `weft simulate JOB`: one step of one layout.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "sim/io/atomic_file.hpp"
+#include "sim/io/units.hpp"
+#include "tools/command.hpp"
+#include "tools/job_options.hpp"
+#include "tools/output/report_json.hpp"
+#include "tools/output/report_text.hpp"
+#include "tools/output/step_trace.hpp"
+#include "tools/output/text_table.hpp"
+#include "workloads/report/report.hpp"
+
+namespace weft::commands {
+namespace {
+
+void options(po::options_description& options, po::positional_options_description& positional) {
+    add_job_options(options, positional);
+    add_network_option(options);
+    options.add_options()("json", po::bool_switch(), "machine-readable report")(
+        "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
+        "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
+        "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
+        "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt)")(
+        "allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
+}
+
+// Refuses what cannot fit, with the numbers.
+bool refused(const po::variables_map& arguments, const Plan& plan) {
+    if (plan.fits()) return false;
+    const Stage& fullest = plan.stages[plan.fullest_stage()];
+    const bool allowed = arguments["allow-oom"].as<bool>();
+    fmt::print(stderr, "{}: does not fit in memory: stage {} needs {} of {}{}\n{}", job_path(arguments),
+               plan.fullest_stage(), to_text(fullest.memory.total()), to_text(plan.device.memory),
+               allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan));
+    return !allowed;
+}
+
+// Both networks side by side, metric by metric.
+std::string comparison(const Study& study, const Plan& plan, SimulationOptions options) {
+    options.network = NetworkKind::flow;
+    const Report flow = make_report(simulate_step(study, plan, options));
+    options.network = NetworkKind::ideal;
+    const Report ideal = make_report(simulate_step(study, plan, options));
+    TextTable table({"<", "flow", "ideal", "flow / ideal - 1"});
+    for (std::size_t i = 0; i < flow.metrics.size(); ++i) {
+        const Metric& a = flow.metrics[i];
+        const double b = ideal.metrics[i].value;
+        if (a.is_flag) continue;
+        table.add({std::string(a.key), fmt::format("{:.6g}", a.value), fmt::format("{:.6g}", b),
+                   b == 0 ? "" : fmt::format("{:+.2f} %", 100 * (a.value / b - 1))});
+    }
+    return table.text();
+}
+
+Exit run(const po::variables_map& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    const Study study = job_study(arguments);
+    Plan plan = make_plan(study);
+    if (refused(arguments, plan)) return Exit::does_not_fit;
+    SimulationOptions options{.network = network_option(arguments),
+                              .folding = arguments["no-fold"].as<bool>() ? Folding::none : Folding::stages,
+                              .recording = arguments.count("trace") ? Recording::spans_and_links : Recording::spans};
+    if (arguments["compare"].as<bool>()) {
+        fmt::print("{}", comparison(study, plan, options));
+        return Exit::ok;
+    }
+    const Simulation simulation = simulate_step(study, std::move(plan), options);
+    const Report report = make_report(simulation);
+    if (arguments.count("trace")) write_step_trace(simulation, arguments["trace"].as<std::string>());
+    if (arguments.count("picture")) write_step_picture(simulation, arguments["picture"].as<std::string>());
+    const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    if (arguments["json"].as<bool>()) {
+        fmt::print("{}", report_json(report, wall));
+    } else {
+        fmt::print("{}\n{} classes of ranks, {} events, {} of wall time\n", report_text(report), report.classes.size(),
+                   report.events, to_text(wall));
+    }
+    return Exit::ok;
+}
+
+}  // namespace
+
+extern const Command simulate;
+const Command simulate{
+    .name = "simulate",
+    .summary = "one training step of one layout: time, breakdown, memory, links",
+    .usage = "weft simulate JOB [--set KEY=VALUE]... [--json] [--trace FILE] [--picture FILE]",
+    .details =
+        "Open the trace at ui.perfetto.dev or in speedscope; it stays on your machine.\n"
+        "Exit codes: 0 simulated, 3 mistakes in the input, 4 does not fit in memory.",
+    .options = options,
+    .run = run,
+};
+
+}  // namespace weft::commands

@@ -1,0 +1,76 @@
+#include "tools/output/report_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tools/version.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json value_of(const Metric& metric) {
+    if (metric.is_flag) return metric.value != 0;
+    if (metric.is_count) return static_cast<std::int64_t>(std::llround(metric.value));
+    return metric.value;
+}
+
+Json memory_json(const MemoryUse& use) {
+    return {{"parameters_bytes", use.parameters.value}, {"gradients_bytes", use.gradients.value},
+            {"optimizer_bytes", use.optimizer.value},   {"activations_bytes", use.activations.value},
+            {"buffers_bytes", use.buffers.value},       {"workspace_bytes", use.workspace.value},
+            {"total_bytes", use.total().value}};
+}
+
+Json class_json(const ClassReport& c) {
+    return {{"name", c.name},
+            {"stage", c.stage},
+            {"ranks", c.ranks},
+            {"layers", c.layers},
+            {"compute_s", c.compute.value},
+            {"optimizer_s", c.optimizer.value},
+            {"exposed_communication_s", c.exposed.value},
+            {"bubble_s", c.idle.value},
+            {"memory", memory_json(c.memory)}};
+}
+
+}  // namespace
+
+std::string report_json(const Report& report, Seconds wall) {
+    Json json;
+    json["weft"] = version;
+    json["job"] = {{"name", report.job},       {"machine", report.machine},
+                   {"model", report.model},    {"framework", report.framework},
+                   {"layout", report.layout},  {"batch", report.batch},
+                   {"network", report.network}};
+    for (const Metric& metric : report.metrics) {
+        const std::size_t dot = metric.key.find('.');
+        json[std::string(metric.key.substr(0, dot))][std::string(metric.key.substr(dot + 1))] = value_of(metric);
+    }
+    json["stages"] = Json::array();
+    for (const ClassReport& c : report.classes) json["stages"].push_back(class_json(c));
+    json["communication"] = Json::array();
+    for (const CommunicationReport& row : report.communication) {
+        json["communication"].push_back({{"dimension", row.dimension},
+                                         {"op", row.op},
+                                         {"group_size", row.group_size},
+                                         {"calls", row.calls},
+                                         {"bytes", row.bytes.value},
+                                         {"time_s", row.time.value},
+                                         {"exposed_s", row.exposed.value}});
+    }
+    json["links"] = Json::array();
+    for (const LinkReport& row : report.links) {
+        json["links"].push_back(
+            {{"class", row.link_class}, {"utilization", row.utilization}, {"peak_utilization", row.peak_utilization}});
+    }
+    json["simulation"] = {{"ranks", report.ranks},
+                          {"classes", report.classes.size()},
+                          {"events", report.events},
+                          {"solves", report.solves},
+                          {"wall_s", wall.value}};
+    return json.dump(2) + "\n";
+}
+
+}  // namespace weft

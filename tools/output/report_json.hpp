@@ -1,0 +1,13 @@
+// The report for machines: SI units, seconds and bytes.
+#pragma once
+
+#include <string>
+
+#include "workloads/report/report.hpp"
+
+namespace weft {
+
+// `wall` is the only value that may differ between two runs of the same input.
+std::string report_json(const Report& report, Seconds wall);
+
+}  // namespace weft

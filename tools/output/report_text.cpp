@@ -1,0 +1,134 @@
+#include "tools/output/report_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/io/units.hpp"
+#include "tools/output/text_table.hpp"
+
+namespace weft {
+namespace {
+
+std::string seconds(double value) { return to_text(Seconds{value}); }
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// Digits in groups of three: 12,345.
+std::string grouped(double value) {
+    std::string digits = fmt::format("{:.0f}", value);
+    for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
+    return digits;
+}
+
+// Two columns of facts: where the time goes, and what it buys.
+std::string headline(const Report& report) {
+    const double step = report.metric("step.time_s");
+    const auto share = [&](std::string_view key) { return percent(report.metric(key) / step); };
+    std::vector<std::array<std::string, 3>> left{
+        {"step time", seconds(step), ""},
+        {"  compute", seconds(report.metric("step.compute_s")), share("step.compute_s")},
+        {"    optimizer", seconds(report.metric("step.optimizer_s")), share("step.optimizer_s")},
+        {"  exposed communication", seconds(report.metric("step.exposed_communication_s")),
+         share("step.exposed_communication_s")},
+        {"  bubble (waiting)", seconds(report.metric("step.bubble_s")), share("step.bubble_s")}};
+    const double capacity = report.metric("memory.capacity_bytes"), peak = report.metric("memory.peak_bytes");
+    const std::vector<std::array<std::string, 2>> right{
+        {"tokens/s", grouped(report.metric("throughput.tokens_per_s"))},
+        {"model TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.model_tflops_per_gpu"))},
+        {"hardware TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.hardware_tflops_per_gpu"))},
+        {"MFU", percent(report.metric("throughput.mfu"))},
+        {"memory", fmt::format("{} of {}, {}", to_text(Bytes{peak}), to_text(Bytes{capacity}),
+                               peak <= capacity ? "fits" : "DOES NOT FIT")}};
+    std::string out;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        out += fmt::format("{:<24}{:>10}{:>9}    {:<26}{}\n", left[i][0], left[i][1], left[i][2], right[i][0],
+                           right[i][1]);
+    }
+    return out;
+}
+
+std::vector<std::string> memory_cells(const MemoryUse& use) {
+    return {to_text(use.parameters), to_text(use.gradients), to_text(use.optimizer), to_text(use.activations),
+            to_text(use.buffers),    to_text(use.workspace), to_text(use.total())};
+}
+
+// All classes, or where there are many: the first and last three, the slowest and the fullest.
+std::set<std::size_t> shown_classes(const std::vector<ClassReport>& classes) {
+    std::set<std::size_t> shown;
+    const std::size_t n = classes.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        if (n <= 10 || i < 3 || i + 3 >= n) shown.insert(i);
+    }
+    const auto at = [&](auto it) { shown.insert(static_cast<std::size_t>(it - classes.begin())); };
+    at(std::ranges::max_element(classes, {}, &ClassReport::compute));
+    at(std::ranges::max_element(classes, {}, [](const ClassReport& c) { return c.memory.total(); }));
+    return shown;
+}
+
+std::string stage_table(const Report& report) {
+    TextTable table({"<", "ranks", "layers", "compute", "exposed", "bubble", "parameters", "gradients", "optimizer",
+                     "activations", "buffers", "workspace", "memory"});
+    const std::set<std::size_t> shown = shown_classes(report.classes);
+    std::size_t expected = 0;
+    for (const std::size_t i : shown) {
+        if (i != expected) table.add({"...", "", "", "", "", "", "", "", "", "", "", "", ""});
+        expected = i + 1;
+        const ClassReport& c = report.classes[i];
+        std::vector<std::string> cells{
+            c.name,         fmt::to_string(c.ranks), fmt::to_string(c.layers), to_text(c.compute), to_text(c.exposed),
+            to_text(c.idle)};
+        const std::vector<std::string> memory = memory_cells(c.memory);
+        cells.insert(cells.end(), memory.begin(), memory.end());
+        table.add(std::move(cells));
+    }
+    return table.text();
+}
+
+std::string communication_table(const Report& report) {
+    TextTable table({"<communication per rank", "<", "group", "calls", "volume", "time", "exposed"});
+    for (const CommunicationReport& row : report.communication) {
+        table.add({row.dimension, row.op, fmt::to_string(row.group_size), fmt::format("{:.4g}", row.calls),
+                   to_text(row.bytes), to_text(row.time), to_text(row.exposed)});
+    }
+    return table.text();
+}
+
+std::string link_table(const Report& report) {
+    constexpr std::size_t most = 6;
+    TextTable table({"<link class", "utilization", "busiest link"});
+    for (std::size_t i = 0; i < std::min(most, report.links.size()); ++i) {
+        const LinkReport& row = report.links[i];
+        table.add({row.link_class, percent(row.utilization), percent(row.peak_utilization)});
+    }
+    return table.text();
+}
+
+}  // namespace
+
+std::string report_text(const Report& report) {
+    std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\n\n", report.model, report.machine, report.layout,
+                                  report.framework, report.batch, report.network);
+    out += headline(report) + '\n';
+    out += stage_table(report);
+    if (!report.communication.empty()) out += '\n' + communication_table(report);
+    if (!report.links.empty()) out += '\n' + link_table(report);
+    return out;
+}
+
+std::string memory_text(const Plan& plan) {
+    TextTable table({"<", "layers", "in flight", "parameters", "gradients", "optimizer", "activations", "buffers",
+                     "workspace", "memory"});
+    for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+        const Stage& stage = plan.stages[s];
+        if (stage.memory.total() <= plan.device.memory) continue;
+        std::vector<std::string> cells{fmt::format("stage {}", s), fmt::to_string(stage.layers),
+                                       fmt::to_string(stage.in_flight)};
+        const std::vector<std::string> memory = memory_cells(stage.memory);
+        cells.insert(cells.end(), memory.begin(), memory.end());
+        table.add(std::move(cells));
+    }
+    return table.text(2);
+}
+
+}  // namespace weft

@@ -1,0 +1,41 @@
+#include "tools/output/step_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "sim/io/atomic_file.hpp"
+#include "tools/output/chrome_trace.hpp"
+#include "tools/output/timeline_svg.hpp"
+#include "workloads/report/memory_timeline.hpp"
+
+namespace weft {
+namespace {
+
+std::string title(const Simulation& run) {
+    const Job& job = run.plan.job;
+    return fmt::format("{} on {}: tensor {} x pipeline {} x data {}", job.model.name, run.plan.machine.name,
+                       job.layout.tensor, job.layout.pipeline, job.layout.data);
+}
+
+}  // namespace
+
+void write_step_trace(const Simulation& run, const std::filesystem::path& path) {
+    ChromeTraceOptions options{.title = title(run), .counters = {}};
+    const auto& classes = run.step.program.classes;
+    for (RankClassId id{}; id != classes.end_id(); id = next(id)) {
+        CounterSeries memory{.rank_class = id, .name = "memory", .unit = "bytes", .points = {}};
+        for (const MemoryPoint& point : memory_timeline(run, id))
+            memory.points.push_back({point.at, point.in_use.value});
+        options.counters.push_back(std::move(memory));
+    }
+    const ChromeTrace trace = chrome_trace(run.step.program, run.timeline, run.topology, options);
+    const std::string warning = write_chrome_trace(path, trace);
+    if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
+}
+
+void write_step_picture(const Simulation& run, const std::filesystem::path& path) {
+    write_file_atomically(path, timeline_svg(run.step.program, run.timeline, {.title = title(run)}));
+}
+
+}  // namespace weft

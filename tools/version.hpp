@@ -1,0 +1,9 @@
+#pragma once
+
+#include <string_view>
+
+namespace weft {
+
+inline constexpr std::string_view version = "0.1.0";
+
+}  // namespace weft
