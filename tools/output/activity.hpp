@@ -1,0 +1,38 @@
+// What a rank class is busy with over time, at the resolution of a picture: equal time bins, and in each the kind of
+// work that fills most of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/timeline.hpp"
+#include "sim/program/program.hpp"
+
+namespace weft {
+
+enum class Activity : std::uint8_t { forward, backward, recompute, optimizer, other_compute, communication };
+inline constexpr std::size_t activities = 6;
+
+// Of computation by the first word of its label; every exchange is communication.
+Activity activity_of(const Program& program, const Op& op);
+
+// `length` bins from `first` on, in which `activity` is the main one and fills `level` quarters of the time.
+struct ActivityRun {
+    static constexpr std::uint8_t full = 4;
+
+    std::size_t first = 0, length = 0;
+    Activity activity{};
+    std::uint8_t level = full;
+
+    bool operator==(const ActivityRun&) const = default;
+};
+
+struct ActivityRow {
+    std::vector<ActivityRun> compute, communication;  // by time, without overlap; bins that are idle are in none
+};
+
+// The step of one rank class in `bins` bins. Time spent waiting for others is idle.
+ActivityRow activity_row(const Program& program, const Timeline& timeline, RankClassId rank_class, std::size_t bins);
+
+}  // namespace weft

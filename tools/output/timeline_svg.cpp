@@ -1,0 +1,239 @@
+#include "tools/output/timeline_svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "tools/output/activity.hpp"
+
+namespace weft {
+namespace {
+
+// In pixels.
+constexpr double width = 1200, margin = 24, row_pitch = 34, compute_height = 18, communication_height = 6;
+constexpr double header_height = 74, axis_height = 44;
+constexpr std::size_t finest_bins = 2048, most_runs = 8000;
+
+struct Look {
+    Activity activity;
+    std::string_view name, light, dark;
+};
+constexpr std::array<Look, activities> looks{{
+    {Activity::forward, "forward", "#3b7dc4", "#5b9be0"},
+    {Activity::backward, "backward", "#e0872f", "#e8994d"},
+    {Activity::recompute, "recompute", "#8fb8e0", "#3f6a99"},
+    {Activity::optimizer, "optimizer", "#4c9a5b", "#63b374"},
+    {Activity::other_compute, "other", "#8b8f96", "#8b8f96"},
+    {Activity::communication, "communication", "#b03a76", "#d8629c"},
+}};
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
+struct Unit {
+    double seconds;
+    std::string_view name;
+};
+Unit unit_for(double seconds) {
+    for (const Unit unit : {Unit{1.0, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}}) {
+        if (seconds >= unit.seconds) return unit;
+    }
+    return {1e-9, "ns"};
+}
+
+// The least of 1, 2, 5 times a power of ten that cuts `length` into at most ten pieces.
+double tick_step(double length) {
+    const double power = std::pow(10.0, std::floor(std::log10(length / 10.0)));
+    for (const double factor : {1.0, 2.0, 5.0}) {
+        if (factor * power * 10.0 >= length * (1.0 - 1e-12)) return factor * power;
+    }
+    return 10.0 * power;
+}
+
+std::vector<RankClassId> evenly_chosen(std::size_t classes, std::size_t most) {
+    std::vector<RankClassId> chosen;
+    const std::size_t count = std::min(classes, std::max<std::size_t>(most, 1));
+    for (std::size_t i = 0; i < count; ++i)
+        chosen.push_back(RankClassId(static_cast<std::uint32_t>(i * classes / count)));
+    return chosen;
+}
+
+class Picture {
+  public:
+    Picture(const Program& program, const Timeline& timeline, const TimelineSvgOptions& options)
+        : program_(program),
+          timeline_(timeline),
+          options_(options),
+          chosen_(evenly_chosen(program.classes.size(), options.most_rows)) {
+        std::size_t longest = 0;
+        for (const RankClassId c : chosen_) longest = std::max(longest, program.classes[c].name.size());
+        left_ = margin + std::min(60.0 + 7.0 * static_cast<double>(longest), 240.0) - 44.0;
+        rasterise();
+    }
+
+    std::string draw() {
+        head();
+        axis();
+        for (std::size_t row = 0; row < rows_.size(); ++row) draw_row(row);
+        svg_ += "</svg>\n";
+        return std::move(svg_);
+    }
+
+  private:
+    template <class... Args>
+    void add(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(svg_), format, std::forward<Args>(args)...);
+        svg_ += '\n';
+    }
+
+    double plot_width() const { return width - margin - left_; }
+    double rows_height() const { return row_pitch * static_cast<double>(rows_.size()); }
+
+    // The finest bins whose runs stay few.
+    void rasterise() {
+        for (bins_ = finest_bins;; bins_ /= 2) {
+            rows_.clear();
+            std::size_t runs = 0;
+            for (const RankClassId c : chosen_) {
+                rows_.push_back(activity_row(program_, timeline_, c, bins_));
+                runs += rows_.back().compute.size() + rows_.back().communication.size();
+            }
+            if (runs <= most_runs || bins_ <= 64) return;
+        }
+    }
+
+    void head() {
+        const double height = header_height + rows_height() + axis_height;
+        add(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)",
+            width, height);
+        add("<title>{}</title>", escaped(options_.title.empty() ? "Timeline" : options_.title));
+        style();
+        add(R"(<rect class="page" width="{}" height="{}" rx="8"/>)", width, height);
+        add(R"(<text class="title" x="{}" y="32">{}</text>)", margin, escaped(options_.title));
+        add(R"(<text class="note" x="{}" y="54">{}</text>)", margin, escaped(subtitle()));
+        legend();
+    }
+
+    std::string subtitle() const {
+        if (rows_.size() == program_.classes.size()) return options_.subtitle;
+        return fmt::format("{}{}{} of {} rank classes", options_.subtitle, options_.subtitle.empty() ? "" : " · ",
+                           rows_.size(), program_.classes.size());
+    }
+
+    void style() {
+        svg_ +=
+            "<style>\ntext{font:12px system-ui,sans-serif;fill:#30363d}.title{font-size:17px;font-weight:600}"
+            ".note{fill:#68707a}.page{fill:#fff}.lane{fill:#eef1f4}.grid{stroke:#d5dade}\n";
+        for (const Look& look : looks) add(".k{}{{fill:{}}}", static_cast<int>(look.activity), look.light);
+        svg_ +=
+            "@media (prefers-color-scheme:dark){\ntext{fill:#d7dde4}.note{fill:#949ea9}.page{fill:#12161c}"
+            ".lane{fill:#1d232b}.grid{stroke:#333b45}\n";
+        for (const Look& look : looks) add(".k{}{{fill:{}}}", static_cast<int>(look.activity), look.dark);
+        svg_ += "}\n</style>\n";
+    }
+
+    bool occurs(Activity activity) const {
+        const auto is_it = [&](const ActivityRun& run) { return run.activity == activity; };
+        return std::any_of(rows_.begin(), rows_.end(), [&](const ActivityRow& row) {
+            return std::any_of(row.compute.begin(), row.compute.end(), is_it) ||
+                   std::any_of(row.communication.begin(), row.communication.end(), is_it);
+        });
+    }
+
+    // From the right, in line with the title.
+    void legend() {
+        double x = width - margin;
+        for (auto look = looks.rbegin(); look != looks.rend(); ++look) {
+            if (!occurs(look->activity)) continue;
+            x -= 7.0 * static_cast<double>(look->name.size()) + 14.0;
+            add(R"(<rect class="k{}" x="{:.0f}" y="46" width="10" height="10" rx="2"/>)"
+                R"(<text class="note" x="{:.0f}" y="55">{}</text>)",
+                static_cast<int>(look->activity), x, x + 15.0, look->name);
+            x -= 14.0;
+        }
+    }
+
+    void axis() {
+        const double length = since_start(timeline_.end).value;
+        if (length <= 0.0) return;
+        const Unit unit = unit_for(length);
+        const double step = tick_step(length);
+        const double bottom = header_height + rows_height();
+        for (int tick = 0; tick * step <= length * (1.0 + 1e-12); ++tick) {
+            const double x = left_ + plot_width() * (tick * step / length);
+            add(R"(<path class="grid" d="M{0:.1f} {1}V{2}"/><text class="note" x="{0:.1f}" y="{3}" text-anchor="middle">)"
+                R"({4:.4g} {5}</text>)",
+                x, header_height - 6.0, bottom + 4.0, bottom + 20.0, tick * step / unit.seconds, unit.name);
+        }
+    }
+
+    void draw_row(std::size_t row) {
+        const double y = header_height + row_pitch * static_cast<double>(row);
+        add(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", left_ - 10.0, y + 14.0,
+            escaped(program_.classes[chosen_[row]].name));
+        strip(rows_[row].compute, y, compute_height);
+        strip(rows_[row].communication, y + compute_height + 1.0, communication_height);
+    }
+
+    // One path per activity and level, in units of bins.
+    void strip(const std::vector<ActivityRun>& runs, double y, double height) {
+        add(R"(<rect class="lane" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>)", left_, y, plot_width(), height);
+        if (runs.empty()) return;
+        add(R"svg(<g transform="translate({:.1f} {}) scale({:.6f} 1)">)svg", left_, y,
+            plot_width() / static_cast<double>(bins_));
+        for (const Look& look : looks) {
+            for (std::uint8_t level = 1; level <= ActivityRun::full; ++level) {
+                std::string path;
+                for (const ActivityRun& run : runs) {
+                    if (run.activity != look.activity || run.level != level) continue;
+                    fmt::format_to(std::back_inserter(path), "M{} 0h{}v{}h-{}z", run.first, run.length, height,
+                                   run.length);
+                }
+                if (path.empty()) continue;
+                add(R"(<path class="k{}" opacity="{}" d="{}"/>)", static_cast<int>(look.activity),
+                    static_cast<double>(level) / ActivityRun::full, path);
+            }
+        }
+        add("</g>");
+    }
+
+    const Program& program_;
+    const Timeline& timeline_;
+    const TimelineSvgOptions& options_;
+    std::vector<RankClassId> chosen_;
+    std::vector<ActivityRow> rows_;  // of chosen_
+    std::size_t bins_ = finest_bins;
+    double left_ = margin;
+    std::string svg_;
+};
+
+}  // namespace
+
+std::string timeline_svg(const Program& program, const Timeline& timeline, const TimelineSvgOptions& options) {
+    return Picture(program, timeline, options).draw();
+}
+
+}  // namespace weft
