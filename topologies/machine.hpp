@@ -20,6 +20,10 @@ struct MachineInfo {
     std::string library;      // "rccl", "nccl": the communication library its constants describe
     std::uint32_t nodes = 1;  // of the whole machine
     std::uint32_t accelerators_per_node = 1;
+    std::uint32_t accelerators_per_package = 1;
+    std::uint32_t nics_per_node = 1;
+    std::vector<std::uint32_t> neighbourhoods;  // nodes that sit together at each level of the network, ascending
+    BytesPerSecond bisection;                   // specified, one way, between two halves of the whole machine
     LibraryCost library_cost;
 };
 

@@ -1,0 +1,103 @@
+// Fat trees: the DGX machines, and a small tree in full.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/topologies/route_walk.hpp"
+#include "tests/topologies/small_machine.hpp"
+#include "topologies/machine.hpp"
+
+namespace weft {
+namespace {
+
+std::uint32_t switches_of(const Topology& topology) {
+    std::uint32_t count = 0;
+    for (const NodeKind kind : topology.node_kind) count += kind == NodeKind::network_switch;
+    return count;
+}
+
+// 4 units of 4 nodes with 2 rails: 8 leaves of 4 + 4 ports, one block of 4 spines for all.
+std::string two_levels(std::string_view order, std::string_view levels) {
+    return small_machine(R"({
+        "kind": "fat_tree", "source": "test", "nodes_per_leaf": 4, "rails": 2, "leaf_order": ")" +
+                         std::string(order) + R"(", "radix": 16, "port": "port", "levels": )" + std::string(levels) +
+                         "}");
+}
+const std::string one_block = two_levels("unit", R"([{ "link": "up", "children": 8, "parents": 4 }])");
+const std::string rail_blocks = two_levels("rail", R"([{ "link": "up", "children": 4, "parents": 2, "cables": 2 },
+                                                       { "link": "core", "children": 2, "parents": 4 }])");
+
+Topology build(const std::string& text) { return Machine::read(Document::parse("small.json", text)).topology(16); }
+
+TEST(fat_tree, selene_has_full_bisection) {
+    const MachineInfo info = Machine::load("dgx-a100").info();
+    EXPECT_EQ(info.bisection, 560.0 / 2 * 8 * 25_GBps);
+}
+
+// 28 units in blocks of 10: 3 x 10 x 8 leaves, 3 x 8 groups of 10 spines, 10 x 20 cores.
+TEST(fat_tree, selene_has_the_switches_of_its_blocks) {
+    EXPECT_EQ(switches_of(Machine::load("dgx-a100").topology(560)), 240U + 240 + 200);
+}
+
+TEST(fat_tree, a_rail_inside_one_block_never_meets_the_core) {
+    const Topology topology = Machine::load("dgx-h100").topology(576);
+    const std::uint32_t block = 16 * 32;
+    for (std::uint32_t node = 1; node < 576; node += 13) {
+        const Route same_rail = topology.route(RankId(5), RankId(node * 8 + 5));
+        EXPECT_EQ(switch_hops(topology, same_rail), node < 32 ? 0U : node < block ? 2U : 4U) << node;
+        EXPECT_EQ(switch_hops(topology, topology.route(RankId(5), RankId(node * 8 + 6))), 4U) << node;
+    }
+}
+
+TEST(fat_tree, nodes_on_one_leaf_meet_there) {
+    const Topology topology = Machine::load("dgx-a100").topology(20);
+    EXPECT_EQ(classes_along(topology, topology.route(RankId(3), RankId(19 * 8 + 3))),
+              (std::vector<std::string>{"pcie.nic", "infiniband.nic", "infiniband.nic", "pcie.nic"}));
+}
+
+class small_fat_tree : public testing::TestWithParam<std::string> {};
+
+TEST_P(small_fat_tree, all_pairs_are_joined) {
+    const Topology topology = build(GetParam());
+    for (std::uint32_t a = 0; a < topology.ranks; ++a) {
+        for (std::uint32_t b = 0; b < topology.ranks; ++b) {
+            expect_contiguous(topology, RankId(a), RankId(b), topology.route(RankId(a), RankId(b), a * b));
+        }
+    }
+}
+
+// D-mod-k on a tree of full bandwidth: a shift of all nodes by any distance puts at most one flow on any link.
+TEST_P(small_fat_tree, shift_permutations_are_free_of_contention) {
+    const Topology topology = build(GetParam());
+    const std::uint32_t nodes = topology.ranks / topology.ranks_per_node;
+    for (std::uint32_t distance = 1; distance < nodes; ++distance) {
+        std::map<LinkId, std::uint32_t> load;
+        for (std::uint32_t node = 0; node < nodes; ++node) {
+            for (std::uint32_t i = 0; i < topology.ranks_per_node; ++i) {
+                const auto from = RankId(node * topology.ranks_per_node + i);
+                const auto to = RankId((node + distance) % nodes * topology.ranks_per_node + i);
+                const Route route = topology.route(from, to);
+                for (const LinkId link : route.links()) ++load[link];
+            }
+        }
+        for (const auto& [link, flows] : load) {
+            EXPECT_EQ(flows, 1U) << "shift by " << distance << " on " << topology.link(link).name;
+        }
+    }
+}
+
+TEST_P(small_fat_tree, salts_use_every_way_up_equally) {
+    const Topology topology = build(GetParam());
+    const auto from = RankId(0), to = RankId(15 * topology.ranks_per_node);
+    std::map<LinkId, std::uint32_t> first_up;
+    for (std::uint64_t salt = 0; salt < 64; ++salt) ++first_up[topology.route(from, to, salt).hop[2]];
+    ASSERT_EQ(first_up.size(), 4U);
+    for (const auto& [link, times] : first_up) EXPECT_EQ(times, 16U);
+}
+
+INSTANTIATE_TEST_SUITE_P(orders, small_fat_tree, testing::Values(one_block, rail_blocks),
+                         [](const auto& test) { return std::string(test.index == 0 ? "one_block" : "rail_blocks"); });
+
+}  // namespace
+}  // namespace weft

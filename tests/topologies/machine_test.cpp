@@ -1,0 +1,177 @@
+// Every shipped machine, by name: a new machine file is tested without touching this one.
+#include "topologies/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/io/diagnostics.hpp"
+#include "tests/topologies/route_walk.hpp"
+
+namespace weft {
+namespace {
+
+class machine : public testing::TestWithParam<std::string> {
+  protected:
+    Machine machine_ = Machine::load(GetParam());
+    const MachineInfo& info_ = machine_.info();
+
+    // Ranks on nodes that stand in every relation the network knows: the same node, the next, and the first one past
+    // each neighbourhood, from the first node and from an odd one, every local accelerator of the first.
+    std::vector<std::pair<RankId, RankId>> pairs() const {
+        std::vector<std::uint32_t> distances{0, 1};
+        distances.insert(distances.end(), info_.neighbourhoods.begin(), info_.neighbourhoods.end());
+        distances.push_back(info_.nodes - 1);
+        std::vector<std::pair<RankId, RankId>> pairs;
+        for (const std::uint32_t start : {0U, 3U}) {
+            for (const std::uint32_t distance : distances) {
+                const std::uint32_t n = info_.accelerators_per_node;
+                const std::uint32_t other = std::min(start + distance, info_.nodes - 1);
+                for (std::uint32_t i = 0; i < n; ++i) {
+                    for (std::uint32_t j = 0; j < n; ++j)
+                        pairs.emplace_back(RankId(start * n + i), RankId(other * n + j));
+                }
+            }
+        }
+        return pairs;
+    }
+};
+
+TEST_P(machine, whole_machine_has_its_accelerators_in_rank_order) {
+    const Topology topology = machine_.topology(info_.nodes);
+    EXPECT_EQ(topology.name, GetParam());
+    EXPECT_EQ(topology.ranks, info_.nodes * info_.accelerators_per_node);
+    ASSERT_EQ(topology.endpoint.size(), topology.ranks);
+    std::set<NodeId> vertices;
+    for (const NodeId vertex : topology.endpoint) {
+        EXPECT_EQ(topology.node_kind[vertex], NodeKind::accelerator);
+        vertices.insert(vertex);
+    }
+    EXPECT_EQ(vertices.size(), topology.ranks);
+    EXPECT_EQ(topology.tail.size(), topology.head.size());
+    EXPECT_EQ(topology.tail.size(), topology.link_class.size());
+}
+
+TEST_P(machine, every_link_has_a_way_back_of_its_class) {
+    const Topology topology = machine_.topology(std::min(info_.nodes, 300U));
+    std::multiset<std::tuple<NodeId, NodeId, LinkClassId>> ways, back;
+    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
+        ways.emplace(topology.tail[link], topology.head[link], topology.link_class[link]);
+        back.emplace(topology.head[link], topology.tail[link], topology.link_class[link]);
+    }
+    EXPECT_EQ(ways, back);
+}
+
+TEST_P(machine, figures_are_physical) {
+    for (const LinkClass& link_class : machine_.topology(1).classes) {
+        EXPECT_GT(link_class.bandwidth, BytesPerSecond{});
+        EXPECT_LE(link_class.bandwidth, link_class.nominal);
+        EXPECT_GE(link_class.latency, Seconds{});
+        EXPECT_LT(link_class.latency, 10_us);
+    }
+    EXPECT_GT(info_.library_cost.launch, Seconds{});
+    EXPECT_GT(info_.library_cost.efficiency_in_node, 0.0);
+    EXPECT_LE(info_.library_cost.efficiency_across, 1.0);
+    EXPECT_GT(info_.bisection, BytesPerSecond{});
+    EXPECT_TRUE(std::is_sorted(info_.neighbourhoods.begin(), info_.neighbourhoods.end()));
+}
+
+TEST_P(machine, routes_are_contiguous_and_simple) {
+    const Topology topology = machine_.topology(info_.nodes);
+    for (const auto& [from, to] : pairs()) {
+        for (const std::uint64_t salt : {0ULL, 1ULL, 7ULL, ~0ULL}) {
+            const Route route = topology.route(from, to, salt);
+            expect_contiguous(topology, from, to, route);
+            std::set<NodeId> visited{topology.endpoint[from]};
+            for (const LinkId link : route.links()) {
+                EXPECT_TRUE(visited.insert(topology.head[link]).second) << "a route passes a vertex twice";
+            }
+        }
+    }
+}
+
+TEST_P(machine, routes_have_equal_hops_both_ways_and_repeat_exactly) {
+    const Topology topology = machine_.topology(info_.nodes);
+    for (const auto& [from, to] : pairs()) {
+        const Route there = topology.route(from, to, 3), again = topology.route(from, to, 3);
+        EXPECT_EQ(there.hops, topology.route(to, from, 3).hops);
+        EXPECT_TRUE(std::equal(there.links().begin(), there.links().end(), again.links().begin(), again.links().end()));
+    }
+}
+
+TEST_P(machine, traffic_between_nodes_uses_the_ports_of_its_ranks_and_only_those) {
+    const Topology topology = machine_.topology(info_.nodes);
+    for (const auto& [from, to] : pairs()) {
+        const Route route = topology.route(from, to, 0);
+        const auto uses = [&](LinkId link) { return std::count(route.links().begin(), route.links().end(), link); };
+        const bool across = topology.node_of(from) != topology.node_of(to);
+        EXPECT_EQ(uses(topology.router->uplink(from)), across ? 1 : 0);
+        EXPECT_EQ(uses(topology.router->downlink(to)), across ? 1 : 0);
+        EXPECT_EQ(switch_hops(topology, route) > 0 && !across, false);
+    }
+}
+
+TEST_P(machine, nics_are_shared_evenly) {
+    const Topology topology = machine_.topology(1);
+    std::map<LinkId, std::uint32_t> users;
+    for (std::uint32_t i = 0; i < topology.ranks; ++i) ++users[topology.router->uplink(RankId(i))];
+    EXPECT_EQ(users.size(), std::min(info_.nics_per_node, info_.accelerators_per_node));
+    for (const auto& [link, count] : users) {
+        EXPECT_LE(count, (info_.accelerators_per_node + info_.nics_per_node - 1) / info_.nics_per_node);
+    }
+}
+
+TEST_P(machine, first_nodes_route_as_the_whole_machine_does) {
+    const Topology whole = machine_.topology(info_.nodes);
+    for (const std::uint32_t nodes : {2U, 19U, 70U, 300U}) {
+        if (nodes > info_.nodes) continue;
+        const Topology part = machine_.topology(nodes);
+        EXPECT_LE(part.tail.size(), whole.tail.size());
+        for (std::uint32_t i = 1; i < nodes; i += 3) {
+            const auto from = RankId(i % info_.accelerators_per_node),
+                       to = RankId((i + 1) * info_.accelerators_per_node - 1);
+            const Route route = part.route(from, to, i);
+            expect_contiguous(part, from, to, route);
+            EXPECT_EQ(classes_along(part, route), classes_along(whole, whole.route(from, to, i)));
+        }
+    }
+}
+
+TEST_P(machine, has_no_more_nodes_than_it_has) {
+    EXPECT_THROW(static_cast<void>(machine_.topology(0)), RangeError);
+    EXPECT_THROW(static_cast<void>(machine_.topology(info_.nodes + 1)), RangeError);
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+    std::string name = info.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(shipped, machine, testing::ValuesIn(machine_names()), test_name);
+
+TEST(machines, ship_sorted_and_unique) {
+    const std::vector<std::string> names = machine_names();
+    EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+    EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
+    EXPECT_TRUE(std::binary_search(names.begin(), names.end(), "frontier"));
+}
+
+TEST(machines, unknown_name_is_answered_with_the_nearest) {
+    try {
+        static_cast<void>(Machine::load("fronteir"));
+        FAIL() << "an unknown machine was loaded";
+    } catch (const ConfigError& error) {
+        EXPECT_NE(std::string(error.what()).find("did you mean \"frontier\""), std::string::npos) << error.what();
+    }
+}
+
+TEST(machines, a_path_is_read_from_disk) {
+    const Machine machine = Machine::load(WEFT_SOURCE_DIR "/topologies/machines/dgx-a100.json");
+    EXPECT_EQ(machine.info().name, "dgx-a100");
+    EXPECT_EQ(machine.info().nodes, Machine::load("dgx-a100").info().nodes);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,56 @@
+// The router of a machine built of blocks: through the node to its NIC, across the network, through the other node.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sim/topology/topology.hpp"
+#include "topologies/blocks/block.hpp"
+#include "topologies/node_routes.hpp"
+
+namespace weft {
+
+// Numbering of the whole topology, for n nodes of v vertices (a of them accelerators, c of them NICs) and l links:
+//   vertex i of node k         k v + i            switch s of the network            n v + s
+//   link i of node k           k l + i            port of NIC j of node k: up        n l + 2 (k c + j), down: + 1
+//   rank r                     accelerator r % a of node r / a     network link i     n l + 2 n c + i
+struct Numbering {
+    std::uint32_t nodes = 0, accelerators = 0, nics = 0, node_vertices = 0, node_links = 0;
+
+    NodeId vertex(std::uint32_t node, std::uint32_t i) const { return NodeId(node * node_vertices + i); }
+    NodeId network_switch(std::uint32_t i) const { return NodeId(nodes * node_vertices + i); }
+    LinkId link(std::uint32_t node, LinkId i) const {
+        return LinkId(node * node_links + static_cast<std::uint32_t>(i));
+    }
+    LinkId up(Port port) const { return LinkId(nodes * node_links + 2 * (port.node * nics + port.nic)); }
+    LinkId down(Port port) const { return next(up(port)); }
+    LinkId network_link(LinkId i) const {
+        return LinkId(nodes * (node_links + 2 * nics) + static_cast<std::uint32_t>(i));
+    }
+};
+
+class BlockRouter final : public Router {
+  public:
+    BlockRouter(Numbering numbering, NodeRoutes routes, std::unique_ptr<const Network> network)
+        : numbering_(numbering), routes_(std::move(routes)), network_(std::move(network)) {}
+
+    Route route(RankId from, RankId to, std::uint64_t salt) const override;
+    LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
+    LinkId downlink(RankId rank) const override { return numbering_.down(port(rank)); }
+
+  private:
+    std::uint32_t node(RankId rank) const { return static_cast<std::uint32_t>(rank) / numbering_.accelerators; }
+    std::uint32_t local(RankId rank) const { return static_cast<std::uint32_t>(rank) % numbering_.accelerators; }
+    Port port(RankId rank) const { return {node(rank), routes_.nic_of(local(rank))}; }
+    void add_inside(Route& route, std::uint32_t node, std::uint32_t from, std::uint32_t to) const;
+
+    Numbering numbering_;
+    NodeRoutes routes_;
+    std::unique_ptr<const Network> network_;
+};
+
+// Everything laid out flat. `network` is cut to the nodes that are built.
+Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& plan,
+                        const Table<LinkClassId, LinkClass>& classes, std::unique_ptr<const Network> network);
+
+}  // namespace weft

@@ -1,0 +1,98 @@
+// The blocks that a machine is made of: one kind of node, repeated, on one kind of network. Adding a kind is adding a
+// file to this folder that defines an `extern const BlockKind`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/io/document.hpp"
+#include "sim/topology/topology.hpp"
+#include "topologies/blocks/link_classes.hpp"
+
+namespace weft {
+
+// A directed link between two vertices of one block, numbered within the block.
+struct BlockLink {
+    std::uint32_t tail = 0, head = 0;
+    LinkClassId link_class{};
+};
+
+// One node. Vertices: accelerators, then NICs, then switches. Links come in twins: 2k and 2k + 1 are the two
+// directions of one cable, so that `l ^ 1` is the way back.
+struct NodePlan {
+    std::uint32_t accelerators = 0;
+    std::uint32_t accelerators_per_package = 1;
+    std::vector<std::uint32_t> nics;  // the accelerator that each NIC is attached to
+    std::uint32_t switches = 0;
+    std::vector<BlockLink> links;
+
+    std::uint32_t nic_vertex(std::uint32_t nic) const { return accelerators + nic; }
+    std::uint32_t switch_vertex(std::uint32_t i) const {
+        return nic_vertex(static_cast<std::uint32_t>(nics.size())) + i;
+    }
+    std::uint32_t vertices() const { return switch_vertex(switches); }
+    NodeKind kind(std::uint32_t vertex) const {
+        if (vertex < accelerators) return NodeKind::accelerator;
+        return vertex < switch_vertex(0) ? NodeKind::nic : NodeKind::node_switch;
+    }
+    void connect(std::uint32_t a, std::uint32_t b, LinkClassId link_class) {
+        links.push_back({a, b, link_class});
+        links.push_back({b, a, link_class});
+    }
+};
+
+// NIC `nic` of node `node`: where a node meets the network.
+struct Port {
+    std::uint32_t node = 0, nic = 0;
+};
+
+// a / b, rounded up.
+constexpr std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+// The switches of a machine and the links between them, by arithmetic: no table has an entry per pair. Immutable.
+class Network {
+  public:
+    virtual ~Network() = default;
+    // The part of this network that traffic among the first `nodes` nodes can touch. It routes them as the whole does.
+    virtual std::unique_ptr<const Network> first(std::uint32_t nodes) const = 0;
+    virtual std::uint32_t switches() const = 0;
+    virtual std::vector<BlockLink> links() const = 0;  // between switches; their order is their numbering
+    virtual LinkClassId port_class() const = 0;        // of the cables between NICs and switches
+    virtual std::uint32_t leaf(Port port) const = 0;   // the switch that a NIC is plugged into
+    // Links between the leaves of two ports, numbered as in links(). As long as the route back, for equal salts.
+    virtual Route route(Port from, Port to, std::uint64_t salt) const = 0;
+    // How many nodes sit together at each level, ascending: pairs that straddle a boundary take another kind of path.
+    virtual std::vector<std::uint32_t> neighbourhoods() const = 0;
+    // Specified bandwidth, one way, between two halves of the machine, cut where a layout would cut it.
+    virtual BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const = 0;
+};
+
+struct NetworkSize {
+    std::uint32_t nodes = 1;
+    std::uint32_t nics_per_node = 1;
+};
+
+// Readers record every error at its place; after an error they return an empty plan or no network.
+struct BlockKind {
+    std::string_view name;
+    NodePlan (*read_node)(Field block, const LinkClasses& classes) = nullptr;  // null if this is no kind of node
+    std::unique_ptr<const Network> (*read_network)(Field block, const LinkClasses& classes,
+                                                   NetworkSize size) = nullptr;  // null if this is no kind of network
+};
+
+namespace blocks {
+std::span<const BlockKind* const> all();  // every registered kind, sorted by file
+}
+
+// Reads the "nics" of a node block and connects each to its accelerator.
+//   "nics": { "attached": [1, 3, 5, 7], "link": "pcie.nic", "source": "..." }
+void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan);
+// "accelerators_per_package" (1 if absent), which must divide the accelerators.
+void read_packages(Field& block, NodePlan& plan);
+// The parts that no link joins to vertex 0 are an error at `key`.
+void check_connected(Field& block, std::string_view key, const NodePlan& plan);
+
+}  // namespace weft

@@ -1,0 +1,35 @@
+// A node whose accelerators all hang on one switch, such as a DGX with its NVSwitches: every accelerator spreads its
+// links evenly over the switch chips, so that together they behave as one switch without inner bottleneck.
+//
+//   "node": {
+//     "kind": "crossbar",
+//     "accelerators": 8,
+//     "link": "nvlink",  // all links of one accelerator together
+//     "nics": { "attached": [0, 1, 2, 3, 4, 5, 6, 7], "link": "pcie.nic", "source": "..." },
+//     "source": "..."
+//   }
+#include "topologies/blocks/block.hpp"
+
+namespace weft::blocks {
+
+namespace {
+
+NodePlan read(Field block, const LinkClasses& classes) {
+    block.text("source");
+    NodePlan plan;
+    plan.accelerators = block.count("accelerators");
+    plan.switches = 1;
+    read_packages(block, plan);
+    const LinkClassId link_class = classes.read(block, "link");
+    read_nics(block, classes, plan);
+    for (std::uint32_t i = 0; i < plan.accelerators; ++i) plan.connect(i, plan.switch_vertex(0), link_class);
+    block.done();
+    return plan;
+}
+
+}  // namespace
+
+extern const BlockKind crossbar;
+const BlockKind crossbar{.name = "crossbar", .read_node = read};
+
+}  // namespace weft::blocks

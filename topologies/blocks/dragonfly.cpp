@@ -1,0 +1,191 @@
+// A dragonfly: groups of switches, all-to-all inside a group, and a bundle of global links between every two groups.
+//
+//   "network": {
+//     "kind": "dragonfly",
+//     "nodes_per_group": 128, "switches_per_group": 32,
+//     "nodes_per_chassis": 16, "switches_per_chassis": 4,  // NIC i of a node: switch i of the node's chassis
+//     "global_links": 4,                                   // in the bundle between two groups
+//     "radix": 64,                                         // ports of a switch: what is wired must fit
+//     "port": "slingshot.nic", "local": "slingshot.local", "global": "slingshot.global",
+//     "source": "..."
+//   }
+//
+// Numbering, for G groups of S switches with bundles of m links:
+//   switch i of group g            g S + i
+//   local link i -> j of group g   g S (S-1) + i (S-1) + (j < i ? j : j-1)
+//   global link k of g -> h        G S (S-1) + (g (G-1) + (h < g ? h : h-1)) m + k
+// Global cable k between g and h is plugged into switch ((h - g - 1 mod W) m + k) mod S of group g, W being the groups
+// of the whole machine: a group's global ports are dealt out to its switches in turn, so their numbers differ by one
+// at most.
+//
+// Routes are minimal: local, global, local, each where needed (three switch-to-switch hops at most; Kim et al.,
+// "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008). Hardware that routes adaptively evens out the
+// load of a bundle; here its links are dealt out by node, NIC and salt, which does the same for regular traffic.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topologies/blocks/block.hpp"
+
+namespace weft::blocks {
+
+namespace {
+
+struct Shape {
+    std::uint32_t nodes_per_group, switches_per_group;
+    std::uint32_t nodes_per_chassis, switches_per_chassis;
+    std::uint32_t global_links;
+    std::uint32_t nics_per_node;
+    LinkClassId port, local, global;
+};
+
+class Dragonfly final : public Network {
+  public:
+    Dragonfly(const Shape& shape, std::uint32_t nodes, std::uint32_t all_groups)
+        : shape_(shape), groups_(divide_up(nodes, shape.nodes_per_group)), all_groups_(all_groups) {
+        // A group on its own needs no gateways, so the switches of chassis without nodes are never touched.
+        if (groups_ == 1) {
+            shape_.switches_per_group = divide_up(nodes, shape_.nodes_per_chassis) * shape_.switches_per_chassis;
+        }
+    }
+
+    std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
+        return std::make_unique<Dragonfly>(shape_, nodes, all_groups_);
+    }
+
+    std::uint32_t switches() const override { return groups_ * shape_.switches_per_group; }
+    LinkClassId port_class() const override { return shape_.port; }
+
+    std::uint32_t leaf(Port port) const override {
+        const std::uint32_t position = port.node % shape_.nodes_per_group;
+        return group_of(port.node) * shape_.switches_per_group +
+               position / shape_.nodes_per_chassis * shape_.switches_per_chassis +
+               port.nic % shape_.switches_per_chassis;
+    }
+
+    std::vector<BlockLink> links() const override {
+        const std::uint32_t size = shape_.switches_per_group;
+        std::vector<BlockLink> links;
+        links.reserve(std::size_t{groups_} * size * (size - 1) +
+                      std::size_t{groups_} * (groups_ - 1) * shape_.global_links);
+        for (std::uint32_t g = 0; g < groups_; ++g) {
+            for (std::uint32_t i = 0; i < size; ++i) {
+                for (std::uint32_t j = 0; j < size; ++j) {
+                    if (i != j) links.push_back({g * size + i, g * size + j, shape_.local});
+                }
+            }
+        }
+        for (std::uint32_t g = 0; g < groups_; ++g) {
+            for (std::uint32_t h = 0; h < groups_; ++h) {
+                for (std::uint32_t k = 0; k < shape_.global_links && g != h; ++k) {
+                    links.push_back({gateway(g, h, k), gateway(h, g, k), shape_.global});
+                }
+            }
+        }
+        return links;
+    }
+
+    Route route(Port from, Port to, std::uint64_t salt) const override {
+        Route route;
+        const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
+        if (from_group == to_group) {
+            add_local(route, leaf(from), leaf(to));
+            return route;
+        }
+        const std::uint32_t cable = cable_of(from, to, salt);
+        add_local(route, leaf(from), gateway(from_group, to_group, cable));
+        route.push_back(global_link(from_group, to_group, cable));
+        add_local(route, gateway(to_group, from_group, cable), leaf(to));
+        return route;
+    }
+
+    std::vector<std::uint32_t> neighbourhoods() const override {
+        return {shape_.nodes_per_chassis, shape_.nodes_per_group};
+    }
+
+    // Half of the groups against the other half; in a single group, half of its switches against the other half.
+    BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
+        const auto pairs = [](std::uint32_t n) { return static_cast<double>(n / 2) * static_cast<double>(n - n / 2); };
+        return groups_ > 1 ? classes[shape_.global].nominal * (pairs(groups_) * shape_.global_links)
+                           : classes[shape_.local].nominal * pairs(shape_.switches_per_group);
+    }
+
+  private:
+    std::uint32_t group_of(std::uint32_t node) const { return node / shape_.nodes_per_group; }
+
+    std::uint32_t gateway(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
+        const std::uint32_t turn = (h + all_groups_ - g - 1) % all_groups_;
+        return g * shape_.switches_per_group + (turn * shape_.global_links + cable) % shape_.switches_per_group;
+    }
+
+    LinkId global_link(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
+        const std::uint32_t locals = switches() * (shape_.switches_per_group - 1);
+        return LinkId(locals + (g * (groups_ - 1) + (h < g ? h : h - 1)) * shape_.global_links + cable);
+    }
+
+    void add_local(Route& route, std::uint32_t a, std::uint32_t b) const {
+        if (a == b) return;
+        const std::uint32_t size = shape_.switches_per_group;
+        const std::uint32_t j = b % size;
+        route.push_back(LinkId(a * (size - 1) + (j < a % size ? j : j - 1)));
+    }
+
+    // Both directions of a pair use the same cable. Cables are dealt out to the ports of the lower node's group one by
+    // one, each round starting one cable later, and shifted with the other node: the NICs of a node get different
+    // cables, and traffic that moves in step over all nodes loads every cable alike. A salt counts the channels of a
+    // message, which take the node's NICs in turn: only those that meet on a NIC again need another cable.
+    std::uint32_t cable_of(Port a, Port b, std::uint64_t salt) const {
+        const Port low = a.node < b.node ? a : b, high = a.node < b.node ? b : a;
+        const std::uint32_t m = shape_.global_links;
+        const std::uint32_t port = low.node * shape_.nics_per_node + low.nic;
+        return static_cast<std::uint32_t>((port + port / m + high.node / m + salt / shape_.nics_per_node % m) % m);
+    }
+
+    Shape shape_;
+    std::uint32_t groups_;      // built
+    std::uint32_t all_groups_;  // of the whole machine: decides into which switch a global cable is plugged
+};
+
+void check_shape(Field& block, const Shape& shape, std::uint32_t groups, NetworkSize size) {
+    const std::uint32_t chassis = divide_up(shape.nodes_per_group, shape.nodes_per_chassis);
+    if (std::uint64_t{chassis} * shape.switches_per_chassis > shape.switches_per_group) {
+        block.error("switches_per_group",
+                    fmt::format("{} nodes in chassis of {} need {} chassis of {} switches, but a group has {} switches",
+                                shape.nodes_per_group, shape.nodes_per_chassis, chassis, shape.switches_per_chassis,
+                                shape.switches_per_group));
+    }
+    const std::uint32_t radix = block.count("radix");
+    const std::uint64_t endpoints =
+        std::uint64_t{shape.nodes_per_chassis} * divide_up(size.nics_per_node, shape.switches_per_chassis);
+    const std::uint64_t local = shape.switches_per_group - 1;
+    const std::uint64_t bundles = std::uint64_t{groups - 1} * shape.global_links;
+    const std::uint64_t global = (bundles + local) / shape.switches_per_group;
+    if (endpoints + local + global > radix) {
+        block.error("radix", fmt::format("a switch needs {} ports ({} to NICs, {} local, {} global), but has {}",
+                                         endpoints + local + global, endpoints, local, global, radix));
+    }
+}
+
+std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+    block.text("source");
+    const Shape shape{.nodes_per_group = block.count("nodes_per_group"),
+                      .switches_per_group = block.count("switches_per_group"),
+                      .nodes_per_chassis = block.count("nodes_per_chassis"),
+                      .switches_per_chassis = block.count("switches_per_chassis"),
+                      .global_links = block.count("global_links"),
+                      .nics_per_node = size.nics_per_node,
+                      .port = classes.read(block, "port"),
+                      .local = classes.read(block, "local"),
+                      .global = classes.read(block, "global")};
+    const std::uint32_t groups = divide_up(size.nodes, shape.nodes_per_group);
+    check_shape(block, shape, groups, size);
+    block.done();
+    return std::make_unique<Dragonfly>(shape, size.nodes, groups);
+}
+
+}  // namespace
+
+extern const BlockKind dragonfly;
+const BlockKind dragonfly{.name = "dragonfly", .read_network = read};
+
+}  // namespace weft::blocks

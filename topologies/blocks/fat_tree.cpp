@@ -1,0 +1,245 @@
+// A fat tree: levels of switches above the NICs, an extended generalised fat tree (Ohring et al., IPPS 1995).
+//
+//   "network": {
+//     "kind": "fat_tree",
+//     "nodes_per_leaf": 20, "rails": 8,  // NIC i of each node of a unit of 20 nodes: leaf switch i of the unit
+//     "leaf_order": "rail",              // which leaves are neighbours below a spine: those of a "rail" or of a "unit"
+//     "radix": 40,                       // ports of a switch: what is wired must fit
+//     "port": "infiniband.nic",
+//     "levels": [                        // above the leaves, from below
+//       { "link": "infiniband.leaf_spine", "children": 10, "parents": 10, "cables": 2 },
+//       { "link": "infiniband.spine_core", "children": 24, "parents": 20 }
+//     ],
+//     "source": "..."
+//   }
+//
+// A switch of level l + 1 has `children` switches below it; a switch of level l has `parents` above it, each by
+// `cables` equal cables. With c_l children and p_l parents, switch (H, W) of level l stands above leaves
+// H c_2..c_l to (H+1) c_2..c_l - 1, and W = 0 .. p_2..p_l - 1 tells it from the others above the same leaves. Its
+// parent number d is (H / c_(l+1), W p_(l+1) + d): all routes are arithmetic on these digits.
+//
+// Numbering: switches level by level from the leaves, H (p_2..p_l) + W inside a level. Links level by level, for every
+// switch and every cable up (d cables + k): up, then down.
+//
+// Routes go up to the lowest common level and down again. The cable up is D-mod-k (Zahavi et al., "D-Mod-K Routing
+// Providing Non-Blocking Traffic for Shift Permutations on Real Life Fat Trees", 2010): the destination's number
+// decides, so that traffic to different NICs of one leaf spreads evenly over the spines; the salt rotates the choice.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topologies/blocks/block.hpp"
+
+namespace weft::blocks {
+
+namespace {
+
+struct Level {
+    std::uint32_t children = 1, parents = 1, cables = 1;
+    LinkClassId link_class{};
+    std::uint32_t ports_up() const { return parents * cables; }
+};
+
+enum class LeafOrder : std::uint8_t { unit, rail };
+
+struct Shape {
+    std::uint32_t nodes_per_leaf = 1, rails = 1;
+    std::uint32_t nics_per_rail = 1;  // of one node
+    LeafOrder order = LeafOrder::unit;
+    std::uint32_t units_per_block = 1;  // units whose leaves of one rail are neighbours
+    LinkClassId port{};
+    std::vector<Level> levels;
+};
+
+class FatTree final : public Network {
+  public:
+    FatTree(Shape shape, std::uint32_t nodes) : shape_(std::move(shape)), nodes_(nodes) {
+        const std::uint32_t units = divide_up(nodes, shape_.nodes_per_leaf);
+        if (shape_.order == LeafOrder::rail) {  // leaves of one rail, and nothing else, share the lowest spines
+            shape_.units_per_block = shape_.levels.front().children = std::min(units, shape_.levels.front().children);
+        }
+        std::uint32_t high = divide_up(units, shape_.units_per_block) * shape_.units_per_block * shape_.rails;
+        std::uint32_t low = 1, first_switch = 0, first_link = 0;
+        for (std::size_t l = 0;; ++l) {
+            const bool top = l == shape_.levels.size() || high == 1;  // levels above a single subtree are not needed
+            const std::uint32_t ports = top ? 0 : shape_.levels[l].ports_up();
+            tiers_.push_back({.first_switch = first_switch, .first_link = first_link, .high = high, .low = low});
+            first_switch += high * low;
+            first_link += high * low * ports * 2;
+            if (top) break;
+            high = divide_up(high, shape_.levels[l].children);
+            low *= shape_.levels[l].parents;
+        }
+        switches_ = first_switch;
+        links_ = first_link;
+    }
+
+    std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
+        return std::make_unique<FatTree>(shape_, nodes);
+    }
+
+    std::uint32_t switches() const override { return switches_; }
+    LinkClassId port_class() const override { return shape_.port; }
+
+    std::uint32_t leaf(Port port) const override {
+        const std::uint32_t unit = port.node / shape_.nodes_per_leaf;
+        const std::uint32_t block = unit / shape_.units_per_block, in_block = unit % shape_.units_per_block;
+        return (block * shape_.rails + port.nic % shape_.rails) * shape_.units_per_block + in_block;
+    }
+
+    std::vector<BlockLink> links() const override {
+        std::vector<BlockLink> links;
+        links.reserve(links_);
+        for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
+            const Level& level = shape_.levels[l];
+            for (std::uint32_t high = 0; high < tiers_[l].high; ++high) {
+                for (std::uint32_t low = 0; low < tiers_[l].low; ++low) {
+                    for (std::uint32_t port = 0; port < level.ports_up(); ++port) {
+                        const std::uint32_t child = switch_at(l, high, low);
+                        const std::uint32_t parent =
+                            switch_at(l + 1, high / level.children, low * level.parents + port / level.cables);
+                        links.push_back({child, parent, level.link_class});
+                        links.push_back({parent, child, level.link_class});
+                    }
+                }
+            }
+        }
+        return links;
+    }
+
+    Route route(Port from, Port to, std::uint64_t salt) const override {
+        std::uint32_t here = leaf(from), there = leaf(to);
+        std::uint64_t digits = destination(to) + salt;
+        std::uint32_t low = 0;
+        Route up, down;  // `down` from the bottom
+        for (std::size_t l = 0; here != there; ++l) {
+            const Level& level = shape_.levels[l];
+            const auto port = static_cast<std::uint32_t>(digits % level.ports_up());
+            const std::uint32_t parent = port % level.parents, cable = port / level.parents;
+            up.push_back(link_at(l, here, low, parent * level.cables + cable, 0));
+            down.push_back(link_at(l, there, low, parent * level.cables + cable, 1));
+            here /= level.children;
+            there /= level.children;
+            low = low * level.parents + parent;
+            digits /= level.ports_up();
+        }
+        for (std::size_t i = down.hops; i > 0; --i) up.push_back(down.hop[i - 1]);
+        return up;
+    }
+
+    std::vector<std::uint32_t> neighbourhoods() const override {
+        std::vector<std::uint32_t> sizes{shape_.nodes_per_leaf};
+        if (shape_.units_per_block > 1) sizes.push_back(shape_.nodes_per_leaf * shape_.units_per_block);
+        return sizes;
+    }
+
+    // What half of the NICs can inject, or half of the cables of the thinnest level that the cut goes through.
+    BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
+        BytesPerSecond narrowest =
+            classes[shape_.port].nominal * (static_cast<double>(nodes_) * shape_.rails * shape_.nics_per_rail);
+        for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
+            const double cables = static_cast<double>(tiers_[l].high) * tiers_[l].low * shape_.levels[l].ports_up();
+            narrowest = std::min(narrowest, classes[shape_.levels[l].link_class].nominal * cables);
+        }
+        return narrowest / 2.0;
+    }
+
+  private:
+    // The switches of one level that exist: all (H, W) with H < high, W < low.
+    struct Tier {
+        std::uint32_t first_switch, first_link, high, low;
+    };
+
+    std::uint32_t switch_at(std::size_t l, std::uint32_t high, std::uint32_t low) const {
+        return tiers_[l].first_switch + high * tiers_[l].low + low;
+    }
+
+    LinkId link_at(std::size_t l, std::uint32_t high, std::uint32_t low, std::uint32_t port, std::uint32_t down) const {
+        const std::uint32_t child = high * tiers_[l].low + low;
+        return LinkId(tiers_[l].first_link + (child * shape_.levels[l].ports_up() + port) * 2 + down);
+    }
+
+    // The number that D-mod-k takes the digits of. Ports of one leaf have consecutive numbers, and so have the leaves
+    // below one spine; the order of rails matters only where rails share spines.
+    std::uint64_t destination(Port port) const {
+        const std::uint32_t unit = port.node / shape_.nodes_per_leaf, in_unit = port.node % shape_.nodes_per_leaf;
+        const std::uint64_t leaf =
+            shape_.order == LeafOrder::rail ? unit : std::uint64_t{unit} * shape_.rails + port.nic % shape_.rails;
+        return (leaf * shape_.nodes_per_leaf + in_unit) * shape_.nics_per_rail + port.nic / shape_.rails;
+    }
+
+    Shape shape_;
+    std::uint32_t nodes_;
+    std::vector<Tier> tiers_;
+    std::uint32_t switches_ = 0, links_ = 0;
+};
+
+// The largest number of levels whose routes, with the ways through both nodes, fit in a Route.
+constexpr std::size_t most_levels = 3;
+
+std::vector<Level> read_levels(Field& block, const LinkClasses& classes) {
+    std::vector<Level> levels;
+    for (Field& field : block.list("levels")) {
+        levels.push_back({.children = field.count("children"),
+                          .parents = field.count("parents"),
+                          .cables = field.count("cables", 1),
+                          .link_class = classes.read(field, "link")});
+        field.done();
+    }
+    if (levels.empty() || levels.size() > most_levels) {
+        block.error("levels",
+                    fmt::format("expected 1 to {} levels above the leaves, got {}", most_levels, levels.size()));
+        levels.assign(1, Level{});
+    }
+    return levels;
+}
+
+void check_radix(Field& block, const Shape& shape) {
+    const std::uint32_t radix = block.count("radix");
+    std::uint64_t down = std::uint64_t{shape.nodes_per_leaf} * shape.nics_per_rail;
+    for (std::size_t l = 0; l <= shape.levels.size(); ++l) {
+        const std::uint64_t up = l < shape.levels.size() ? shape.levels[l].ports_up() : 0;
+        if (down + up > radix) {
+            block.error("radix", fmt::format("a switch of level {} needs {} ports ({} down, {} up), but has {}", l,
+                                             down + up, down, up, radix));
+        }
+        if (l < shape.levels.size()) down = std::uint64_t{shape.levels[l].children} * shape.levels[l].cables;
+    }
+}
+
+void check_joined(Field& block, const Shape& shape, std::uint32_t nodes) {
+    std::uint64_t trees = std::uint64_t{divide_up(nodes, shape.nodes_per_leaf)} * shape.rails;
+    const std::uint64_t leaves = trees;
+    for (const Level& level : shape.levels) trees = (trees + level.children - 1) / level.children;
+    if (trees > 1) {
+        block.error("levels",
+                    fmt::format("{} nodes have {} leaf switches, which these levels join to {} separate trees", nodes,
+                                leaves, trees));
+    }
+}
+
+std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+    block.text("source");
+    Shape shape;
+    shape.nodes_per_leaf = block.count("nodes_per_leaf");
+    shape.rails = block.count("rails", 1);
+    shape.nics_per_rail = divide_up(size.nics_per_node, shape.rails);
+    if (shape.rails > size.nics_per_node) {
+        block.error("rails", fmt::format("{} rails, but a node has {} NICs", shape.rails, size.nics_per_node));
+    }
+    const std::string order = block.choice("leaf_order", {"unit", "rail"}, "unit");
+    shape.order = order == "rail" ? LeafOrder::rail : LeafOrder::unit;
+    shape.port = classes.read(block, "port");
+    shape.levels = read_levels(block, classes);
+    check_radix(block, shape);
+    check_joined(block, shape, size.nodes);
+    block.done();
+    return std::make_unique<FatTree>(std::move(shape), size.nodes);
+}
+
+}  // namespace
+
+extern const BlockKind fat_tree;
+const BlockKind fat_tree{.name = "fat_tree", .read_network = read};
+
+}  // namespace weft::blocks

@@ -1,0 +1,77 @@
+// A node whose accelerators are joined by an irregular graph of links, such as the eight dies of four MI250X.
+//
+//   "node": {
+//     "kind": "graph",
+//     "link": "infinity_fabric",            // a pair joined by m links is of class infinity_fabric.x<m>
+//     "links": [[0, 4, 1], [4, 0, 0], ...], // symmetric matrix of how many links join each pair
+//     "accelerators_per_package": 2,
+//     "nics": { "attached": [1, 3, 5, 7], "link": "pcie.nic", "source": "..." },
+//     "source": "..."
+//   }
+#include <fmt/format.h>
+
+#include "topologies/blocks/block.hpp"
+
+namespace weft::blocks {
+
+namespace {
+
+using Matrix = std::vector<std::vector<std::uint32_t>>;
+
+// Empty after an error of shape.
+Matrix read_matrix(Field& block) {
+    Matrix matrix;
+    std::vector<Field> rows = block.list("links");
+    bool square = !rows.empty();
+    for (Field& row : rows) {
+        std::vector<std::uint32_t> cells;
+        for (Field& cell : row.elements()) cells.push_back(cell.as_whole());
+        if (cells.size() != rows.size()) {
+            row.error("", fmt::format("expected {} numbers, one per accelerator, got {}", rows.size(), cells.size()));
+            square = false;
+        }
+        matrix.push_back(std::move(cells));
+    }
+    return square ? matrix : Matrix{};
+}
+
+void check_symmetric(Field& block, const Matrix& matrix) {
+    for (std::size_t i = 0; i < matrix.size(); ++i) {
+        if (matrix[i][i] != 0) {
+            block.error("links", fmt::format("accelerator {} has {} links to itself", i, matrix[i][i]));
+        }
+        for (std::size_t j = 0; j < i; ++j) {
+            if (matrix[i][j] == matrix[j][i]) continue;
+            block.error("links", fmt::format("not symmetric: {} links from {} to {}, but {} from {} to {}",
+                                             matrix[j][i], j, i, matrix[i][j], i, j));
+        }
+    }
+}
+
+NodePlan read(Field block, const LinkClasses& classes) {
+    block.text("source");
+    const std::string family = block.text("link");
+    const Matrix matrix = read_matrix(block);
+    check_symmetric(block, matrix);
+
+    NodePlan plan;
+    plan.accelerators = static_cast<std::uint32_t>(matrix.size());
+    for (std::uint32_t i = 0; i < plan.accelerators; ++i) {
+        for (std::uint32_t j = i + 1; j < plan.accelerators; ++j) {
+            if (matrix[i][j] == 0) continue;
+            plan.connect(i, j, classes.find(block, "links", fmt::format("{}.x{}", family, matrix[i][j])));
+        }
+    }
+    read_packages(block, plan);
+    read_nics(block, classes, plan);
+    check_connected(block, "links", plan);
+    block.done();
+    return plan;
+}
+
+}  // namespace
+
+extern const BlockKind graph;
+const BlockKind graph{.name = "graph", .read_node = read};
+
+}  // namespace weft::blocks

@@ -1,0 +1,58 @@
+// What all kinds of node read alike.
+#include <fmt/format.h>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/connected_components.hpp>
+
+#include "topologies/blocks/block.hpp"
+
+namespace weft {
+
+void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
+    Field nics = block.object("nics");
+    for (Field& element : nics.list("attached")) {
+        const std::uint32_t accelerator = element.as_whole();
+        if (accelerator >= plan.accelerators) {
+            element.error("", fmt::format("expected an accelerator from 0 to {}, got {}",
+                                          plan.accelerators - std::min(plan.accelerators, 1U), accelerator));
+        }
+        plan.nics.push_back(accelerator);
+    }
+    const LinkClassId link_class = classes.read(nics, "link");
+    if (plan.nics.empty()) nics.error("attached", "expected at least one NIC");
+    nics.text("source");
+    nics.done();
+    for (std::uint32_t nic = 0; nic < plan.nics.size(); ++nic) {
+        plan.connect(plan.nics[nic], plan.nic_vertex(nic), link_class);
+    }
+}
+
+void read_packages(Field& block, NodePlan& plan) {
+    plan.accelerators_per_package = block.count("accelerators_per_package", 1);
+    if (plan.accelerators % plan.accelerators_per_package != 0) {
+        block.error("accelerators_per_package", fmt::format("{} does not divide the {} accelerators of the node",
+                                                            plan.accelerators_per_package, plan.accelerators));
+    }
+}
+
+void check_connected(Field& block, std::string_view key, const NodePlan& plan) {
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> graph(plan.accelerators + plan.switches);
+    // NICs hang on one accelerator each and cannot join parts; they would only hide the numbering of the switches.
+    const auto dense = [&](std::uint32_t vertex) {
+        return vertex < plan.accelerators ? vertex : vertex - static_cast<std::uint32_t>(plan.nics.size());
+    };
+    for (const BlockLink& link : plan.links) {
+        if (plan.kind(link.tail) == NodeKind::nic || plan.kind(link.head) == NodeKind::nic) continue;
+        boost::add_edge(dense(link.tail), dense(link.head), graph);
+    }
+    std::vector<std::uint32_t> part(boost::num_vertices(graph));
+    if (boost::connected_components(graph, part.data()) <= 1) return;
+    for (std::uint32_t accelerator = 0; accelerator < plan.accelerators; ++accelerator) {
+        if (part[accelerator] == part[0]) continue;
+        block.error(key,
+                    fmt::format("the node falls apart: no path from accelerator 0 to accelerator {}", accelerator));
+        return;
+    }
+}
+
+}  // namespace weft

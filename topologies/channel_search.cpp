@@ -1,0 +1,227 @@
+#include "topologies/channel_search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace weft {
+
+namespace {
+
+using Order = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t most_searched = 8;   // members; 8! paths at most
+constexpr std::uint32_t most_channels = 16;  // tried; beyond that no node gains
+
+// What an order costs on top of the channels laid so far. Less is better.
+struct Cost {
+    std::int64_t busiest = 0;  // occupancy of the busiest link of all, old channels included
+    std::int64_t total = 0;    // of this channel alone
+    auto operator<=>(const Cost&) const = default;
+};
+
+// Occupancy by link, for links renumbered from 0.
+class Occupancy {
+  public:
+    explicit Occupancy(std::size_t links) : by_link_(links) {}
+
+    std::int64_t busiest() const { return by_link_.empty() ? 0 : *std::max_element(by_link_.begin(), by_link_.end()); }
+    Cost add(const HopUses& uses, Cost cost) {
+        for (const LinkUse& use : uses) {
+            std::int64_t& occupied = by_link_[index(use.link)];
+            occupied += use.occupancy;
+            cost.busiest = std::max(cost.busiest, occupied);
+            cost.total += use.occupancy;
+        }
+        return cost;
+    }
+    void remove(const HopUses& uses) {
+        for (const LinkUse& use : uses) by_link_[index(use.link)] -= use.occupancy;
+    }
+
+  private:
+    std::vector<std::int64_t> by_link_;
+};
+
+class Search {
+  public:
+    explicit Search(const ChannelProblem& problem) : problem_(renumbered(problem)), occupancy_(links_) {
+        cheapest_hop_ = cheapest(problem_.hop);
+        cheapest_closing_ = problem_.across() ? cheapest(problem_.leave) : cheapest_hop_;
+        many_ports_ = problem.across() && std::any_of(problem.port.begin(), problem.port.end(),
+                                                      [&](LinkId port) { return port != problem.port.front(); });
+    }
+
+    // The best next channel, whose occupancy is then added.
+    Order next() {
+        best_.reset();
+        leave_busiest_.clear();
+        for (const HopUses& uses : problem_.leave) {
+            leave_busiest_.push_back(occupancy_.add(uses, {}).busiest);
+            occupancy_.remove(uses);
+        }
+        if (problem_.members <= most_searched) {
+            order_.clear();
+            extend(Cost{.busiest = occupancy_.busiest()});
+        } else {
+            try_rotations();
+        }
+        add(best_->order);
+        return best_->order;
+    }
+    std::int64_t busiest() const { return occupancy_.busiest(); }
+
+  private:
+    struct Candidate {
+        Order order;
+        Cost cost;
+    };
+
+    static std::int64_t occupancy_of(const HopUses& uses) {
+        return std::accumulate(uses.begin(), uses.end(), std::int64_t{0},
+                               [](std::int64_t sum, const LinkUse& use) { return sum + use.occupancy; });
+    }
+
+    static std::int64_t cheapest(const std::vector<HopUses>& hops) {
+        std::int64_t least = 0;
+        for (const HopUses& uses : hops) {
+            if (uses.empty()) continue;  // from a member to itself
+            const std::int64_t occupancy = occupancy_of(uses);
+            least = least == 0 ? occupancy : std::min(least, occupancy);
+        }
+        return least;
+    }
+
+    ChannelProblem renumbered(ChannelProblem problem) {
+        std::map<LinkId, std::uint32_t> dense;
+        const auto renumber = [&](std::vector<HopUses>& hops) {
+            for (HopUses& uses : hops) {
+                for (LinkUse& use : uses) {
+                    use.link =
+                        LinkId(dense.try_emplace(use.link, static_cast<std::uint32_t>(dense.size())).first->second);
+                }
+            }
+        };
+        renumber(problem.hop);
+        renumber(problem.enter);
+        renumber(problem.leave);
+        links_ = dense.size();
+        return problem;
+    }
+
+    const HopUses& hop(std::uint32_t from, std::uint32_t to) const {
+        return problem_.hop[from * problem_.members + to];
+    }
+    // What closes an order: the way out of the node, or back to the first member.
+    const HopUses& closing(const Order& order) const {
+        return problem_.across() ? problem_.leave[order.back()] : hop(order.back(), order.front());
+    }
+    bool may_close(const Order& order) const {
+        return !many_ports_ || problem_.port[order.front()] != problem_.port[order.back()];
+    }
+    bool worse_than_best(Cost cost) const { return best_ && !(cost < best_->cost); }
+
+    bool visited(std::uint32_t member) const { return std::find(order_.begin(), order_.end(), member) != order_.end(); }
+
+    // No completion of the order costs less: every missing member takes a hop, and one of them is where it leaves.
+    Cost bound(Cost cost) const {
+        const std::size_t left = problem_.members - order_.size();
+        if (order_.empty() || left == 0) return cost;
+        cost.total += static_cast<std::int64_t>(left) * cheapest_hop_ + cheapest_closing_;
+        if (!problem_.across()) return cost;
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (std::uint32_t member = 0; member < problem_.members; ++member) {
+            if (!visited(member)) least = std::min(least, leave_busiest_[member]);
+        }
+        cost.busiest = std::max(cost.busiest, least);
+        return cost;
+    }
+
+    // Depth first in lexicographic order, so that among equals the first found stays.
+    void extend(Cost cost) {
+        if (worse_than_best(bound(cost))) return;
+        if (order_.size() == problem_.members) {
+            if (!may_close(order_)) return;
+            const HopUses& uses = closing(order_);
+            cost = occupancy_.add(uses, cost);
+            occupancy_.remove(uses);
+            if (!worse_than_best(cost)) best_ = Candidate{order_, cost};
+            return;
+        }
+        for (std::uint32_t member = 0; member < problem_.members; ++member) {
+            if (visited(member)) continue;
+            if (order_.empty() && member > 0 && !problem_.across()) return;  // a ring may as well start at member 0
+            const HopUses& uses = order_.empty() ? entrance(member) : hop(order_.back(), member);
+            const Cost extended = occupancy_.add(uses, cost);
+            order_.push_back(member);
+            extend(extended);
+            order_.pop_back();
+            occupancy_.remove(uses);
+        }
+    }
+
+    const HopUses& entrance(std::uint32_t member) const {
+        return problem_.across() ? problem_.enter[member] : nothing_;
+    }
+
+    Cost add(const Order& order) {
+        Cost cost = occupancy_.add(entrance(order.front()), {.busiest = occupancy_.busiest()});
+        for (std::size_t i = 1; i < order.size(); ++i) cost = occupancy_.add(hop(order[i - 1], order[i]), cost);
+        return occupancy_.add(closing(order), cost);
+    }
+    void remove(const Order& order) {
+        occupancy_.remove(entrance(order.front()));
+        for (std::size_t i = 1; i < order.size(); ++i) occupancy_.remove(hop(order[i - 1], order[i]));
+        occupancy_.remove(closing(order));
+    }
+
+    void try_rotations() {
+        Order order(problem_.members);
+        std::iota(order.begin(), order.end(), 0U);
+        const std::size_t rotations = problem_.across() ? order.size() : 1;  // a ring is the same wherever it starts
+        for (int direction = 0; direction < 2; ++direction) {
+            for (std::size_t i = 0; i < rotations; ++i) {
+                const Cost cost = add(order);
+                remove(order);
+                if (may_close(order) && !worse_than_best(cost)) best_ = Candidate{order, cost};
+                std::rotate(order.begin(), order.begin() + 1, order.end());
+            }
+            std::reverse(order.begin() + (problem_.across() ? 0 : 1), order.end());
+        }
+        if (!best_) best_ = Candidate{order, {}};  // every rotation comes in and leaves by one port
+    }
+
+    std::size_t links_ = 0;
+    ChannelProblem problem_;
+    Occupancy occupancy_;
+    std::int64_t cheapest_hop_ = 0, cheapest_closing_ = 0;
+    std::vector<std::int64_t> leave_busiest_;  // by member: the busiest link of its way out, before this channel
+    bool many_ports_ = false;
+    HopUses nothing_;
+    Order order_;
+    std::optional<Candidate> best_;
+};
+
+}  // namespace
+
+std::vector<Order> find_channels(const ChannelProblem& problem) {
+    if (problem.members == 1 && !problem.across()) return {{0}};
+    Search search(problem);
+    std::vector<Order> channels;
+    std::int64_t busiest = 0;
+    while (channels.size() < most_channels) {
+        const Order order = search.next();
+        // Together c channels move c messages in the time that the busiest link is occupied. Stop where one channel
+        // more does not raise the rate, compared without division: (c + 1) / busier > c / busiest.
+        const auto count = static_cast<std::int64_t>(channels.size());
+        const std::int64_t busier = search.busiest();
+        if (!channels.empty() && (count + 1) * busiest <= count * busier) break;
+        channels.push_back(order);
+        busiest = busier;
+    }
+    return channels;
+}
+
+}  // namespace weft

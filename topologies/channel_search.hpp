@@ -1,0 +1,38 @@
+// The search for rings inside one node: pure combinatorics over the links that each hop would load.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/table.hpp"
+
+namespace weft {
+
+// Time that a byte occupies a link, as an integer, so that sums are exact and equal means equal.
+struct LinkUse {
+    LinkId link{};
+    std::int64_t occupancy = 0;
+};
+using HopUses = std::vector<LinkUse>;
+
+// The members of one node, numbered from 0, and what every step of a channel through them occupies.
+struct ChannelProblem {
+    std::uint32_t members = 0;
+    std::vector<HopUses> hop;           // members x members: from one member to another
+    std::vector<HopUses> enter, leave;  // by member; empty lists for a group inside one node
+    std::vector<LinkId> port;           // by member: the link by which it leaves the node
+
+    bool across() const { return !enter.empty(); }
+};
+
+// Orders of the members, one per channel: closed rings inside a node (starting at member 0), open paths where the
+// channel comes in from another node and goes on to the next.
+//
+// Channels are chosen one after another. Each is the order that keeps the busiest link least occupied, then has the
+// least occupancy in all, then is the first in lexicographic order; paths leave by another port than they come in by
+// where the members have several. The last is the one after which another would not raise what they carry together.
+// Up to eight members, all orders are searched (branch and bound); beyond, the rotations of the given order and of its
+// reverse.
+std::vector<std::vector<std::uint32_t>> find_channels(const ChannelProblem& problem);
+
+}  // namespace weft

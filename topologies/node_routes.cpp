@@ -1,0 +1,97 @@
+#include "topologies/node_routes.hpp"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <limits>
+#include <tuple>
+
+namespace weft {
+
+namespace {
+
+// Length of a path: better is less. Taking the widest of the shortest is safe for Dijkstra: of two paths with equal
+// hops the wider stays at least as wide when both are extended by the same link.
+struct Distance {
+    std::uint32_t hops = 0;
+    double width = std::numeric_limits<double>::infinity();  // bandwidth of the narrowest link
+
+    bool operator==(const Distance&) const = default;
+    friend bool operator<(const Distance& a, const Distance& b) {
+        return std::tuple(a.hops, -a.width) < std::tuple(b.hops, -b.width);
+    }
+    friend Distance operator+(const Distance& a, const Distance& b) {
+        return {a.hops + b.hops, std::min(a.width, b.width)};
+    }
+};
+
+constexpr Distance unreachable{std::numeric_limits<std::uint32_t>::max() / 2, 0.0};
+
+using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
+                                    boost::property<boost::edge_weight_t, Distance>>;
+
+std::vector<Distance> distances_to(std::uint32_t target, const NodePlan& plan,
+                                   const Table<LinkClassId, LinkClass>& classes) {
+    Graph reversed(plan.vertices());
+    for (const BlockLink& link : plan.links) {
+        boost::add_edge(link.head, link.tail, Distance{1, classes[link.link_class].bandwidth.value}, reversed);
+    }
+    std::vector<Distance> distance(plan.vertices());
+    boost::dijkstra_shortest_paths(reversed, target,
+                                   boost::distance_map(distance.data())
+                                       .distance_compare(std::less<Distance>())
+                                       .distance_combine(std::plus<Distance>())
+                                       .distance_inf(unreachable)
+                                       .distance_zero(Distance{}));
+    return distance;
+}
+
+}  // namespace
+
+NodeRoutes::NodeRoutes(const NodePlan& plan, const Table<LinkClassId, LinkClass>& classes)
+    : vertices_(plan.vertices()), routes_(std::size_t{vertices_} * vertices_) {
+    for (std::uint32_t target = 0; target < vertices_; ++target) find_routes_to(target, plan, classes);
+    assign_nics(plan);
+}
+
+// Walks from every vertex along links that keep the best distance, always to the lowest vertex that does.
+void NodeRoutes::find_routes_to(std::uint32_t target, const NodePlan& plan,
+                                const Table<LinkClassId, LinkClass>& classes) {
+    const std::vector<Distance> distance = distances_to(target, plan, classes);
+    for (std::uint32_t from = 0; from < vertices_; ++from) {
+        Route& route = routes_[from * vertices_ + target];
+        Distance left = distance[from];  // hops still to go, and the width that they must keep
+        for (std::uint32_t here = from; here != target; --left.hops) {
+            const BlockLink* best = nullptr;
+            for (const BlockLink& link : plan.links) {
+                if (link.tail != here || distance[link.head].hops + 1 != left.hops) continue;
+                if (classes[link.link_class].bandwidth.value < left.width) continue;
+                if (distance[link.head].width < left.width) continue;
+                if (best == nullptr || link.head < best->head) best = &link;
+            }
+            WEFT_CHECK(best != nullptr, "a node block that was read is connected");
+            route.push_back(LinkId(static_cast<std::uint32_t>(best - plan.links.data())));
+            here = best->head;
+        }
+    }
+}
+
+void NodeRoutes::assign_nics(const NodePlan& plan) {
+    std::vector<std::uint32_t> users(plan.nics.size());
+    const auto package = [&](std::uint32_t accelerator) { return accelerator / plan.accelerators_per_package; };
+    for (std::uint32_t accelerator = 0; accelerator < plan.accelerators; ++accelerator) {
+        const auto cost = [&](std::uint32_t nic) {
+            const std::uint32_t owner = plan.nics[nic];
+            return std::tuple(owner != accelerator, package(owner) != package(accelerator),
+                              route(accelerator, plan.nic_vertex(nic)).hops, users[nic], nic);
+        };
+        std::uint32_t best = 0;
+        for (std::uint32_t nic = 1; nic < plan.nics.size(); ++nic) {
+            if (cost(nic) < cost(best)) best = nic;
+        }
+        ++users[best];
+        nic_of_.push_back(best);
+    }
+}
+
+}  // namespace weft

@@ -1,0 +1,32 @@
+// Routes inside one node. All nodes of a machine are alike, so this small table serves every one of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/topology/topology.hpp"
+#include "topologies/blocks/block.hpp"
+
+namespace weft {
+
+// Between two vertices: fewest hops, then the widest bottleneck, then the lowest vertices, found with Boost.Graph.
+// Links are numbered as in NodePlan::links.
+class NodeRoutes {
+  public:
+    NodeRoutes(const NodePlan& plan, const Table<LinkClassId, LinkClass>& classes);  // a connected plan
+
+    const Route& route(std::uint32_t from, std::uint32_t to) const { return routes_[from * vertices_ + to]; }
+    // The NIC that an accelerator uses: its own, else that of its package, else the nearest; among equals the one with
+    // the fewest users so far, then the first.
+    std::uint32_t nic_of(std::uint32_t accelerator) const { return nic_of_[accelerator]; }
+
+  private:
+    void find_routes_to(std::uint32_t target, const NodePlan& plan, const Table<LinkClassId, LinkClass>& classes);
+    void assign_nics(const NodePlan& plan);
+
+    std::uint32_t vertices_;
+    std::vector<Route> routes_;  // vertices x vertices
+    std::vector<std::uint32_t> nic_of_;
+};
+
+}  // namespace weft
