@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "sim/base/check.hpp"
 
@@ -70,7 +71,8 @@ class Sweep {
     // Gives every moment from 0 to `end` to the first lane with something under way, and there to the call that began
     // last. Idle is what is left. Counted in ticks, so that the parts add up.
     Breakdown run(Instant end, const Table<LaneId, std::uint32_t>& place) {
-        std::ranges::sort(edges_, [](const Edge& a, const Edge& b) { return a.at < b.at; });
+        // Stable: of calls that follow one another at one instant, the last to be added is under way from then on.
+        std::stable_sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
         Instant now;
         std::int64_t idle = 0;
         for (const Edge& edge : edges_) {

@@ -1,0 +1,71 @@
+// The event loop allocates nothing: a run of a program a hundred times as long makes just as many allocations.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "sim/engine/engine.hpp"
+#include "tests/sim/engine/toy_program.hpp"
+
+namespace {
+std::atomic<std::uint64_t> allocations{0};  // replacing operator new leaves no other place to count
+}
+
+// Not inlined: the compiler would see free() meet new, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    ++allocations;
+    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return std::malloc(size == 0 ? 1 : size);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace weft {
+namespace {
+
+// Three classes that compute, meet in pairs over shared links, and meet all together, `rounds` times.
+Program busy_program(std::uint32_t rounds) {
+    toy::Script script;
+    const PatternId narrow = script.builder.pattern(toy::path({0})), wide = script.builder.pattern(toy::path({0, 1}));
+    std::vector<ExchangeId> pair, all;
+    for (std::uint32_t i = 0; i < rounds; ++i) {
+        pair.push_back(script.exchange({{narrow, {1e-6}, {10}}, {wide, {}, {7}}}, 2));
+        all.push_back(script.exchange({wide, {2e-6}, {25}}, 3));
+    }
+    for (std::uint32_t c = 0; c < 3; ++c) {
+        script.begin("class");
+        for (std::uint32_t i = 0; i < rounds; ++i) {
+            const OpId work = script.work({1e-3 * (c + 1)});
+            if (c < 2) script.take_part(pair[i], {work}, toy::tensor_lane);
+            script.take_part(all[i], {work}, toy::data_lane);
+        }
+    }
+    return script.finish();
+}
+
+std::uint64_t allocations_of_a_run(std::uint32_t rounds, NetworkKind kind, std::uint64_t& events) {
+    const Program program = busy_program(rounds);
+    const Topology topology = toy::fabric({100, 50});
+    const std::uint64_t before = allocations;
+    events = simulate(program, topology, kind).events;
+    return allocations - before;
+}
+
+class allocation : public testing::TestWithParam<NetworkKind> {};
+TEST_P(allocation, does_not_grow_with_the_length_of_the_run) {
+    std::uint64_t short_events = 0, long_events = 0;
+    const std::uint64_t short_run = allocations_of_a_run(4, GetParam(), short_events);
+    const std::uint64_t long_run = allocations_of_a_run(400, GetParam(), long_events);
+    EXPECT_GT(short_run, 0U) << "the counter does not count";
+    EXPECT_EQ(long_run, short_run);
+    EXPECT_EQ(long_events, 100 * short_events);
+}
+INSTANTIATE_TEST_SUITE_P(engine, allocation, testing::Values(NetworkKind::flow, NetworkKind::ideal, NetworkKind::free));
+
+}  // namespace
+}  // namespace weft
