@@ -26,15 +26,15 @@ struct CounterSeries {
         double value = 0.0;
     };
     RankClassId rank_class{};
-    std::string name;  // "memory"
-    std::string unit;  // "bytes"
-    std::vector<Point> points;
+    std::string name{};  // "memory"
+    std::string unit{};  // "bytes"
+    std::vector<Point> points{};
 };
 
 struct ChromeTraceOptions {
-    std::string title;                    // of the run, for the reader's information page
-    std::vector<CounterSeries> counters;  // besides the links' utilization
-    std::size_t most_slices = 2'000'000;  // browsers cope with a few million
+    std::string title{};                    // of the run, for the reader's information page
+    std::vector<CounterSeries> counters{};  // besides the links' utilization
+    std::size_t most_slices = 2'000'000;    // browsers cope with a few million
 };
 
 struct ChromeTrace {

@@ -10,8 +10,8 @@
 namespace weft {
 
 struct TimelineSvgOptions {
-    std::string title;     // "GPT-NeoX-20B on 128 GCDs of Frontier"
-    std::string subtitle;  // "tensor 4 x pipeline 4 x data 8, 13.1 s per step"
+    std::string title{};     // "GPT-NeoX-20B on 128 GCDs of Frontier"
+    std::string subtitle{};  // "tensor 4 x pipeline 4 x data 8, 13.1 s per step"
     std::size_t most_rows = 24;
 };
 
