@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "models/device/device.hpp"
+
+namespace weft {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string shipped_text() {
+    std::ifstream file(std::string(WEFT_SOURCE_DIR) + "/models/devices/mi250x-gcd.json");
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::string error(const std::string& assignment) {
+    try {
+        Document document = Document::parse("device.json", shipped_text());
+        document.assign(assignment);
+        read_device(document.root(), "device");
+        document.check();
+    } catch (const ConfigError& problem) {
+        return problem.what();
+    }
+    return "no error";
+}
+
+TEST(read_device, keeps_the_data_sheet_and_the_fit_apart) {
+    const Device device = load_device("mi250x-gcd");
+    EXPECT_EQ(device.peak(Precision::fp16), 191.5_TFLOPps);
+    EXPECT_EQ(device.peak(Precision::bf16), 191.5_TFLOPps);
+    EXPECT_EQ(device.peak(Precision::fp32), 47.9_TFLOPps);
+    EXPECT_EQ(device.memory, 64_GiB);
+    EXPECT_EQ(device.memory_bandwidth, 1600_GBps);
+    EXPECT_EQ(device.gemm.compute_units, 110.0);
+    EXPECT_LT(device.memory_efficiency, 1.0);
+}
+
+TEST(read_device, refuses_what_cannot_be) {
+    EXPECT_EQ(error("title=renamed"), "no error");
+    EXPECT_THAT(error("fitted.gemm_plateau.value=1.2"), HasSubstr("fitted.gemm_plateau.value: expected a share"));
+    EXPECT_THAT(error("fitted.memory_efficiency.value=0"), HasSubstr("expected a share above 0 and up to 1, got 0"));
+    EXPECT_THAT(error("fitted.gemm_tiles.value=[]"), HasSubstr("expected at least one tile"));
+    EXPECT_THAT(error("fitted.gemm_tiles.value[0].share=-1"), HasSubstr("share: expected a share"));
+    EXPECT_THAT(error("fitted.plateau.value=0.5"), HasSubstr("fitted.plateau: unknown key"));
+    EXPECT_THAT(error("fit[0].timed=sideways"), HasSubstr("fit[0].timed: expected one of"));
+    EXPECT_THAT(error("fit[0].model=gpt5"), HasSubstr("unknown model \"gpt5\""));
+}
+
+TEST(read_device, wants_a_source_for_every_constant) {
+    EXPECT_THAT(error(R"(specification.memory={"value": "64 GiB"})"),
+                HasSubstr("specification.memory.source: missing"));
+    EXPECT_THAT(error("specification.memory.source="), HasSubstr("expected where the value is from"));
+}
+
+TEST(load_device, suggests_the_nearest_names) {
+    try {
+        load_device("a100-8");
+        FAIL() << "expected a ConfigError";
+    } catch (const ConfigError& problem) {
+        EXPECT_THAT(problem.what(), HasSubstr("unknown device \"a100-8\""));
+        EXPECT_THAT(problem.what(), HasSubstr("\"a100-80\""));
+    }
+}
+
+TEST(device_names, are_sorted) { EXPECT_TRUE(std::ranges::is_sorted(device_names())); }
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,134 @@
+#include "models/transformer/flops.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/transformer/kernels.hpp"
+#include "tests/models/csv.hpp"
+#include "tests/models/shapes.hpp"
+
+namespace weft {
+namespace {
+
+using testing::plain;
+using testing::Row;
+
+void expect_close(double ours, double theirs, double relative) { EXPECT_NEAR(ours, theirs, relative * theirs); }
+
+// Shapes and conventions as printed in a table whose columns are called L, h, a, V.
+Transformer shape(const Row& row) { return plain(row.whole("L"), row.whole("h"), row.whole("a"), row.whole("V")); }
+
+TEST(model_flops, of_a_plain_model_are_the_published_formula) {
+    EXPECT_TRUE(rc::check([] {
+        const double L = *rc::gen::inRange(1, 200), a = *rc::gen::inRange(1, 200), h = a * 8, V = 128.0 * 400;
+        const double B = *rc::gen::inRange(1, 5000), s = *rc::gen::inRange(1, 100000);
+        const Transformer model = plain(static_cast<std::uint32_t>(L), static_cast<std::uint32_t>(h),
+                                        static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(V));
+        const double published = 72 * B * s * L * h * h * (1 + s / (6 * h) + V / (12 * L * h));
+        RC_ASSERT(std::abs(model_flops(model, B, s).value - published) <= 1e-12 * published);
+    }));
+}
+
+TEST(model_flops, of_any_model_are_three_times_the_forward_kernels_of_all_ranks) {
+    EXPECT_TRUE(rc::check([] {
+        const std::uint32_t t = testing::any_tensor();
+        Transformer model = testing::any_model(t);
+        model.vocabulary = 128 * 16 * 3 * 7;  // no padding, whatever t
+        model.vocabulary_multiple = 128;
+        const Shard shard = testing::any_shard(t);
+        const LayerKernels layer = layer_forward(model, shard);
+        double forward = 0;
+        for (const auto* part : {&layer.attention, &layer.mlp}) {
+            for (const Kernel& kernel : *part) forward += kernel.flops.value * model.layers;
+        }
+        for (const Kernel& kernel : head_forward(model, shard)) forward += kernel.flops.value;
+        const double whole = model_flops(model, shard.micro_batch, shard.sequence).value;
+        RC_ASSERT(std::abs(3 * t * forward - whole) <= 1e-9 * whole);
+    }));
+}
+
+TEST(model_flops, count_grouped_heads_and_gated_matrices) {
+    Transformer model = plain(1, 8, 4, 128);  // head size 2
+    model.kv_heads = 2;
+    model.ffn_hidden = 12;
+    model.gated = true;
+    // Matrices: QKV 8 x (8 + 2*4), projection 8 x 8, MLP 3 x 8 x 12, logits 8 x 128; scores: 2 x 8 x s per token.
+    const double matrices = 8 * 16 + 64 + 288 + 1024;
+    EXPECT_EQ(model_flops(model, 5, 10).value, 6.0 * 50 * (matrices + 2 * 8 * 10));
+}
+
+class neox_flops : public ::testing::TestWithParam<Row> {
+  protected:
+    Row row = GetParam();
+    double b = row.number("b"), s = row.number("s");
+
+    static Transformer model(const Row& flops) {
+        for (const Row& m : testing::read_table("neox_models.csv")) {
+            if (m.text("model") != flops.text("model")) continue;
+            return plain(m.whole("num_layers"), m.whole("hidden_size"), m.whole("num_attention_heads"),
+                         m.whole("vocab_padded_tp1"));
+        }
+        throw std::out_of_range(flops.text("model"));
+    }
+};
+
+TEST_P(neox_flops, are_what_gpt_neox_prints) {
+    const double with = row.number("neox_get_flops_per_gpu_per_microbatch(ckpt factor 4)");
+    const double without = row.number("same without ckpt(factor 3)");
+    expect_close(megatron_flops(model(row), b, s, Passes::with_recompute).value, with, 1e-6);
+    expect_close(megatron_flops(model(row), b, s, Passes::forward_backward).value, without, 1e-6);
+}
+
+TEST_P(neox_flops, are_what_megatron_core_prints) {
+    expect_close(megatron_core_flops(model(row), b, s).value, row.number("megatron_core0.8_num_flops_per_gpu"), 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(configs, neox_flops, ::testing::ValuesIn(testing::read_table("flops_memory_expected.csv")),
+                         [](const auto& instance) { return testing::test_name(instance.param.text("model")); });
+
+// Korthikanti et al.: model FLOPs over time, GPUs and 312 TFLOP/s is the printed MFU. The 22B iteration time has three
+// digits only.
+class korthikanti_run : public ::testing::TestWithParam<Row> {};
+
+TEST_P(korthikanti_run, has_the_utilisation_that_was_printed) {
+    const Row& row = GetParam();
+    const Flops flops = model_flops(shape(row), row.number("gbs"), row.number("seq"));
+    const double utilisation = flops.value / (row.number("iter_s") * row.number("gpus") * 312e12);
+    EXPECT_NEAR(100 * utilisation, row.number("MFU_check_pct"), 0.051);
+    const std::string& printed = row.text("MFU_printed_pct");
+    if (printed.empty()) return;
+    EXPECT_NEAR(100 * utilisation, std::stod(printed), 0.25);
+}
+
+INSTANTIATE_TEST_SUITE_P(runs, korthikanti_run,
+                         ::testing::ValuesIn(testing::read_table("korthikanti2022_iter_times.csv")));
+
+class sc21_run : public ::testing::TestWithParam<Row> {};
+
+TEST_P(sc21_run, prints_flops_with_recomputation) {
+    const Row& row = GetParam();
+    const Flops flops = megatron_flops(shape(row), row.number("gbs"), row.number("seq"), Passes::with_recompute);
+    const double rate = flops.value / (row.number("iter_s_derived") * row.number("gpus"));
+    expect_close(rate, row.number("TFLOPs_per_gpu") * 1e12, 0.004);
+}
+
+// 12Lh^2 (1 + 13/12h + (V + s)/12Lh), Narayanan et al. equation 2: "1.7B" is 1.7 billion to the printed digit.
+TEST_P(sc21_run, is_named_after_its_parameters) {
+    const Row& row = GetParam();
+    Transformer model = shape(row);
+    model.tied_embeddings = true;
+    model.positions = Positions::learned;
+    model.positions_length = row.whole("seq");
+    EXPECT_NEAR(static_cast<double>(parameters(model)) / 1e9, std::stod(row.text("model")), 0.0501);
+}
+
+INSTANTIATE_TEST_SUITE_P(runs, sc21_run, ::testing::ValuesIn(testing::read_table("sc21_megatron_table1.csv")),
+                         [](const auto& instance) { return testing::test_name(instance.param.text("model")); });
+
+// GPT-NeoX-20B (2204.06745): 117 TFLOP/s on 96 A100s, 1538 sequences of 2048 tokens; 1830 hours for 150,000 steps.
+TEST(neox_2022_flops, tie_the_rate_of_gpt_neox_20b_to_its_training_time) {
+    const Flops step = neox_2022_flops(load_transformer("gpt-neox-20b"), 1538, 2048);
+    expect_close(step.value / (96 * 117e12), 1830.0 * 3600 / 150e3, 0.01);
+}
+
+}  // namespace
+}  // namespace weft
