@@ -38,6 +38,7 @@ class Engine {
     };
 
     void handle(const Event& event);
+    void handle_finished();
     void post_ready();
     void post(OpId op);
     void complete(OpId op);
@@ -59,6 +60,7 @@ class Engine {
     Table<FlowId, ExchangeId> flow_exchange_;
     std::vector<OpId> ready_;  // stack: order within an instant affects no time
     std::vector<FlowId> finished_;
+    std::vector<ExchangeId> moved_on_;  // exchanges whose flows finished
     Instant now_;
     Bytes asked_;
     Timeline timeline_;
@@ -77,6 +79,7 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     flow_exchange_.reserve(most);
     ready_.reserve(most);
     finished_.reserve(most);
+    moved_on_.reserve(most);
     timeline_.spans = Table<OpId, Span>(program.ops.size(), {Instant::never(), Instant::never(), Instant::never()});
 }
 
@@ -93,9 +96,7 @@ Timeline Engine<N>::run() && {
         now_ = std::min(events_.next(), network_.next_change());
         if (now_ == Instant::never()) break;
         network_.advance(now_, finished_);
-        timeline_.events += finished_.size();
-        for (const FlowId flow : finished_) leg_over(flow_exchange_[flow]);
-        finished_.clear();
+        handle_finished();
     }
     for (const Span& span : timeline_.spans) {
         if (span.end == Instant::never()) throw Deadlock(explain_deadlock(program_, timeline_.spans));
@@ -119,6 +120,16 @@ void Engine<N>::handle(const Event& event) {
             if (!start_bytes(ExchangeId(event.subject))) leg_over(ExchangeId(event.subject));
             return;
     }
+}
+
+// All finished flows are looked up before any leg ends, because a leg that starts next may be given the id of one.
+template <NetworkModel N>
+void Engine<N>::handle_finished() {
+    timeline_.events += finished_.size();
+    for (const FlowId flow : finished_) moved_on_.push_back(flow_exchange_[flow]);
+    finished_.clear();
+    for (const ExchangeId exchange : moved_on_) leg_over(exchange);
+    moved_on_.clear();
 }
 
 // A stack, not recursion: chains of joins may be as long as the program.

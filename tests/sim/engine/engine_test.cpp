@@ -150,6 +150,19 @@ TEST(engine, what_starts_and_ends_together_is_solved_together) {
     EXPECT_EQ(simulate_flow(script.finish(), std::vector<double>(9, 10.0)).solves, 2U);
 }
 
+// A network gives the ids of finished flows to the next ones, even within the instant.
+TEST(engine, flows_that_end_together_hand_over_to_the_legs_of_their_own_exchanges) {
+    Script script;
+    std::vector<OpId> ops;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        const PatternId pattern = script.builder.pattern(path({i}));
+        script.begin("class");
+        ops.push_back(script.take_part(script.exchange({{pattern, {}, {10}}, {pattern, {}, {10.0 * (i + 1)}}})));
+    }
+    const Timeline timeline = simulate_flow(script.finish(), {10, 10, 10});
+    for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(times(timeline, ops[i]), (Times{0, 0, 2.0 + i}));
+}
+
 TEST(engine, a_free_network_takes_no_time_but_still_synchronises) {
     Script script;
     const ExchangeId exchange = script.exchange({script.builder.pattern(path({0})), {5}, {1e6}}, 2);
