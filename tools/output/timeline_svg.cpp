@@ -18,7 +18,7 @@ namespace {
 // In pixels.
 constexpr double width = 1200, margin = 24, row_pitch = 34, compute_height = 18, communication_height = 6;
 constexpr double header_height = 74, axis_height = 44;
-constexpr std::size_t finest_bins = 2048, most_runs = 8000;
+constexpr std::size_t finest_bins = 1024, most_runs = 8000;  // about a pixel each
 
 struct Look {
     Activity activity;
@@ -90,7 +90,7 @@ class Picture {
           chosen_(evenly_chosen(program.classes.size(), options.most_rows)) {
         std::size_t longest = 0;
         for (const RankClassId c : chosen_) longest = std::max(longest, program.classes[c].name.size());
-        left_ = margin + std::min(60.0 + 7.0 * static_cast<double>(longest), 240.0) - 44.0;
+        left_ = margin + std::min(16.0 + 7.0 * static_cast<double>(longest), 200.0);
         rasterise();
     }
 
