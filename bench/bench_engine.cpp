@@ -1,0 +1,72 @@
+// Building and running a long program: classes that compute and then meet, round after round, on a link of their own
+// or on one that all share. Oracle: the closed form of its length.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "bench/proof.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/program/program_builder.hpp"
+#include "tests/sim/network/toy.hpp"
+
+namespace {
+
+using namespace weft;
+
+constexpr std::uint32_t classes = 16;
+constexpr double work_seconds = 1e-6, bytes = 5e3, bandwidth = 1e9;
+
+Topology fabric() { return toy::fabric(std::vector<double>(classes + 1, bandwidth)); }
+
+// `ops` ops in all. Neighbours 2i and 2i + 1 exchange on link i and, all at once, on the link that everyone shares.
+Program long_program(std::int64_t ops) {
+    ProgramBuilder builder({"compute", "network"});
+    const auto rounds = static_cast<std::uint32_t>(ops / classes / 2);
+    std::vector<CommunicationId> meet;
+    for (std::uint32_t pair = 0; pair < classes / 2; ++pair) {
+        const PatternId pattern = builder.pattern(toy::path({pair, classes}));
+        const std::vector<Leg> legs{{pattern, {}, {bytes}}};
+        meet.push_back(builder.communication({.dimension = LaneId{1}, .group_size = 2}, legs));
+    }
+    std::vector<std::vector<ExchangeId>> exchanges(classes / 2);
+    for (std::uint32_t pair = 0; pair < classes / 2; ++pair) {
+        for (std::uint32_t r = 0; r < rounds; ++r) exchanges[pair].push_back(builder.exchange(meet[pair], 2));
+    }
+    for (std::uint32_t c = 0; c < classes; ++c) {
+        builder.begin_class("class", RankId{c}, 1);
+        OpId last{};
+        for (std::uint32_t r = 0; r < rounds; ++r) {
+            const Op work{OpKind::compute, LaneId{0}, builder.label("work"), builder.work({work_seconds}), r};
+            const OpId worked = r == 0 ? builder.add(work, {}) : builder.add(work, {last});
+            const auto subject = static_cast<std::uint32_t>(exchanges[c / 2][r]);
+            last = builder.add({OpKind::exchange, LaneId{1}, builder.label("meet"), subject, r}, {worked});
+        }
+    }
+    return builder.finish();
+}
+
+// Every round: the work, then classes / 2 flows that share one link.
+bool lengths_are_equal() {
+    constexpr std::int64_t ops = 32'000;
+    const double expected = static_cast<double>(ops / classes / 2) * (work_seconds + classes / 2 * bytes / bandwidth);
+    const Timeline timeline = simulate(long_program(ops), fabric(), NetworkKind::flow);
+    return std::abs(since_start(timeline.end).value - expected) <= 1e-9 * expected;
+}
+
+void build(benchmark::State& state) {
+    for (auto _ : state) benchmark::DoNotOptimize(long_program(state.range(0)));
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(build)->RangeMultiplier(32)->Range(2'048, 2'097'152)->Unit(benchmark::kMillisecond);
+
+void run(benchmark::State& state) {
+    const Program program = long_program(state.range(0));
+    const Topology topology = fabric();
+    for (auto _ : state) benchmark::DoNotOptimize(simulate(program, topology, NetworkKind::flow));
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(run)->RangeMultiplier(32)->Range(2'048, 2'097'152)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+
+int main(int argc, char** argv) { return weft::bench::prove_then_time(argc, argv, lengths_are_equal); }
