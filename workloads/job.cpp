@@ -36,8 +36,14 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
     const std::uint64_t per_node = machine.accelerators_per_node;
     const std::string product = fmt::format("tensor {} x pipeline {} x data {} = {} ranks", job.layout.tensor,
                                             job.layout.pipeline, job.layout.data, ranks);
+    if (ranks > machine.nodes * per_node) {
+        errors.push_back({"layout", fmt::format("{}, but {} has {} nodes of {} accelerators ({})", product,
+                                                machine.name, machine.nodes, per_node, machine.nodes * per_node)});
+        return;
+    }
     if (job.nodes > machine.nodes) {
         errors.push_back({"nodes", fmt::format("{} has {} nodes, not {}", machine.name, machine.nodes, job.nodes)});
+        return;
     }
     if (ranks > job.nodes * per_node) {
         errors.push_back({"layout", fmt::format("{} do not fit on {} nodes of {} accelerators ({})", product, job.nodes,

@@ -9,13 +9,20 @@
 namespace weft {
 namespace {
 
+// A path in a job file is meant from the folder of that file; other names are shipped ones.
+std::string resolve(const std::string& name, const std::filesystem::path& job) {
+    const bool path = name.find('/') != std::string::npos || name.ends_with(".json");
+    return path ? (job.parent_path() / name).string() : name;
+}
+
 // Loads something the job names; a failure is reported at the key that named it.
 template <class Load>
-auto load_named(Field& field, std::string_view key, Load load) -> std::optional<decltype(load(std::string_view{}))> {
+auto load_named(Field& field, std::string_view key, std::string_view job, Load load)
+    -> std::optional<decltype(load(std::string_view{}))> {
     const std::string name = field.text(key);
     if (name.empty()) return std::nullopt;
     try {
-        return load(name);
+        return load(resolve(name, job));
     } catch (const ConfigError& error) {
         for (const Diagnostic& inner : error.diagnostics()) {
             const bool placed = inner.line > 0;
@@ -25,13 +32,13 @@ auto load_named(Field& field, std::string_view key, Load load) -> std::optional<
     }
 }
 
-std::optional<Transformer> read_model(Field& root) {
+std::optional<Transformer> read_model(Field& root, std::string_view job) {
     if (root.is_object("model")) {
         Field inline_model = root.object("model");
         Transformer model = read_transformer(inline_model, "inline");
         return model;
     }
-    return load_named(root, "model", [](std::string_view name) { return load_transformer(name); });
+    return load_named(root, "model", job, [](std::string_view name) { return load_transformer(name); });
 }
 
 std::vector<std::string> read_order(Field& layout) {
@@ -156,19 +163,21 @@ Study read_study(Document document, Purpose purpose) {
     Job job;
     job.name = stem(document.name());
     const std::optional<Machine> machine =
-        load_named(root, "machine", [](std::string_view name) { return Machine::load(name); });
+        load_named(root, "machine", document.name(), [](std::string_view name) { return Machine::load(name); });
     std::optional<std::uint32_t> nodes;
     if (root.has("nodes")) nodes = root.count("nodes");
-    const std::optional<Transformer> model = read_model(root);
+    // What was read without a mistake is checked further, so that one run finds as much as it can.
+    const bool nodes_readable = !document.has_errors();
+    const std::optional<Transformer> model = read_model(root, document.name());
     const ReadLayout layout = read_layout(root);
     job.layout = layout.layout;
     job.batch = read_batch(root);
+    const bool readable = !document.has_errors();
     read_step(root, job, purpose);
     root.done();
     if (model) job.model = *model;
     if (machine) {
-        const bool readable = !document.has_errors();
-        complete_layout(root, job, machine->info(), layout.data_given, nodes);
+        if (nodes_readable) complete_layout(root, job, machine->info(), layout.data_given, nodes);
         if (model && readable && purpose == Purpose::simulation) {
             for (const JobError& error : check_job(job, machine->info())) report(root, error);
         }

@@ -10,8 +10,9 @@ if(WEFT_WERROR)
   target_compile_options(weft_options INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 warns falsely about its own string inlining (GCC bug 105651).
-  target_compile_options(weft_options INTERFACE -Wno-restrict)
+  # g++ 12 warns falsely about its own string inlining (GCC bug 105651), and at -O3 about the optional iterators of
+  # Boost.Graph's edge lists.
+  target_compile_options(weft_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 set(WEFT_SANITIZE "" CACHE STRING "Value of -fsanitize= for every target")
 if(WEFT_SANITIZE)

@@ -31,7 +31,7 @@ Json class_json(const ClassReport& c) {
             {"compute_s", c.compute.value},
             {"optimizer_s", c.optimizer.value},
             {"exposed_communication_s", c.exposed.value},
-            {"bubble_s", c.idle.value},
+            {"waiting_s", c.idle.value},
             {"memory", memory_json(c.memory)}};
 }
 

@@ -31,7 +31,8 @@ std::string headline(const Report& report) {
         {"    optimizer", seconds(report.metric("step.optimizer_s")), share("step.optimizer_s")},
         {"  exposed communication", seconds(report.metric("step.exposed_communication_s")),
          share("step.exposed_communication_s")},
-        {"  bubble (waiting)", seconds(report.metric("step.bubble_s")), share("step.bubble_s")}};
+        {"  pipeline bubble", seconds(report.metric("step.bubble_s")), share("step.bubble_s")},
+        {"  stage imbalance", seconds(report.metric("step.imbalance_s")), share("step.imbalance_s")}};
     const double capacity = report.metric("memory.capacity_bytes"), peak = report.metric("memory.peak_bytes");
     const std::vector<std::array<std::string, 2>> right{
         {"tokens/s", grouped(report.metric("throughput.tokens_per_s"))},
@@ -39,7 +40,8 @@ std::string headline(const Report& report) {
         {"hardware TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.hardware_tflops_per_gpu"))},
         {"MFU", percent(report.metric("throughput.mfu"))},
         {"memory", fmt::format("{} of {}, {}", to_text(Bytes{peak}), to_text(Bytes{capacity}),
-                               peak <= capacity ? "fits" : "DOES NOT FIT")}};
+                               peak <= capacity ? "fits" : "DOES NOT FIT")},
+        {"links, busiest", report.links.empty() ? "" : report.links.front().link_class}};
     std::string out;
     for (std::size_t i = 0; i < left.size(); ++i) {
         out += fmt::format("{:<24}{:>10}{:>9}    {:<26}{}\n", left[i][0], left[i][1], left[i][2], right[i][0],
@@ -67,7 +69,7 @@ std::set<std::size_t> shown_classes(const std::vector<ClassReport>& classes) {
 }
 
 std::string stage_table(const Report& report) {
-    TextTable table({"<", "ranks", "layers", "compute", "exposed", "bubble", "parameters", "gradients", "optimizer",
+    TextTable table({"<", "ranks", "layers", "compute", "exposed", "waiting", "parameters", "gradients", "optimizer",
                      "activations", "buffers", "workspace", "memory"});
     const std::set<std::size_t> shown = shown_classes(report.classes);
     std::size_t expected = 0;

@@ -75,7 +75,7 @@ std::vector<LinkReport> link_reports(const Simulation& run) {
     return rows;
 }
 
-std::vector<Metric> metrics(const Simulation& run, const Breakdown& mean, Seconds optimizer) {
+std::vector<Metric> metrics(const Simulation& run, const Breakdown& mean, Seconds bubble, Seconds optimizer) {
     const Job& job = run.plan.job;
     const Seconds step = since_start(run.timeline.end);
     const double ranks = job.layout.ranks();
@@ -87,7 +87,8 @@ std::vector<Metric> metrics(const Simulation& run, const Breakdown& mean, Second
         {"step.compute_s", mean.busy.value, "s", "a rank computes, optimizer included; mean over ranks"},
         {"step.optimizer_s", optimizer.value, "s", "of it, the optimizer; mean over ranks"},
         {"step.exposed_communication_s", mean.exposed().value, "s", "a rank communicates and computes nothing; mean"},
-        {"step.bubble_s", mean.idle.value, "s", "a rank waits for others: pipeline bubble and imbalance; mean"},
+        {"step.bubble_s", bubble.value, "s", "the busiest stage waits: what the schedule's fill and drain cost"},
+        {"step.imbalance_s", (mean.idle - bubble).value, "s", "the other stages wait longer than that for it; mean"},
         {"throughput.tokens_per_s", tokens / step.value, "tokens/s", "of the whole job"},
         {"throughput.model_tflops_per_gpu", model.value / ranks / 1e12, "TFLOP/s",
          "matrix products of forward and backward, no recomputation, attention in full"},
@@ -129,12 +130,13 @@ Report make_report(const Simulation& run) {
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
                                job.schedule->key, text(job.recompute), text(job.precision));
     report.network = text(run.options.network);
-    Seconds optimizer;
+    Seconds optimizer, bubble = since_start(run.timeline.end);
     for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
         report.classes.push_back(class_report(run, id, breakdowns[id]));
+        bubble = std::min(bubble, breakdowns[id].idle);
         optimizer += optimizer_time(run, id) * (double(program.classes[id].weight) / job.layout.ranks());
     }
-    report.metrics = metrics(run, average, optimizer);
+    report.metrics = metrics(run, average, bubble, optimizer);
     report.communication = communication_reports(average);
     report.links = link_reports(run);
     report.ranks = job.layout.ranks();

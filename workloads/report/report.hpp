@@ -1,4 +1,5 @@
 // The result of a simulated step as plain values. One list of metrics feeds text, JSON and sweep rows.
+// Time of a step, mean over ranks: compute + exposed communication + bubble + imbalance.
 #pragma once
 
 #include <cstdint>

@@ -10,22 +10,22 @@ namespace {
 
 using Case = std::tuple<const Schedule*, std::uint32_t, std::uint32_t>;  // schedule, stages, micro-batches
 
-struct Run {
+struct Execution {
     double end = 0, busy = 0;
     bool finished = true;
 };
 
 // Runs the slots of all stages with free communication: a forward waits for the same micro-batch on the stage before,
 // a backward for it on the stage after (or for its own forward on the last stage).
-Run execute(const Schedule& schedule, std::uint32_t stages, std::uint32_t micro_batches, double forward,
-            double backward) {
+Execution execute(const Schedule& schedule, std::uint32_t stages, std::uint32_t micro_batches, double forward,
+                  double backward) {
     std::vector<std::vector<Slot>> slots;
     for (std::uint32_t s = 0; s < stages; ++s) slots.push_back(schedule.slots(s, stages, micro_batches));
     std::vector<std::size_t> done(stages, 0);
     std::vector<double> clock(stages, 0);
     std::vector<std::vector<double>> forward_end(stages, std::vector<double>(micro_batches, -1)),
         backward_end = forward_end;
-    Run run;
+    Execution run;
     for (bool progress = true; progress;) {
         progress = false;
         for (std::uint32_t s = 0; s < stages; ++s) {
@@ -68,7 +68,7 @@ TEST_P(schedules, run_every_micro_batch_once_forward_and_once_backward_on_every_
 // (p - 1)(F + B) of waiting for both GPipe and 1F1B: bubble fraction (p - 1) / (m + p - 1).
 TEST_P(schedules, have_the_closed_form_bubble) {
     const auto [schedule, stages, micro_batches] = GetParam();
-    const Run run = execute(*schedule, stages, micro_batches, 1.0, 2.0);
+    const Execution run = execute(*schedule, stages, micro_batches, 1.0, 2.0);
     ASSERT_TRUE(run.finished) << "the slots wait for one another";
     EXPECT_DOUBLE_EQ((run.end - run.busy) / run.end, (stages - 1.0) / (micro_batches + stages - 1.0));
 }
@@ -81,15 +81,16 @@ TEST_P(schedules, hold_the_activations_that_their_papers_say) {
     }
 }
 
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+    const auto& [schedule, stages, micro_batches] = info.param;
+    return "s" + std::string(schedule->key) + "_p" + std::to_string(stages) + "_m" + std::to_string(micro_batches);
+}
+
 INSTANTIATE_TEST_SUITE_P(all, schedules,
                          testing::Combine(testing::ValuesIn(schedule::all().begin(), schedule::all().end()),
                                           testing::Values(1U, 2U, 3U, 4U, 8U, 16U),
                                           testing::Values(1U, 2U, 5U, 8U, 32U)),
-                         [](const auto& info) {
-                             const auto& [schedule, stages, micro_batches] = info.param;
-                             return "s" + std::string(schedule->key) + "_p" + std::to_string(stages) + "_m" +
-                                    std::to_string(micro_batches);
-                         });
+                         case_name);
 
 TEST(schedule, keys_are_those_of_the_job_file) {
     EXPECT_NE(find_schedule("1f1b"), nullptr);

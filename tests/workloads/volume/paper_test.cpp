@@ -1,6 +1,8 @@
 // Equations 1-5 of arXiv 2408.10197, to the byte: every model, degree and scheme of the table.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/csv.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/volume/volume.hpp"
@@ -46,13 +48,15 @@ TEST_P(paper_volume_rows, equal_the_equations_to_the_byte) {
     EXPECT_EQ(row->group_size, std::stoul(expected.at("group_size")));
 }
 
-INSTANTIATE_TEST_SUITE_P(table, paper_volume_rows, testing::ValuesIn(table()), [](const auto& info) {
+std::string row_name(const testing::TestParamInfo<test::CsvRow>& info) {
     std::string name = info.param.at("model") + "_" + info.param.at("scheme") + "_" + info.param.at("degree") + "_" +
                        info.param.at("op") + "_" + std::to_string(info.index);
     std::ranges::replace_if(
         name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
     return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(table, paper_volume_rows, testing::ValuesIn(table()), row_name);
 
 TEST(paper_volume, no_parallelism_means_no_rows) {
     const Job job =

@@ -1,0 +1,123 @@
+// `weft simulate` from outside: the contract of its JSON, its exit codes, its files.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* job = "workloads/jobs/frontier-gpt-neox-20b-3d.json";
+
+Json simulate(const std::string& arguments) {
+    const test::Ran ran = test::run_weft("simulate " + arguments + " --json");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.err, "") << "stderr is for progress and mistakes";
+    return Json::parse(ran.out);
+}
+
+TEST(simulate, json_has_the_keys_that_others_rely_on) {
+    const Json report = simulate(job);
+    for (const char* path :
+         {"/step/time_s", "/step/compute_s", "/step/exposed_communication_s", "/step/bubble_s",
+          "/throughput/tokens_per_s", "/throughput/model_tflops_per_gpu", "/throughput/hardware_tflops_per_gpu",
+          "/throughput/mfu", "/memory/peak_bytes", "/memory/capacity_bytes", "/simulation/ranks", "/simulation/events",
+          "/simulation/wall_s"}) {
+        ASSERT_TRUE(report.contains(Json::json_pointer(path))) << path;
+        EXPECT_TRUE(report.at(Json::json_pointer(path)).is_number()) << path;
+    }
+    EXPECT_TRUE(report.at("memory").at("fits").is_boolean());
+    for (const Json& row : report.at("communication")) {
+        for (const char* key : {"dimension", "op", "group_size", "calls", "bytes", "time_s", "exposed_s"}) {
+            EXPECT_TRUE(row.contains(key)) << key;
+        }
+    }
+    for (const Json& row : report.at("links")) EXPECT_TRUE(row.contains("class") && row.contains("utilization"));
+    EXPECT_EQ(report.at("simulation").at("ranks"), 128);
+}
+
+TEST(simulate, times_of_a_step_add_up) {
+    const Json step = simulate(job).at("step");
+    const double parts = step.at("compute_s").get<double>() + step.at("exposed_communication_s").get<double>() +
+                         step.at("bubble_s").get<double>() + step.at("imbalance_s").get<double>();
+    EXPECT_NEAR(parts, step.at("time_s").get<double>(), 1e-9 * parts);
+}
+
+TEST(simulate, tokens_and_flops_follow_from_the_step_time) {
+    const Json report = simulate(job);
+    const double time = report.at("step").at("time_s");
+    EXPECT_DOUBLE_EQ(report.at("throughput").at("tokens_per_s").get<double>(), 1024 * 2048 / time);
+    EXPECT_NEAR(report.at("throughput").at("mfu").get<double>(),
+                report.at("throughput").at("model_tflops_per_gpu").get<double>() / 191.5, 1e-12);
+}
+
+// (p - 1) / (m + p - 1) = 3 / 35 of a step with equal stages. GPT-NeoX deals 11, 12, 11 and 10 layers: the busiest
+// stage then waits for lighter ones, 3 x 32/3 instead of 3 x 12 layers, and the rest of the waiting is imbalance.
+TEST(simulate, free_communication_leaves_the_pipeline_bubble) {
+    const Json even = simulate(std::string(job) + " --network free --set layout.split=even").at("step");
+    EXPECT_EQ(even.at("exposed_communication_s"), 0.0);
+    EXPECT_NEAR(even.at("bubble_s").get<double>() / even.at("time_s").get<double>(), 3.0 / 35, 0.01);
+    const Json neox = simulate(std::string(job) + " --network free").at("step");
+    const double lighter = (11 + 11 + 10) / 12.0;  // slots of the others in units of the busiest stage's
+    EXPECT_NEAR(neox.at("bubble_s").get<double>() / neox.at("time_s").get<double>(), lighter / (32 + lighter), 0.005);
+}
+
+TEST(simulate, two_runs_differ_in_nothing_but_wall_time) {
+    Json first = simulate(job), second = simulate(job);
+    first.at("simulation").erase("wall_s");
+    second.at("simulation").erase("wall_s");
+    EXPECT_EQ(first.dump(), second.dump());
+}
+
+TEST(simulate, sets_keys_from_the_command_line) {
+    const Json report = simulate(std::string(job) + " --set batch.global=256 --set schedule=gpipe");
+    EXPECT_NE(report.at("job").at("batch").get<std::string>().find("8 micro-batches of 4, ZeRO 1, gpipe"),
+              std::string::npos);
+}
+
+TEST(simulate, names_a_bad_override) {
+    const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --set layout.tensr=8");
+    EXPECT_EQ(ran.exit_code, 3);
+    EXPECT_NE(ran.err.find("layout.tensr"), std::string::npos);
+    EXPECT_NE(ran.err.find("did you mean \"tensor\""), std::string::npos);
+}
+
+TEST(simulate, a_missing_file_is_bad_input) {
+    const test::Ran ran = test::run_weft("simulate nowhere.json");
+    EXPECT_EQ(ran.exit_code, 3);
+    EXPECT_NE(ran.err.find("nowhere.json"), std::string::npos);
+}
+
+TEST(simulate, failure_leaves_earlier_outputs_alone) {
+    const test::TemporaryFolder folder;
+    const std::string trace = (folder.path() / "step.json").string();
+    std::ofstream(trace) << "earlier";
+    const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --set layout.tensor=7 --trace " + trace);
+    EXPECT_EQ(ran.exit_code, 3);
+    EXPECT_EQ(test::read_file(trace), "earlier");
+}
+
+TEST(simulate, refuses_what_does_not_fit_unless_told) {
+    const std::string large = std::string(job) + " --set zero=0 --set layout.data=1 --set nodes=2 --set batch.micro=64";
+    const test::Ran refused = test::run_weft("simulate " + large);
+    EXPECT_EQ(refused.exit_code, 4) << refused.err;
+    EXPECT_NE(refused.err.find("GiB of 64.0 GiB"), std::string::npos) << refused.err;
+    EXPECT_EQ(refused.out, "");
+    const test::Ran allowed = test::run_weft("simulate " + large + " --allow-oom --json");
+    EXPECT_EQ(allowed.exit_code, 0);
+    EXPECT_FALSE(Json::parse(allowed.out).at("memory").at("fits").get<bool>());
+}
+
+TEST(simulate, every_shipped_job_runs) {
+    for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE_DIR "/workloads/jobs")) {
+        const Json report = simulate(entry.path().string());
+        EXPECT_GT(report.at("step").at("time_s").get<double>(), 0) << entry.path();
+        EXPECT_TRUE(report.at("memory").at("fits").get<bool>()) << entry.path();
+    }
+}
+
+}  // namespace
+}  // namespace weft
