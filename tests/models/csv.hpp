@@ -25,6 +25,11 @@ struct Row {
     }
 };
 
+inline std::ostream& operator<<(std::ostream& out, const Row& row) {
+    for (const auto& [column, value] : row.fields) out << column << '=' << value << ' ';
+    return out;
+}
+
 inline std::vector<std::string> split_fields(const std::string& line) {
     std::vector<std::string> fields(1);
     bool quoted = false;

@@ -14,6 +14,8 @@ struct Case {
     Measurement measurement;
 };
 
+std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.device << ": " << c.measurement.name; }
+
 std::vector<Case> cases() {
     std::vector<Case> all;
     for (const std::string& device : device_names()) {

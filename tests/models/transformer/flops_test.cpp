@@ -100,7 +100,12 @@ TEST_P(korthikanti_run, has_the_utilisation_that_was_printed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(runs, korthikanti_run,
-                         ::testing::ValuesIn(testing::read_table("korthikanti2022_iter_times.csv")));
+                         ::testing::ValuesIn(testing::read_table("korthikanti2022_iter_times.csv")),
+                         [](const auto& instance) {
+                             const Row& run = instance.param;
+                             return testing::test_name(run.text("model") + " on " + run.text("gpus") + " " +
+                                                       run.text("recompute"));
+                         });
 
 class sc21_run : public ::testing::TestWithParam<Row> {};
 

@@ -68,6 +68,7 @@ struct Mistake {
     std::string text;
     std::string message;
 };
+std::ostream& operator<<(std::ostream& out, const Mistake& mistake) { return out << mistake.what; }
 class model_mistake : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(model_mistake, is_named_at_its_key) { EXPECT_THAT(error(GetParam().text), HasSubstr(GetParam().message)); }

@@ -93,6 +93,7 @@ struct PublishedCount {
     std::string model;
     std::uint64_t parameters;
 };
+std::ostream& operator<<(std::ostream& out, const PublishedCount& count) { return out << count.model; }
 class published_count : public ::testing::TestWithParam<PublishedCount> {};
 
 TEST_P(published_count, is_exact) { EXPECT_EQ(parameters(load_transformer(GetParam().model)), GetParam().parameters); }
