@@ -70,6 +70,33 @@ TEST(frontier_rings, are_those_that_rccl_lays) {
             {0, 1, 3, 2, 4, 5, 7, 6}, {0, 6, 7, 5, 4, 2, 3, 1}, {0, 1, 5, 4, 6, 7, 3, 2}, {0, 2, 3, 7, 6, 4, 5, 1}}));
 }
 
+// Achievable rates times the library's efficiency, against ring bus bandwidths of large messages that were published
+// (rows named in the machine files).
+TEST(library_constants, reach_the_published_bus_bandwidths) {
+    const auto in_node = [](const char* name) {
+        const Machine machine = Machine::load(name);
+        const Topology topology = machine.topology(1);
+        const Communicator rings = ChannelPlanner(topology).ring(ranks(0, topology.ranks));
+        double slowest = 0;
+        for (const auto& [link, load] : loads(topology, rings)) {
+            slowest = std::max(slowest, load / topology.link(link).bandwidth.value);
+        }
+        return machine.info().library_cost.efficiency_in_node * static_cast<double>(rings.channels.size()) / slowest /
+               1e9;
+    };
+    EXPECT_GT(in_node("frontier"), 86);   // Frontier, 8 dies, all-gather of 128 MiB to 1 GiB: 88 to 91
+    EXPECT_LT(in_node("frontier"), 107);  // LUMI, slope of all-gather from 512 KiB to 1 MiB per rank
+    EXPECT_NEAR(in_node("dgx-a100"), 232.8, 2);
+    EXPECT_NEAR(in_node("dgx-h100"), 365.6, 2);
+
+    const Machine frontier = Machine::load("frontier");
+    const Topology topology = frontier.topology(8);
+    const BytesPerSecond port = topology.link(topology.router->uplink(RankId(0))).bandwidth;
+    const double across = 4 * gigabytes(port) * frontier.info().library_cost.efficiency_across;
+    EXPECT_GT(across, 71);  // Frontier, 64 dies, 256 MiB to 1 GiB: all-gather 71, reduce-scatter 72 to 79
+    EXPECT_LT(across, 85);  // LUMI, 16 dies, all-reduce of 128 MiB
+}
+
 struct Group {
     const char* name;
     const char* machine;

@@ -1,0 +1,88 @@
+// `weft topology MACHINE`: what a machine is made of, and how its parts reach one another.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <string>
+
+#include "tools/command.hpp"
+#include "tools/output/topology_graph.hpp"
+#include "tools/output/topology_text.hpp"
+#include "topologies/machine.hpp"
+
+namespace weft::commands {
+namespace {
+
+void options(po::options_description& options, po::positional_options_description& positional) {
+    options.add_options()("machine", po::value<std::string>()->required()->value_name("MACHINE"),
+                          "a shipped machine, or the path of a machine file")(
+        "nodes", po::value<std::uint32_t>()->value_name("N"),
+        "only the first N nodes (default: all; 2 for --dot and --graphml)")(
+        "route", po::value<std::string>()->value_name("A,B"), "only the route from rank A to rank B")(
+        "dot", po::bool_switch(), "a drawing for Graphviz")("graphml", po::bool_switch(), "the graph as GraphML")(
+        "json", po::bool_switch(), "machine-readable output");
+    positional.add("machine", 1);
+}
+
+constexpr std::uint32_t nodes_drawn = 2;
+
+std::uint32_t nodes_asked(const po::variables_map& arguments, const MachineInfo& machine) {
+    if (arguments.count("nodes") > 0) return arguments["nodes"].as<std::uint32_t>();
+    const bool drawn = arguments["dot"].as<bool>() || arguments["graphml"].as<bool>();
+    return drawn ? std::min(nodes_drawn, machine.nodes) : machine.nodes;
+}
+
+RankId read_rank(std::string_view text, std::uint32_t ranks) {
+    std::uint32_t rank = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (error != std::errc{} || end != text.data() + text.size() || rank >= ranks) {
+        throw po::error(
+            fmt::format("--route: expected two ranks from 0 to {}, as in 0,9; got \"{}\"", ranks - 1, text));
+    }
+    return RankId(rank);
+}
+
+RouteFacts route_asked(std::string_view pair, const Topology& topology) {
+    const std::size_t comma = pair.find(',');
+    const RankId from = read_rank(pair.substr(0, comma), topology.ranks);
+    const RankId to = read_rank(comma == pair.npos ? "" : pair.substr(comma + 1), topology.ranks);
+    return route_facts(topology, vertex_names(topology), from, to, "");
+}
+
+Exit run(const po::variables_map& arguments) {
+    const Machine machine = Machine::load(arguments["machine"].as<std::string>());
+    const MachineInfo& info = machine.info();
+    const Topology topology = machine.topology(nodes_asked(arguments, info));
+    const bool json = arguments["json"].as<bool>();
+    if (arguments["dot"].as<bool>()) {
+        fmt::print("{}", to_graphviz(topology));
+    } else if (arguments["graphml"].as<bool>()) {
+        fmt::print("{}", to_graphml(topology));
+    } else if (arguments.count("route") > 0) {
+        const RouteFacts route = route_asked(arguments["route"].as<std::string>(), topology);
+        fmt::print("{}", json ? to_json(route) : to_text(route).substr(1));  // no blank line before the first
+    } else {
+        const TopologyFacts facts = topology_facts(info, topology);
+        fmt::print("{}", json ? to_json(info, facts) : to_text(info, facts));
+    }
+    return Exit::ok;
+}
+
+}  // namespace
+
+extern const Command topology;
+const Command topology{
+    .name = "topology",
+    .summary = "figures, routes and drawings of a machine",
+    .usage = "weft topology MACHINE [--nodes N] [--route A,B] [--dot | --graphml] [--json]",
+    .details =
+        "Shows a route for every kind of pair: in a package, across packages, to the next node and past each\n"
+        "neighbourhood of the network. Bandwidths and counts are one way.\n\n"
+        "  weft topology frontier\n"
+        "  weft topology frontier --route 0,1025\n"
+        "  weft topology frontier --nodes 1 --dot | dot -Tsvg > node.svg",
+    .options = options,
+    .run = run,
+};
+
+}  // namespace weft::commands

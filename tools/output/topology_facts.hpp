@@ -1,0 +1,58 @@
+// What `weft topology` tells about a machine, as values: text, JSON and drawings are written from them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/topology/topology.hpp"
+#include "topologies/machine.hpp"
+
+namespace weft {
+
+struct ClassFacts {
+    LinkClass link_class;
+    std::uint32_t links = 0;  // directed
+};
+
+struct Hop {
+    std::string from, to;  // names of vertices
+    LinkClass link_class;
+};
+
+struct RouteFacts {
+    std::string relation;  // "same package", ...
+    RankId from{}, to{};
+    std::vector<Hop> hops;
+    Seconds latency;
+    BytesPerSecond nominal, bandwidth;  // of the narrowest link; 0 for a rank to itself
+};
+
+struct RingFacts {
+    std::vector<std::vector<RankId>> orders;
+    BytesPerSecond nominal, bandwidth;  // of all orders together: orders / max(load / bandwidth of a link)
+};
+
+struct TopologyFacts {
+    std::uint32_t nodes = 0, accelerators = 0, nics = 0, switches = 0;  // of the part that was built
+    BytesPerSecond injection_nominal, injection_bandwidth;              // of one node, one way
+    std::vector<ClassFacts> classes;
+    std::vector<std::vector<BytesPerSecond>> node_links;  // nominal, of direct links between accelerators of a node
+    RingFacts node_rings;
+    std::vector<RouteFacts> routes;
+};
+
+// "rank 3", "node 0 NIC 2", "node 0 switch", "switch 17", by vertex.
+Table<NodeId, std::string> vertex_names(const Topology& topology);
+
+RouteFacts route_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from, RankId to,
+                       std::string relation);
+
+// One pair per kind of path that the machine has: in a package, across packages, to the next node, past each
+// neighbourhood of the network, and from end to end.
+std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology& topology,
+                                      const Table<NodeId, std::string>& names);
+
+TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topology);  // with the sample routes
+
+}  // namespace weft

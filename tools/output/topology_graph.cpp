@@ -1,0 +1,111 @@
+#include "tools/output/topology_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/graphml.hpp>
+#include <boost/graph/graphviz.hpp>
+#include <sstream>
+
+#include "sim/io/units.hpp"
+#include "tools/output/topology_facts.hpp"
+
+namespace weft {
+
+namespace {
+
+struct GraphVertex {
+    std::string name, kind;
+};
+struct GraphEdge {
+    std::string link_class;
+    double nominal = 0, bandwidth = 0, latency = 0;
+    std::size_t colour = 0;
+};
+template <class Direction>
+using Graph = boost::adjacency_list<boost::vecS, boost::vecS, Direction, GraphVertex, GraphEdge>;
+
+std::string kind_name(NodeKind kind) {
+    switch (kind) {
+        case NodeKind::accelerator:
+            return "accelerator";
+        case NodeKind::nic:
+            return "nic";
+        case NodeKind::node_switch:
+            return "node_switch";
+        case NodeKind::network_switch:
+            return "network_switch";
+    }
+    return {};
+}
+
+// `keep(link)` chooses the links.
+template <class G, class Keep>
+G graph_of(const Topology& topology, const Keep& keep) {
+    G graph(topology.node_kind.size());
+    const Table<NodeId, std::string> names = vertex_names(topology);
+    for (NodeId vertex{}; vertex < topology.node_kind.end_id(); vertex = next(vertex)) {
+        graph[index(vertex)] = {names[vertex], kind_name(topology.node_kind[vertex])};
+    }
+    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
+        if (!keep(link)) continue;
+        const LinkClass& c = topology.link(link);
+        boost::add_edge(
+            index(topology.tail[link]), index(topology.head[link]),
+            GraphEdge{c.name, c.nominal.value, c.bandwidth.value, c.latency.value, index(topology.link_class[link])},
+            graph);
+    }
+    return graph;
+}
+
+std::string vertex_style(const GraphVertex& vertex) {
+    if (vertex.kind == "accelerator") return "shape=box, style=filled, fillcolor=\"#cfe2f3\"";
+    if (vertex.kind == "nic") return "shape=ellipse, style=filled, fillcolor=\"#fff2cc\"";
+    return "shape=hexagon, style=filled, fillcolor=\"#d9ead3\"";
+}
+
+// Distinguishable for most colour-blind readers (Okabe and Ito's palette).
+constexpr std::array palette{"#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#999999"};
+
+}  // namespace
+
+std::string to_graphviz(const Topology& topology) {
+    // Every link has a way back; the one that goes up in numbering stands for both.
+    const auto graph = graph_of<Graph<boost::undirectedS>>(
+        topology, [&](LinkId link) { return topology.tail[link] < topology.head[link]; });
+    std::ostringstream out;
+    boost::write_graphviz(
+        out, graph,
+        [&](std::ostream& text, std::size_t vertex) {
+            text << fmt::format("[label=\"{}\", {}]", graph[vertex].name, vertex_style(graph[vertex]));
+        },
+        [&](std::ostream& text, const auto& edge) {
+            const GraphEdge& link = graph[edge];
+            text << fmt::format("[label=\"{}\\n{}\", color=\"{}\", penwidth={:.1f}]", link.link_class,
+                                to_text(BytesPerSecond{link.nominal}), palette[link.colour % palette.size()],
+                                1.0 + link.nominal / 100e9);
+        },
+        [&](std::ostream& text) {
+            text << fmt::format("label=\"{}\";\nlayout=neato;\noverlap=false;\nsplines=true;\n", topology.name)
+                 << "node [fontname=\"sans-serif\", fontsize=10];\nedge [fontname=\"sans-serif\", fontsize=8];\n";
+        });
+    return out.str();
+}
+
+std::string to_graphml(const Topology& topology) {
+    // Bidirectional, because such a graph lists its edges in the order in which they were added: that of the links.
+    auto graph = graph_of<Graph<boost::bidirectionalS>>(topology, [](LinkId) { return true; });
+    boost::dynamic_properties properties;
+    properties.property("name", boost::get(&GraphVertex::name, graph));
+    properties.property("kind", boost::get(&GraphVertex::kind, graph));
+    properties.property("class", boost::get(&GraphEdge::link_class, graph));
+    properties.property("nominal_bytes_per_s", boost::get(&GraphEdge::nominal, graph));
+    properties.property("bandwidth_bytes_per_s", boost::get(&GraphEdge::bandwidth, graph));
+    properties.property("latency_s", boost::get(&GraphEdge::latency, graph));
+    std::ostringstream out;
+    boost::write_graphml(out, graph, properties, true);
+    return out.str();
+}
+
+}  // namespace weft

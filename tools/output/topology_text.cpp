@@ -1,0 +1,89 @@
+#include "tools/output/topology_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/io/units.hpp"
+#include "tools/output/text_table.hpp"
+
+namespace weft {
+
+namespace {
+
+std::string classes_text(const TopologyFacts& facts) {
+    TextTable table({"<class", "links", "nominal", "achievable", "latency"});
+    for (const ClassFacts& row : facts.classes) {
+        if (row.links == 0) continue;
+        table.add({row.link_class.name, fmt::to_string(row.links), to_text(row.link_class.nominal),
+                   to_text(row.link_class.bandwidth), to_text(row.link_class.latency)});
+    }
+    return fmt::format("\nLinks (counted and measured one way)\n{}", table.text(2));
+}
+
+std::string node_links_text(const TopologyFacts& facts) {
+    const bool direct = std::any_of(facts.node_links.begin(), facts.node_links.end(), [](const auto& row) {
+        return std::any_of(row.begin(), row.end(), [](BytesPerSecond rate) { return rate > BytesPerSecond{}; });
+    });
+    if (!direct) return "\nInside a node: no direct links, all accelerators meet in the node's switch\n";
+    std::vector<std::string> headings{""};
+    for (std::size_t i = 0; i < facts.node_links.size(); ++i) headings.push_back(fmt::to_string(i));
+    TextTable table(headings);
+    for (std::size_t i = 0; i < facts.node_links.size(); ++i) {
+        std::vector<std::string> cells{fmt::to_string(i)};
+        for (const BytesPerSecond rate : facts.node_links[i]) {
+            cells.push_back(rate > BytesPerSecond{} ? fmt::format("{:g}", rate.value / 1e9) : ".");
+        }
+        table.add(std::move(cells));
+    }
+    return fmt::format("\nDirect links inside a node (GB/s nominal, one way)\n{}", table.text(2));
+}
+
+std::string rings_text(const RingFacts& rings) {
+    if (rings.orders.empty() || rings.orders.front().size() < 2) return {};
+    std::string text = fmt::format("\nRings inside a node: together {} nominal, {} achievable\n",
+                                   to_text(rings.nominal), to_text(rings.bandwidth));
+    for (const std::vector<RankId>& order : rings.orders) {
+        text += "  ";
+        for (const RankId rank : order) text += fmt::format("{} ", index(rank));
+        text.back() = '\n';
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string to_text(const RouteFacts& route) {
+    std::string text = fmt::format("\nRank {} to rank {}{}{}: ", index(route.from), index(route.to),
+                                   route.relation.empty() ? "" : ", ", route.relation);
+    if (route.hops.empty()) return text + "the same accelerator\n";
+    text += fmt::format("{} {}, latency {}, at most {} ({} nominal)\n", route.hops.size(),
+                        route.hops.size() == 1 ? "hop" : "hops", to_text(route.latency), to_text(route.bandwidth),
+                        to_text(route.nominal));
+    TextTable table({"<from", "<to", "<link", "achievable", "latency"});
+    for (const Hop& hop : route.hops) {
+        table.add({hop.from, hop.to, hop.link_class.name, to_text(hop.link_class.bandwidth),
+                   to_text(hop.link_class.latency)});
+    }
+    return text + table.text(2);
+}
+
+std::string to_text(const MachineInfo& machine, const TopologyFacts& facts) {
+    TextTable figures({"<", "<"});
+    figures.add({"nodes", fmt::format("{} of {}", facts.nodes, machine.nodes)});
+    figures.add({"accelerators", fmt::format("{} ({}; {} per node)", facts.accelerators, machine.device,
+                                             machine.accelerators_per_node)});
+    figures.add({"NICs", fmt::format("{} ({} per node)", facts.nics, machine.nics_per_node)});
+    figures.add({"switches", fmt::to_string(facts.switches)});
+    figures.add({"injection of a node", fmt::format("{} nominal, {} achievable", to_text(facts.injection_nominal),
+                                                    to_text(facts.injection_bandwidth))});
+    figures.add({"bisection of the whole machine", fmt::format("{} nominal", to_text(machine.bisection))});
+    std::string text = figures.text(2);
+    text.erase(0, text.find('\n') + 1);  // the headings are blank
+    text.insert(0, fmt::format("{}: {}\n", machine.name, machine.title));
+    text += classes_text(facts) + node_links_text(facts) + rings_text(facts.node_rings);
+    for (const RouteFacts& route : facts.routes) text += to_text(route);
+    return text;
+}
+
+}  // namespace weft
