@@ -190,6 +190,16 @@ TEST(layer_forward, flash_attention_never_moves_the_scores) {
     EXPECT_EQ(bytes(layer_forward(model, shard).attention_core), 2 * once);
 }
 
+// Products executed: 2 of 2 forward and 5 of 4 backward (the scores once more), each on the unmasked half.
+TEST(layer_backward, flash_attention_executes_five_half_products_for_four) {
+    const Transformer model = plain(1, 64, 4, 128);
+    const Shard shard{.micro_batch = 2, .sequence = 16, .attention = AttentionCore::flash};
+    EXPECT_EQ(find(layer_forward(model, shard).attention, "attention core").executed, 0.5);
+    const Kernel back = find(layer_backward(model, shard).attention, "attention core gradient");
+    EXPECT_EQ(back.executed * back.flops.value, 5 * 0.5 * 2.0 * 2 * 4 * 16 * 16 * 16);
+    for (const Kernel& kernel : all(layer_forward(model, small))) EXPECT_EQ(kernel.executed, 1.0) << kernel.name;
+}
+
 TEST(layer_forward, sequence_parallelism_divides_norms_and_residuals_only) {
     const Transformer model = plain(1, 64, 4, 128);
     Shard shard = small;
@@ -221,7 +231,9 @@ TEST(head_forward, divides_the_padded_vocabulary) {
     EXPECT_EQ(find(head, "logits").m, 32);
     EXPECT_EQ(find(head, "logits").k, 64);
     EXPECT_EQ(find(head, "cross entropy").bytes.value, 38.0 * 32 * 25216);
-    EXPECT_EQ(flops(head_backward(model, small)), 2 * flops(head));
+    const Kernels back = head_backward(model, small);
+    EXPECT_EQ(find(back, "cross entropy gradient").bytes.value, 14.0 * 32 * 25216);
+    EXPECT_EQ(flops(back), 2 * flops(head));
 }
 
 TEST(embedding_forward, moves_rows_and_multiplies_nothing) {
