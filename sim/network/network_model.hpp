@@ -46,7 +46,8 @@ concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Byte
     { network.start(now, pattern, bytes) } -> std::same_as<FlowId>;
     // The instant at which the next flow finishes; Instant::never() when none is under way. Solves if rates are stale.
     { network.next_change() } -> std::same_as<Instant>;
-    // Moves to `now` <= next_change() and appends the flows that finish there, in FlowId order. The next start may reuse an id.
+    // Moves to `now` <= next_change() and appends the flows that finish there, in FlowId order. The next start may
+    // reuse an id.
     {network.advance(now, done)};
     // Bytes that finished flows have moved, by integrating their rates (the bytes-delivered check).
     { network.delivered() } -> std::same_as<Bytes>;
