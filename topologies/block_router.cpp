@@ -52,8 +52,8 @@ Route BlockRouter::route(RankId from, RankId to, std::uint64_t salt) const {
     const std::uint32_t first_nic = numbering_.accelerators;
     add_inside(route, leave.node, local(from), first_nic + leave.nic);
     route.push_back(numbering_.up(leave));
-    for (const LinkId link : network_->route(leave, enter, salt).links())
-        route.push_back(numbering_.network_link(link));
+    const Route between = network_->route(leave, enter, salt);
+    for (const LinkId link : between.links()) route.push_back(numbering_.network_link(link));
     route.push_back(numbering_.down(enter));
     add_inside(route, enter.node, first_nic + enter.nic, local(to));
     return route;

@@ -112,11 +112,12 @@ Machine Machine::load(std::string_view name) {
         if (file.name == name) return read(Document::parse(std::string(file.path), std::string(file.text)));
     }
     const std::vector<std::string> known = machine_names();
-    throw ConfigError(
-        {{.file = {},
-          .key = "machine",
-          .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
-                                 suggestion(name, known), fmt::join(known, ", "))}});
+    std::string list;
+    for (const std::string& each : known) list += each + ", ";
+    throw ConfigError({{.file = {},
+                        .key = "machine",
+                        .message = fmt::format("no machine is called \"{}\"{} (known: {}or the path of a machine file)",
+                                               name, suggestion(name, known), list)}});
 }
 
 Topology Machine::topology(std::uint32_t nodes) const {

@@ -35,7 +35,8 @@ struct Route {
     void append(const Route& other) {
         for (const LinkId link : other.links()) push_back(link);
     }
-    std::span<const LinkId> links() const { return {hop.data(), hops}; }
+    std::span<const LinkId> links() const& { return {hop.data(), hops}; }
+    std::span<const LinkId> links() const&& = delete;  // a view of a temporary would dangle
 };
 
 // Computes routes for one topology. Pure: the same arguments give the same route.
