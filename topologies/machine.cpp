@@ -113,11 +113,12 @@ Machine Machine::load(std::string_view name) {
     }
     const std::vector<std::string> known = machine_names();
     std::string list;
-    for (const std::string& each : known) list += each + ", ";
-    throw ConfigError({{.file = {},
-                        .key = "machine",
-                        .message = fmt::format("no machine is called \"{}\"{} (known: {}or the path of a machine file)",
-                                               name, suggestion(name, known), list)}});
+    for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+    throw ConfigError(
+        {{.file = {},
+          .key = "machine",
+          .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
+                                 suggestion(name, known), list)}});
 }
 
 Topology Machine::topology(std::uint32_t nodes) const {
