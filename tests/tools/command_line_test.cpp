@@ -3,12 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cstdio>
 #include <string>
 
+#include "tests/tools/program.hpp"
 #include "tools/version.hpp"
 
 namespace weft {
@@ -16,55 +15,44 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::StartsWith;
 
-struct Outcome {
-    int code;
-    std::string output;
-};
+using test::Ran;
+using test::run_weft;
 
-// Runs a line of shell; $WEFT stands for the program.
-Outcome shell(const std::string& line) {
+// What a line of bash prints; $WEFT stands for the program.
+std::string shell(const std::string& line) {
     FILE* pipe = ::popen(("WEFT='" WEFT_PROGRAM "'\n" + line).c_str(), "r");
-    if (pipe == nullptr) return {-1, "cannot start a shell"};
+    if (pipe == nullptr) return "cannot start a shell";
     std::string output;
-    std::array<char, 4096> part{};
-    for (std::size_t read = 1; read > 0;) {
-        read = std::fread(part.data(), 1, part.size(), pipe);
-        output.append(part.data(), read);
-    }
-    const int status = ::pclose(pipe);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), output};
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) output += static_cast<char>(c);
+    ::pclose(pipe);
+    return output;
 }
-
-Outcome standard_output(const std::string& arguments) { return shell("\"$WEFT\" " + arguments + " 2>/dev/null"); }
-Outcome standard_error(const std::string& arguments) { return shell("\"$WEFT\" " + arguments + " 2>&1 >/dev/null"); }
 
 TEST(command_line, help_lists_every_command_on_standard_output) {
-    const Outcome outcome = standard_output("--help");
-    EXPECT_EQ(outcome.code, 0);
+    const Ran ran = run_weft("--help");
+    EXPECT_EQ(ran.exit_code, 0);
     for (const Command* command : commands::all()) {
-        EXPECT_THAT(outcome.output, HasSubstr("  " + std::string(command->name) + " ")) << "in weft --help";
-        EXPECT_THAT(outcome.output, HasSubstr(std::string(command->summary) + "\n"));
+        EXPECT_THAT(ran.out, HasSubstr("  " + std::string(command->name) + " ")) << "in weft --help";
+        EXPECT_THAT(ran.out, HasSubstr(std::string(command->summary) + "\n"));
     }
-    EXPECT_THAT(standard_error("--help").output, IsEmpty());
+    EXPECT_THAT(ran.err, IsEmpty());
 }
 
-TEST(command_line, version_is_one_line) {
-    EXPECT_EQ(standard_output("--version").output, "weft " + std::string(version) + "\n");
-}
+TEST(command_line, version_is_one_line) { EXPECT_EQ(run_weft("--version").out, "weft " + std::string(version) + "\n"); }
 
 TEST(command_line, no_command_is_a_mistake_answered_with_the_help) {
-    EXPECT_EQ(standard_output("").output, "");
-    EXPECT_EQ(standard_error("").code, 2);
-    EXPECT_THAT(standard_error("").output, HasSubstr("usage: weft COMMAND"));
+    const Ran ran = run_weft("");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, HasSubstr("usage: weft COMMAND"));
 }
 
 TEST(command_line, an_unknown_command_names_the_nearest) {
-    const Outcome outcome = standard_error("completoin");
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_EQ(outcome.output, "error: unknown command \"completoin\", did you mean \"completion\"?\nsee weft --help\n");
+    const Ran ran = run_weft("completoin");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_EQ(ran.err, "error: unknown command \"completoin\", did you mean \"completion\"?\nsee weft --help\n");
 }
 
 class every_command : public ::testing::TestWithParam<const Command*> {
@@ -73,18 +61,18 @@ class every_command : public ::testing::TestWithParam<const Command*> {
 };
 
 TEST_P(every_command, explains_itself) {
-    const Outcome outcome = standard_output(name() + " --help");
-    EXPECT_EQ(outcome.code, 0);
-    EXPECT_THAT(outcome.output, StartsWith("usage: weft " + name()));
-    EXPECT_THAT(outcome.output, HasSubstr("--help"));
-    EXPECT_EQ(outcome.output, standard_output("help " + name()).output);
+    const Ran ran = run_weft(name() + " --help");
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_THAT(ran.out, StartsWith("usage: weft " + name()));
+    EXPECT_THAT(ran.out, HasSubstr("--help"));
+    EXPECT_EQ(ran.out, run_weft("help " + name()).out);
 }
 
 TEST_P(every_command, refuses_an_unknown_option_by_name) {
-    const Outcome outcome = standard_error(name() + " --no-such-option-anywhere");
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.output, StartsWith("error: unknown option \"--no-such-option-anywhere\"\n"));
-    EXPECT_THAT(outcome.output, HasSubstr("see weft " + name() + " --help"));
+    const Ran ran = run_weft(name() + " --no-such-option-anywhere");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, StartsWith("error: unknown option \"--no-such-option-anywhere\"\n"));
+    EXPECT_THAT(ran.err, HasSubstr("see weft " + name() + " --help"));
 }
 
 TEST_P(every_command, refuses_arguments_beyond_those_it_takes) {
@@ -92,9 +80,9 @@ TEST_P(every_command, refuses_arguments_beyond_those_it_takes) {
     if (taken > 16) GTEST_SKIP() << "takes any number";
     std::string arguments;
     for (unsigned i = 0; i <= taken; ++i) arguments += " surplus";
-    const Outcome outcome = standard_error(name() + arguments);
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.output, StartsWith("error: too many arguments\n"));
+    const Ran ran = run_weft(name() + arguments);
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, StartsWith("error: too many arguments\n"));
 }
 
 INSTANTIATE_TEST_SUITE_P(command_line, every_command,
@@ -102,24 +90,23 @@ INSTANTIATE_TEST_SUITE_P(command_line, every_command,
                          [](const auto& test) { return std::string(test.param->name); });
 
 TEST(command_line, an_option_cut_short_is_not_guessed) {
-    EXPECT_EQ(standard_error("completion --hel").output,
+    EXPECT_EQ(run_weft("completion --hel").err,
               "error: unknown option \"--hel\", did you mean \"--help\"?\nusage: weft completion\nsee weft completion "
               "--help\n");
 }
 
 TEST(command_line, output_that_nobody_reads_is_no_failure) {
-    EXPECT_EQ(shell("exec 3>&1; { sleep 0.2; \"$WEFT\" --help 2>&3; echo $? >&3; } | true; sleep 0.5").output, "0\n");
+    EXPECT_EQ(shell("exec 3>&1; { sleep 0.2; \"$WEFT\" --help 2>&3; echo $? >&3; } | true; sleep 0.5"), "0\n");
 }
 
 TEST(command_line, output_that_cannot_be_written_is_a_failure) {
-    EXPECT_EQ(shell("\"$WEFT\" --help 2>&1 >/dev/full; echo $?").output, "error: cannot write to standard output\n3\n");
+    EXPECT_EQ(shell("\"$WEFT\" --help 2>&1 >/dev/full; echo $?"), "error: cannot write to standard output\n3\n");
 }
 
 TEST(command_line, completion_offers_commands_and_their_options) {
     const auto offered = [](const std::string& words, int current) {
         return shell("bash -c 'source <(\"$0\" completion); COMP_WORDS=(" + words +
-                     "); COMP_CWORD=" + std::to_string(current) + "; _weft; echo \"${COMPREPLY[*]}\"' \"$WEFT\"")
-            .output;
+                     "); COMP_CWORD=" + std::to_string(current) + "; _weft; echo \"${COMPREPLY[*]}\"' \"$WEFT\"");
     };
     EXPECT_EQ(offered("weft comp", 1), "completion\n");
     EXPECT_EQ(offered("weft completion --h", 2), "--help\n");

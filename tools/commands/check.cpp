@@ -36,6 +36,7 @@ const Command check{
     .details = "Exit codes: 0 the job could run, 3 mistakes in the input, 4 it does not fit in memory.",
     .options = add_job_options,
     .run = run,
+    .group = CommandGroup::inspect,
 };
 
 }  // namespace weft::commands

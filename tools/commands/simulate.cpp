@@ -94,6 +94,7 @@ const Command simulate{
         "Exit codes: 0 simulated, 3 mistakes in the input, 4 does not fit in memory.",
     .options = options,
     .run = run,
+    .group = CommandGroup::run,
 };
 
 }  // namespace weft::commands

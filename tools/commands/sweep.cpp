@@ -85,6 +85,7 @@ const Command sweep{
         "Example: weft sweep job.json --vary batch.sequence=512,1024,2048 --out sequence.csv",
     .options = options,
     .run = run,
+    .group = CommandGroup::run,
 };
 
 }  // namespace weft::commands

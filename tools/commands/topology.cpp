@@ -83,6 +83,7 @@ const Command topology{
         "  weft topology frontier --nodes 1 --dot | dot -Tsvg > node.svg",
     .options = options,
     .run = run,
+    .group = CommandGroup::inspect,
 };
 
 }  // namespace weft::commands

@@ -100,6 +100,7 @@ const Command volume{
         "The paper view evaluates the study's equations for one micro-batch, possible layout or not.",
     .options = options,
     .run = run,
+    .group = CommandGroup::inspect,
 };
 
 }  // namespace weft::commands
