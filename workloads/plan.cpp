@@ -50,14 +50,10 @@ std::vector<GradientPart> gradient_parts(const Job& job, const Stage& stage) {
     const Transformer& model = job.model;
     const std::uint32_t tensor = job.layout.tensor;
     std::vector<GradientPart> parts;
-    if (stage.has_head()) {
-        GradientPart head{{final_norm_parameters(model)}};
-        if (const std::uint64_t matrix = head_parameters(model, tensor)) head.tensors.push_back(matrix);
-        parts.push_back(std::move(head));
-    }
+    if (stage.has_head()) parts.push_back({head_tensors(model, tensor)});
     const GradientPart layer{layer_tensors(model, tensor)};
     parts.insert(parts.end(), stage.layers, layer);
-    if (stage.has_embedding()) parts.push_back({{embedding_parameters(model, tensor)}});
+    if (stage.has_embedding()) parts.push_back({embedding_tensors(model, tensor)});
     return parts;
 }
 

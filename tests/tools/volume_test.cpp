@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/program.hpp"
@@ -23,7 +24,8 @@ TEST(volume, the_paper_view_prints_integers_of_bytes) {
 TEST(volume, the_framework_view_has_the_agreed_keys) {
     const test::Ran ran = test::run_weft(std::string("volume ") + job + " --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    for (const auto& row : nlohmann::json::parse(ran.out).at("rows")) {
+    const auto json = nlohmann::json::parse(ran.out);
+    for (const auto& row : json.at("rows")) {
         for (const char* key : {"op", "dimension", "group_size", "calls", "message_bytes", "volume_bytes", "when"}) {
             EXPECT_TRUE(row.contains(key)) << key;
         }

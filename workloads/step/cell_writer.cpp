@@ -1,7 +1,6 @@
 #include "workloads/step/cell_writer.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "workloads/framework/calls.hpp"
 #include "workloads/step/lanes.hpp"
@@ -201,8 +200,8 @@ void CellWriter::finish_step() {
 
 void CellWriter::write() {
     const std::vector<Slot>& slots = stage_.slots;
-    const auto last_backward = std::ranges::find_if(slots | std::views::reverse,
-                                                    [](const Slot& slot) { return slot.kind == SlotKind::backward; });
+    const auto last_backward =
+        std::find_if(slots.rbegin(), slots.rend(), [](const Slot& slot) { return slot.kind == SlotKind::backward; });
     const Slot* done = nullptr;
     for (const Slot& slot : slots) {
         hand_over(done, &slot);

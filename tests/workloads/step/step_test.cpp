@@ -199,9 +199,10 @@ TEST(step, overlapped_reduction_is_never_slower) {
     }
 }
 
+// At most 16 nodes: within one scalable unit all of them are equally far from one another.
 RC_GTEST_PROP(step, folded_equals_unfolded_for_random_layouts_on_a_symmetric_machine, ()) {
     const std::uint32_t tensor = 1U << *rc::gen::inRange(0U, 4U), pipeline = 1U << *rc::gen::inRange(0U, 3U),
-                        data = 1U << *rc::gen::inRange(0U, 4U);
+                        data = 1U << *rc::gen::inRange(0U, 3U);
     const std::string framework = *rc::gen::element(std::string("deepspeed"), std::string("megatron"));
     const std::string schedule = *rc::gen::element(std::string("1f1b"), std::string("gpipe"));
     auto own = settings(framework, schedule, tensor, pipeline, data, *rc::gen::inRange(1U, 6U));
