@@ -9,7 +9,8 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
         errors.push_back({"layout.pipeline", std::string(job.framework->name) + ": " + why});
     }
     if (job.layout.pipeline > 1 && job.model.tied_embeddings) {
-        errors.push_back({"layout.pipeline", "tied embeddings need a copy on the last stage, which is not simulated yet"});
+        errors.push_back(
+            {"layout.pipeline", "tied embeddings need a copy on the last stage, which is not simulated yet"});
     }
 }
 
