@@ -26,6 +26,10 @@ Shard Job::shard() const {
             .sequence_parallel = SequenceParallel::off};
 }
 
+std::uint64_t Job::embedding_matrix() const {
+    return padded_vocabulary(model, layout.tensor) / layout.tensor * model.hidden;
+}
+
 std::vector<std::uint32_t> Job::stage_layers(std::string& why) const {
     const auto split = layout.split == Split::even ? even_split : framework->split;
     return split(model.layers, layout.pipeline, why);
@@ -55,9 +59,24 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
     }
 }
 
+// A program lists every operation of every micro-batch of a stage: a dozen per layer, and what stages hand over. At
+// some 60 bytes each, this many need 12 GB.
+static constexpr double most_operations = 2e8;
+
+static void check_size(const Job& job, std::vector<JobError>& errors) {
+    const double micro_batches = double(job.batch.global) / (double(job.batch.micro) * job.layout.data);
+    const double operations = micro_batches * (14.0 * job.model.layers + 24.0 * job.layout.pipeline);
+    if (operations <= most_operations) return;
+    errors.push_back({"batch.global",
+                      fmt::format("{:.0f} micro-batches through {} layers on {} stages are about {:.2g} "
+                                  "operations; at most {:.2g} are simulated",
+                                  micro_batches, job.model.layers, job.layout.pipeline, operations, most_operations)});
+}
+
 std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
     std::vector<JobError> errors;
     check_ranks(job, machine, errors);
+    check_size(job, errors);
     for (const Scheme* scheme : parallelism::all()) scheme->check(job, machine, errors);
     if (job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length) {
         errors.push_back(

@@ -59,6 +59,9 @@ struct Job {
 
     std::uint32_t micro_batches() const { return batch.global / (batch.micro * layout.data); }
     Shard shard() const;
+    // Whether first and last stage each hold the tied embedding matrix, and its elements on one tensor rank.
+    bool copies_embedding() const { return model.tied_embeddings && layout.pipeline > 1; }
+    std::uint64_t embedding_matrix() const;
     // Layers of each stage; empty, with the reason in `why`, if the layers cannot be dealt so.
     std::vector<std::uint32_t> stage_layers(std::string& why) const;
 };

@@ -20,7 +20,10 @@ template <class Load>
 auto load_named(Field& field, std::string_view key, std::string_view job, Load load)
     -> std::optional<decltype(load(std::string_view{}))> {
     const std::string name = field.text(key);
-    if (name.empty()) return std::nullopt;
+    if (name.empty()) {
+        if (field.is_text(key)) field.error(key, "expected a name, got \"\"");
+        return std::nullopt;
+    }
     try {
         return load(resolve(name, job));
     } catch (const ConfigError& error) {
@@ -65,6 +68,16 @@ std::vector<std::string> read_order(Field& layout) {
     return order;
 }
 
+// Far beyond any machine, and small enough that no product of three sizes overflows.
+constexpr std::uint32_t longest_axis = 1U << 20;
+
+std::uint32_t read_axis(Field& layout, std::string_view key) {
+    const std::uint32_t size = layout.count(key, 1);
+    if (size <= longest_axis) return size;
+    layout.error(key, fmt::format("expected at most {} ranks, got {}", longest_axis, size));
+    return 1;
+}
+
 struct ReadLayout {
     Layout layout;
     bool data_given = false;
@@ -74,10 +87,10 @@ ReadLayout read_layout(Field& root) {
     ReadLayout read;
     if (!root.has("layout")) return read;
     Field field = root.object("layout");
-    read.layout.tensor = field.count("tensor", 1);
-    read.layout.pipeline = field.count("pipeline", 1);
+    read.layout.tensor = read_axis(field, "tensor");
+    read.layout.pipeline = read_axis(field, "pipeline");
     read.data_given = field.has("data");
-    if (read.data_given) read.layout.data = field.count("data");
+    read.layout.data = read_axis(field, "data");
     read.layout.order = read_order(field);
     read.layout.split =
         field.choice("split", {"framework", "even"}, "framework") == "even" ? Split::even : Split::framework;

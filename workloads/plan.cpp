@@ -50,7 +50,10 @@ std::vector<GradientPart> gradient_parts(const Job& job, const Stage& stage) {
     const Transformer& model = job.model;
     const std::uint32_t tensor = job.layout.tensor;
     std::vector<GradientPart> parts;
-    if (stage.has_head()) parts.push_back({head_tensors(model, tensor)});
+    if (stage.has_head()) {
+        parts.push_back({head_tensors(model, tensor)});
+        if (job.copies_embedding()) parts.back().tensors.push_back(job.embedding_matrix());
+    }
     const GradientPart layer{layer_tensors(model, tensor)};
     parts.insert(parts.end(), stage.layers, layer);
     if (stage.has_embedding()) parts.push_back({embedding_tensors(model, tensor)});

@@ -15,7 +15,7 @@ Study study_of(const test::CsvRow& row) {
     const auto at = [&](const char* key) { return row.at(key); };
     const std::string text = fmt::format(
         R"({{"machine": "{}", "framework": "{}", "zero": {}, "precision": "{}", "recompute": "full", "attention": "unfused",
-            "model": {{"layers": {}, "hidden": {}, "heads": {}, "vocabulary": 51200, "vocabulary_multiple": 1,
+            "model": {{"layers": {}, "hidden": {}, "heads": {}, "vocabulary": 51200, "vocabulary_multiple": 1, "tied_embeddings": true,
                        "positions": "{}"{}}},
             "layout": {{"tensor": {}, "pipeline": {}, "data": {}}},
             "batch": {{"sequence": 2048, "micro": {}, "global": {}}}}})",

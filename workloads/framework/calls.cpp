@@ -24,6 +24,12 @@ std::vector<Call> loss_reductions(const Job& job) {
             {Collective::all_reduce, GroupKind::tensor, per_token, "all-reduce loss sum"}};
 }
 
+std::vector<Call> tied_embedding_reduction(const Job& job) {
+    if (!job.copies_embedding()) return {};
+    const Bytes message{double(job.embedding_matrix()) * job.framework->gradient_bytes(job)};
+    return {{Collective::all_reduce, GroupKind::embedding, message, "all-reduce tied embedding"}};
+}
+
 Call boundary_call(Bytes message, std::string_view label) {
     return {Collective::point_to_point, GroupKind::boundary, message, label};
 }

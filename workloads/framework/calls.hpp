@@ -14,6 +14,9 @@ std::vector<Call> head_gradient_reduction(const Job& job);  // column-parallel o
 // Vocabulary-parallel cross entropy: maximum, target logit and sum of exponentials, b s fp32 each.
 std::vector<Call> loss_reductions(const Job& job);
 
+// The gradient of the tied embedding, summed over its copies on the first and the last stage; none if there is no copy.
+std::vector<Call> tied_embedding_reduction(const Job& job);
+
 Call boundary_call(Bytes message, std::string_view label);  // point to point between neighbouring stages
 
 // fp32 where bf16 training accumulates gradients in fp32, else the training precision.

@@ -21,7 +21,13 @@ bool partitioned(const Job& job) { return job.layout.tensor > 1; }  // pipe_part
 // What precedes a partitioned tensor, every micro-batch: int64 type, sizes and the t partition offsets.
 Call partition_meta(const Job& job) { return boundary_call({8.0 * (7 + job.layout.tensor)}, "partition meta"); }
 
+constexpr std::uint32_t most_layers = 2048;  // its partition takes time with the square of the layers
+
 std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t stages, std::string& why) {
+    if (layers > most_layers) {
+        why = fmt::format("more than {} layers ({}) are only split evenly (layout.split)", most_layers, layers);
+        return {};
+    }
     if (stages > layers + 2) {
         why = fmt::format("{} layers and 2 reshapes cannot be dealt to {} pipeline stages", layers, stages);
         return {};
@@ -181,6 +187,7 @@ const Framework deepspeed{
     .buckets = buckets,
     .reduce_bucket = reduce_bucket,
     .shards_optimizer = shards_optimizer,
+    .before_reduction = tied_embedding_reduction,
     .before_optimizer = before_optimizer,
     .after_optimizer = after_optimizer,
     .bucket_memory = bucket_memory,

@@ -17,8 +17,9 @@ namespace weft {
 struct Job;
 struct JobError;
 
-// Who takes part in a call: the ranks along one axis of the grid, or all ranks of one data index ("model").
-enum class GroupKind : std::uint8_t { tensor, data, model, boundary };
+// Who takes part in a call: the ranks along one axis of the grid, all ranks of one data index ("model"), the first and
+// the last stage ("embedding").
+enum class GroupKind : std::uint8_t { tensor, data, model, embedding, boundary };
 
 struct Call {
     Collective op{};
@@ -70,7 +71,8 @@ struct Framework {
     std::vector<Bucket> (*buckets)(const Job& job, std::uint32_t stage, std::span<const GradientPart> parts);
     Call (*reduce_bucket)(const Job& job, double elements);
     bool (*shards_optimizer)(const Job& job);
-    std::vector<Call> (*before_optimizer)(const Job& job);  // overflow flags, gradient norm
+    std::vector<Call> (*before_reduction)(const Job& job);  // of gradients
+    std::vector<Call> (*before_optimizer)(const Job& job);  // after it: overflow flags, gradient norm
     // `matrices`, `vectors`: elements of this rank's parameters by optimizer group.
     std::vector<Call> (*after_optimizer)(const Job& job, double matrices, double vectors);
     Bytes (*bucket_memory)(const Job& job, double elements);  // buffers held for gradient reduction

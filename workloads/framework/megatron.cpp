@@ -66,7 +66,7 @@ Call reduce_bucket(const Job& job, double elements) {
 bool shards_optimizer(const Job& job) { return job.zero >= 1; }
 
 std::vector<Call> before_optimizer(const Job& job) {
-    std::vector<Call> calls;
+    std::vector<Call> calls = tied_embedding_reduction(job);
     if (job.layout.tensor * job.layout.pipeline > 1) {
         if (job.precision == Precision::fp16) {
             calls.push_back({Collective::all_reduce, GroupKind::model, 4_B, "all-reduce overflow"});
@@ -106,6 +106,7 @@ const Framework megatron{
     .buckets = buckets,
     .reduce_bucket = reduce_bucket,
     .shards_optimizer = shards_optimizer,
+    .before_reduction = nothing,
     .before_optimizer = before_optimizer,
     .after_optimizer = after_optimizer,
     .bucket_memory = bucket_memory,

@@ -8,10 +8,6 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
     if (job.stage_layers(why).empty()) {
         errors.push_back({"layout.pipeline", std::string(job.framework->name) + ": " + why});
     }
-    if (job.layout.pipeline > 1 && job.model.tied_embeddings) {
-        errors.push_back(
-            {"layout.pipeline", "tied embeddings need a copy on the last stage, which is not simulated yet"});
-    }
 }
 
 extern const Scheme pipeline;

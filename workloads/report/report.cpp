@@ -13,8 +13,8 @@ namespace weft {
 namespace {
 
 // Where several lanes communicate in the open at once, the moment goes to the innermost dimension.
-constexpr std::array exposure_order{lanes::tensor, lanes::data, lanes::model, lanes::pipeline_send,
-                                    lanes::pipeline_receive};
+constexpr std::array exposure_order{lanes::tensor,    lanes::data,          lanes::model,
+                                    lanes::embedding, lanes::pipeline_send, lanes::pipeline_receive};
 
 std::string_view text(Recompute recompute) {
     return recompute == Recompute::full ? "full" : recompute == Recompute::selective ? "selective" : "none";

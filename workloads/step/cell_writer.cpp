@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/base/check.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -182,20 +183,40 @@ void CellWriter::backward(std::uint32_t micro_batch, Gradients gradients) {
     }
 }
 
+void CellWriter::step_calls(const std::vector<Call>& calls) {
+    for (const Call& call : calls) {
+        switch (call.group) {
+            case GroupKind::data:
+                blocking(place({call}, Use::data, lanes::data), {});
+                break;
+            case GroupKind::model:
+                blocking(place({call}, Use::model, lanes::model), {});
+                break;
+            case GroupKind::embedding:
+                if (stage_.has_embedding() || stage_.has_head()) {
+                    blocking(place({call}, Use::embedding, lanes::embedding), {});
+                }
+                break;
+            case GroupKind::tensor:
+                blocking(place({call}, Use::tensor, lanes::tensor), {});
+                break;
+            case GroupKind::boundary:
+                WEFT_CHECK(false, "a step ends without sends between stages");
+        }
+    }
+}
+
 // Gradient reduction that did not overlap, the checks before the optimizer, the optimizer, and what follows it.
 void CellWriter::finish_step() {
     const Framework& framework = *job_.framework;
+    step_calls(framework.before_reduction(job_));
     while (next_bucket_ < stage_.buckets.size()) {
-        const Call call = framework.reduce_bucket(job_, stage_.buckets[next_bucket_++].elements);
-        blocking(place({call}, Use::data, lanes::data), {});
+        step_calls({framework.reduce_bucket(job_, stage_.buckets[next_bucket_++].elements)});
     }
     frontier_.insert(frontier_.end(), pending_.begin(), pending_.end());
-    for (const Call& call : framework.before_optimizer(job_)) {
-        const bool data = call.group == GroupKind::data;
-        blocking(place({call}, data ? Use::data : Use::model, data ? lanes::data : lanes::model), {});
-    }
+    step_calls(framework.before_optimizer(job_));
     compute(builder_.label("optimizer"), stage_.optimizer, {});
-    blocking(place(framework.after_optimizer(job_, stage_.matrices, stage_.vectors), Use::data, lanes::data), {});
+    step_calls(framework.after_optimizer(job_, stage_.matrices, stage_.vectors));
 }
 
 void CellWriter::write() {

@@ -50,6 +50,7 @@ class CellWriter {
     void forward(std::uint32_t micro_batch);
     void backward(std::uint32_t micro_batch, Gradients gradients);
     void reduce_gradients_after(std::size_t part);
+    void step_calls(const std::vector<Call>& calls);  // once per step, blocking
     void finish_step();
 
     const Plan& plan_;

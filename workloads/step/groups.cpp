@@ -12,6 +12,7 @@ namespace {
 std::vector<std::string> axes_of(Use use, const Layout& layout) {
     if (use == Use::tensor) return {"tensor"};
     if (use == Use::data) return {"data"};
+    if (use == Use::embedding) return {"pipeline"};
     std::vector<std::string> axes;  // model: tensor and pipeline, in the order of the layout
     std::ranges::copy_if(layout.order, std::back_inserter(axes),
                          [](const std::string& axis) { return axis != "data"; });
@@ -19,18 +20,25 @@ std::vector<std::string> axes_of(Use use, const Layout& layout) {
 }
 
 LaneId lane_of(Use use) {
-    return use == Use::tensor  ? lanes::tensor
-           : use == Use::data  ? lanes::data
-           : use == Use::model ? lanes::model
-                               : lanes::pipeline_send;
+    switch (use) {
+        case Use::tensor:
+            return lanes::tensor;
+        case Use::data:
+            return lanes::data;
+        case Use::model:
+            return lanes::model;
+        case Use::embedding:
+            return lanes::embedding;
+        default:
+            return lanes::pipeline_send;
+    }
 }
 
 bool is_boundary(Use use) { return use >= Use::activation_out; }
-bool is_forward(Use use) { return use == Use::activation_out || use == Use::activation_in; }
-bool is_sender(Use use) { return use == Use::activation_out || use == Use::gradient_out; }
 
-RankId shifted(RankId rank, std::int64_t by) {
-    return RankId(static_cast<std::uint32_t>(static_cast<std::int64_t>(rank) + by));
+// The use of the rank that sends where `use` receives; any other use is its own.
+Use sending(Use use) {
+    return use == Use::activation_in ? Use::activation_out : use == Use::gradient_in ? Use::gradient_out : use;
 }
 
 }  // namespace
@@ -58,75 +66,63 @@ Groups::Groups(const Plan& plan, const Topology& topology, Folding folding, Prog
       planner_(topology) {}
 
 std::uint32_t Groups::find(const Cell& cell, Use use) {
-    Key key;
-    if (is_boundary(use)) {
-        // A boundary and direction is known by its sender.
-        const std::int64_t stride = grid_.stride("pipeline");
-        const std::int64_t to_sender = is_sender(use) ? 0 : is_forward(use) ? -stride : stride;
-        key = {is_forward(use) ? 3 : 4, static_cast<std::uint32_t>(shifted(cell.representative, to_sender))};
-    } else if (use == Use::model) {
-        key = {2, folding_ == Folding::stages
-                      ? 0
-                      : static_cast<std::uint32_t>(
-                            grid_.group(cell.representative, axes_of(use, plan_.job.layout)).front())};
-    } else {
-        key = {
-            static_cast<int>(use),
-            folding_ == Folding::stages
-                ? static_cast<std::uint32_t>(cell.representative)
-                : static_cast<std::uint32_t>(grid_.group(cell.representative, axes_of(use, plan_.job.layout)).front())};
-    }
-    const auto [it, inserted] = index_.try_emplace(key, static_cast<std::uint32_t>(sets_.size()));
-    if (inserted) {
-        if (is_boundary(use)) {
-            const std::int64_t stride = grid_.stride("pipeline");
-            const std::int64_t to_sender = is_sender(use) ? 0 : is_forward(use) ? -stride : stride;
-            Cell sender = cell;
-            sender.representative = shifted(cell.representative, to_sender);
-            sender.stage = grid_.coordinate(sender.representative, "pipeline");
-            sets_.push_back(make_boundary(sender, is_forward(use)));
-        } else {
-            sets_.push_back(make_set(cell, use));
-        }
-    }
+    // A boundary and direction is known by its sender, another group by its first member.
+    const Use kind = sending(use);
+    const RankId known_by = is_boundary(use)
+                                ? (kind == use ? cell.representative : sender_to(cell.representative, kind))
+                                : members(cell.representative, use).front();
+    const auto [it, inserted] = index_.try_emplace(Key{kind, known_by}, static_cast<std::uint32_t>(sets_.size()));
+    if (inserted) sets_.push_back(is_boundary(use) ? make_boundary(known_by, kind) : make_set(cell, use));
     return it->second;
 }
 
-Groups::Set Groups::make_boundary(const Cell& sender, bool forward) {
-    const std::int64_t stride = grid_.stride("pipeline");
+std::vector<RankId> Groups::members(RankId rank, Use use) const {
+    const std::vector<RankId> group = grid_.group(rank, axes_of(use, plan_.job.layout));
+    return use == Use::embedding ? std::vector{group.front(), group.back()} : group;
+}
+
+// Activations go to the next stage, gradients to the one before.
+RankId Groups::receiver_of(RankId sender, Use kind) const {
+    const std::uint32_t stride = grid_.stride("pipeline"), own = static_cast<std::uint32_t>(sender);
+    return RankId{kind == Use::activation_out ? own + stride : own - stride};
+}
+
+RankId Groups::sender_to(RankId receiver, Use kind) const {
+    return receiver_of(receiver, kind == Use::activation_out ? Use::gradient_out : Use::activation_out);
+}
+
+Groups::Set Groups::make_boundary(RankId sender, Use kind) {
     Set set;
     set.lane = lanes::pipeline_send;
     set.size = set.parties = 2;
-    const auto pair = [&](RankId from) { return planner_.single({from, shifted(from, forward ? stride : -stride)}); };
-    if (folding_ == Folding::none) {
-        set.communicators.push_back(pair(sender.representative));
-    } else {
-        for (const RankId rank : grid_.slice("pipeline", sender.stage)) set.communicators.push_back(pair(rank));
+    const std::vector<RankId> senders =
+        folding_ == Folding::none ? std::vector{sender} : grid_.slice("pipeline", grid_.coordinate(sender, "pipeline"));
+    for (const RankId from : senders) {
+        set.communicators.push_back(planner_.single({from, receiver_of(from, kind)}));
     }
     return set;
 }
 
 Groups::Set Groups::make_set(const Cell& cell, Use use) {
     const std::vector<std::string> axes = axes_of(use, plan_.job.layout);
-    const auto lay = [&](const std::vector<RankId>& members) {
-        return use == Use::model ? planner_.single(members) : planner_.ring(members);
+    const auto lay = [&](const std::vector<RankId>& group) {
+        return use == Use::model || use == Use::embedding ? planner_.single(group) : planner_.ring(group);
     };
     Set set;
     set.lane = lane_of(use);
-    const std::vector<RankId> own = grid_.group(cell.representative, axes);
+    const std::vector<RankId> own = members(cell.representative, use);
     set.size = static_cast<std::uint32_t>(own.size());
     if (folding_ == Folding::none) {
         set.parties = set.size;
         set.communicators.push_back(lay(own));
         return set;
     }
-    set.parties = use == Use::model ? plan_.job.layout.pipeline : 1;
+    set.parties = use == Use::model ? plan_.job.layout.pipeline : use == Use::embedding ? 2 : 1;
     for (const RankId rank : grid_.slice("pipeline", cell.stage)) {
-        std::vector<RankId> members = grid_.group(rank, axes);
         // Each group once: at the member whose coordinates along the axes are lowest within this stage.
         const bool first = std::ranges::all_of(
             axes, [&](const std::string& axis) { return axis == "pipeline" || grid_.coordinate(rank, axis) == 0; });
-        if (first) set.communicators.push_back(lay(members));
+        if (first) set.communicators.push_back(lay(members(rank, use)));
     }
     return set;
 }

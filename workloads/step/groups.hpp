@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,12 +36,13 @@ enum class Use : std::uint8_t {
     tensor,
     data,
     model,
+    embedding,
     activation_out,
     activation_in,
     gradient_out,
     gradient_in,
 };
-inline constexpr std::size_t uses = 7;
+inline constexpr std::size_t uses = 8;
 
 class Groups {
   public:
@@ -66,9 +66,12 @@ class Groups {
         std::map<std::pair<Collective, double>, CommunicationId> communications;
         std::vector<std::pair<ExchangeId, CommunicationId>> exchanges;
     };
-    using Key = std::tuple<int, std::uint32_t>;  // kind of group, stage or first rank
+    using Key = std::pair<Use, RankId>;  // the sender's use, the rank the group is known by
 
-    Set make_boundary(const Cell& sender, bool forward);
+    RankId receiver_of(RankId sender, Use kind) const;
+    RankId sender_to(RankId receiver, Use kind) const;
+    std::vector<RankId> members(RankId rank, Use use) const;
+    Set make_boundary(RankId sender, Use kind);
     Set make_set(const Cell& cell, Use use);
 
     const Plan& plan_;

@@ -11,12 +11,13 @@ namespace weft::lanes {
 inline constexpr LaneId compute{0};
 inline constexpr LaneId tensor{1};
 inline constexpr LaneId data{2};
-inline constexpr LaneId model{3};  // all ranks of one data index: overflow flags and norms
-inline constexpr LaneId pipeline_send{4};
-inline constexpr LaneId pipeline_receive{5};
+inline constexpr LaneId model{3};      // all ranks of one data index: overflow flags and norms
+inline constexpr LaneId embedding{4};  // the first and the last stage, which share a tied embedding
+inline constexpr LaneId pipeline_send{5};
+inline constexpr LaneId pipeline_receive{6};
 
 inline std::vector<std::string> names() {
-    return {"compute", "tensor", "data", "model", "pipeline send", "pipeline receive"};
+    return {"compute", "tensor", "data", "model", "embedding", "pipeline send", "pipeline receive"};
 }
 
 }  // namespace weft::lanes

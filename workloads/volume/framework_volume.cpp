@@ -19,7 +19,7 @@ std::string dimension_name(LaneId lane) {
     return lanes::names()[index(lane)];
 }
 
-bool repeats(LaneId lane) { return lane != lanes::data && lane != lanes::model; }
+bool repeats(LaneId lane) { return lane != lanes::data && lane != lanes::model && lane != lanes::embedding; }
 
 }  // namespace
 

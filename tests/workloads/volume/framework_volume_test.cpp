@@ -108,6 +108,21 @@ TEST(framework_volume, the_distributed_optimizer_scatters_fp32_and_gathers_bf16)
     EXPECT_EQ(calls(table, "all_gather", "data", 2.0 * 1414647808), 1);
 }
 
+// A tied embedding has a copy on the last stage; the two are kept equal by one all-reduce between them.
+TEST(framework_volume, a_tied_embedding_is_summed_over_first_and_last_stage) {
+    for (const char* framework : {"deepspeed", "megatron"}) {
+        const std::vector<std::string> settings{"model.tied_embeddings=true", std::string("framework=") + framework};
+        const double message = 2.0 * 50432 / 2 * 1024;  // fp16, V padded to 256, two tensor ranks
+        EXPECT_EQ(calls(volume_of(settings, 0), "all_reduce", "embedding", message), 1) << framework;
+        EXPECT_EQ(calls(volume_of(settings, 4), "all_reduce", "embedding", message), 0) << "a middle stage";
+        EXPECT_EQ(calls(volume_of(settings, 12), "all_reduce", "embedding", message), 1) << framework;
+        const Plan tied = make_plan(test::small_study(settings)),
+                   untied = make_plan(test::small_study({settings.back()}));
+        EXPECT_EQ(tied.stages.back().parameters(), untied.stages.back().parameters())
+            << "the copy is as large as a head";
+    }
+}
+
 TEST(framework_volume, totals_repeat_the_micro_batch_rows) {
     auto settings = neox("gpt-neox-1.3b", 2, 1, 1);
     settings[7] = "batch.global=32";  // eight micro-batches

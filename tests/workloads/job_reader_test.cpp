@@ -1,0 +1,181 @@
+// Jobs as files: defaults, what follows from what, and that no input does worse than be refused.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <fstream>
+
+#include "tests/workloads/studies.hpp"
+#include "workloads/plan.hpp"
+
+namespace weft {
+namespace {
+
+Study read(const std::string& text, const std::vector<std::string>& overrides = {}) {
+    Document document = Document::parse("job.json", text);
+    for (const std::string& assignment : overrides) document.assign(assignment);
+    return read_study(std::move(document));
+}
+
+std::string mistakes(const std::string& text) {
+    try {
+        read(text);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(job_reader, fills_in_sensible_defaults) {
+    const Job job = read(R"({"machine": "frontier", "model": "gpt-neox-19m", "batch": {"global": 4}})").job;
+    EXPECT_EQ(job.framework->name, "deepspeed");
+    EXPECT_EQ(job.schedule->key, "1f1b");
+    EXPECT_EQ(job.layout.ranks(), 1U);
+    EXPECT_EQ(job.nodes, 1U);
+    EXPECT_EQ(job.batch.sequence, 2048U);
+    EXPECT_EQ(job.micro_batches(), 4U);
+    EXPECT_EQ(job.precision, Precision::bf16);
+    EXPECT_EQ(job.recompute, Recompute::none);
+}
+
+TEST(job_reader, nodes_without_data_ranks_fill_the_nodes) {
+    const Job job = read(R"({"machine": "frontier", "nodes": 4, "model": "gpt-neox-19m",
+                             "layout": {"tensor": 2, "pipeline": 2}, "batch": {"global": 8}})")
+                        .job;
+    EXPECT_EQ(job.layout.data, 8U);
+}
+
+TEST(job_reader, ranks_without_nodes_take_as_many_as_they_need) {
+    EXPECT_EQ(
+        read(R"({"machine": "frontier", "model": "gpt-neox-19m", "layout": {"data": 17}, "batch": {"global": 17}})")
+            .job.nodes,
+        3U);
+}
+
+TEST(job_reader, a_model_file_is_found_from_the_folder_of_the_job) {
+    const std::string folder = testing::TempDir() + "/weft-model-beside-job";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/own.json") << R"({"layers": 3, "hidden": 64, "heads": 4, "vocabulary": 1000})";
+    std::ofstream(folder + "/job.json") << R"({"machine": "frontier", "model": "own.json", "batch": {"global": 4}})";
+    EXPECT_EQ(load_study(folder + "/job.json").job.model.layers, 3U);
+    std::filesystem::remove_all(folder);
+}
+
+TEST(job_reader, empty_nodes_are_named) {
+    EXPECT_NE(
+        mistakes(
+            R"({"machine": "frontier", "nodes": 16, "model": "gpt-neox-19m", "layout": {"data": 8}, "batch": {"global": 8}})")
+            .find("leave nodes empty"),
+        std::string::npos);
+}
+
+TEST(job_reader, sizes_beyond_reason_are_refused_with_the_numbers) {
+    EXPECT_NE(
+        mistakes(
+            R"({"machine": "frontier", "model": "gpt-neox-19m", "layout": {"tensor": 4294967295}, "batch": {"global": 8}})")
+            .find("expected at most 1048576 ranks"),
+        std::string::npos);
+    EXPECT_NE(mistakes(R"({"machine": "frontier", "model": "gpt-neox-19m", "batch": {"global": 4294967295}})")
+                  .find("operations"),
+              std::string::npos);
+}
+
+// Any value anywhere: either a plan comes out, or a ConfigError.
+RC_GTEST_PROP(job_reader, any_override_is_planned_or_refused, ()) {
+    static const std::vector<std::string> keys{"machine",
+                                               "nodes",
+                                               "model",
+                                               "model.layers",
+                                               "model.hidden",
+                                               "model.heads",
+                                               "model.vocabulary",
+                                               "framework",
+                                               "layout",
+                                               "layout.tensor",
+                                               "layout.pipeline",
+                                               "layout.data",
+                                               "layout.order",
+                                               "layout.split",
+                                               "batch",
+                                               "batch.sequence",
+                                               "batch.micro",
+                                               "batch.global",
+                                               "zero",
+                                               "schedule",
+                                               "recompute",
+                                               "precision",
+                                               "attention",
+                                               "bucket_elements",
+                                               "overlap_gradients",
+                                               "nonsense"};
+    static const std::vector<std::string> values{"0",
+                                                 "1",
+                                                 "2",
+                                                 "3",
+                                                 "7",
+                                                 "8",
+                                                 "64",
+                                                 "1000",
+                                                 "4294967295",
+                                                 "99999999999999999999",
+                                                 "-1",
+                                                 "1.5",
+                                                 "1e3",
+                                                 "1e300",
+                                                 "true",
+                                                 "null",
+                                                 "[]",
+                                                 "{}",
+                                                 "[1,2]",
+                                                 "frontier",
+                                                 "dgx-a100",
+                                                 "gpt-neox-20b",
+                                                 "llama3-405b",
+                                                 "full",
+                                                 "fp16",
+                                                 "gpipe",
+                                                 "deepspeed",
+                                                 "pipeline,data,tensor",
+                                                 "",
+                                                 "/",
+                                                 "..",
+                                                 "{\"layers\":1}"};
+    std::vector<std::string> overrides;
+    const int count = *rc::gen::inRange(1, 4);
+    for (int i = 0; i < count; ++i) overrides.push_back(*rc::gen::elementOf(keys) + "=" + *rc::gen::elementOf(values));
+    try {
+        const Plan plan = make_plan(test::small_study(overrides));
+        RC_ASSERT(plan.stages.size() == plan.job.layout.pipeline);
+        RC_ASSERT(plan.hardware_flops.value > 0);
+    } catch (const ConfigError& error) {
+        RC_ASSERT(!error.diagnostics().empty());
+    }
+}
+
+// Broken text: characters of a good job dropped, doubled or replaced.
+RC_GTEST_PROP(job_reader, broken_text_is_refused_and_nothing_worse, ()) {
+    std::string text = R"({"machine": "frontier", "model": "gpt-neox-125m", "layout": {"tensor": 2, "data": 4},
+                           "batch": {"micro": 2, "global": 16}, "zero": 1, "precision": "fp16"})";
+    const int edits = *rc::gen::inRange(1, 6);
+    for (int i = 0; i < edits; ++i) {
+        const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
+        switch (*rc::gen::inRange(0, 3)) {
+            case 0:
+                text.erase(at, 1);
+                break;
+            case 1:
+                text.insert(at, 1, text[at]);
+                break;
+            default:
+                text[at] = *rc::gen::arbitrary<char>();
+                break;
+        }
+    }
+    try {
+        make_plan(read(text));
+    } catch (const ConfigError& error) {
+        RC_ASSERT(!error.diagnostics().empty());
+    }
+}
+
+}  // namespace
+}  // namespace weft
