@@ -49,7 +49,7 @@ std::string comparison(const Study& study, const Plan& plan, SimulationOptions o
     for (std::size_t i = 0; i < flow.metrics.size(); ++i) {
         const Metric& a = flow.metrics[i];
         const double b = ideal.metrics[i].value;
-        if (a.is_flag) continue;
+        if (a.kind == MetricKind::flag) continue;
         table.add({std::string(a.key), fmt::format("{:.6g}", a.value), fmt::format("{:.6g}", b),
                    b == 0 ? "" : fmt::format("{:+.2f} %", 100 * (a.value / b - 1))});
     }

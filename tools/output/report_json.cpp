@@ -1,6 +1,5 @@
 #include "tools/output/report_json.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/version.hpp"
@@ -9,12 +8,6 @@ namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json value_of(const Metric& metric) {
-    if (metric.is_flag) return metric.value != 0;
-    if (metric.is_count) return static_cast<std::int64_t>(std::llround(metric.value));
-    return metric.value;
-}
 
 Json memory_json(const MemoryUse& use) {
     return {{"parameters_bytes", use.parameters.value}, {"gradients_bytes", use.gradients.value},
@@ -46,7 +39,7 @@ std::string report_json(const Report& report, Seconds wall) {
                    {"network", report.network}};
     for (const Metric& metric : report.metrics) {
         const std::size_t dot = metric.key.find('.');
-        json[std::string(metric.key.substr(0, dot))][std::string(metric.key.substr(dot + 1))] = value_of(metric);
+        json[std::string(metric.key.substr(0, dot))][std::string(metric.key.substr(dot + 1))] = value_of<Json>(metric);
     }
     json["stages"] = Json::array();
     for (const ClassReport& c : report.classes) json["stages"].push_back(class_json(c));

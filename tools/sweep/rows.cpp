@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/sweep/sweep.hpp"
@@ -16,12 +15,6 @@ std::string column(std::string_view key) {
     std::string name(key);
     std::ranges::replace(name, '.', '_');
     return name;
-}
-
-Json value_of(const Metric& metric) {
-    if (metric.is_flag) return metric.value != 0;
-    if (metric.is_count) return static_cast<std::int64_t>(std::llround(metric.value));
-    return metric.value;
 }
 
 const std::vector<Metric>& columns(const std::vector<SweepRow>& rows) {
@@ -54,7 +47,7 @@ std::string sweep_csv(const SweepGrid& grid, const std::vector<SweepRow>& rows) 
     for (const SweepRow& row : rows) {
         for (const std::string& value : row.point) out += quoted(value) + ',';
         for (std::size_t i = 0; i < metrics.size(); ++i) {
-            out += (row.metrics.empty() ? "" : value_of(row.metrics[i]).dump()) + ',';
+            out += (row.metrics.empty() ? "" : value_of<Json>(row.metrics[i]).dump()) + ',';
         }
         out += quoted(row.reason) + '\n';
     }
@@ -66,7 +59,7 @@ std::string sweep_json_lines(const SweepGrid& grid, const std::vector<SweepRow>&
     for (const SweepRow& row : rows) {
         Json json;
         for (std::size_t i = 0; i < row.point.size(); ++i) json[grid.variations()[i].key] = point_value(row.point[i]);
-        for (const Metric& metric : row.metrics) json[column(metric.key)] = value_of(metric);
+        for (const Metric& metric : row.metrics) json[column(metric.key)] = value_of<Json>(metric);
         if (!row.reason.empty()) json["reason"] = row.reason;
         out += json.dump() + '\n';
     }

@@ -2,6 +2,7 @@
 // Time of a step, mean over ranks: compute + exposed communication + bubble + imbalance.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,14 +14,29 @@
 
 namespace weft {
 
+enum class MetricKind : std::uint8_t { number, count, flag };
+
 struct Metric {
     std::string_view key;  // "step.time_s": the path in the JSON report
     double value = 0;
     std::string_view unit;  // "s", "B", "tokens/s", "TFLOP/s", "" for ratios and flags
     std::string_view meaning;
-    bool is_flag = false;
-    bool is_count = false;
+    MetricKind kind = MetricKind::number;
 };
+
+// The value in its own type, for anything that is made from a bool, an integer or a double (a JSON value, say).
+template <class Value>
+Value value_of(const Metric& metric) {
+    switch (metric.kind) {
+        case MetricKind::flag:
+            return Value(metric.value != 0);
+        case MetricKind::count:
+            return Value(static_cast<std::int64_t>(std::llround(metric.value)));
+        case MetricKind::number:
+            break;
+    }
+    return Value(metric.value);
+}
 
 // One rank class.
 struct ClassReport {
