@@ -100,6 +100,19 @@ TEST(simulate, failure_leaves_earlier_outputs_alone) {
     EXPECT_EQ(test::read_file(trace), "earlier");
 }
 
+TEST(simulate, writes_only_formats_that_it_knows) {
+    EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --trace step.pftrace").exit_code, 2);
+    const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --picture step.png");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_NE(ran.err.find("ends in .svg"), std::string::npos) << ran.err;
+}
+
+TEST(simulate, an_output_that_cannot_be_written_is_said_so) {
+    const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --picture /nowhere/step.svg");
+    EXPECT_EQ(ran.exit_code, 3);
+    EXPECT_NE(ran.err.find("/nowhere/step.svg"), std::string::npos) << ran.err;
+}
+
 TEST(simulate, refuses_what_does_not_fit_unless_told) {
     const std::string large = std::string(job) + " --set zero=0 --set layout.data=1 --set nodes=2 --set batch.micro=64";
     const test::Ran refused = test::run_weft("simulate " + large);

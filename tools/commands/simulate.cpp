@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <initializer_list>
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/units.hpp"
@@ -26,6 +27,18 @@ void options(po::options_description& options, po::positional_options_descriptio
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
         "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt)")(
         "allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
+}
+
+// The file an option names, which must end in one of `endings`; empty if the option is not given.
+std::string output_path(const po::variables_map& arguments, const char* option,
+                        std::initializer_list<std::string_view> endings) {
+    if (!arguments.count(option)) return "";
+    const std::string& path = arguments[option].as<std::string>();
+    for (const std::string_view ending : endings) {
+        if (path.ends_with(ending)) return path;
+    }
+    throw po::error(
+        fmt::format("--{}: expected a name that ends in {}, got \"{}\"", option, fmt::join(endings, " or "), path));
 }
 
 // Refuses what cannot fit, with the numbers.
@@ -58,20 +71,22 @@ std::string comparison(const Study& study, const Plan& plan, SimulationOptions o
 
 Exit run(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
+    const std::string trace = output_path(arguments, "trace", {".json", ".json.gz"});
+    const std::string picture = output_path(arguments, "picture", {".svg"});
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
     if (refused(arguments, plan)) return Exit::does_not_fit;
     SimulationOptions options{.network = network_option(arguments),
                               .folding = arguments["no-fold"].as<bool>() ? Folding::none : Folding::stages,
-                              .recording = arguments.count("trace") ? Recording::spans_and_links : Recording::spans};
+                              .recording = !trace.empty() ? Recording::spans_and_links : Recording::spans};
     if (arguments["compare"].as<bool>()) {
         fmt::print("{}", comparison(study, plan, options));
         return Exit::ok;
     }
     const Simulation simulation = simulate_step(study, std::move(plan), options);
     const Report report = make_report(simulation);
-    if (arguments.count("trace")) write_step_trace(simulation, arguments["trace"].as<std::string>());
-    if (arguments.count("picture")) write_step_picture(simulation, arguments["picture"].as<std::string>());
+    if (!trace.empty()) write_step_trace(simulation, trace);
+    if (!picture.empty()) write_step_picture(simulation, picture);
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
     if (arguments["json"].as<bool>()) {
         fmt::print("{}", report_json(report, wall));
