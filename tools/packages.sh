@@ -3,8 +3,9 @@
 # Everything here speaks on stderr only.
 
 program_packages=(cmake ninja-build g++ libboost-graph-dev libboost-program-options-dev nlohmann-json3-dev
-                  libeigen3-dev libfmt-dev zlib1g-dev)
-test_packages=("${program_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
+                  libfmt-dev zlib1g-dev)
+test_packages=("${program_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
+               libeigen3-dev)
 
 say() { printf 'weft: %s\n' "$*" >&2; }
 

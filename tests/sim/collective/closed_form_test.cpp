@@ -2,10 +2,13 @@
 // crossbar: a ring all-reduce of S bytes among n takes 2 (n - 1)/n S/B + 2 (n - 1) alpha, and so on.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
+#include <array>
 #include <bit>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "sim/collective/communicator.hpp"
 #include "sim/engine/engine.hpp"
@@ -109,6 +112,32 @@ TEST_P(closed_form, is_met_from_a_kibibyte_to_four_gibibytes) {
         const Seconds expected = library.launch + terms.messages * alpha + terms.volumes * (message / bandwidth);
         EXPECT_NEAR(since_start(simulate(program, topology, kind).end) / expected, 1.0, 1e-9) << message.value << " B";
     }
+}
+
+// The other way round: least squares over simulated times of many sizes finds the constants that went in.
+TEST(closed_form_fit, recovers_launch_latency_and_bandwidth_from_ring_all_reduces) {
+    std::vector<std::array<double, 3>> rows;
+    std::vector<double> times;
+    for (const std::uint32_t n : {2U, 4U, 8U, 16U, 64U}) {
+        const Topology topology = toy_crossbar(n, 1, bandwidth, link_latency);
+        const Terms terms = formulas[0].terms(n);
+        for (Bytes message = 1_KiB; message <= 64_MiB; message *= 4.0) {
+            const Program program = one_call(find_algorithm(Collective::all_reduce, "ring"), topology, message);
+            const double time = since_start(simulate(program, topology, NetworkKind::flow).end).value;
+            // Relative residuals: every row is divided by its time. Microseconds and seconds per 100 GB keep the
+            // columns of one size.
+            rows.push_back({1e-6 / time, terms.messages * 1e-6 / time, terms.volumes * message.value * 1e-11 / time});
+            times.push_back(1.0);
+        }
+    }
+    const auto count = static_cast<Eigen::Index>(rows.size());
+    const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>> matrix(rows.front().data(), count,
+                                                                                             3);
+    const Eigen::Map<const Eigen::VectorXd> ones(times.data(), count);
+    const Eigen::Vector3d fit = matrix.colPivHouseholderQr().solve(ones);
+    EXPECT_NEAR(fit[0] * 1e-6 / library.launch.value, 1.0, 1e-6);
+    EXPECT_NEAR(fit[1] * 1e-6 / alpha.value, 1.0, 1e-6);
+    EXPECT_NEAR(1.0 / (fit[2] * 1e-11) / bandwidth.value, 1.0, 1e-6);
 }
 
 }  // namespace
