@@ -4,6 +4,6 @@
 
 namespace weft {
 
-inline constexpr std::string_view version = "0.1.0";
+inline constexpr std::string_view version = WEFT_VERSION;  // of the CMake project
 
 }  // namespace weft
