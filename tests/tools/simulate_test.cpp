@@ -100,6 +100,13 @@ TEST(simulate, failure_leaves_earlier_outputs_alone) {
     EXPECT_EQ(test::read_file(trace), "earlier");
 }
 
+TEST(simulate, compares_contention_with_the_ideal_network) {
+    const Json both = simulate(std::string(job) + " --compare").at("step.time_s");
+    EXPECT_GT(both.at("flow").get<double>(), both.at("ideal").get<double>());
+    EXPECT_DOUBLE_EQ(both.at("flow").get<double>(), simulate(job).at("step").at("time_s").get<double>());
+    EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --compare --trace step.json").exit_code, 2);
+}
+
 TEST(simulate, writes_only_formats_that_it_knows) {
     EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --trace step.pftrace").exit_code, 2);
     const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --picture step.png");

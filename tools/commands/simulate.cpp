@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/units.hpp"
@@ -52,27 +53,46 @@ bool refused(const po::variables_map& arguments, const Plan& plan) {
     return !allowed;
 }
 
+struct Comparison {
+    Report flow, ideal;
+};
+
+Comparison compare(const Study& study, const Plan& plan, SimulationOptions options) {
+    const auto with = [&](NetworkKind network) {
+        options.network = network;
+        return make_report(simulate_step(study, plan, options));
+    };
+    return {with(NetworkKind::flow), with(NetworkKind::ideal)};
+}
+
 // Both networks side by side, metric by metric.
-std::string comparison(const Study& study, const Plan& plan, SimulationOptions options) {
-    options.network = NetworkKind::flow;
-    const Report flow = make_report(simulate_step(study, plan, options));
-    options.network = NetworkKind::ideal;
-    const Report ideal = make_report(simulate_step(study, plan, options));
+std::string comparison_text(const Comparison& both) {
     TextTable table({"<", "flow", "ideal", "flow / ideal - 1"});
-    for (std::size_t i = 0; i < flow.metrics.size(); ++i) {
-        const Metric& a = flow.metrics[i];
-        const double b = ideal.metrics[i].value;
-        if (a.kind == MetricKind::flag) continue;
-        table.add({std::string(a.key), fmt::format("{:.6g}", a.value), fmt::format("{:.6g}", b),
-                   b == 0 ? "" : fmt::format("{:+.2f} %", 100 * (a.value / b - 1))});
+    for (const Metric& flow : both.flow.metrics) {
+        const double ideal = both.ideal.metric(flow.key);
+        if (flow.kind == MetricKind::flag) continue;
+        table.add({std::string(flow.key), fmt::format("{:.6g}", flow.value), fmt::format("{:.6g}", ideal),
+                   ideal == 0 ? "" : fmt::format("{:+.2f} %", 100 * (flow.value / ideal - 1))});
     }
     return table.text();
+}
+
+std::string comparison_json(const Comparison& both) {
+    nlohmann::ordered_json json;
+    for (const Metric& flow : both.flow.metrics) {
+        if (flow.kind == MetricKind::flag) continue;
+        json[std::string(flow.key)] = {{"flow", flow.value}, {"ideal", both.ideal.metric(flow.key)}};
+    }
+    return json.dump(2) + "\n";
 }
 
 Exit run(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const std::string trace = output_path(arguments, "trace", {".json", ".json.gz"});
     const std::string picture = output_path(arguments, "picture", {".svg"});
+    if (arguments["compare"].as<bool>() && (!trace.empty() || !picture.empty() || !arguments["network"].defaulted())) {
+        throw po::error("--compare runs both networks; it takes no --network, --trace or --picture");
+    }
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
     if (refused(arguments, plan)) return Exit::does_not_fit;
@@ -80,7 +100,8 @@ Exit run(const po::variables_map& arguments) {
                               .folding = arguments["no-fold"].as<bool>() ? Folding::none : Folding::stages,
                               .recording = !trace.empty() ? Recording::spans_and_links : Recording::spans};
     if (arguments["compare"].as<bool>()) {
-        fmt::print("{}", comparison(study, plan, options));
+        const Comparison both = compare(study, plan, options);
+        fmt::print("{}", arguments["json"].as<bool>() ? comparison_json(both) : comparison_text(both));
         return Exit::ok;
     }
     const Simulation simulation = simulate_step(study, std::move(plan), options);
