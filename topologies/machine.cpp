@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sim/io/embedded.hpp"
+#include "sim/io/shipped.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
 
@@ -66,8 +66,6 @@ LibraryCost read_library(Field& field) {
 
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
-bool is_path(std::string_view name) { return name.find('/') != name.npos || name.ends_with(".json"); }
-
 }  // namespace
 
 Machine Machine::read(Document document) {
@@ -107,10 +105,8 @@ Machine Machine::read(Document document) {
 }
 
 Machine Machine::load(std::string_view name) {
-    if (is_path(name)) return read(Document::read(std::filesystem::path(name)));
-    for (const embedded::File& file : embedded::machines()) {
-        if (file.name == name) return read(Document::parse(std::string(file.path), std::string(file.text)));
-    }
+    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name))
+        return read(std::move(found->document));
     const std::vector<std::string> known = machine_names();
     std::string list;
     for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
@@ -128,11 +124,6 @@ Topology Machine::topology(std::uint32_t nodes) const {
     return build_topology(info_.name, nodes, blocks_->node, blocks_->classes, blocks_->network->first(nodes));
 }
 
-std::vector<std::string> machine_names() {
-    std::vector<std::string> names;
-    for (const embedded::File& file : embedded::machines()) names.emplace_back(file.name);
-    std::sort(names.begin(), names.end());
-    return names;
-}
+std::vector<std::string> machine_names() { return shipped_names(embedded::machines()); }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/io/shipped.hpp"
 #include "workloads/job.hpp"
 
 namespace weft {
@@ -11,8 +12,7 @@ namespace {
 
 // A path in a job file is meant from the folder of that file; other names are shipped ones.
 std::string resolve(const std::string& name, const std::filesystem::path& job) {
-    const bool path = name.find('/') != std::string::npos || name.ends_with(".json");
-    return path ? (job.parent_path() / name).string() : name;
+    return is_path(name) ? (job.parent_path() / name).string() : name;
 }
 
 // Loads something the job names; a failure is reported at the key that named it.

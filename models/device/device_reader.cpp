@@ -3,7 +3,7 @@
 
 #include "models/device/device.hpp"
 #include "models/device/measurement.hpp"
-#include "models/shipped.hpp"
+#include "sim/io/shipped.hpp"
 
 namespace weft {
 namespace {

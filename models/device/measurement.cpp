@@ -1,8 +1,8 @@
 #include "models/device/measurement.hpp"
 
-#include "models/shipped.hpp"
 #include "models/transformer/kernel_parts.hpp"
 #include "sim/base/check.hpp"
+#include "sim/io/shipped.hpp"
 
 namespace weft {
 namespace {

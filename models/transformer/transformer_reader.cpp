@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "models/shipped.hpp"
 #include "models/transformer/transformer.hpp"
+#include "sim/io/shipped.hpp"
 
 namespace weft {
 namespace {
