@@ -70,16 +70,20 @@ void count_parameters(const Job& job, Stage& stage) {
     }
 }
 
+// Parameters whose optimizer states this rank holds and updates.
+double updated_parameters(const Job& job, const Stage& stage) {
+    return job.framework->shards_optimizer(job) ? stage.parameters() / job.layout.data : stage.parameters();
+}
+
 MemoryUse memory_use(const Plan& plan, const Stage& stage) {
     const Job& job = plan.job;
     const Shard shard = job.shard();
     const double parameters = stage.parameters();
-    const double updated = job.framework->shards_optimizer(job) ? parameters / job.layout.data : parameters;
     MemoryUse use;
     use.parameters = {parameters * element_bytes(job.precision)};
     use.gradients = {parameters * job.framework->gradient_bytes(job)};
     // Adam: fp32 momentum and variance, and an fp32 master copy where the working copy is half precision.
-    use.optimizer = {updated * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
+    use.optimizer = {updated_parameters(job, stage) * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
     use.activations = stage.activations_per_micro_batch * stage.in_flight;
     use.buffers = job.framework->bucket_memory(job, parameters);
     use.workspace = layer_workspace(job.model, shard, job.recompute);
@@ -113,9 +117,7 @@ std::vector<Stage> stages(const Plan& plan) {
         stage.gradient_parts = gradient_parts(job, stage);
         count_parameters(job, stage);
         stage.buckets = job.framework->buckets(job, s, stage.gradient_parts);
-        const double updated =
-            job.framework->shards_optimizer(job) ? stage.parameters() / job.layout.data : stage.parameters();
-        stage.optimizer = optimizer_time(plan.device, updated);
+        stage.optimizer = optimizer_time(plan.device, updated_parameters(job, stage));
         stage.activations_per_micro_batch = activations(job, stage);
         stage.memory = memory_use(plan, stage);
         stages.push_back(std::move(stage));

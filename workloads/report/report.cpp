@@ -42,20 +42,11 @@ ClassReport class_report(const Simulation& run, RankClassId id, const Breakdown&
             .memory = stage.memory};
 }
 
-std::string dimension(LaneId lane) {
-    return lane == lanes::pipeline_send || lane == lanes::pipeline_receive ? "pipeline" : lanes::names()[index(lane)];
-}
-
-std::string op_name(Collective op, LaneId lane) {
-    if (op != Collective::point_to_point) return std::string(name(op));
-    return lane == lanes::pipeline_send ? "send" : "recv";
-}
-
 std::vector<CommunicationReport> communication_reports(const Breakdown& mean) {
     std::vector<CommunicationReport> rows;
     for (const CallTime& call : mean.calls) {
-        rows.push_back({.dimension = dimension(call.lane),
-                        .op = op_name(call.op, call.lane),
+        rows.push_back({.dimension = lanes::dimension_name(call.lane),
+                        .op = lanes::operation_name(call.op, call.lane),
                         .group_size = call.group_size,
                         .calls = call.time.calls,
                         .bytes = wire_volume(call.op, call.messages, call.group_size),

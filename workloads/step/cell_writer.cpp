@@ -9,10 +9,20 @@
 namespace weft {
 
 CellWriter::CellWriter(const Plan& plan, const Cell& cell, Groups& groups, ProgramBuilder& builder)
-    : plan_(plan), job_(plan.job), stage_(plan.stages[cell.stage]), cell_(cell), groups_(groups), builder_(builder) {
+    : plan_(plan),
+      job_(plan.job),
+      stage_(plan.stages[cell.stage]),
+      cell_(cell),
+      groups_(groups),
+      builder_(builder),
+      forward_labels_{builder.label("forward layer"), builder.label("forward attention"), builder.label("forward MLP")},
+      recompute_labels_{builder.label("recompute layer"), builder.label("recompute attention"),
+                        builder.label("recompute MLP")},
+      labels_{builder.label("recompute core"), builder.label("backward layer"), builder.label("backward MLP"),
+              builder.label("backward attention"), builder.label("backward weight gradient")} {
     const Framework& framework = *job_.framework;
     const bool first = stage_.has_embedding(), last = stage_.has_head();
-    const auto tensor = [&](const std::vector<Call>& calls) { return place(calls, Use::tensor, lanes::tensor); };
+    const auto tensor = [&](const std::vector<Call>& calls) { return place(calls, Use::tensor); };
     layer_reduction_ = tensor(reduce_hidden(job_, "all-reduce layer"));
     if (first || last) load_batch_ = tensor(framework.load_batch(job_, cell.stage));
     if (first) embedding_forward_ = tensor(framework.embedding_forward(job_));
@@ -22,16 +32,16 @@ CellWriter::CellWriter(const Plan& plan, const Cell& cell, Groups& groups, Progr
     if (!last) gather_before_backward_ = tensor(framework.gather_before_backward(job_));
     const std::vector<Call> activation = framework.send_activation(job_), gradient = framework.send_gradient(job_);
     if (!last) {
-        forward_ports_.send = place(activation, Use::activation_out, lanes::pipeline_send, "send ");
-        backward_ports_.receive = place(gradient, Use::gradient_in, lanes::pipeline_receive, "receive ");
+        forward_ports_.send = place(activation, Use::activation_out, "send ");
+        backward_ports_.receive = place(gradient, Use::gradient_in, "receive ");
     }
     if (!first) {
-        forward_ports_.receive = place(activation, Use::activation_in, lanes::pipeline_receive, "receive ");
-        backward_ports_.send = place(gradient, Use::gradient_out, lanes::pipeline_send, "send ");
+        forward_ports_.receive = place(activation, Use::activation_in, "receive ");
+        backward_ports_.send = place(gradient, Use::gradient_out, "send ");
     }
 }
 
-CellWriter::Placement CellWriter::place(const std::vector<Call>& calls, Use use, LaneId lane, std::string_view prefix) {
+CellWriter::Placement CellWriter::place(const std::vector<Call>& calls, Use use, std::string_view prefix) {
     Placement placement;
     if (calls.empty()) return placement;
     const std::uint32_t set = groups_.find(cell_, use);
@@ -39,7 +49,7 @@ CellWriter::Placement CellWriter::place(const std::vector<Call>& calls, Use use,
     if (groups_.size(set) == 1) return placement;  // a group of one has nobody to talk to
     for (const Call& call : calls) {
         placement.push_back(
-            {use, lane, groups_.communication(set, call), builder_.label(std::string(prefix).append(call.label))});
+            {use, groups_.communication(set, call), builder_.label(std::string(prefix).append(call.label))});
     }
     return placement;
 }
@@ -54,7 +64,7 @@ OpId CellWriter::compute(LabelId label, Seconds duration, Where where) {
 OpId CellWriter::exchange(const Placed& placed, Where where, const std::vector<OpId>& after) {
     const auto use = static_cast<std::size_t>(placed.use);
     const ExchangeId id = groups_.occurrence(set_[use], issued_[use]++, placed.communication);
-    const Op op{OpKind::exchange,  placed.lane, placed.label, static_cast<std::uint32_t>(id),
+    const Op op{OpKind::exchange,  lane_of(placed.use), placed.label, static_cast<std::uint32_t>(id),
                 where.micro_batch, where.layer};
     return builder_.add(op, after);
 }
@@ -93,17 +103,16 @@ void CellWriter::hand_over(const Slot* done, const Slot* next) {
     }
 }
 
-void CellWriter::layer_forward(Where where, std::string_view phase) {
+void CellWriter::layer_forward(Where where, const ForwardLabels& labels) {
     const PartCosts& costs = plan_.costs;
-    const auto label = [&](std::string_view part) { return builder_.label(std::string(phase).append(part)); };
     if (layer_reduction_.empty() || job_.framework->forward_reductions(job_) == 1) {
-        compute(label(" layer"), costs.attention_forward + costs.mlp_forward, where);
+        compute(labels.layer, costs.attention_forward + costs.mlp_forward, where);
         blocking(layer_reduction_, where);
         return;
     }
-    compute(label(" attention"), costs.attention_forward, where);
+    compute(labels.attention, costs.attention_forward, where);
     blocking(layer_reduction_, where);
-    compute(label(" MLP"), costs.mlp_forward, where);
+    compute(labels.mlp, costs.mlp_forward, where);
     blocking(layer_reduction_, where);
 }
 
@@ -116,23 +125,21 @@ void CellWriter::reduced_backward(LabelId label, Seconds duration, Seconds weigh
     }
     const OpId input_gradient = compute(label, duration - weight_gradient, where);
     const OpId reduction = exchange(layer_reduction_.front(), where, {input_gradient});
-    compute(builder_.label("backward weight gradient"), weight_gradient, where);
+    compute(labels_.weight_gradient, weight_gradient, where);
     frontier_.push_back(reduction);
 }
 
 void CellWriter::layer_backward(Where where) {
     const PartCosts& costs = plan_.costs;
-    if (job_.recompute == Recompute::full) layer_forward(where, "recompute");
+    if (job_.recompute == Recompute::full) layer_forward(where, recompute_labels_);
     if (layer_reduction_.empty()) {
-        if (job_.recompute == Recompute::selective)
-            compute(builder_.label("recompute core"), costs.core_forward, where);
-        compute(builder_.label("backward layer"), costs.mlp_backward + costs.attention_backward, where);
+        if (job_.recompute == Recompute::selective) compute(labels_.recompute_core, costs.core_forward, where);
+        compute(labels_.backward_layer, costs.mlp_backward + costs.attention_backward, where);
         return;
     }
-    reduced_backward(builder_.label("backward MLP"), costs.mlp_backward, costs.mlp_weight_gradient, where);
-    if (job_.recompute == Recompute::selective) compute(builder_.label("recompute core"), costs.core_forward, where);
-    reduced_backward(builder_.label("backward attention"), costs.attention_backward, costs.attention_weight_gradient,
-                     where);
+    reduced_backward(labels_.backward_mlp, costs.mlp_backward, costs.mlp_weight_gradient, where);
+    if (job_.recompute == Recompute::selective) compute(labels_.recompute_core, costs.core_forward, where);
+    reduced_backward(labels_.backward_attention, costs.attention_backward, costs.attention_weight_gradient, where);
 }
 
 void CellWriter::forward(std::uint32_t micro_batch) {
@@ -143,7 +150,8 @@ void CellWriter::forward(std::uint32_t micro_batch) {
         compute(builder_.label("forward embedding"), plan_.costs.embedding_forward, start);
         blocking(embedding_forward_, start);
     }
-    for (std::uint32_t i = 0; i < stage_.layers; ++i) layer_forward({micro_batch, stage_.first_layer + i}, "forward");
+    for (std::uint32_t i = 0; i < stage_.layers; ++i)
+        layer_forward({micro_batch, stage_.first_layer + i}, forward_labels_);
     if (stage_.has_head()) {
         const Where end{micro_batch, stage_.first_layer + stage_.layers};
         compute(builder_.label("forward head"), plan_.costs.head_forward, end);
@@ -154,7 +162,7 @@ void CellWriter::forward(std::uint32_t micro_batch) {
 void CellWriter::reduce_gradients_after(std::size_t part) {
     while (next_bucket_ < stage_.buckets.size() && stage_.buckets[next_bucket_].complete_after == part) {
         const Call call = job_.framework->reduce_bucket(job_, stage_.buckets[next_bucket_++].elements);
-        const Placement placement = place({call}, Use::data, lanes::data);
+        const Placement placement = place({call}, Use::data);
         for (const Placed& placed : placement) pending_.push_back(exchange(placed, {}, frontier_));
     }
 }
@@ -187,18 +195,18 @@ void CellWriter::step_calls(const std::vector<Call>& calls) {
     for (const Call& call : calls) {
         switch (call.group) {
             case GroupKind::data:
-                blocking(place({call}, Use::data, lanes::data), {});
+                blocking(place({call}, Use::data), {});
                 break;
             case GroupKind::model:
-                blocking(place({call}, Use::model, lanes::model), {});
+                blocking(place({call}, Use::model), {});
                 break;
             case GroupKind::embedding:
                 if (stage_.has_embedding() || stage_.has_head()) {
-                    blocking(place({call}, Use::embedding, lanes::embedding), {});
+                    blocking(place({call}, Use::embedding), {});
                 }
                 break;
             case GroupKind::tensor:
-                blocking(place({call}, Use::tensor, lanes::tensor), {});
+                blocking(place({call}, Use::tensor), {});
                 break;
             case GroupKind::boundary:
                 WEFT_CHECK(false, "a step ends without sends between stages");

@@ -21,7 +21,6 @@ class CellWriter {
     // A call resolved once per class: where it goes and what it is.
     struct Placed {
         Use use{};
-        LaneId lane{};
         CommunicationId communication{};
         LabelId label{};
     };
@@ -33,9 +32,16 @@ class CellWriter {
     struct Ports {
         Placement send, receive;
     };
+    // Interned once: a step has a million operations of these.
+    struct ForwardLabels {
+        LabelId layer, attention, mlp;
+    };
+    struct LayerLabels {
+        LabelId recompute_core, backward_layer, backward_mlp, backward_attention, weight_gradient;
+    };
     enum class Gradients : std::uint8_t { keep, reduce };  // whether this backward is the step's last
 
-    Placement place(const std::vector<Call>& calls, Use use, LaneId lane, std::string_view prefix = "");
+    Placement place(const std::vector<Call>& calls, Use use, std::string_view prefix = "");
     Ports& ports(SlotKind kind) { return kind == SlotKind::forward ? forward_ports_ : backward_ports_; }
 
     OpId compute(LabelId label, Seconds duration, Where where);
@@ -44,7 +50,7 @@ class CellWriter {
 
     void hand_over(const Slot* done, const Slot* next);
     bool receives_first(const Slot& done, const Slot& next) const;
-    void layer_forward(Where where, std::string_view phase);
+    void layer_forward(Where where, const ForwardLabels& labels);
     void reduced_backward(LabelId label, Seconds duration, Seconds weight_gradient, Where where);
     void layer_backward(Where where);
     void forward(std::uint32_t micro_batch);
@@ -59,6 +65,8 @@ class CellWriter {
     Cell cell_;
     Groups& groups_;
     ProgramBuilder& builder_;
+    ForwardLabels forward_labels_, recompute_labels_;
+    LayerLabels labels_;
     std::array<std::uint32_t, uses> set_{};
     std::array<std::uint32_t, uses> issued_{};
     std::vector<OpId> frontier_;  // what the next operation of this rank waits for

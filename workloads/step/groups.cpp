@@ -19,6 +19,15 @@ std::vector<std::string> axes_of(Use use, const Layout& layout) {
     return axes;
 }
 
+bool is_boundary(Use use) { return use >= Use::activation_out; }
+
+// The use of the rank that sends where `use` receives; any other use is its own.
+Use sending(Use use) {
+    return use == Use::activation_in ? Use::activation_out : use == Use::gradient_in ? Use::gradient_out : use;
+}
+
+}  // namespace
+
 LaneId lane_of(Use use) {
     switch (use) {
         case Use::tensor:
@@ -29,19 +38,15 @@ LaneId lane_of(Use use) {
             return lanes::model;
         case Use::embedding:
             return lanes::embedding;
-        default:
+        case Use::activation_out:
+        case Use::gradient_out:
             return lanes::pipeline_send;
+        case Use::activation_in:
+        case Use::gradient_in:
+            return lanes::pipeline_receive;
     }
+    throw LogicError("unknown use of a group");
 }
-
-bool is_boundary(Use use) { return use >= Use::activation_out; }
-
-// The use of the rank that sends where `use` receives; any other use is its own.
-Use sending(Use use) {
-    return use == Use::activation_in ? Use::activation_out : use == Use::gradient_in ? Use::gradient_out : use;
-}
-
-}  // namespace
 
 std::vector<Cell> make_cells(const Plan& plan, Folding folding) {
     const RankGrid grid = plan.job.layout.grid();
@@ -93,7 +98,7 @@ RankId Groups::sender_to(RankId receiver, Use kind) const {
 
 Groups::Set Groups::make_boundary(RankId sender, Use kind) {
     Set set;
-    set.lane = lanes::pipeline_send;
+    set.lane = lane_of(kind);
     set.size = set.parties = 2;
     const std::vector<RankId> senders =
         folding_ == Folding::none ? std::vector{sender} : grid_.slice("pipeline", grid_.coordinate(sender, "pipeline"));

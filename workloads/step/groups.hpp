@@ -44,6 +44,8 @@ enum class Use : std::uint8_t {
 };
 inline constexpr std::size_t uses = 8;
 
+LaneId lane_of(Use use);
+
 class Groups {
   public:
     Groups(const Plan& plan, const Topology& topology, Folding folding, ProgramBuilder& builder);

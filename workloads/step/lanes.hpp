@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/base/table.hpp"
+#include "sim/collective/algorithm.hpp"
 
 namespace weft::lanes {
 
@@ -18,6 +19,16 @@ inline constexpr LaneId pipeline_receive{6};
 
 inline std::vector<std::string> names() {
     return {"compute", "tensor", "data", "model", "embedding", "pipeline send", "pipeline receive"};
+}
+
+// As reports name them: both pipeline lanes are the dimension "pipeline", and what is point to point on them is a
+// "send" or a "recv".
+inline std::string dimension_name(LaneId lane) {
+    return lane == pipeline_send || lane == pipeline_receive ? "pipeline" : names()[index(lane)];
+}
+inline std::string operation_name(Collective op, LaneId lane) {
+    if (op != Collective::point_to_point) return std::string(name(op));
+    return lane == pipeline_send ? "send" : "recv";
 }
 
 }  // namespace weft::lanes

@@ -9,16 +9,6 @@
 namespace weft {
 namespace {
 
-std::string op_name(const Communication& what, LaneId lane) {
-    if (what.op != Collective::point_to_point) return std::string(name(what.op));
-    return lane == lanes::pipeline_send ? "send" : "recv";
-}
-
-std::string dimension_name(LaneId lane) {
-    if (lane == lanes::pipeline_send || lane == lanes::pipeline_receive) return "pipeline";
-    return lanes::names()[index(lane)];
-}
-
 bool repeats(LaneId lane) { return lane != lanes::data && lane != lanes::model && lane != lanes::embedding; }
 
 }  // namespace
@@ -63,7 +53,7 @@ VolumeTable framework_volume(const Plan& plan, const Step& step, RankId rank) {
         if (op.kind != OpKind::exchange) continue;
         const Communication& what =
             step.program.communications[step.program.exchanges[ExchangeId{op.subject}].communication];
-        auto& entry = seen[{op.lane, op_name(what, op.lane), what.message.value}];
+        auto& entry = seen[{op.lane, lanes::operation_name(what.op, op.lane), what.message.value}];
         entry.first = &what;
         ++entry.second;
     }
@@ -75,7 +65,7 @@ VolumeTable framework_volume(const Plan& plan, const Step& step, RankId rank) {
         const bool per_micro_batch = repeats(lane) && count % table.micro_batches == 0;
         const double calls = static_cast<double>(count) / (per_micro_batch ? table.micro_batches : 1);
         table.rows.push_back({.op = op,
-                              .dimension = dimension_name(lane),
+                              .dimension = lanes::dimension_name(lane),
                               .group_size = what->group_size,
                               .calls = calls,
                               .message = what->message,
