@@ -40,7 +40,7 @@ inline std::vector<CsvRow> read_csv(const std::string& path) {
             continue;
         }
         CsvRow row;
-        for (std::size_t i = 0; i < columns.size() && i < cells.size(); ++i) row[columns[i]] = cells[i];
+        for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i]] = cells.at(i);  // a short row is a mistake
         rows.push_back(std::move(row));
     }
     return rows;

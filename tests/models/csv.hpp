@@ -2,17 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
-#include <map>
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tests/csv.hpp"
 
 namespace weft::testing {
 
 struct Row {
-    std::map<std::string, std::string> fields;
+    test::CsvRow fields;
 
     const std::string& text(const std::string& column) const {
         const auto field = fields.find(column);
@@ -30,36 +31,10 @@ inline std::ostream& operator<<(std::ostream& out, const Row& row) {
     return out;
 }
 
-inline std::vector<std::string> split_fields(const std::string& line) {
-    std::vector<std::string> fields(1);
-    bool quoted = false;
-    for (const char c : line) {
-        if (c == '"') {
-            quoted = !quoted;
-        } else if (c == ',' && !quoted) {
-            fields.emplace_back();
-        } else {
-            fields.back() += c;
-        }
-    }
-    return fields;
-}
-
 inline std::vector<Row> read_table(const std::string& name) {
-    std::ifstream file(std::string(WEFT_TEST_DATA) + "/models/data/" + name);
-    if (!file) throw std::runtime_error("no table " + name);
-    std::vector<std::string> header;
     std::vector<Row> rows;
-    for (std::string line; std::getline(file, line);) {
-        if (line.empty() || line.front() == '#') continue;
-        const std::vector<std::string> fields = split_fields(line);
-        if (header.empty()) {
-            header = fields;
-            continue;
-        }
-        Row row;
-        for (std::size_t i = 0; i < header.size(); ++i) row.fields[header[i]] = fields.at(i);
-        rows.push_back(row);
+    for (test::CsvRow& fields : test::read_csv(std::string(WEFT_TEST_DATA) + "/models/data/" + name)) {
+        rows.push_back({std::move(fields)});
     }
     return rows;
 }

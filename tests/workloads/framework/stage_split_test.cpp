@@ -19,7 +19,7 @@ std::vector<std::uint32_t> dashed(const std::string& text) {  // "1-2-2-1"
 }
 
 TEST(stage_split, deals_layers_as_deepspeed_deals_the_gpt_neox_models) {
-    for (const auto& row : test::read_csv(WEFT_TEST_DATA "/workloads/data/neox_models.csv")) {
+    for (const auto& row : test::read_csv(WEFT_TEST_DATA "/models/data/neox_models.csv")) {
         const auto layers = static_cast<std::uint32_t>(std::stoul(row.at("num_layers")));
         for (const std::uint32_t stages : {2U, 4U, 8U}) {
             EXPECT_EQ(neox_split(layers, stages), dashed(row.at("pp_layers_per_stage_" + std::to_string(stages))))
