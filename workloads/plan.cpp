@@ -112,7 +112,7 @@ std::vector<Stage> stages(const Plan& plan) {
         stage.layers = layers[s];
         first += layers[s];
         stage.ends = Stage::Ends((s == 0 ? 1U : 0U) | (s + 1 == count ? 2U : 0U));
-        stage.slots = job.schedule->slots(s, count, job.micro_batches());
+        stage.slots = job.schedule->slots({count, job.micro_batches(), 1}, s);
         stage.in_flight = peak_in_flight(stage.slots);
         stage.gradient_parts = gradient_parts(job, stage);
         count_parameters(job, stage);

@@ -10,23 +10,12 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
-#include "sim/collective/algorithm.hpp"
+#include "workloads/script/call.hpp"
 
 namespace weft {
 
 struct Job;
 struct JobError;
-
-// Who takes part in a call: the ranks along one axis of the grid, all ranks of one data index ("model"), the first and
-// the last stage ("embedding").
-enum class GroupKind : std::uint8_t { tensor, data, model, embedding, boundary };
-
-struct Call {
-    Collective op{};
-    GroupKind group{};
-    Bytes message;  // full tensor of one call
-    std::string_view label;
-};
 
 // A slice of a stage's gradients that is reduced by one call.
 struct Bucket {

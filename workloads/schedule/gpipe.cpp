@@ -4,7 +4,8 @@
 
 namespace weft::schedule {
 
-static std::vector<Slot> slots(std::uint32_t, std::uint32_t, std::uint32_t micro_batches) {
+static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t) {
+    const std::uint32_t micro_batches = shape.micro_batches;
     std::vector<Slot> order;
     order.reserve(2 * micro_batches);
     for (std::uint32_t i = 0; i < micro_batches; ++i) order.push_back({SlotKind::forward, i});
@@ -13,6 +14,13 @@ static std::vector<Slot> slots(std::uint32_t, std::uint32_t, std::uint32_t micro
 }
 
 extern const Schedule gpipe;
-const Schedule gpipe{.key = "gpipe", .summary = "all forwards, then all backwards", .slots = slots};
+const Schedule gpipe{.key = "gpipe",
+                     .summary = "all forwards, then all backwards",
+                     .chunks = 1,
+                     .copies = 1,
+                     .handover = Schedule::Handover::blocking,
+                     .obstacle = no_obstacle,
+                     .path = straight_path,
+                     .slots = slots};
 
 }  // namespace weft::schedule

@@ -6,8 +6,9 @@
 
 namespace weft::schedule {
 
-static std::vector<Slot> slots(std::uint32_t stage, std::uint32_t stages, std::uint32_t micro_batches) {
-    const std::uint32_t warm_up = std::min(stages - stage - 1, micro_batches);
+static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
+    const std::uint32_t micro_batches = shape.micro_batches;
+    const std::uint32_t warm_up = std::min(shape.stages - stage - 1, micro_batches);
     std::vector<Slot> order;
     order.reserve(2 * micro_batches);
     for (std::uint32_t i = 0; i < warm_up; ++i) order.push_back({SlotKind::forward, i});
@@ -19,6 +20,13 @@ static std::vector<Slot> slots(std::uint32_t stage, std::uint32_t stages, std::u
 }
 
 extern const Schedule one_f_one_b;
-const Schedule one_f_one_b{.key = "1f1b", .summary = "one forward, one backward", .slots = slots};
+const Schedule one_f_one_b{.key = "1f1b",
+                           .summary = "one forward, one backward",
+                           .chunks = 1,
+                           .copies = 1,
+                           .handover = Schedule::Handover::blocking,
+                           .obstacle = no_obstacle,
+                           .path = straight_path,
+                           .slots = slots};
 
 }  // namespace weft::schedule

@@ -16,12 +16,20 @@ std::vector<std::string> schedule_keys() {
     return keys;
 }
 
+std::string no_obstacle(const PipelineShape&) { return {}; }
+
+std::vector<Place> straight_path(const PipelineShape& shape, std::uint32_t) {
+    std::vector<Place> path;
+    for (std::uint32_t s = 0; s < shape.stages; ++s) path.push_back({s, 0});
+    return path;
+}
+
 std::uint32_t peak_in_flight(std::span<const Slot> slots) {
     std::uint32_t alive = 0, peak = 0;
     for (const Slot& slot : slots) {
         if (slot.kind == SlotKind::forward) {
             peak = std::max(peak, ++alive);
-        } else {
+        } else if (slot.kind != SlotKind::input_backward) {
             --alive;
         }
     }

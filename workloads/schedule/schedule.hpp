@@ -1,4 +1,4 @@
-// A pipeline schedule as a pure function: for each stage, the order of its forward and backward slots.
+// A pipeline schedule as pure functions: where the parts of a model sit, and for each stage the order of its slots.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,48 @@
 
 namespace weft {
 
-enum class SlotKind : std::uint8_t { forward, backward };
+enum class SlotKind : std::uint8_t {
+    forward,
+    backward,        // both gradients
+    input_backward,  // gradients of the activations only, where a schedule takes the weights' apart
+    weight_backward,
+};
 
 struct Slot {
     SlotKind kind;
     std::uint32_t micro_batch;
+    std::uint32_t chunk = 0;  // which of the stage's model parts
     bool operator==(const Slot&) const = default;
+};
+
+struct PipelineShape {
+    std::uint32_t stages = 1;
+    std::uint32_t micro_batches = 1;
+    std::uint32_t chunks = 1;  // model parts per stage
+};
+
+// One place on a micro-batch's way through the pipeline.
+struct Place {
+    std::uint32_t stage = 0, chunk = 0;
+    bool operator==(const Place&) const = default;
 };
 
 // One file per schedule, workloads/schedule/<file>.cpp; `key` is its name in a job file.
 struct Schedule {
     std::string_view key;
     std::string_view summary;
-    // Slots of `stage` (0 .. stages - 1): every micro-batch once forward and once backward.
-    std::vector<Slot> (*slots)(std::uint32_t stage, std::uint32_t stages, std::uint32_t micro_batches);
+    std::uint32_t chunks;  // model parts per stage; 0: as many as the job asks for (`layout.virtual`)
+    // Copies of every model part: 2 where micro-batches travel in both directions.
+    std::uint32_t copies;
+    // Whether boundary tensors travel beside computation, each slot waiting only for what it needs.
+    enum class Handover : std::uint8_t { blocking, beside } handover;
+    // Why the schedule cannot run a shape, with the numbers; empty if it can.
+    std::string (*obstacle)(const PipelineShape& shape);
+    // The places that a micro-batch passes, forward; the place at position i holds model part i. Backward reverses it.
+    std::vector<Place> (*path)(const PipelineShape& shape, std::uint32_t micro_batch);
+    // Slots of `stage`: every micro-batch once forward and once backward (whole, or as both halves) on each of its
+    // places on this stage.
+    std::vector<Slot> (*slots)(const PipelineShape& shape, std::uint32_t stage);
 };
 
 namespace schedule {
@@ -32,7 +60,12 @@ std::span<const Schedule* const> all();
 const Schedule* find_schedule(std::string_view key);  // nullptr if unknown
 std::vector<std::string> schedule_keys();
 
-// The most micro-batches whose activations are alive at once on a stage with these slots.
+std::string no_obstacle(const PipelineShape& shape);  // every shape runs
+// Places in stage order, the path of a schedule with one chunk per stage.
+std::vector<Place> straight_path(const PipelineShape& shape, std::uint32_t micro_batch);
+
+// The most activations of micro-batches (on one chunk each) that are alive at once on a stage with these slots: from
+// forward until the weights' gradient is done.
 std::uint32_t peak_in_flight(std::span<const Slot> slots);
 
 }  // namespace weft

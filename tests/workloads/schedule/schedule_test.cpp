@@ -20,7 +20,7 @@ struct Execution {
 Execution execute(const Schedule& schedule, std::uint32_t stages, std::uint32_t micro_batches, double forward,
                   double backward) {
     std::vector<std::vector<Slot>> slots;
-    for (std::uint32_t s = 0; s < stages; ++s) slots.push_back(schedule.slots(s, stages, micro_batches));
+    for (std::uint32_t s = 0; s < stages; ++s) slots.push_back(schedule.slots({stages, micro_batches, 1}, s));
     std::vector<std::size_t> done(stages, 0);
     std::vector<double> clock(stages, 0);
     std::vector<std::vector<double>> forward_end(stages, std::vector<double>(micro_batches, -1)),
@@ -54,7 +54,7 @@ class schedules : public testing::TestWithParam<Case> {};
 TEST_P(schedules, run_every_micro_batch_once_forward_and_once_backward_on_every_stage) {
     const auto [schedule, stages, micro_batches] = GetParam();
     for (std::uint32_t s = 0; s < stages; ++s) {
-        const std::vector<Slot> slots = schedule->slots(s, stages, micro_batches);
+        const std::vector<Slot> slots = schedule->slots({stages, micro_batches, 1}, s);
         ASSERT_EQ(slots.size(), 2U * micro_batches);
         for (std::uint32_t m = 0; m < micro_batches; ++m) {
             const auto forward = std::ranges::find(slots, Slot{SlotKind::forward, m});
@@ -77,7 +77,7 @@ TEST_P(schedules, hold_the_activations_that_their_papers_say) {
     const auto [schedule, stages, micro_batches] = GetParam();
     for (std::uint32_t s = 0; s < stages; ++s) {
         const std::uint32_t expected = schedule->key == "gpipe" ? micro_batches : std::min(stages - s, micro_batches);
-        EXPECT_EQ(peak_in_flight(schedule->slots(s, stages, micro_batches)), expected);
+        EXPECT_EQ(peak_in_flight(schedule->slots({stages, micro_batches, 1}, s)), expected);
     }
 }
 

@@ -1,0 +1,50 @@
+// One communication call of a framework, as one rank issues it. Described, not executed.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sim/base/quantity.hpp"
+#include "sim/collective/algorithm.hpp"
+
+namespace weft {
+
+// Who takes part in a call.
+enum class GroupKind : std::uint8_t {
+    tensor,         // the tensor ranks of one replica
+    context,        // the ranks that share one sequence
+    data,           // the ranks that hold the same dense parameters: data x context
+    data_inner,     // consecutive ones of them, Job::shard_ranks each (hybrid sharding, hpZ, qgZ inside a node)
+    data_outer,     // those with the same place in their data_inner group
+    expert,         // the ranks that share the experts of a layer
+    expert_tensor,  // the tensor ranks of one expert
+    expert_data,    // the ranks that hold the same experts
+    model,          // all ranks of one data index
+    pipeline,       // one rank of every stage
+    embedding,      // the first and the last stage, which share a tied embedding
+    mirror,         // stages i and p - 1 - i, which hold the same layers under a bidirectional schedule
+    boundary,       // a sender and a receiver on two stages
+};
+inline constexpr std::size_t group_kinds = 13;
+
+// Which library function the framework calls: DeepSpeed's logger sees only what goes through deepspeed.comm.
+enum class Through : std::uint8_t { torch, deepspeed };
+
+enum class Direction : std::uint8_t { none, send, receive };
+
+struct Call {
+    Collective op{};
+    GroupKind group{};
+    Bytes message{};           // full tensor of one call, as `type` elements
+    std::string_view label{};  // static text: what it is, for people
+    std::string_view type{};   // "fp16", "fp32", "int64", "uint8", ...
+    Through through = Through::torch;
+    Direction direction = Direction::none;  // of a point-to-point call
+    std::uint32_t peer = 0;                 // stage it is exchanged with
+    std::uint32_t port = 0;                 // calls of one (sender, receiver, port) match in order
+    Seconds first_use{};                    // of a connection that is set up by this call
+
+    bool operator==(const Call&) const = default;
+};
+
+}  // namespace weft

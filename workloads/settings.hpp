@@ -1,0 +1,58 @@
+// Settings of one framework each, as job files have them under the framework's key. Defaults are the frameworks' own.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+enum class Setting : std::uint8_t { off, on };
+
+// DeepSpeed 0.14.0 (runtime/zero/config.py, runtime/config.py) under GPT-NeoX.
+struct DeepSpeedSettings {
+    Setting reduce_scatter = Setting::on;  // off: ZeRO-1/2 all-reduce the whole bucket buffer, ZeRO-3 all-reduces
+    Setting multi_rank_all_reduce = Setting::on;  // use_multi_rank_bucket_allreduce; off: one reduce per owner
+    double prefetch_elements = 5e7;               // stage3_prefetch_bucket_size
+    double persistence_elements = 1e5;            // stage3_param_persistence_threshold
+    double max_live_elements = 1e9;               // stage3_max_live_parameters
+    double max_reuse_elements = 1e9;              // stage3_max_reuse_distance
+    double sub_group_elements = 1e9;
+    Setting quantized_weights = Setting::off;      // ZeRO++ qwZ: zero_quantized_weights
+    std::uint32_t hierarchical_ranks = 1;          // ZeRO++ hpZ: zero_hpz_partition_size; 1: off
+    Setting quantized_gradients = Setting::off;    // ZeRO++ qgZ: zero_quantized_gradients
+    Setting pipe_partitioned = Setting::on;        // boundary activations travel as tensor shards ...
+    Setting grad_partitioned = Setting::on;        // ... and their gradients
+    Setting partition_activations = Setting::off;  // checkpoints kept as tensor shards, gathered again in backward
+    Setting attention_mask = Setting::on;          // sent along with every activation
+    Setting log_calls = Setting::off;              // the communication logger: every call blocks
+};
+
+// Megatron-core 0.8.0.
+struct MegatronSettings {
+    Setting overlap_parameters = Setting::off;   // --overlap-param-gather
+    Setting fused_cross_entropy = Setting::off;  // --cross-entropy-loss-fusion: two all-reduces instead of three
+    Setting variable_sequence = Setting::off;    // shapes are exchanged before every boundary tensor
+};
+
+enum class Sharding : std::uint8_t { full, gradients, hybrid, hybrid_gradients };  // FSDP's ShardingStrategy
+enum class BackwardPrefetch : std::uint8_t { none, before, after };  // the next gather against the current backward
+
+struct FsdpSettings {
+    std::uint32_t version = 1;  // 1: flat parameter per unit; 2: a group of per-parameter shards
+    Sharding strategy = Sharding::full;
+    std::uint32_t shard_ranks = 0;  // hybrid: ranks that share one copy; 0: those of a node
+    BackwardPrefetch backward_prefetch = BackwardPrefetch::before;
+    Setting forward_prefetch = Setting::off;
+    Setting limit_all_gathers = Setting::on;
+    double reduce_bytes = 0;                    // per gradient element on the wire; 0: as the parameters
+    Setting accumulate_locally = Setting::off;  // no_sync: unsharded gradients until the last micro-batch
+};
+
+// torch.nn.parallel.DistributedDataParallel.
+struct DdpSettings {
+    double first_bucket_mib = 1;
+    double bucket_mib = 25;
+};
+
+enum class ContextMethod : std::uint8_t { ring, all_gather, all_to_all };  // all_to_all: Ulysses
+
+}  // namespace weft
