@@ -16,6 +16,8 @@ std::string_view name(Collective op) {
             return "reduce_scatter";
         case Collective::broadcast:
             return "broadcast";
+        case Collective::reduce:
+            return "reduce";
         case Collective::all_to_all:
             return "all_to_all";
         case Collective::point_to_point:

@@ -12,7 +12,15 @@
 
 namespace weft {
 
-enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, point_to_point };
+enum class Collective : std::uint8_t {
+    all_reduce,
+    all_gather,
+    reduce_scatter,
+    broadcast,
+    reduce,
+    all_to_all,
+    point_to_point,
+};
 
 std::string_view name(Collective op);  // "all_reduce", ...
 
@@ -54,7 +62,7 @@ struct Transfer {
 };
 
 // For n >= 2 members the full message (nccl-tests convention: the larger of send and receive buffer) has `chunks(n)`
-// pieces. The root of a broadcast, and the sender of a point_to_point, is member 0.
+// pieces. The root of a broadcast, and the sender of a point_to_point, is member 0; the root of a reduce is the last.
 struct Algorithm {
     std::string_view name;  // "ring", "halving_doubling", "direct"
     Collective op;

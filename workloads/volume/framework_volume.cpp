@@ -21,6 +21,7 @@ Bytes wire_volume(Collective op, Bytes message, std::uint32_t n) {
             return {2 * message.value * others / n};
         case Collective::all_gather:
         case Collective::reduce_scatter:
+        case Collective::reduce:  // as the study counts it
         case Collective::all_to_all:
             return {message.value * others / n};
         case Collective::broadcast:

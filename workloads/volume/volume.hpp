@@ -27,7 +27,7 @@ struct VolumeTable {
     Bytes total() const;              // one steady step
 };
 
-// Bytes that one rank of n puts on the wire: all-reduce 2 m (n-1)/n; all-gather, reduce-scatter and all-to-all
+// Bytes that one rank of n puts on the wire: all-reduce 2 m (n-1)/n; all-gather, reduce-scatter, reduce and all-to-all
 // m (n-1)/n; broadcast and point-to-point m.
 Bytes wire_volume(Collective op, Bytes message, std::uint32_t n);
 

@@ -41,6 +41,7 @@ State before(const Algorithm& algorithm, std::uint32_t n) {
             switch (algorithm.op) {
                 case Collective::all_reduce:
                 case Collective::reduce_scatter:
+                case Collective::reduce:
                     holds = true;
                     break;
                 case Collective::all_gather:
@@ -68,6 +69,9 @@ std::optional<Contributions> wanted(const Algorithm& algorithm, std::uint32_t n,
             return everyone(n);
         case Collective::reduce_scatter:
             if (chunk == member) return everyone(n);
+            return std::nullopt;
+        case Collective::reduce:
+            if (member == n - 1) return everyone(n);
             return std::nullopt;
         case Collective::all_gather:
             return Contributions{chunk};
@@ -242,6 +246,7 @@ double lower_bound(Collective op, std::uint32_t n) {
         case Collective::all_to_all:
             return others;
         case Collective::broadcast:
+        case Collective::reduce:  // all but the root have to send what they hold
         case Collective::point_to_point:
             return 1.0;
     }
@@ -259,7 +264,8 @@ TEST_P(every_algorithm, never_sends_less_than_the_lower_bound) {
         duration += phase.volume() / phase.duty * (phase.peer == Peer::all ? n - 1.0 : 1.0);
     }
     EXPECT_GE(duration, bound - 1e-12);
-    if (algorithm.name == "ring" && algorithm.op != Collective::broadcast) {
+    const bool fills_a_chain = algorithm.op == Collective::broadcast || algorithm.op == Collective::reduce;
+    if (algorithm.name == "ring" && !fills_a_chain) {
         EXPECT_NEAR(duration, bound, 1e-12) << "the ring is optimal";
     }
 }
@@ -317,7 +323,8 @@ TEST(choose, takes_rings_except_for_small_all_reduces_in_larger_groups) {
 class every_collective : public testing::TestWithParam<Collective> {};
 INSTANTIATE_TEST_SUITE_P(of, every_collective,
                          testing::Values(Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
-                                         Collective::broadcast, Collective::all_to_all, Collective::point_to_point),
+                                         Collective::broadcast, Collective::reduce, Collective::all_to_all,
+                                         Collective::point_to_point),
                          [](const auto& test) { return std::string(name(test.param)); });
 
 TEST_P(every_collective, has_an_algorithm_that_is_chosen_for_it) {

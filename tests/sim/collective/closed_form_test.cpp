@@ -39,7 +39,8 @@ struct Formula {
 double core(double n) { return static_cast<double>(std::bit_floor(static_cast<std::uint32_t>(n))); }
 double log2_of_core(double n) { return static_cast<double>(std::bit_width(static_cast<std::uint32_t>(n)) - 1); }
 
-// Ring and halving/doubling: Thakur, Rabenseifner, Gropp (2005). A broadcast of k = 8 n chunks: k + n - 2 rounds.
+// Ring and halving/doubling: Thakur, Rabenseifner, Gropp (2005). A broadcast or reduce of k = 8 n chunks: k + n - 2
+// rounds.
 constexpr Formula formulas[] = {
     {Collective::all_reduce, "ring",
      [](double n) -> Terms {
@@ -54,6 +55,10 @@ constexpr Formula formulas[] = {
          return {n - 1, (n - 1) / n};
      }},
     {Collective::broadcast, "ring",
+     [](double n) -> Terms {
+         return {n - 1, (9 * n - 2) / (8 * n)};
+     }},
+    {Collective::reduce, "ring",
      [](double n) -> Terms {
          return {n - 1, (9 * n - 2) / (8 * n)};
      }},
