@@ -1,0 +1,167 @@
+// DeepSpeed 0.14.0, ZeRO stages 1 and 2 (runtime/zero/stage_1_and_2.py). Gradients are copied to a contiguous bucket,
+// which is reduced before a tensor that would overfill it is added; every rank keeps the slices that it owns. No
+// reduce-scatter is ever issued: the bucket is all-reduced whole, or reduced owner by owner.
+//
+// Stage 2, and stage 1 with overlap, reduce from hooks in backward order; stage 1 without overlap (which a pipeline
+// engine forces) reduces after the backward pass, in the order of the optimizer groups. Stage 1 communicates only for
+// the last micro-batch, stage 2 for each.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "workloads/data_parallel/contiguous_bucket.hpp"
+#include "workloads/data_parallel/deepspeed_calls.hpp"
+#include "workloads/data_parallel/engines.hpp"
+
+namespace weft {
+namespace {
+
+// Which flat elements of an optimizer group a tensor is.
+struct Slice {
+    std::size_t group = 0;
+    double begin = 0;
+};
+
+std::vector<Slice> slices_of(const std::vector<OptimizerGroup>& groups, const std::vector<StageTensor>& tensors) {
+    std::vector<Slice> slices(tensors.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        double begin = 0;
+        for (const std::size_t t : groups[g].tensors) {
+            slices[t] = {g, begin};
+            begin += static_cast<double>(tensors[t].elements);
+        }
+    }
+    return slices;
+}
+
+class DeepSpeedZero12 final : public DataParallel {
+  public:
+    explicit DeepSpeedZero12(const ShardingInput& input)
+        : input_(input),
+          tensors_(stage_tensors(input.modules)),
+          first_(first_tensors(input.modules)),
+          groups_(optimizer_groups(input)),
+          slices_(slices_of(groups_, tensors_)),
+          overlaps_(input.gradient_overlap == Setting::on && input.stages == 1),
+          hooked_(input.zero == 2 || overlaps_),
+          bucket_(deepspeed_bucket(input)) {}
+
+    void start_up(Script& script) override { broadcast_parameters(script, input_); }
+
+    void after(Script& script, const PassAt& at, std::size_t index) override {
+        if (at.pass != Pass::backward || !hooked_ || !reduces(at)) return;
+        for (std::size_t t = first_[index + 1]; t-- > first_[index];) add(script, t, where(at));
+    }
+
+    void end_pass(Script& script, const PassAt& at) override {
+        if (at.pass != Pass::backward || !hooked_ || !reduces(at)) return;
+        close(script, where(at));
+        if (at.accumulation == Accumulation::continues) wait(script);
+    }
+
+    void finish_gradients(Script& script) override {
+        wait(script);
+        reduce_tied_embedding(script, input_, Through::deepspeed);
+        if (hooked_) return;
+        for (const OptimizerGroup& group : groups_) {
+            for (const std::size_t t : group.tensors) add(script, t, {});
+        }
+        close(script, {});
+    }
+
+    void before_optimizer(Script& script) override {
+        const bool model_group = input_.model_ranks > 1;  // _model_parallel_all_reduce does nothing for one rank
+        all_reduce_overflow(script, GroupKind::data);
+        if (model_group) all_reduce_overflow(script, GroupKind::model);
+        for (const OptimizerGroup& group : groups_) {
+            all_reduce_gradient_norm(script, group.group);
+            if (model_group) all_reduce_gradient_norm(script, GroupKind::model);
+        }
+    }
+
+    void after_optimizer(Script& script) override { gather_updated_parameters(script, input_); }
+
+  private:
+    bool reduces(const PassAt& at) const { return input_.zero == 2 || at.accumulation == Accumulation::complete; }
+    Where where(const PassAt& at) const {
+        return input_.zero == 2 ? at.where : Where{.micro_batch = Where::whole_step, .layer = at.where.layer};
+    }
+
+    void add(Script& script, std::size_t tensor, Where where) {
+        const double elements = static_cast<double>(tensors_[tensor].elements);
+        if (bucket_.overfilled_by(elements)) close(script, where);
+        bucket_.add(tensor, elements);
+    }
+
+    void close(Script& script, Where where) {
+        if (bucket_.empty()) return;
+        std::vector<ActionId> issued;
+        const auto reduce = [&](Collective op, GroupKind group, double elements) {
+            const std::string_view label = op == Collective::reduce ? "reduce gradients" : "all-reduce gradients";
+            const Call call = deepspeed_call(op, group, elements * input_.element_bytes, label, input_.element_type);
+            if (overlaps_) {
+                issued.push_back(issue_unless_logged(script, input_, call, where));
+            } else {
+                script.call(call, where);
+            }
+        };
+        if (input_.deepspeed.reduce_scatter == Setting::off) {  // the whole buffer, however full
+            reduce(Collective::all_reduce, GroupKind::data, std::max(bucket_.filled(), bucket_.limit()));
+        } else if (input_.deepspeed.multi_rank_all_reduce == Setting::on) {
+            for (const auto& [group, elements] : by_group()) reduce(Collective::all_reduce, group, elements);
+        } else {
+            for (const auto& [owner, elements] : by_owner()) reduce(Collective::reduce, owner.first, elements);
+        }
+        bucket_.clear();
+        wait(script);  // the next gradients go to the other one of two buffers: what is reduced from it must be done
+        in_flight_ = std::move(issued);
+    }
+
+    std::map<GroupKind, double> by_group() const {
+        std::map<GroupKind, double> elements;
+        for (const std::size_t t : bucket_.tensors())
+            elements[group_of(tensors_[t])] += static_cast<double>(tensors_[t].elements);
+        return elements;
+    }
+
+    // Elements of the bucket in each owner's partition of the flat groups.
+    std::map<std::pair<GroupKind, std::uint32_t>, double> by_owner() const {
+        std::map<std::pair<GroupKind, std::uint32_t>, double> elements;
+        for (const std::size_t t : bucket_.tensors()) {
+            const OptimizerGroup& group = groups_[slices_[t].group];
+            const double partition = group.padded / group.ranks;
+            double begin = slices_[t].begin;
+            const double end = begin + static_cast<double>(tensors_[t].elements);
+            while (begin < end) {
+                const auto owner = static_cast<std::uint32_t>(begin / partition);
+                const double stop = std::min(end, (owner + 1) * partition);
+                elements[{group.group, owner}] += stop - begin;
+                begin = stop;
+            }
+        }
+        return elements;
+    }
+
+    void wait(Script& script) {
+        for (const ActionId reduction : in_flight_) script.wait(reduction);
+        in_flight_.clear();
+    }
+
+    ShardingInput input_;
+    std::vector<StageTensor> tensors_;
+    std::vector<std::size_t> first_;
+    std::vector<OptimizerGroup> groups_;
+    std::vector<Slice> slices_;
+    bool overlaps_, hooked_;
+
+    ContiguousBucket bucket_;
+    std::vector<ActionId> in_flight_;  // reductions of the latest bucket
+};
+
+}  // namespace
+
+std::unique_ptr<DataParallel> make_deepspeed_zero12(const ShardingInput& input) {
+    return std::make_unique<DeepSpeedZero12>(input);
+}
+
+}  // namespace weft

@@ -1,0 +1,31 @@
+// In which order the hooks of a stage's modules fire, as DeepSpeed registers them: on every module, also on those that
+// only contain others (the model, a layer, its attention, its MLP).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "workloads/data_parallel/sharding_input.hpp"
+
+namespace weft {
+
+// Containers whose hooks fire just before those of a module.
+struct ContainerHooks {
+    std::uint32_t forward = 0;   // the module is the first in them
+    std::uint32_t backward = 0;  // the module is the last in them
+};
+
+// Of each module. Attention and MLP are runs of two or more modules with matrices; a layer is what holds them. The
+// hook of the whole model, before everything, is not among them.
+std::vector<ContainerHooks> container_hooks(std::span<const StageModule> modules);
+
+struct ModuleVisit {
+    std::uint32_t module = 0;
+    Pass pass{};
+};
+
+// One micro-batch, forward and backward; where layers are checkpointed each runs forward again before its backward.
+std::vector<ModuleVisit> module_visits(std::span<const StageModule> modules, Checkpointing checkpointing);
+
+}  // namespace weft

@@ -1,0 +1,49 @@
+// What a data-parallel engine has to know about the job and its stage, as plain values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "workloads/data_parallel/data_parallel.hpp"
+#include "workloads/settings.hpp"
+
+namespace weft {
+
+enum class LossScaling : std::uint8_t { none, dynamic };        // dynamic: fp16, overflows are looked for
+enum class EmbeddingTie : std::uint8_t { none, over_stages };   // over_stages: first and last stage hold a copy each
+enum class Checkpointing : std::uint8_t { none, every_layer };  // every layer runs forward again before its backward
+
+struct ShardingInput {
+    std::span<const StageModule> modules{};  // forward order, chunk by chunk; must outlive the engine
+    StepKind step = StepKind::steady;
+    std::uint32_t stage = 0;
+    std::uint32_t stages = 1;
+    std::uint32_t micro_batches = 1;
+
+    std::uint32_t ranks = 1;         // GroupKind::data
+    std::uint32_t expert_ranks = 1;  // GroupKind::expert_data
+    std::uint32_t inner_ranks = 1;   // GroupKind::data_inner; 1 or `ranks`: not used
+    std::uint32_t node_ranks = 1;    // ranks of the data group that share a node
+    std::uint32_t model_ranks = 1;   // GroupKind::model
+    std::uint32_t tensor_ranks = 1;
+
+    double element_bytes = 2;   // of a parameter
+    double gradient_bytes = 2;  // of an accumulated gradient
+    std::string_view element_type = "fp16";
+    std::string_view gradient_type = "fp16";
+
+    std::uint32_t zero = 0;  // stage of ZeRO
+    Setting gradient_overlap = Setting::off;
+    double bucket_elements = 0;  // 0: the framework's default
+    LossScaling loss_scaling = LossScaling::none;
+    EmbeddingTie embedding_tie = EmbeddingTie::none;
+    Checkpointing checkpointing = Checkpointing::none;
+
+    DeepSpeedSettings deepspeed{};
+    MegatronSettings megatron{};
+    FsdpSettings fsdp{};
+    DdpSettings ddp{};
+};
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+#include "workloads/data_parallel/stage_tensors.hpp"
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+
+std::vector<StageTensor> stage_tensors(std::span<const StageModule> modules) {
+    std::vector<StageTensor> tensors;
+    for (std::uint32_t m = 0; m < modules.size(); ++m) {
+        const StageModule& module = modules[m];
+        WEFT_CHECK(module.vector.size() == module.tensors.size(),
+                   "a module says of each tensor whether it is a vector");
+        for (std::size_t t = 0; t < module.tensors.size(); ++t) {
+            tensors.push_back(
+                {module.tensors[t], m, module.layer, module.chunk, static_cast<bool>(module.vector[t]), module.expert});
+        }
+    }
+    return tensors;
+}
+
+std::vector<std::size_t> first_tensors(std::span<const StageModule> modules) {
+    std::vector<std::size_t> first{0};
+    for (const StageModule& module : modules) first.push_back(first.back() + module.tensors.size());
+    return first;
+}
+
+void reduce_tied_embedding(Script& script, const ShardingInput& input, Through through) {
+    if (input.embedding_tie == EmbeddingTie::none || input.stages == 1) return;
+    const bool first = input.stage == 0, last = input.stage + 1 == input.stages;
+    if (!first && !last) return;
+    // The embedding opens the first stage and its copy, the output layer, closes the last.
+    const StageModule& copy = first ? input.modules.front() : input.modules.back();
+    script.call({.op = Collective::all_reduce,
+                 .group = GroupKind::embedding,
+                 .message = {static_cast<double>(copy.tensors.front()) * input.gradient_bytes},
+                 .label = "all-reduce tied embedding",
+                 .type = input.gradient_type,
+                 .through = through},
+                {});
+}
+
+}  // namespace weft

@@ -1,0 +1,44 @@
+// The parameter tensors of a stage one by one, and what every engine does with them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "workloads/data_parallel/sharding_input.hpp"
+
+namespace weft {
+
+struct StageTensor {
+    std::uint64_t elements = 0;
+    std::uint32_t module = 0;  // index into the stage's modules
+    std::uint32_t layer = 0;
+    std::uint32_t chunk = 0;
+    bool vector = false;
+    bool expert = false;
+};
+
+// In registration order.
+std::vector<StageTensor> stage_tensors(std::span<const StageModule> modules);
+
+// Index of the first tensor of each module, and one past the last tensor of all.
+std::vector<std::size_t> first_tensors(std::span<const StageModule> modules);
+
+// The group over which a tensor's gradient is summed, and its size.
+constexpr GroupKind group_of(const StageTensor& tensor) {
+    return tensor.expert ? GroupKind::expert_data : GroupKind::data;
+}
+constexpr std::uint32_t ranks_of(const ShardingInput& input, GroupKind group) {
+    return group == GroupKind::expert_data ? input.expert_ranks : input.ranks;
+}
+
+constexpr double round_up(double value, double multiple) {
+    const double quotient = value / multiple;
+    const auto whole = static_cast<double>(static_cast<std::uint64_t>(quotient));
+    return (whole < quotient ? whole + 1 : whole) * multiple;
+}
+
+// Sums the gradients of a tied embedding over its copies on the first and the last stage; nothing if there is no copy
+// or this stage has none.
+void reduce_tied_embedding(Script& script, const ShardingInput& input, Through through);
+
+}  // namespace weft
