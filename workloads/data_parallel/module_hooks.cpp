@@ -9,12 +9,6 @@ bool has_matrix(const StageModule& module) {
     return std::find(module.vector.begin(), module.vector.end(), false) != module.vector.end();
 }
 
-// Modules [first, end) of one layer, without an embedding before them.
-struct LayerRange {
-    std::uint32_t first = 0, end = 0;
-    std::vector<LayerRange> blocks{};  // attention, MLP
-};
-
 std::vector<LayerRange> blocks_in(std::span<const StageModule> modules, LayerRange layer) {
     std::vector<LayerRange> blocks;
     for (std::uint32_t first = layer.first; first < layer.end; ++first) {
@@ -26,7 +20,9 @@ std::vector<LayerRange> blocks_in(std::span<const StageModule> modules, LayerRan
     return blocks;
 }
 
-std::vector<LayerRange> layers_of(std::span<const StageModule> modules) {
+}  // namespace
+
+std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules) {
     std::vector<LayerRange> layers;
     const auto count = static_cast<std::uint32_t>(modules.size());
     for (std::uint32_t first = 0; first < count;) {
@@ -45,15 +41,13 @@ std::vector<LayerRange> layers_of(std::span<const StageModule> modules) {
     return layers;
 }
 
-}  // namespace
-
 std::vector<ContainerHooks> container_hooks(std::span<const StageModule> modules) {
     std::vector<ContainerHooks> hooks(modules.size());
     const auto count = [&](const LayerRange& range) {
         ++hooks[range.first].forward;
         ++hooks[range.end - 1].backward;
     };
-    for (const LayerRange& layer : layers_of(modules)) {
+    for (const LayerRange& layer : layer_ranges(modules)) {
         count(layer);
         for (const LayerRange& block : layer.blocks) count(block);
     }
@@ -64,7 +58,7 @@ std::vector<ModuleVisit> module_visits(std::span<const StageModule> modules, Che
     std::vector<ModuleVisit> visits;
     const auto count = static_cast<std::uint32_t>(modules.size());
     for (std::uint32_t m = 0; m < count; ++m) visits.push_back({m, Pass::forward});
-    const std::vector<LayerRange> layers = layers_of(modules);
+    const std::vector<LayerRange> layers = layer_ranges(modules);
     auto layer = layers.rbegin();
     for (std::uint32_t m = count; m-- > 0;) {
         if (layer != layers.rend() && m + 1 == layer->end) {

@@ -1,5 +1,6 @@
-// In which order the hooks of a stage's modules fire, as DeepSpeed registers them: on every module, also on those that
-// only contain others (the model, a layer, its attention, its MLP).
+// The layers that engines see in a stage's flat list of modules, and the order in which the hooks of modules fire as
+// DeepSpeed registers them: on every module, also on those that only contain others (the model, a layer, its attention,
+// its MLP).
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,20 @@
 
 namespace weft {
 
+// Modules [first, end) of a layer. The embedding, the final norm and the output layer belong to none.
+struct LayerRange {
+    std::uint32_t first = 0, end = 0;
+    std::vector<LayerRange> blocks{};  // attention and MLP: runs of two or more modules with matrices
+};
+std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules);
+
 // Containers whose hooks fire just before those of a module.
 struct ContainerHooks {
     std::uint32_t forward = 0;   // the module is the first in them
     std::uint32_t backward = 0;  // the module is the last in them
 };
 
-// Of each module. Attention and MLP are runs of two or more modules with matrices; a layer is what holds them. The
-// hook of the whole model, before everything, is not among them.
+// Of each module: layers and their blocks. The hook of the whole model, before everything, is not among them.
 std::vector<ContainerHooks> container_hooks(std::span<const StageModule> modules);
 
 struct ModuleVisit {

@@ -115,9 +115,13 @@ struct Player {
         engine.end_pass(script, at);
     }
 
-    void step(std::uint32_t micro_batches) {
+    void begin_step() {
         mark(Part::begin);
         engine.begin_step(script);
+    }
+
+    void step(std::uint32_t micro_batches) {
+        begin_step();
         for (std::uint32_t i = 0; i < micro_batches; ++i) {
             const auto accumulation = i + 1 == micro_batches ? Accumulation::complete : Accumulation::continues;
             forward(i, accumulation);

@@ -1,0 +1,220 @@
+// ZeRO-1/2 and stage 0 beyond the tables: settings, pipelines, single ranks, bf16 and start-up.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/workloads/data_parallel/stage_driver.hpp"
+
+namespace weft {
+namespace {
+
+using test::Part;
+using test::PlayedCall;
+
+ShardingInput zero(std::uint32_t stage, std::uint32_t ranks) {
+    ShardingInput input{.ranks = ranks, .zero = stage, .gradient_overlap = Setting::on};
+    input.loss_scaling = LossScaling::dynamic;
+    input.checkpointing = Checkpointing::every_layer;
+    return input;
+}
+
+std::vector<double> reductions(const std::vector<PlayedCall>& calls) {
+    std::vector<double> bytes;
+    for (const PlayedCall& played : calls) {
+        if (played.call.label.ends_with("reduce gradients")) bytes.push_back(played.call.message.value);
+    }
+    return bytes;
+}
+
+std::map<std::string, int> labels(const std::vector<PlayedCall>& calls, GroupKind group) {
+    std::map<std::string, int> counts;
+    for (const PlayedCall& played : calls) {
+        if (played.call.group == group) ++counts[std::string(played.call.label)];
+    }
+    return counts;
+}
+
+// The first of two stages of GPT-NeoX 1.3B: twelve layers and the embedding.
+std::vector<StageModule> first_stage() {
+    auto modules = test::neox_stage(12, 2048);
+    modules.resize(modules.size() - 2);
+    return modules;
+}
+
+// A pipeline engine reduces after the backward passes in the order of optimizer groups; the sizes are those of its log.
+TEST(deepspeed_zero_1, reduces_a_pipeline_stage_in_group_order) {
+    const auto modules = first_stage();
+    ShardingInput input = zero(1, 4);
+    input.modules = modules;
+    input.stages = 2;
+    input.model_ranks = 2;
+    const auto engine = make_deepspeed_zero12(input);
+    test::Player player{modules, *engine};
+    player.mark(Part::gradients);
+    engine->finish_gradients(player.script);
+    player.mark(Part::before_optimizer);
+    engine->before_optimizer(player.script);
+    player.mark(Part::after_optimizer);
+    engine->after_optimizer(player.script);
+    const auto calls = player.calls();
+    const std::vector<double> expected{977797120, 436846592};
+    EXPECT_EQ(reductions(calls), expected);
+    std::vector<double> gathers;
+    for (const PlayedCall& played : calls) {
+        EXPECT_FALSE(played.beside);
+        if (played.call.op == Collective::all_gather) gathers.push_back(played.call.message.value);
+    }
+    const std::vector<double> groups{1414004736, 638976};
+    EXPECT_EQ(gathers, groups);
+    const std::map<std::string, int> model{{"all-reduce overflow", 1}, {"all-reduce gradient norm", 2}};
+    EXPECT_EQ(labels(calls, GroupKind::model), model);
+}
+
+TEST(deepspeed_zero_1, reduces_and_logs_a_single_rank_but_gathers_nothing) {
+    const auto modules = test::neox_stage(6, 512);
+    const auto calls = test::play_step(make_deepspeed_zero12, zero(1, 1), modules);
+    EXPECT_EQ(reductions(calls), std::vector<double>{2.0 * 70426624});
+    const std::map<std::string, int> data{
+        {"all-reduce gradients", 1}, {"all-reduce overflow", 1}, {"all-reduce gradient norm", 2}};
+    EXPECT_EQ(labels(calls, GroupKind::data), data);
+}
+
+TEST(deepspeed_zero_1, without_reduce_scatter_reduces_the_whole_buffer) {
+    ShardingInput input = zero(1, 8);
+    input.deepspeed.reduce_scatter = Setting::off;
+    const std::vector<double> expected(3, 1e9);
+    EXPECT_EQ(reductions(test::play_step(make_deepspeed_zero12, input, test::neox_stage(24, 2048))), expected);
+}
+
+// Owner by owner: a partition of a group takes what of it the bucket holds. Naive twin: element by element.
+TEST(deepspeed_zero_1, reduces_to_each_owner_what_it_owns) {
+    const auto modules = test::neox_stage(2, 16, 64);
+    ShardingInput input = zero(1, 3);
+    input.deepspeed.multi_rank_all_reduce = Setting::off;
+    input.bucket_elements = 3000;
+
+    struct Owned {
+        int group;
+        std::uint64_t owner;
+    };
+    std::uint64_t total[2] = {0, 0};
+    std::vector<std::pair<int, std::uint64_t>> tensors;  // group, elements; registration order
+    for (const StageModule& module : modules) {
+        for (std::size_t t = 0; t < module.tensors.size(); ++t) {
+            tensors.emplace_back(module.vector[t] ? 1 : 0, module.tensors[t]);
+            total[module.vector[t] ? 1 : 0] += module.tensors[t];
+        }
+    }
+    std::vector<std::vector<Owned>> elements;  // of each tensor
+    std::uint64_t position[2] = {0, 0};
+    for (const auto& [group, size] : tensors) {
+        const std::uint64_t partition = (total[group] + 5) / 6 * 6 / 3;
+        elements.emplace_back();
+        for (std::uint64_t i = 0; i < size; ++i) elements.back().push_back({group, position[group]++ / partition});
+    }
+    std::vector<double> expected;
+    std::map<std::pair<int, std::uint64_t>, double> bucket;
+    double filled = 0;
+    const auto flush = [&] {
+        for (const auto& [owner, count] : bucket) expected.push_back(2 * count);
+        bucket.clear();
+        filled = 0;
+    };
+    for (std::size_t t = tensors.size(); t-- > 0;) {
+        if (filled > 0 && filled + static_cast<double>(tensors[t].second) > 3000) flush();
+        filled += static_cast<double>(tensors[t].second);
+        for (const Owned& element : elements[t]) bucket[{0, element.owner}] += 1;
+    }
+    flush();
+
+    std::vector<double> found;
+    for (const PlayedCall& played : test::play_step(make_deepspeed_zero12, input, modules)) {
+        if (played.call.op == Collective::reduce) found.push_back(played.call.message.value);
+    }
+    EXPECT_EQ(found, expected);
+}
+
+// With two buffers the reduction of a bucket may run while the next one fills, no longer.
+TEST(deepspeed_zero_2, has_at_most_two_buckets_under_way) {
+    const auto modules = test::neox_stage(4, 64, 512);
+    ShardingInput input = zero(2, 4);
+    input.modules = modules;
+    input.micro_batches = 2;
+    input.bucket_elements = 20000;
+    const auto engine = make_deepspeed_zero12(input);
+    test::Player player{modules, *engine};
+    player.step(2);
+    int open = 0, most = 0, issued = 0;
+    for (const Action& action : player.script.actions()) {
+        if (action.kind == Action::Kind::issue) most = std::max(most, ++open), ++issued;
+        if (action.kind == Action::Kind::wait) --open;
+    }
+    EXPECT_GT(issued, 8);
+    EXPECT_EQ(most, 2);
+    EXPECT_EQ(open, 0);
+}
+
+TEST(deepspeed_zero_1, communicates_only_after_the_last_micro_batch) {
+    ShardingInput one = zero(1, 4), four = zero(1, 4);
+    four.micro_batches = 4;
+    const auto modules = test::neox_stage(2, 64);
+    EXPECT_EQ(reductions(test::play_step(make_deepspeed_zero12, one, modules)),
+              reductions(test::play_step(make_deepspeed_zero12, four, modules)));
+    one.zero = four.zero = 2;
+    EXPECT_EQ(4 * reductions(test::play_step(make_deepspeed_zero12, one, modules)).size(),
+              reductions(test::play_step(make_deepspeed_zero12, four, modules)).size());
+}
+
+TEST(deepspeed_stage_0, with_bf16_gathers_parameters_and_looks_for_no_overflow) {
+    ShardingInput input = zero(0, 8);
+    input.loss_scaling = LossScaling::none;
+    input.element_type = "bf16";
+    const auto calls = test::play_step(make_deepspeed_stage0, input, test::neox_stage(2, 64));
+    const std::map<std::string, int> data{{"all-reduce gradients", 1}, {"all-gather parameters", 2}};
+    const std::map<std::string, int> model{{"all-reduce gradient norm", 1}};
+    EXPECT_EQ(labels(calls, GroupKind::data), data);
+    EXPECT_EQ(labels(calls, GroupKind::model), model);
+}
+
+TEST(deepspeed, start_up_broadcasts_every_tensor_once) {
+    const auto modules = test::neox_stage(24, 2048);
+    for (const std::uint32_t stage : {0U, 1U, 2U}) {
+        const auto make = stage == 0 ? make_deepspeed_stage0 : make_deepspeed_zero12;
+        double bytes = 0;
+        const auto calls = test::play_start_up(make, zero(stage, 8), modules);
+        for (const PlayedCall& played : calls) {
+            EXPECT_EQ(played.call.op, Collective::broadcast);
+            bytes += played.call.message.value;
+        }
+        EXPECT_EQ(calls.size(), 12U * 24 + 4);
+        EXPECT_EQ(bytes, 2.0 * 1414647808);
+    }
+}
+
+TEST(tied_embedding, is_summed_where_a_copy_is) {
+    const std::uint64_t h = 64;
+    const auto modules = test::neox_stage(2, h, 512);
+    for (const auto make : {make_deepspeed_stage0, make_megatron_ddp}) {
+        for (const std::uint32_t stage : {0U, 1U, 2U}) {
+            ShardingInput input{.stage = stage, .stages = 3, .embedding_tie = EmbeddingTie::over_stages};
+            const auto counts = labels(test::play_step(make, input, modules), GroupKind::embedding);
+            EXPECT_EQ(counts.size(), stage == 1 ? 0U : 1U);
+        }
+    }
+}
+
+// The distributed optimizer keeps a tied embedding in a bucket of its own.
+TEST(tied_embedding, has_its_own_bucket_under_the_distributed_optimizer) {
+    const auto modules = test::neox_stage(2, 64, 512);
+    ShardingInput input{.stages = 2, .ranks = 4, .zero = 1, .embedding_tie = EmbeddingTie::over_stages};
+    std::vector<double> bytes;
+    for (const PlayedCall& played : test::play_step(make_megatron_ddp, input, modules)) {
+        if (played.call.op == Collective::reduce_scatter) bytes.push_back(played.call.message.value);
+    }
+    ASSERT_EQ(bytes.size(), 2U);
+    EXPECT_EQ(bytes.back(), 2.0 * 512 * 64);
+}
+
+}  // namespace
+}  // namespace weft
