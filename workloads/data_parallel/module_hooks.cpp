@@ -9,12 +9,16 @@ bool has_matrix(const StageModule& module) {
     return std::find(module.vector.begin(), module.vector.end(), false) != module.vector.end();
 }
 
+bool outside_layers(const StageModule& module) {
+    return module.name == "embedding" || module.name == "final norm" || module.name == "head";
+}
+
 std::vector<LayerRange> blocks_in(std::span<const StageModule> modules, LayerRange layer) {
     std::vector<LayerRange> blocks;
     for (std::uint32_t first = layer.first; first < layer.end; ++first) {
         std::uint32_t end = first;
         while (end < layer.end && has_matrix(modules[end])) ++end;
-        if (end - first >= 2) blocks.push_back({first, end});
+        if (end > first) blocks.push_back({first, end});
         first = std::max(first, end);
     }
     return blocks;
@@ -24,20 +28,17 @@ std::vector<LayerRange> blocks_in(std::span<const StageModule> modules, LayerRan
 
 std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules) {
     std::vector<LayerRange> layers;
-    const auto count = static_cast<std::uint32_t>(modules.size());
-    for (std::uint32_t first = 0; first < count;) {
-        const auto same = [&](std::uint32_t m) {
-            return m < count && modules[m].layer == modules[first].layer && modules[m].chunk == modules[first].chunk;
-        };
-        LayerRange layer{first, first + 1};
-        while (same(layer.end)) ++layer.end;
-        first = layer.end;
-        const bool embedding =
-            layer.end - layer.first > 1 && has_matrix(modules[layer.first]) && !has_matrix(modules[layer.first + 1]);
-        if (embedding) ++layer.first;
-        layer.blocks = blocks_in(modules, layer);
-        if (!layer.blocks.empty()) layers.push_back(layer);
+    for (std::uint32_t m = 0; m < modules.size(); ++m) {
+        if (outside_layers(modules[m])) continue;
+        const bool continues = !layers.empty() && layers.back().end == m && modules[m].layer == modules[m - 1].layer &&
+                               modules[m].chunk == modules[m - 1].chunk;
+        if (continues) {
+            ++layers.back().end;
+        } else {
+            layers.push_back({m, m + 1});
+        }
     }
+    for (LayerRange& layer : layers) layer.blocks = blocks_in(modules, layer);
     return layers;
 }
 

@@ -11,10 +11,10 @@
 
 namespace weft {
 
-// Modules [first, end) of a layer. The embedding, the final norm and the output layer belong to none.
+// Modules [first, end) of a layer. "embedding", "final norm" and "head", which are told by their names, belong to none.
 struct LayerRange {
     std::uint32_t first = 0, end = 0;
-    std::vector<LayerRange> blocks{};  // attention and MLP: runs of two or more modules with matrices
+    std::vector<LayerRange> blocks{};  // attention and MLP: runs of modules with matrices
 };
 std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules);
 
