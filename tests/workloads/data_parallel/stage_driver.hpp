@@ -12,22 +12,24 @@ namespace weft::test {
 
 constexpr std::uint64_t modules_per_layer = 6;
 
-// Embedding, `layers` times six modules with biases everywhere, final norm, output layer without bias.
-inline std::vector<StageModule> neox_stage(std::uint32_t layers, std::uint64_t h, std::uint64_t vocabulary = 50304) {
-    std::vector<StageModule> modules{{"embedding", 0, 0, false, {vocabulary * h}, {false}}};
+// Embedding, `layers` times six modules with biases everywhere, final norm, output layer without bias: what one of
+// `ranks` tensor ranks holds. Norms and the biases of row-parallel matrices are not cut.
+inline std::vector<StageModule> neox_stage(std::uint32_t layers, std::uint64_t h, std::uint64_t vocabulary = 50304,
+                                           std::uint64_t ranks = 1) {
+    std::vector<StageModule> modules{{"embedding", 0, 0, false, {vocabulary * h / ranks}, {false}}};
     for (std::uint32_t layer = 0; layer < layers; ++layer) {
         const auto add = [&](const char* name, std::uint64_t weight, std::uint64_t bias) {
             modules.push_back({name, layer, 0, false, {weight, bias}, {weight == bias, true}});
         };
         add("input norm", h, h);
-        add("qkv", 3 * h * h, 3 * h);
-        add("dense", h * h, h);
+        add("qkv", 3 * h * h / ranks, 3 * h / ranks);
+        add("dense", h * h / ranks, h);
         add("post-attention norm", h, h);
-        add("h_to_4h", 4 * h * h, 4 * h);
-        add("4h_to_h", 4 * h * h, h);
+        add("h_to_4h", 4 * h * h / ranks, 4 * h / ranks);
+        add("4h_to_h", 4 * h * h / ranks, h);
     }
     modules.push_back({"final norm", layers, 0, false, {h, h}, {true, true}});
-    modules.push_back({"head", layers, 0, false, {h * vocabulary}, {false}});
+    modules.push_back({"head", layers, 0, false, {h * vocabulary / ranks}, {false}});
     return modules;
 }
 
