@@ -3,11 +3,22 @@
 namespace weft {
 namespace {
 
-// Elements of the matrices of one layer: biases and norms do no matrix products.
-double layer_matrices(const Transformer& model) {
-    const double outputs = static_cast<double>(qkv_width(model) + ffn_input_width(model));
-    const double inputs = static_cast<double>(query_width(model)) + model.ffn_hidden;
-    return model.hidden * (outputs + inputs);
+// Elements of the matrices that a token meets in one layer: biases and norms do no matrix products.
+double layer_matrices(const Transformer& model, LayerKind kind) {
+    const double attention = static_cast<double>(qkv_width(model) + query_width(model));
+    if (kind == LayerKind::dense) {
+        return model.hidden * (attention + static_cast<double>(ffn_input_width(model)) + model.ffn_hidden);
+    }
+    const Experts& experts = model.experts;
+    const double expert = static_cast<double>(expert_input_width(model)) + experts.ffn_hidden;
+    const double shared = static_cast<double>(shared_input_width(model) + shared_width(model));
+    return model.hidden * (attention + experts.count + experts.top_k * expert + shared);
+}
+
+double all_layer_matrices(const Transformer& model) {
+    const double with = expert_layers(model);
+    return with * layer_matrices(model, LayerKind::expert) +
+           (model.layers - with) * layer_matrices(model, LayerKind::dense);
 }
 
 double vocabulary(const Transformer& model) { return static_cast<double>(padded_vocabulary(model, 1)); }
@@ -16,7 +27,7 @@ double vocabulary(const Transformer& model) { return static_cast<double>(padded_
 
 Flops model_flops(const Transformer& model, double sequences, double sequence) {
     const double tokens = sequences * sequence;
-    const double matrices = model.layers * layer_matrices(model) + model.hidden * vocabulary(model);
+    const double matrices = all_layer_matrices(model) + model.hidden * vocabulary(model);
     const double scores = 2.0 * model.layers * static_cast<double>(query_width(model)) * sequence;
     return {6.0 * tokens * (matrices + scores)};
 }
@@ -32,7 +43,9 @@ Flops megatron_core_flops(const Transformer& model, double sequences, double seq
     const double groups = static_cast<double>(model.kv_heads) / model.heads;
     const double queries = static_cast<double>(query_width(model)) / h;
     const double attention = (1.0 + groups + sequence / h) * queries;
-    const double mlp = model.ffn_hidden / h * (model.gated ? 1.5 : 1.0);
+    const Experts& experts = model.experts;
+    const double ffn = experts.count == 0 ? model.ffn_hidden : 1.0 * experts.top_k * experts.ffn_hidden;
+    const double mlp = ffn / h * (model.gated ? 1.5 : 1.0);
     const double shape = attention + mlp + vocabulary(model) / (2.0 * layers * h);
     return {12.0 * sequences * sequence * layers * h * h * shape};
 }

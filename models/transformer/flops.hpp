@@ -11,7 +11,8 @@ namespace weft {
 // Matmul FLOPs of the model for `sequences` sequences of length `sequence`, forward and backward, no recomputation:
 // 6 FLOPs per matrix parameter and token plus 12 L h s per token of attention scores (full, not causal), i.e.
 // 72 B s L h^2 (1 + s/6h + V/12Lh) for h_ffn = 4h, with the vocabulary padded for one tensor rank.
-// Source: Narayanan et al. 2021 (2104.04473) without recomputation; Korthikanti et al. 2022 (2205.05198).
+// Source: Narayanan et al. 2021 (2104.04473) without recomputation; Korthikanti et al. 2022 (2205.05198). Of experts,
+// the router's matrix, the top_k that a token meets and the shared ones.
 Flops model_flops(const Transformer& model, double sequences, double sequence);
 
 // Passes over the layers that a printed figure counts.
@@ -23,7 +24,7 @@ enum class Passes : std::uint8_t { forward_backward = 3, with_recompute = 4 };
 Flops megatron_flops(const Transformer& model, double sequences, double sequence, Passes passes);
 
 // Megatron-core 0.8: 12 B s L h^2 [(1 + g/a + s/h) q + f/h (3/2 if gated) + V/2Lh], q = a d / h: no recomputation,
-// causal attention counted as half.
+// causal attention counted as half. Of experts it counts top_k MLPs in every layer, and neither shared ones nor router.
 Flops megatron_core_flops(const Transformer& model, double sequences, double sequence);
 
 // GPT-NeoX before September 2023: B s (6 P + 60 s h L): attention five times, no recomputed matrices; P includes the

@@ -1,5 +1,10 @@
 #include "models/transformer/kernel_parts.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/check.hpp"
+
 namespace weft {
 
 Kernel gemm_kernel(std::string_view name, double m, double n, double k, double element_bytes, double count) {
@@ -18,7 +23,7 @@ Kernel memory_kernel(std::string_view name, double elements, double element_byte
 }
 
 ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
-    : tokens(static_cast<double>(shard.micro_batch) * shard.sequence),
+    : tokens(static_cast<double>(shard.micro_batch) * shard.sequence / shard.context),
       hidden(model.hidden),
       hidden_state(tokens * hidden),
       own_state(shard.sequence_parallel == SequenceParallel::on ? hidden_state / shard.tensor : hidden_state),
@@ -30,5 +35,52 @@ ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
       scores(tokens * model.heads * shard.sequence / shard.tensor),
       heads(static_cast<double>(shard.micro_batch) * model.heads / shard.tensor),
       element_bytes(shard.element_bytes) {}
+
+ExpertSizes::ExpertSizes(const Transformer& model, const Shard& shard)
+    : local(static_cast<double>(model.experts.count) / shard.expert),
+      inputs(static_cast<double>(expert_input_width(model)) / shard.expert_tensor),
+      ffn(static_cast<double>(model.experts.ffn_hidden) / shard.expert_tensor),
+      shared_inputs(static_cast<double>(shared_input_width(model)) / shard.tensor),
+      shared_ffn(static_cast<double>(shared_width(model)) / shard.tensor) {
+    WEFT_CHECK(model.experts.count > 0, "sizes of experts of a model without");
+    WEFT_CHECK(shard.expert_tensor <= shard.tensor, "more expert-tensor ranks than tensor ranks");
+    constexpr double least_capacity = 4.0;  // DeepSpeed's min_capacity
+    const double tokens = ShardSizes(model, shard).tokens, count = model.experts.count;
+    const double group = tokens * shard.expert_tensor / shard.tensor;  // dispatched by an expert-tensor group together
+    const bool divided = shard.sequence_parallel == SequenceParallel::on;
+    const double own = divided ? tokens / shard.tensor : group;
+    routed = divided ? tokens / shard.tensor : tokens;
+    if (shard.capacity_factor == 0.0) {
+        dispatched = own * model.experts.top_k;
+        rows = group * model.experts.top_k * shard.expert / count * shard.imbalance;
+        return;
+    }
+    const double capacity =
+        std::max(least_capacity, std::ceil(shard.capacity_factor * model.experts.top_k * group / count));
+    dispatched = count * capacity * (own / group);
+    rows = shard.expert * capacity;
+}
+
+LayerPiece piece_of(Piece piece, std::string_view module) {
+    return {.piece = piece, .module = module, .forward = {}, .input_backward = {}, .weight_backward = {}};
+}
+
+void add_linear(LayerPiece& piece, const Linear& linear, const Transformer& model, double element_bytes) {
+    const auto& [forward, input_gradient, weight_gradient, bias_gradient, rows, inputs, outputs, count] = linear;
+    piece.forward.push_back(gemm_kernel(forward, rows, outputs, inputs, element_bytes, count));
+    piece.input_backward.push_back(gemm_kernel(input_gradient, rows, inputs, outputs, element_bytes, count));
+    piece.weight_backward.push_back(gemm_kernel(weight_gradient, outputs, inputs, rows, element_bytes, count));
+    if (!model.biases || bias_gradient.empty()) return;
+    piece.weight_backward.push_back(memory_kernel(bias_gradient, count * rows * outputs, element_bytes));
+}
+
+Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes) {
+    return memory_kernel(model.gated ? "swiglu" : "gelu", rows * (inputs + outputs), element_bytes);
+}
+
+Kernel activation_gradient(const Transformer& model, double rows, double inputs, double outputs, double element_bytes) {
+    return memory_kernel(model.gated ? "swiglu gradient" : "gelu gradient", rows * (2.0 * inputs + outputs),
+                         element_bytes);
+}
 
 }  // namespace weft

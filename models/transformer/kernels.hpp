@@ -30,7 +30,19 @@ struct Kernel {
 enum class AttentionCore : std::uint8_t { unfused, flash };
 enum class SequenceParallel : std::uint8_t { off, on };
 
-// What one tensor rank sees of one micro-batch.
+// What one rank sees of one micro-batch.
+//
+// Context ranks hold 1 / context of every sequence and meet the keys and values of all of it, one early and one late
+// slice each, so that the masked half of the scores is shared evenly (Megatron-core, transformer/context_parallel).
+//
+// Tokens of experts, after Megatron-core's MoE documentation (transformer/moe/README.md: all-to-all dispatcher, MoE
+// parallel folding) and DeepSpeed's gate (deepspeed/moe/sharded_moe.py, TopKGate). The ranks of one expert-tensor group
+// dispatch together
+//   d = b s / context * expert_tensor / tensor   tokens: with expert_tensor = tensor those of their whole tensor group,
+// with expert_tensor = 1 each its own 1 / tensor. As many come back from the other expert ranks, so that each of the
+// count / expert local experts computes
+//   d top_k expert / count * imbalance           tokens without dropping, or
+//   expert C,  C = max(4, ceil(capacity_factor top_k d / count))   with a fixed capacity, padded or clipped.
 struct Shard {
     std::uint32_t micro_batch = 1;
     std::uint32_t sequence = 1;
@@ -38,6 +50,11 @@ struct Shard {
     double element_bytes = 2.0;
     AttentionCore attention = AttentionCore::flash;
     SequenceParallel sequence_parallel = SequenceParallel::off;
+    std::uint32_t context = 1;        // ranks that share a sequence
+    std::uint32_t expert = 1;         // ranks that share the experts of a layer
+    std::uint32_t expert_tensor = 1;  // ranks that share each expert; at most `tensor`
+    double imbalance = 1.0;           // tokens of the busiest expert rank over the mean, without dropping
+    double capacity_factor = 0.0;     // 0: no token is dropped
 };
 
 struct LayerKernels {
@@ -46,8 +63,39 @@ struct LayerKernels {
     std::vector<Kernel> mlp;
 };
 
-// All lists are in the order of execution. Every weight matrix is one gemm forward ("qkv", "dense", "h_to_4h",
-// "4h_to_h", "logits") and two backward ("... input gradient", "... weight gradient"). No dropout.
+enum class Piece : std::uint8_t {
+    input_norm,
+    qkv,
+    core,
+    projection,
+    post_norm,
+    mlp_up,
+    mlp_down,
+    router,
+    permute,  // ends where tokens leave for their experts
+    experts,
+    unpermute,  // begins where they have come back
+    shared_up,
+    shared_down,
+    residual,
+};
+
+// A part of a layer between two places where communication may be needed. Every list is in the order of execution;
+// backward, pieces run in reverse. A residual addition comes with what follows it: that of attention is in post_norm.
+struct LayerPiece {
+    Piece piece{};
+    std::string_view module;  // the Module whose parameters it uses; empty: none
+    std::vector<Kernel> forward;
+    std::vector<Kernel> input_backward;   // all of backward but
+    std::vector<Kernel> weight_backward;  // the gradients of matrices and their biases, which nothing waits for
+};
+
+// In forward order. With experts: router, permute, experts, unpermute, then the shared experts, then residual.
+std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, const Shard& shard);
+
+// The pieces of a dense layer in two halves, of a model without experts. All lists are in the order of execution. Every
+// weight matrix is one gemm forward ("qkv", "dense", "h_to_4h", "4h_to_h", "logits") and two backward ("... input
+// gradient", "... weight gradient"). No dropout.
 LayerKernels layer_forward(const Transformer& model, const Shard& shard);
 LayerKernels layer_backward(const Transformer& model, const Shard& shard);  // attention_core empty
 std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& shard);

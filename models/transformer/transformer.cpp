@@ -9,23 +9,20 @@
 namespace weft {
 namespace {
 
-// Elements of one of `ranks` equal shares.
-std::uint64_t share(std::uint64_t elements, std::uint32_t ranks) {
-    WEFT_CHECK(ranks > 0 && elements % ranks == 0, fmt::format("{} elements on {} tensor ranks", elements, ranks));
-    return elements / ranks;
+// A model that functions without a LayerKind can speak of.
+void check_dense(const Transformer& model) {
+    WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; name the kind of layer");
 }
 
-std::uint64_t norm_parameters(const Transformer& model) {
-    return std::uint64_t{model.hidden} * (model.norm == Norm::layer_norm ? 2 : 1);
+std::vector<std::uint64_t> all_tensors(const std::vector<Module>& modules) {
+    std::vector<std::uint64_t> tensors;
+    for (const Module& module : modules) tensors.insert(tensors.end(), module.tensors.begin(), module.tensors.end());
+    return tensors;
 }
 
-void add_norm(const Transformer& model, std::vector<std::uint64_t>& tensors) {
-    tensors.push_back(model.hidden);
-    if (model.norm == Norm::layer_norm) tensors.push_back(model.hidden);
-}
-
-std::uint64_t sum(const std::vector<std::uint64_t>& tensors) {
-    return std::accumulate(tensors.begin(), tensors.end(), std::uint64_t{0});
+std::uint64_t sum(const std::vector<Module>& modules) {
+    return std::accumulate(modules.begin(), modules.end(), std::uint64_t{0},
+                           [](std::uint64_t sum, const Module& module) { return sum + module_parameters(module); });
 }
 
 }  // namespace
@@ -35,6 +32,25 @@ std::uint64_t key_value_width(const Transformer& model) { return std::uint64_t{m
 std::uint64_t qkv_width(const Transformer& model) { return query_width(model) + 2 * key_value_width(model); }
 std::uint64_t ffn_input_width(const Transformer& model) {
     return std::uint64_t{model.ffn_hidden} * (model.gated ? 2 : 1);
+}
+std::uint64_t expert_input_width(const Transformer& model) {
+    return std::uint64_t{model.experts.ffn_hidden} * (model.gated ? 2 : 1);
+}
+std::uint64_t shared_width(const Transformer& model) {
+    return std::uint64_t{model.experts.shared} * model.experts.shared_ffn_hidden;
+}
+std::uint64_t shared_input_width(const Transformer& model) { return shared_width(model) * (model.gated ? 2 : 1); }
+
+LayerKind layer_kind(const Transformer& model, std::uint32_t layer) {
+    const Experts& experts = model.experts;
+    if (experts.count == 0 || layer < experts.first_dense) return LayerKind::dense;
+    return (layer - experts.first_dense) % experts.every == 0 ? LayerKind::expert : LayerKind::dense;
+}
+
+std::uint32_t expert_layers(const Transformer& model) {
+    const Experts& experts = model.experts;
+    if (experts.count == 0 || experts.first_dense >= model.layers) return 0;
+    return (model.layers - experts.first_dense - 1) / experts.every + 1;
 }
 
 std::vector<std::string> tensor_obstacles(const Transformer& model, std::uint32_t tensor) {
@@ -46,7 +62,24 @@ std::vector<std::string> tensor_obstacles(const Transformer& model, std::uint32_
     };
     check(model.heads, "attention heads");
     if (model.kv_heads != model.heads) check(model.kv_heads, "key-value heads");
-    check(model.ffn_hidden, "feed-forward units");
+    if (expert_layers(model) < model.layers) check(model.ffn_hidden, "feed-forward units");
+    return obstacles;
+}
+
+std::vector<std::string> expert_obstacles(const Transformer& model, const LayerSplit& split) {
+    WEFT_CHECK(split.tensor > 0 && split.expert > 0 && split.expert_tensor > 0, "no ranks");
+    if (model.experts.count == 0) {
+        if (split.expert == 1) return {};
+        return {fmt::format("a model without experts cannot be shared by {} expert ranks", split.expert)};
+    }
+    std::vector<std::string> obstacles;
+    const auto check = [&](std::uint64_t count, std::string_view what, std::uint32_t ranks, std::string_view which) {
+        if (count % ranks == 0) return;
+        obstacles.push_back(fmt::format("{} {} cannot be shared by {} {} ranks", count, what, ranks, which));
+    };
+    check(model.experts.count, "experts", split.expert, "expert");
+    check(model.experts.ffn_hidden, "feed-forward units of an expert", split.expert_tensor, "expert-tensor");
+    check(shared_width(model), "feed-forward units of the shared experts", split.tensor, "tensor");
     return obstacles;
 }
 
@@ -55,54 +88,60 @@ std::uint64_t padded_vocabulary(const Transformer& model, std::uint32_t tensor) 
     return (model.vocabulary + multiple - 1) / multiple * multiple;
 }
 
-std::vector<std::uint64_t> layer_tensors(const Transformer& model, std::uint32_t tensor) {
-    std::vector<std::uint64_t> tensors;
-    const auto add_linear = [&](std::uint64_t inputs, std::uint64_t outputs) {
-        tensors.push_back(inputs * outputs);
-        if (model.biases) tensors.push_back(outputs);
-    };
-    const std::uint64_t hidden = model.hidden;
-    add_norm(model, tensors);
-    add_linear(hidden, share(qkv_width(model), tensor));
-    add_linear(share(query_width(model), tensor), hidden);
-    add_norm(model, tensors);
-    add_linear(hidden, share(ffn_input_width(model), tensor));
-    add_linear(share(model.ffn_hidden, tensor), hidden);
-    return tensors;
+std::uint64_t layer_parameters(const Transformer& model, LayerKind kind, const LayerSplit& split) {
+    return sum(layer_modules(model, kind, split));
 }
 
-std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor) {
-    return sum(layer_tensors(model, tensor));
-}
-
-std::vector<std::uint64_t> embedding_tensors(const Transformer& model, std::uint32_t tensor) {
-    std::vector<std::uint64_t> tensors{share(padded_vocabulary(model, tensor), tensor) * model.hidden};
-    if (model.positions == Positions::learned) {
-        tensors.push_back(std::uint64_t{model.positions_length} * model.hidden);  // every rank holds the whole table
-    }
-    return tensors;
-}
-
-std::vector<std::uint64_t> head_tensors(const Transformer& model, std::uint32_t tensor) {
-    std::vector<std::uint64_t> tensors;
-    add_norm(model, tensors);
-    if (!model.tied_embeddings) tensors.push_back(head_parameters(model, tensor));
-    return tensors;
-}
-
-std::uint64_t embedding_parameters(const Transformer& model, std::uint32_t tensor) {
-    return sum(embedding_tensors(model, tensor));
-}
-
-std::uint64_t final_norm_parameters(const Transformer& model) { return norm_parameters(model); }
-
-std::uint64_t head_parameters(const Transformer& model, std::uint32_t tensor) {
-    return model.tied_embeddings ? 0 : share(padded_vocabulary(model, tensor), tensor) * model.hidden;
+std::uint64_t parameters(const Transformer& model, const LayerSplit& split) {
+    const std::uint64_t with = expert_layers(model), without = model.layers - with;
+    std::uint64_t total = sum(embedding_modules(model, split)) + sum(head_modules(model, split));
+    if (with > 0) total += with * layer_parameters(model, LayerKind::expert, split);
+    if (without > 0) total += without * layer_parameters(model, LayerKind::dense, split);
+    return total;
 }
 
 std::uint64_t parameters(const Transformer& model, std::uint32_t tensor) {
-    return embedding_parameters(model, tensor) + model.layers * layer_parameters(model, tensor) +
-           final_norm_parameters(model) + head_parameters(model, tensor);
+    return parameters(model, {.tensor = tensor, .expert = 1, .expert_tensor = tensor});
+}
+
+std::uint64_t active_parameters(const Transformer& model) {
+    if (model.experts.count == 0) return parameters(model);
+    Transformer met = model;
+    met.experts.count = model.experts.top_k;
+    // The router scores every expert, also those that are not met.
+    const std::uint64_t unscored = std::uint64_t{model.experts.count - met.experts.count} * model.hidden;
+    return parameters(met) + expert_layers(model) * unscored;
+}
+
+std::vector<std::uint64_t> layer_tensors(const Transformer& model, std::uint32_t tensor) {
+    check_dense(model);
+    return all_tensors(layer_modules(model, LayerKind::dense, {.tensor = tensor}));
+}
+
+std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor) {
+    check_dense(model);
+    return layer_parameters(model, LayerKind::dense, {.tensor = tensor});
+}
+
+std::vector<std::uint64_t> embedding_tensors(const Transformer& model, std::uint32_t tensor) {
+    return all_tensors(embedding_modules(model, {.tensor = tensor}));
+}
+
+std::vector<std::uint64_t> head_tensors(const Transformer& model, std::uint32_t tensor) {
+    return all_tensors(head_modules(model, {.tensor = tensor}));
+}
+
+std::uint64_t embedding_parameters(const Transformer& model, std::uint32_t tensor) {
+    return sum(embedding_modules(model, {.tensor = tensor}));
+}
+
+std::uint64_t final_norm_parameters(const Transformer& model) {
+    return module_parameters(head_modules(model, {}).front());
+}
+
+std::uint64_t head_parameters(const Transformer& model, std::uint32_t tensor) {
+    const std::vector<Module> modules = head_modules(model, {.tensor = tensor});
+    return sum(modules) - module_parameters(modules.front());
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// A decoder-only transformer: its shape and its exact parameter count, whole and per tensor-parallel rank.
+// A decoder-only transformer: its shape and its exact parameter count, whole and per rank of a layout.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,18 @@ namespace weft {
 
 enum class Positions : std::uint8_t { rotary, learned, alibi, none };
 enum class Norm : std::uint8_t { layer_norm, rms_norm };  // layer_norm has weight and bias, rms_norm weight only
+
+// Mixture of experts (Shazeer et al. 2017, 1701.06538): in some layers a router sends each token to `top_k` MLPs of
+// `count`, and `shared` more see every token (DeepSeekMoE, 2401.06066). Experts are gated and biased as the model is.
+struct Experts {
+    std::uint32_t count = 0;  // 0: a dense model
+    std::uint32_t top_k = 1;
+    std::uint32_t ffn_hidden = 0;         // of each
+    std::uint32_t shared = 0;             // experts that every token passes
+    std::uint32_t shared_ffn_hidden = 0;  // of each of those
+    std::uint32_t first_dense = 0;        // leading layers without experts
+    std::uint32_t every = 1;  // of the layers after those, the first of each run of so many (Megatron's moe-layer-freq)
+};
 
 struct Transformer {
     std::string name;
@@ -31,12 +43,18 @@ struct Transformer {
     Positions positions = Positions::rotary;
     Norm norm = Norm::layer_norm;
     std::uint32_t vocabulary_multiple = 128;  // padding: to a multiple of this times the tensor ranks; 1: none
+    Experts experts;
 };
+
+enum class LayerKind : std::uint8_t { dense, expert };
+LayerKind layer_kind(const Transformer& model, std::uint32_t layer);  // layers are numbered from 0
+std::uint32_t expert_layers(const Transformer& model);                // how many are of LayerKind::expert
 
 // Reads a model object, records its mistakes in the field's document, and refuses unknown keys. Required: layers,
 // hidden, heads, vocabulary. Defaults: kv_heads = heads, head_size = hidden / heads, ffn_hidden = 4 hidden, rotary
 // positions, layer norm, biases, GELU, untied embeddings, vocabulary padded to multiples of 128. `name` yields to a
-// "name" key; "title" and "source" are for people.
+// "name" key; "title" and "source" are for people. "experts" is an object with the members of Experts: count is
+// required; top_k = 1, ffn_hidden = the model's, shared = 0, shared_ffn_hidden = the experts' ffn_hidden.
 Transformer read_transformer(Field field, std::string name);
 // A shipped model (models/catalog), or the path of a model file. Throws ConfigError with the nearest names.
 Transformer load_transformer(std::string_view name);
@@ -46,17 +64,48 @@ std::vector<std::string> model_names();
 // that they can (LogicError).
 std::vector<std::string> tensor_obstacles(const Transformer& model, std::uint32_t tensor);
 
+// Ranks that share a layer: `tensor` its dense part (attention, dense MLP, shared experts), `expert` the list of
+// experts, and `expert_tensor` each expert.
+struct LayerSplit {
+    std::uint32_t tensor = 1;
+    std::uint32_t expert = 1;
+    std::uint32_t expert_tensor = 1;
+};
+// The same for the experts of a layer. Does not repeat tensor_obstacles.
+std::vector<std::string> expert_obstacles(const Transformer& model, const LayerSplit& split);
+
+// A norm, a linear map or the experts of a layer, as one rank holds it.
+struct Module {
+    std::string_view name;               // "input norm", "qkv", ...; static text
+    bool expert = false;                 // its gradients are reduced over the ranks that hold the same experts
+    std::vector<std::uint64_t> tensors;  // elements of each, in registration order
+    std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
+};
+std::uint64_t module_parameters(const Module& module);
+
+// In registration order: "input norm", "qkv", "dense", "post-attention norm", then "h_to_4h", "4h_to_h", or in a layer
+// with experts "router" (h x count, no bias, whole on every rank), "experts" (up and down of each of the rank's
+// count / expert), and if there are any "shared experts up", "shared experts down" (one MLP as wide as all of them).
+// Every matrix is followed by its bias; a gated MLP registers its two inputs as one matrix.
+std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split);
+std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit& split);  // "embedding", "positions"
+std::vector<Module> head_modules(const Transformer& model, const LayerSplit& split);  // "final norm", "output layer"
+
 // Parameter counts of one tensor rank out of `tensor` (1: the whole). Exact integers.
 // Matrices and column-parallel biases are divided; norms and row-parallel biases are replicated.
 std::uint64_t padded_vocabulary(const Transformer& model, std::uint32_t tensor);
-std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor);
+std::uint64_t layer_parameters(const Transformer& model, LayerKind kind, const LayerSplit& split);
+std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor);      // of a model without experts
 std::uint64_t embedding_parameters(const Transformer& model, std::uint32_t tensor);  // with learned positions
 std::uint64_t final_norm_parameters(const Transformer& model);
 std::uint64_t head_parameters(const Transformer& model, std::uint32_t tensor);  // 0 if tied
-std::uint64_t parameters(const Transformer& model, std::uint32_t tensor = 1);   // all of it
+std::uint64_t parameters(const Transformer& model, const LayerSplit& split);
+std::uint64_t parameters(const Transformer& model, std::uint32_t tensor = 1);  // every layer's; experts shared alike
+// Of the whole model, those that one token meets: top_k experts of each layer instead of all, and the shared ones.
+std::uint64_t active_parameters(const Transformer& model);
 
 // Sizes of the tensors of one layer, the embedding, and the final norm with the head, in forward registration order
-// (for gradient buckets). Every matrix is followed by its bias; a gated MLP registers its two inputs as one matrix.
+// (for gradient buckets): the modules' tensors, of a model without experts.
 std::vector<std::uint64_t> layer_tensors(const Transformer& model, std::uint32_t tensor);
 std::vector<std::uint64_t> embedding_tensors(const Transformer& model, std::uint32_t tensor);
 std::vector<std::uint64_t> head_tensors(const Transformer& model, std::uint32_t tensor);
@@ -66,5 +115,10 @@ std::uint64_t query_width(const Transformer& model);
 std::uint64_t key_value_width(const Transformer& model);
 std::uint64_t qkv_width(const Transformer& model);
 std::uint64_t ffn_input_width(const Transformer& model);
+// The same of one expert's first map; inputs of the second map of all shared experts together, and outputs of their
+// first.
+std::uint64_t expert_input_width(const Transformer& model);
+std::uint64_t shared_width(const Transformer& model);
+std::uint64_t shared_input_width(const Transformer& model);
 
 }  // namespace weft

@@ -50,11 +50,41 @@ std::uint32_t default_ffn_hidden(Field& field, const Transformer& model) {
     return 1;
 }
 
+Experts read_experts(Field field, const Transformer& model) {
+    Experts experts;
+    constexpr std::uint32_t most = 1U << 16;  // an order of magnitude beyond any published model
+    experts.count = field.count("count");
+    if (experts.count > most) {
+        field.error("count", fmt::format("expected at most {} experts, got {}", most, experts.count));
+        experts.count = most;
+    }
+    experts.top_k = field.count("top_k", experts.top_k);
+    if (field.has("count") && experts.top_k > experts.count) {
+        field.error("top_k", fmt::format("a token cannot go to {} of {} experts", experts.top_k, experts.count));
+    }
+    experts.ffn_hidden = field.count("ffn_hidden", model.ffn_hidden);
+    experts.shared = field.whole("shared", 0);
+    experts.shared_ffn_hidden = field.count("shared_ffn_hidden", experts.ffn_hidden);
+    if (experts.shared == 0 && field.has("shared_ffn_hidden")) {
+        field.error("shared_ffn_hidden", "only a model with shared experts has a size of them");
+    }
+    experts.first_dense = field.whole("first_dense", 0);
+    if (experts.first_dense >= model.layers) {
+        field.error("first_dense",
+                    fmt::format("{} dense layers of {} leave none to the experts", experts.first_dense, model.layers));
+    }
+    experts.every = field.count("every", experts.every);
+    field.done();
+    return experts;
+}
+
 // Exact counts are uint64; sizes beyond any machine are mistakes (a token count in place of a width, say).
 void check_size(Field& field, const Transformer& model) {
     const double hidden = model.hidden;
-    const double width =
-        1.0 * model.heads * model.head_size + 2.0 * model.kv_heads * model.head_size + 3.0 * model.ffn_hidden + 8.0;
+    const Experts& experts = model.experts;
+    const double ffn = 1.0 * model.ffn_hidden + 1.0 * experts.count * (experts.ffn_hidden + 1.0) +
+                       1.0 * experts.shared * experts.shared_ffn_hidden;
+    const double width = 1.0 * model.heads * model.head_size + 2.0 * model.kv_heads * model.head_size + 3.0 * ffn + 8.0;
     const double vocabulary = 2.0 * (1.0 * model.vocabulary + model.vocabulary_multiple) + model.positions_length;
     constexpr double most = 1e17;
     if (hidden * (vocabulary + 2.0 * model.layers * width) <= most) return;
@@ -68,7 +98,6 @@ Transformer read_transformer(Field field, std::string name) {
     model.name = field.text("name", name);
     field.text("title", "");
     field.text("source", "");
-    if (field.has("experts")) field.error("experts", "mixture-of-experts models are not supported yet");
     model.layers = field.count("layers");
     model.hidden = field.count("hidden");
     read_heads(field, model);
@@ -82,6 +111,7 @@ Transformer read_transformer(Field field, std::string name) {
     read_position_table(field, model);
     model.norm = field.choice("norm", {"layer_norm", "rms_norm"}, "layer_norm") == "rms_norm" ? Norm::rms_norm
                                                                                               : Norm::layer_norm;
+    if (field.has("experts")) model.experts = read_experts(field.object("experts"), model);
     check_size(field, model);
     field.done();
     return model;

@@ -77,8 +77,19 @@ INSTANTIATE_TEST_SUITE_P(
     models, model_mistake,
     ::testing::Values(Mistake{"missing", R"({"hidden": 64, "heads": 8, "vocabulary": 100})", "layers: missing"},
                       Mistake{"unknown", with(R"("kv_head": 2)"), "kv_head: unknown key"},
-                      Mistake{"experts", with(R"("experts": {"count": 8})"),
-                              "experts: mixture-of-experts models are not supported yet"},
+                      Mistake{"no_count", with(R"("experts": {"top_k": 2})"), "experts.count: missing"},
+                      Mistake{"experts", with(R"("experts": {"count": 8, "topk": 2})"),
+                              "experts.topk: unknown key, did you mean \"top_k\""},
+                      Mistake{"top_k", with(R"("experts": {"count": 8, "top_k": 9})"),
+                              "experts.top_k: a token cannot go to 9 of 8 experts"},
+                      Mistake{"many", with(R"("experts": {"count": 70000})"),
+                              "experts.count: expected at most 65536 experts, got 70000"},
+                      Mistake{"shared", with(R"("experts": {"count": 8, "shared_ffn_hidden": 64})"),
+                              "experts.shared_ffn_hidden: only a model with shared experts"},
+                      Mistake{"first_dense", with(R"("experts": {"count": 8, "first_dense": 2})"),
+                              "experts.first_dense: 2 dense layers of 2 leave none to the experts"},
+                      Mistake{"every", with(R"("experts": {"count": 8, "every": 0})"),
+                              "experts.every: expected an integer of at least 1"},
                       Mistake{"heads", R"({"layers": 1, "hidden": 100, "heads": 8, "vocabulary": 9})",
                               "heads: a hidden size of 100 cannot be divided by 8 heads; give head_size"},
                       Mistake{"kv_heads", with(R"("kv_heads": 3)"),
@@ -94,6 +105,26 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(read_transformer, reports_every_mistake_at_once) {
     const std::string text = error(with(R"("kv_heads": 3, "experts": 8, "norm": 1, "moe": true)"));
     for (const std::string key : {"kv_heads:", "experts:", "norm:", "moe:"}) EXPECT_THAT(text, HasSubstr(key));
+}
+
+TEST(read_transformer, takes_experts_with_what_is_usual) {
+    const Experts experts = read(with(R"("ffn_hidden": 96, "experts": {"count": 8})")).experts;
+    EXPECT_EQ(experts.count, 8U);
+    EXPECT_EQ(experts.top_k, 1U);
+    EXPECT_EQ(experts.ffn_hidden, 96U);
+    EXPECT_EQ(experts.shared, 0U);
+    EXPECT_EQ(experts.first_dense, 0U);
+    EXPECT_EQ(experts.every, 1U);
+}
+
+TEST(read_transformer, takes_every_key_of_experts) {
+    const Transformer model = read(with(R"("experts": {"count": 8, "top_k": 3, "ffn_hidden": 32, "shared": 2,
+                                               "shared_ffn_hidden": 48, "first_dense": 1, "every": 2})"));
+    EXPECT_EQ(model.experts.top_k, 3U);
+    EXPECT_EQ(model.experts.ffn_hidden, 32U);
+    EXPECT_EQ(shared_width(model), 96U);
+    EXPECT_EQ(model.experts.first_dense, 1U);
+    EXPECT_EQ(model.experts.every, 2U);
 }
 
 TEST(read_transformer, needs_no_divisible_hidden_size_beside_a_head_size) {
@@ -116,7 +147,7 @@ TEST(load_transformer, lists_the_models_if_none_is_near) {
         load_transformer("quux");
         FAIL() << "expected a ConfigError";
     } catch (const ConfigError& problem) {
-        EXPECT_THAT(problem.what(), HasSubstr("a path or one of frontier-175b, "));
+        EXPECT_THAT(problem.what(), HasSubstr("a path or one of dbrx, "));
     }
 }
 

@@ -1,0 +1,133 @@
+// The MLP of a layer with experts: router, dispatch, experts, combination, shared experts. Element-wise kernels are
+// those of Megatron-core's all-to-all dispatcher (transformer/moe/token_dispatcher.py); how often each row is read and
+// written is assumed from what they compute.
+#include "models/transformer/kernel_parts.hpp"
+
+namespace weft {
+namespace {
+
+// The softmax over the experts and the choice of top_k read and write scores in fp32.
+LayerPiece router(const Transformer& model, const ShardSizes& size, const ExpertSizes& expert) {
+    constexpr double score_bytes = 4.0;
+    const double scores = expert.routed * model.experts.count;
+    LayerPiece piece = piece_of(Piece::router, "router");
+    piece.input_backward.push_back(memory_kernel("routing gradient", 3.0 * scores, score_bytes));
+    add_linear(piece,
+               {.forward = "router",
+                .input_gradient = "router input gradient",
+                .weight_gradient = "router weight gradient",
+                .bias_gradient = {},
+                .rows = expert.routed,
+                .inputs = size.hidden,
+                .outputs = static_cast<double>(model.experts.count)},
+               model, size.element_bytes);
+    piece.forward.push_back(memory_kernel("routing", 2.0 * scores, score_bytes));
+    return piece;
+}
+
+// Rows are copied in the order of their experts. Backward adds the copies of a token up again.
+LayerPiece permute(const ShardSizes& size, const ExpertSizes& expert) {
+    LayerPiece piece = piece_of(Piece::permute, {});
+    const double moved = 2.0 * expert.dispatched * size.hidden;
+    piece.forward = {memory_kernel("permute", moved, size.element_bytes)};
+    piece.input_backward = {memory_kernel("permute gradient", moved, size.element_bytes)};
+    return piece;
+}
+
+// The sum of a token's rows, weighted by their probabilities, whose gradients need the rows once more.
+LayerPiece unpermute(const ShardSizes& size, const ExpertSizes& expert) {
+    LayerPiece piece = piece_of(Piece::unpermute, {});
+    const double rows = expert.dispatched, sums = expert.routed;
+    piece.forward = {memory_kernel("unpermute", (rows + sums) * size.hidden, size.element_bytes)};
+    piece.input_backward = {memory_kernel("unpermute gradient", (2.0 * rows + sums) * size.hidden, size.element_bytes)};
+    return piece;
+}
+
+// Rows arrive in the order of the ranks that sent them, and leave so again.
+LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
+    const double e = size.element_bytes, rows = expert.received();
+    const Kernel sort = memory_kernel("expert sort", 2.0 * rows * size.hidden, e);
+    const bool sorted = shard.expert > 1 && expert.local > 1.0;
+    LayerPiece piece = piece_of(Piece::experts, "experts"), up = piece;
+    add_linear(up,
+               {.forward = "experts up",
+                .input_gradient = "experts up input gradient",
+                .weight_gradient = "experts up weight gradient",
+                .bias_gradient = "experts up bias gradient",
+                .rows = expert.rows,
+                .inputs = size.hidden,
+                .outputs = expert.inputs,
+                .count = expert.local},
+               model, e);
+    if (sorted) piece.forward.push_back(sort);
+    piece.forward.push_back(up.forward.front());
+    piece.forward.push_back(activation(model, rows, expert.inputs, expert.ffn, e));
+    if (sorted) piece.input_backward.push_back(sort);
+    add_linear(piece,
+               {.forward = "experts down",
+                .input_gradient = "experts down input gradient",
+                .weight_gradient = "experts down weight gradient",
+                .bias_gradient = "experts down bias gradient",
+                .rows = expert.rows,
+                .inputs = expert.ffn,
+                .outputs = size.hidden,
+                .count = expert.local},
+               model, e);
+    if (sorted) piece.forward.push_back(sort);
+    piece.input_backward.push_back(activation_gradient(model, rows, expert.inputs, expert.ffn, e));
+    piece.input_backward.push_back(up.input_backward.front());
+    if (sorted) piece.input_backward.push_back(sort);
+    piece.weight_backward.insert(piece.weight_backward.end(), up.weight_backward.begin(), up.weight_backward.end());
+    return piece;
+}
+
+LayerPiece shared_up(const Transformer& model, const ShardSizes& size, const ExpertSizes& expert) {
+    const double e = size.element_bytes;
+    LayerPiece piece = piece_of(Piece::shared_up, "shared experts up");
+    piece.input_backward = {activation_gradient(model, size.tokens, expert.shared_inputs, expert.shared_ffn, e)};
+    add_linear(piece,
+               {.forward = "shared experts up",
+                .input_gradient = "shared experts up input gradient",
+                .weight_gradient = "shared experts up weight gradient",
+                .bias_gradient = "shared experts up bias gradient",
+                .rows = size.tokens,
+                .inputs = size.hidden,
+                .outputs = expert.shared_inputs},
+               model, e);
+    piece.forward.push_back(activation(model, size.tokens, expert.shared_inputs, expert.shared_ffn, e));
+    return piece;
+}
+
+LayerPiece shared_down(const Transformer& model, const ShardSizes& size, const ExpertSizes& expert) {
+    LayerPiece piece = piece_of(Piece::shared_down, "shared experts down");
+    add_linear(piece,
+               {.forward = "shared experts down",
+                .input_gradient = "shared experts down input gradient",
+                .weight_gradient = "shared experts down weight gradient",
+                .bias_gradient = "shared experts down bias gradient",
+                .rows = size.tokens,
+                .inputs = expert.shared_ffn,
+                .outputs = size.hidden},
+               model, size.element_bytes);
+    // What the shared experts add to the others' sum, and the gradients that meet before the norm.
+    const Kernel sum = memory_kernel("shared experts sum", 3.0 * size.own_state, size.element_bytes);
+    piece.forward.push_back(sum);
+    piece.input_backward.push_back(sum);
+    return piece;
+}
+
+}  // namespace
+
+std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    const ExpertSizes expert(model, shard);
+    std::vector<LayerPiece> pieces{router(model, size, expert), permute(size, expert),
+                                   experts(model, shard, size, expert), unpermute(size, expert)};
+    if (model.experts.shared > 0) {
+        pieces.push_back(shared_up(model, size, expert));
+        pieces.push_back(shared_down(model, size, expert));
+    }
+    return pieces;
+}
+
+}  // namespace weft

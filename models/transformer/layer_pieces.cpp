@@ -1,0 +1,117 @@
+// One transformer layer, piece by piece. Element-wise kernels are counted as they are usually fused: bias into GELU,
+// bias into the residual addition, scaling and mask into the softmax.
+#include "models/transformer/kernel_parts.hpp"
+
+namespace weft {
+namespace {
+
+LayerPiece input_norm(const Transformer& model, const ShardSizes& size) {
+    const double e = size.element_bytes;
+    LayerPiece piece = piece_of(Piece::input_norm, "input norm");
+    piece.forward = {memory_kernel("input norm", 2.0 * size.own_state, e)};
+    // The gradient that came past the block is added; with parallel residuals both blocks' at once.
+    const double addends = model.parallel_residual ? 3.0 : 2.0;
+    piece.input_backward = {memory_kernel("input norm gradient", 3.0 * size.own_state, e),
+                            memory_kernel("attention residual gradient", (addends + 1.0) * size.own_state, e)};
+    return piece;
+}
+
+LayerPiece qkv(const Transformer& model, const ShardSizes& size) {
+    const double e = size.element_bytes, rotated = 2.0 * size.tokens * size.rotated;
+    const bool rotary = model.positions == Positions::rotary;
+    LayerPiece piece = piece_of(Piece::qkv, "qkv");
+    if (rotary) piece.input_backward = {memory_kernel("rotary gradient", rotated, e)};
+    add_linear(piece,
+               {.forward = "qkv",
+                .input_gradient = "qkv input gradient",
+                .weight_gradient = "qkv weight gradient",
+                .bias_gradient = "qkv bias gradient",
+                .rows = size.tokens,
+                .inputs = size.hidden,
+                .outputs = size.qkv},
+               model, e);
+    if (rotary) piece.forward.push_back(memory_kernel("rotary", rotated, e));
+    return piece;
+}
+
+LayerPiece projection(const Transformer& model, const ShardSizes& size) {
+    LayerPiece piece = piece_of(Piece::projection, "dense");
+    add_linear(piece,
+               {.forward = "dense",
+                .input_gradient = "dense input gradient",
+                .weight_gradient = "dense weight gradient",
+                .bias_gradient = "dense bias gradient",
+                .rows = size.tokens,
+                .inputs = size.queries,
+                .outputs = size.hidden},
+               model, size.element_bytes);
+    return piece;
+}
+
+LayerPiece post_norm(const Transformer& model, const ShardSizes& size) {
+    const double e = size.element_bytes, sum = 3.0 * size.own_state;
+    LayerPiece piece = piece_of(Piece::post_norm, "post-attention norm");
+    if (!model.parallel_residual) piece.forward = {memory_kernel("attention residual", sum, e)};
+    piece.forward.push_back(memory_kernel("post-attention norm", 2.0 * size.own_state, e));
+    piece.input_backward = {memory_kernel("post-attention norm gradient", 3.0 * size.own_state, e)};
+    if (!model.parallel_residual) piece.input_backward.push_back(memory_kernel("mlp residual gradient", sum, e));
+    return piece;
+}
+
+LayerPiece mlp_up(const Transformer& model, const ShardSizes& size) {
+    const double e = size.element_bytes;
+    LayerPiece piece = piece_of(Piece::mlp_up, "h_to_4h");
+    piece.input_backward = {activation_gradient(model, size.tokens, size.ffn_inputs, size.ffn, e)};
+    add_linear(piece,
+               {.forward = "h_to_4h",
+                .input_gradient = "h_to_4h input gradient",
+                .weight_gradient = "h_to_4h weight gradient",
+                .bias_gradient = "h_to_4h bias gradient",
+                .rows = size.tokens,
+                .inputs = size.hidden,
+                .outputs = size.ffn_inputs},
+               model, e);
+    piece.forward.push_back(activation(model, size.tokens, size.ffn_inputs, size.ffn, e));
+    return piece;
+}
+
+LayerPiece mlp_down(const Transformer& model, const ShardSizes& size) {
+    LayerPiece piece = piece_of(Piece::mlp_down, "4h_to_h");
+    add_linear(piece,
+               {.forward = "4h_to_h",
+                .input_gradient = "4h_to_h input gradient",
+                .weight_gradient = "4h_to_h weight gradient",
+                .bias_gradient = "4h_to_h bias gradient",
+                .rows = size.tokens,
+                .inputs = size.ffn,
+                .outputs = size.hidden},
+               model, size.element_bytes);
+    return piece;
+}
+
+// Backward it passes the gradient on, which the norms' pieces add.
+LayerPiece residual(const Transformer& model, const ShardSizes& size) {
+    LayerPiece piece = piece_of(Piece::residual, {});
+    const double addends = model.parallel_residual ? 3.0 : 2.0;
+    piece.forward = {memory_kernel("mlp residual", (addends + 1.0) * size.own_state, size.element_bytes)};
+    return piece;
+}
+
+}  // namespace
+
+std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    std::vector<LayerPiece> pieces{input_norm(model, size), qkv(model, size), core_piece(model, shard),
+                                   projection(model, size), post_norm(model, size)};
+    if (kind == LayerKind::dense) {
+        pieces.push_back(mlp_up(model, size));
+        pieces.push_back(mlp_down(model, size));
+    } else {
+        const std::vector<LayerPiece> experts = expert_pieces(model, shard);
+        pieces.insert(pieces.end(), experts.begin(), experts.end());
+    }
+    pieces.push_back(residual(model, size));
+    return pieces;
+}
+
+}  // namespace weft
