@@ -54,4 +54,28 @@ inline Shard any_shard(std::uint32_t tensor) {
             .sequence_parallel = *rc::gen::element(SequenceParallel::off, SequenceParallel::on)};
 }
 
+// Any model with experts that `tensor` x `expert` ranks can share, and any shard of it, with each expert on one or all
+// of the tensor ranks and sequence parallelism, so that no router works twice.
+inline Transformer any_expert_model(std::uint32_t tensor, std::uint32_t expert) {
+    Transformer model = any_model(tensor);
+    model.experts.count = expert * *rc::gen::inRange(1U, 9U);
+    model.experts.top_k = *rc::gen::inRange(1U, model.experts.count + 1);
+    model.experts.ffn_hidden = tensor * *rc::gen::inRange(1U, 2000U);
+    model.experts.shared = *rc::gen::inRange(0U, 3U);
+    model.experts.shared_ffn_hidden = tensor * *rc::gen::inRange(1U, 2000U);
+    model.experts.first_dense = *rc::gen::inRange(0U, model.layers);
+    model.experts.every = *rc::gen::inRange(1U, 5U);
+    return model;
+}
+
+inline Shard any_expert_shard(std::uint32_t tensor, std::uint32_t expert) {
+    Shard shard = any_shard(tensor);
+    shard.sequence_parallel = SequenceParallel::on;
+    shard.expert = expert;
+    shard.expert_tensor = *rc::gen::element(1U, tensor);
+    shard.context = *rc::gen::element(1U, 2U, 4U);
+    shard.sequence *= 8;
+    return shard;
+}
+
 }  // namespace weft::testing
