@@ -26,7 +26,7 @@ struct Slot {
 struct PipelineShape {
     std::uint32_t stages = 1;
     std::uint32_t micro_batches = 1;
-    std::uint32_t chunks = 1;  // model parts per stage
+    std::uint32_t chunks = 1;  // model parts per stage: the schedule's, or the job's where the schedule leaves it open
 };
 
 // One place on a micro-batch's way through the pipeline.

@@ -15,7 +15,7 @@ struct SplitBackward {
 };
 
 // `warm_up` forwards; then a forward, the activations' gradient and, once `delay` of them wait, the weights' gradient
-// that waits longest; forwards, then weights' gradients are left out as they are not there yet or no more.
+// that waits longest. Towards the end forwards run out, and the weights' gradients that are left close the list.
 // At most warm_up + 1 + delay micro-batches are alive.
 std::vector<Slot> split_backward(std::uint32_t micro_batches, SplitBackward order);
 

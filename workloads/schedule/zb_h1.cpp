@@ -1,4 +1,4 @@
-// Zero bubble H1 (ZB-1P; Qi et al., arXiv 2401.10241, section 2.2): 1F1B's warm-up, and stage i computes the weights'
+// Zero bubble H1 (ZB-1P; Qi et al., arXiv 2401.10241, section 2.1): 1F1B's warm-up, and stage i computes the weights'
 // gradient i micro-batches after the activations' gradient, so that the later stages, which would wait for the drain,
 // have work then. Memory of 1F1B's first stage, p micro-batches, on every stage.
 // With times F, B (activations' gradient) and W, the bubble is (p - 1)(F + B - W) for W <= F and m >= p; for F = B = W

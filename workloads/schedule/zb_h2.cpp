@@ -1,4 +1,4 @@
-// Zero bubble H2 (ZB-2P; Qi et al., arXiv 2401.10241, section 2.3): twice the warm-up of 1F1B fills the wait for the
+// Zero bubble H2 (ZB-2P; Qi et al., arXiv 2401.10241, section 2.2): twice the warm-up of 1F1B fills the wait for the
 // first gradient, and the weights' gradients wait twice as long as in H1 to fill the drain. 2p - 1 micro-batches alive.
 // With times F, B (activations' gradient) and W, no stage waits between its first slot and its last more than
 // (p - 1)(F + B - 2W), for W <= F, F + B >= 2W and m >= 2p - 1: nothing for F = B = W.

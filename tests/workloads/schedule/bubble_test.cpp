@@ -44,8 +44,8 @@ TEST_P(bubble, of_interleaved) {
     }
 }
 
-// Qi et al. (arXiv 2401.10241), table 2: (p - 1)(F + B - W), from m = p and for W <= F. What a stage waits between its
-// own slots; the first stage begins and ends the step, so that it is the step's bubble too.
+// Qi et al. (arXiv 2401.10241), section 2.3: (p - 1)(F + B - W), from m = p and for W <= F. What a stage waits between
+// its own slots; the first stage begins and ends the step, so that it is the step's bubble too.
 TEST_P(bubble, of_zb_h1) {
     const std::int64_t p = GetParam();
     for (const PipelineShape& shape : shapes_from("zb-h1", GetParam(), GetParam())) {
@@ -60,7 +60,7 @@ TEST_P(bubble, of_zb_h1) {
     }
 }
 
-// Table 2 again: (p - 1)(F + B - 2W), from m = 2p - 1 and for W <= F, 2W <= F + B. Stages are offset by a forward each,
+// There again: (p - 1)(F + B - 2W), from m = 2p - 1 and for W <= F, 2W <= F + B. Stages are offset by a forward each,
 // and the paper counts the waits inside a stage; a step alone takes that offset longer.
 TEST_P(bubble, of_zb_h2) {
     const std::int64_t p = GetParam();
@@ -74,7 +74,7 @@ TEST_P(bubble, of_zb_h2) {
     }
 }
 
-// Qi et al. (arXiv 2405.15362), table 1: none for F = B = W; here from m = 2p - 1. The offset is half a stage's
+// Qi et al. (arXiv 2405.15362): none for F = B = W; here from m = 2p - 1. The offset is half a stage's
 // forward.
 TEST_P(bubble, of_zb_v) {
     const std::int64_t p = GetParam();

@@ -39,20 +39,20 @@ TEST_P(in_flight, of_interleaved_are_the_warm_up_and_one) {
     });
 }
 
-// Qi et al. (arXiv 2401.10241), table 2: p, on every stage.
+// Qi et al. (arXiv 2401.10241), section 2.3: p, on every stage.
 TEST_P(in_flight, of_zb_h1_are_those_of_the_first_stage_of_1f1b) {
     expect_peak("zb-h1", GetParam(),
                 [](const PipelineShape& shape, std::uint32_t) { return std::min(shape.stages, shape.micro_batches); });
 }
 
-// Qi et al. (arXiv 2401.10241), table 2: 2p - 1, on every stage.
+// Qi et al. (arXiv 2401.10241), section 2.3: 2p - 1, on every stage.
 TEST_P(in_flight, of_zb_h2_are_nearly_twice_as_many) {
     expect_peak("zb-h2", GetParam(), [](const PipelineShape& shape, std::uint32_t) {
         return std::min(2 * shape.stages - 1, shape.micro_batches);
     });
 }
 
-// Qi et al. (arXiv 2405.15362), table 1: p whole stages, hence 2p halves; all of them from m = 2p - 1.
+// Qi et al. (arXiv 2405.15362): p whole stages, hence 2p halves; all of them from m = 2p - 1.
 TEST_P(in_flight, of_zb_v_are_two_halves_per_stage_of_the_pipeline) {
     const Schedule& schedule = *find_schedule("zb-v");
     for (const PipelineShape& shape : legal_shapes(schedule, GetParam())) {

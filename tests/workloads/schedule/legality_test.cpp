@@ -1,5 +1,6 @@
 // What every registered schedule must obey, on every shape that it runs.
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <array>
 #include <map>
@@ -103,6 +104,22 @@ TEST_P(schedules, come_to_an_end_at_any_speed) {
             }
         }
     }
+}
+
+// Shapes and times that nobody chose; from whichever end one looks, no step is shorter than its busiest stage or one
+// micro-batch's way there and back.
+RC_GTEST_PROP(schedule, comes_to_an_end_on_any_shape, ()) {
+    const Schedule& schedule = *schedule::all()[*rc::gen::inRange<std::size_t>(0, schedule::all().size())];
+    PipelineShape shape{.stages = *rc::gen::inRange(1U, 25U), .micro_batches = *rc::gen::inRange(1U, 81U)};
+    shape.chunks = schedule.chunks == 0 ? *rc::gen::inRange(2U, 7U) : schedule.chunks;
+    RC_PRE(schedule.obstacle(shape).empty());
+    const auto time = rc::gen::inRange<std::int64_t>(1, 100);
+    const SlotTimes times{*time, *time, *time};
+    const Execution run = execute(schedule, shape, times);
+    RC_ASSERT(run.finished);
+    RC_ASSERT(run.bubble() >= 0);
+    const auto parts = static_cast<std::int64_t>(schedule.path(shape, 0).size());
+    RC_ASSERT(run.end >= parts * (times.forward + times.input));
 }
 
 // Whether a schedule runs a shape, said once more from its papers and sources.

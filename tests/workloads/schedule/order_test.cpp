@@ -34,12 +34,18 @@ TEST(order, of_interleaved_with_one_group_is_all_forwards_first) {
     }
 }
 
-// Stage s: p - s - 1 forwards first, weights' gradients s micro-batches late.
-TEST(order, of_zb_h1_puts_weights_off_by_the_stage) {
-    const PipelineShape shape{.stages = 3, .micro_batches = 4};
-    EXPECT_EQ(order("zb-h1", shape, 0), "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3");
-    EXPECT_EQ(order("zb-h1", shape, 1), "F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3");
-    EXPECT_EQ(order("zb-h1", shape, 2), "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3");
+// Qi et al. (arXiv 2401.10241), figure 3, top: four devices, eight micro-batches (there numbered from 1).
+TEST(order, of_zb_h1_is_that_of_the_figure) {
+    const PipelineShape shape{.stages = 4, .micro_batches = 8};
+    EXPECT_EQ(order("zb-h1", shape, 0), "F0 F1 F2 F3 I0 W0 F4 I1 W1 F5 I2 W2 F6 I3 W3 F7 I4 W4 I5 W5 I6 W6 I7 W7");
+    EXPECT_EQ(order("zb-h1", shape, 3), "F0 I0 F1 I1 F2 I2 F3 I3 W0 F4 I4 W1 F5 I5 W2 F6 I6 W3 F7 I7 W4 W5 W6 W7");
+}
+
+// The same figure, bottom.
+TEST(order, of_zb_h2_is_that_of_the_figure) {
+    const PipelineShape shape{.stages = 4, .micro_batches = 8};
+    EXPECT_EQ(order("zb-h2", shape, 0), "F0 F1 F2 F3 F4 F5 F6 I0 W0 F7 I1 W1 I2 W2 I3 W3 I4 W4 I5 W5 I6 W6 I7 W7");
+    EXPECT_EQ(order("zb-h2", shape, 3), "F0 I0 F1 I1 F2 I2 F3 I3 F4 I4 F5 I5 F6 I6 W0 F7 I7 W1 W2 W3 W4 W5 W6 W7");
 }
 
 // Down on part 0 and up on part 1: stage 1 can go on at once, stage 0 sees micro-batch 0 again after three forwards.
