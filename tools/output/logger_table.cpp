@@ -1,0 +1,138 @@
+#include "tools/output/logger_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+namespace {
+
+// How the logger rates a function: bytes counted per byte of size, and those on the bus.
+enum class Rating : std::uint8_t { shards, exchange, reduction, plain };
+
+struct RatedFunction {
+    std::string_view name;
+    Rating rating;
+};
+constexpr auto rated_functions = std::to_array<RatedFunction>({
+    {"all_gather", Rating::shards},
+    {"all_gather_into_tensor", Rating::shards},
+    {"reduce_scatter", Rating::shards},
+    {"reduce_scatter_tensor", Rating::shards},
+    {"all_to_all_single", Rating::exchange},
+    {"all_reduce", Rating::reduction},
+    {"all_reduce_coalesced", Rating::reduction},
+    {"inference_all_reduce", Rating::reduction},
+    {"send", Rating::plain},
+    {"recv", Rating::plain},
+    {"isend", Rating::plain},
+    {"irecv", Rating::plain},
+    {"broadcast", Rating::plain},
+    {"reduce", Rating::plain},
+    {"gather", Rating::plain},
+    {"scatter", Rating::plain},
+    {"barrier", Rating::plain},
+});
+
+const RatedFunction* rated_function(std::string_view name) {
+    const auto* found = std::ranges::find(rated_functions, name, &RatedFunction::name);
+    return found == rated_functions.end() ? nullptr : found;
+}
+
+double milliseconds(Seconds time) { return time.value * 1e3; }
+
+// Mean of all but the k greatest and least values, k = round(n / 10); a half goes to the even neighbour, as Python
+// rounds.
+double trimmed_mean(std::vector<double> values) {
+    std::ranges::sort(values);
+    const auto trimmed = static_cast<std::ptrdiff_t>(std::nearbyint(static_cast<double>(values.size()) * 0.1));
+    const double sum = std::accumulate(values.begin() + trimmed, values.end() - trimmed, 0.0);
+    return sum / static_cast<double>(std::ssize(values) - 2 * trimmed);
+}
+
+struct Row {
+    std::vector<double> latencies, algorithm, bus;  // milliseconds and Gbit/s of each call
+};
+
+}  // namespace
+
+bool logger_knows(std::string_view name) { return rated_function(name) != nullptr; }
+
+LoggedBandwidth logger_bandwidth(const LoggedCall& call, std::uint32_t world) {
+    const RatedFunction* function = rated_function(call.name);
+    WEFT_CHECK(function != nullptr, "the logger has no rate for " + std::string(call.name));
+    WEFT_CHECK(world > 0, "a call has ranks");
+    if (call.latency <= Seconds{}) return {};
+    const double n = world;
+    const double gbps = call.size.value / milliseconds(call.latency) * 8 / 1e6;  // of the size as logged
+    switch (function->rating) {
+        case Rating::shards:
+            return {gbps * n, gbps * (n - 1)};
+        case Rating::exchange:
+            return {gbps, gbps * (n - 1) / n};
+        case Rating::reduction:
+            return {gbps * 2, gbps * 2 * (n - 1) / n};
+        case Rating::plain:
+            return {gbps, gbps};
+    }
+    WEFT_CHECK(false, "unknown rating");
+    return {};
+}
+
+std::string logger_size(Bytes size) {
+    constexpr std::array<std::string_view, 9> units{"B", "KB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"};
+    if (size.value == 0) return "0B";
+    WEFT_CHECK(size.value >= 1, "a message has whole bytes");
+    const double power = std::floor(std::log(size.value) / std::log(1024.0));
+    std::string digits = fmt::format("{:.2f}", size.value / std::pow(1024.0, power));
+    if (digits.ends_with('0')) digits.pop_back();  // "2.00" is written 2.0, "1.50" 1.5, "98.25" as it is
+    return fmt::format("{} {}", digits, units.at(static_cast<std::size_t>(power)));
+}
+
+std::string logger_lines(std::span<const LoggedCall> calls, std::uint32_t world) {
+    std::string out;
+    for (const LoggedCall& call : calls) {
+        const LoggedBandwidth bandwidth = logger_bandwidth(call, world);
+        fmt::format_to(std::back_inserter(out),
+                       "[INFO] [logging.py:96:log_dist] [Rank 0] comm op: {} | time (ms): {:.2f} | msg size: {} | "
+                       "algbw (Gbps): {:.2f} | busbw (Gbps): {:.2f}\n",
+                       call.name, milliseconds(call.latency), logger_size(call.size), bandwidth.algorithm_gbps,
+                       bandwidth.bus_gbps);
+    }
+    return out;
+}
+
+std::string logger_summary(std::span<const LoggedCall> calls, std::uint32_t world) {
+    std::vector<std::string_view> names;  // in the order of first calls
+    std::map<std::string_view, std::map<Bytes, Row>> rows;
+    for (const LoggedCall& call : calls) {
+        if (!rows.contains(call.name)) names.push_back(call.name);
+        Row& row = rows[call.name][call.size];
+        const LoggedBandwidth bandwidth = logger_bandwidth(call, world);
+        row.latencies.push_back(milliseconds(call.latency));
+        row.algorithm.push_back(bandwidth.algorithm_gbps);
+        row.bus.push_back(bandwidth.bus_gbps);
+    }
+    std::string out = fmt::format("{:<20}{:<20}{:<20}{:<20}{:<20}{:<20}{:<20}\n", "Comm. Op", "Message Size", "Count",
+                                  "Total Latency(ms)", "Avg Latency(ms)", "tput_avg (Gbps)", "busbw_avg (Gbps)");
+    for (const std::string_view name : names) {
+        fmt::format_to(std::back_inserter(out), "{}\n", name);
+        for (const auto& [size, row] : rows[name]) {
+            const double total = std::accumulate(row.latencies.begin(), row.latencies.end(), 0.0);
+            fmt::format_to(std::back_inserter(out), "{:<20}{:<20}{:<20}{:<20.2f}{:<20.2f}{:<20.2f}{:<20.2f}\n", "",
+                           logger_size(size), row.latencies.size(), total, trimmed_mean(row.latencies),
+                           trimmed_mean(row.algorithm), trimmed_mean(row.bus));
+        }
+    }
+    return out;
+}
+
+}  // namespace weft
