@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tools/output/csv.hpp"
 #include "tools/sweep/sweep.hpp"
 
 namespace weft {
@@ -23,13 +24,6 @@ const std::vector<Metric>& columns(const std::vector<SweepRow>& rows) {
     return it == rows.end() ? none : it->metrics;
 }
 
-std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + '"';
-}
-
 // A varied value as JSON: a number where it reads as one.
 Json point_value(const std::string& text) {
     const Json value = Json::parse(text, nullptr, false);
@@ -45,11 +39,11 @@ std::string sweep_csv(const SweepGrid& grid, const std::vector<SweepRow>& rows) 
     for (const Metric& metric : metrics) out += column(metric.key) + ',';
     out += "reason\n";
     for (const SweepRow& row : rows) {
-        for (const std::string& value : row.point) out += quoted(value) + ',';
+        for (const std::string& value : row.point) out += csv_cell(value) + ',';
         for (std::size_t i = 0; i < metrics.size(); ++i) {
             out += (row.metrics.empty() ? "" : value_of<Json>(row.metrics[i]).dump()) + ',';
         }
-        out += quoted(row.reason) + '\n';
+        out += csv_cell(row.reason) + '\n';
     }
     return out;
 }
