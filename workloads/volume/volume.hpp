@@ -15,10 +15,13 @@ struct VolumeRow {
     std::string op;         // "all_reduce", "send", ...
     std::string dimension;  // "data", "tensor", "pipeline", "model"
     std::uint32_t group_size = 1;
-    double calls = 0;  // per `when`; a fraction where the equations have L / p
-    Bytes message;     // full tensor of one call
-    Bytes volume;      // per rank, of all `calls` together (the paper's pipeline rows: over all stages)
-    std::string when;  // "step", "micro-batch"
+    double calls = 0;     // per `when`; a fraction where the equations have L / p
+    Bytes message;        // full tensor of one call
+    Bytes volume;         // per rank, of all `calls` together (the paper's pipeline rows: over all stages)
+    std::string when;     // "start-up", "first-step", "step", "micro-batch"
+    std::string type{};   // of the elements: "fp16", "int64", ...; empty: not known
+    std::string label{};  // what the message is, for people
+    double logged = -1;   // bytes that DeepSpeed's logger shows for one call; negative: it does not see the call
 };
 
 struct VolumeTable {

@@ -1,0 +1,28 @@
+// A volume table for people, as JSON and as comma-separated values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/output/histogram.hpp"
+#include "workloads/volume/volume.hpp"
+
+namespace weft {
+
+enum class VolumeParts : std::uint8_t { rows, rows_and_histogram };
+
+std::string volume_text(const VolumeTable& table, VolumeParts parts = VolumeParts::rows);
+
+// {"rows": [...], "totals": {"volume_bytes", "micro_batches", "collectives": [...]}, "histogram": [...]}. A row has
+// "type", "label" and "logged_bytes" where they are known; "start_up" and "first_step" stand beside "collectives" where
+// the table has such rows.
+std::string volume_json(const VolumeTable& table, VolumeParts parts = VolumeParts::rows);
+
+// A line per row of the table; step_bytes and step_percent are its part of one steady step.
+std::string volume_csv(const VolumeTable& table);
+std::string volume_totals_csv(const VolumeTable& table);  // a line per collective and moment
+
+// Messages of one steady step, by size: the full tensors of its calls.
+std::vector<HistogramBin> volume_histogram(const VolumeTable& table);
+
+}  // namespace weft
