@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/output/activity.hpp"
+#include "tools/output/svg_text.hpp"
 
 namespace weft {
 namespace {
@@ -32,26 +33,6 @@ constexpr std::array<Look, activities> looks{{
     {Activity::other_compute, "other", "#8b8f96", "#8b8f96"},
     {Activity::communication, "communication", "#b03a76", "#d8629c"},
 }};
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
 
 struct Unit {
     double seconds;
@@ -129,11 +110,11 @@ class Picture {
         const double height = header_height + rows_height() + axis_height;
         add(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)",
             width, height);
-        add("<title>{}</title>", escaped(options_.title.empty() ? "Timeline" : options_.title));
+        add("<title>{}</title>", xml_escaped(options_.title.empty() ? "Timeline" : options_.title));
         style();
         add(R"(<rect class="page" width="{}" height="{}" rx="8"/>)", width, height);
-        add(R"(<text class="title" x="{}" y="32">{}</text>)", margin, escaped(options_.title));
-        add(R"(<text class="note" x="{}" y="54">{}</text>)", margin, escaped(subtitle()));
+        add(R"(<text class="title" x="{}" y="32">{}</text>)", margin, xml_escaped(options_.title));
+        add(R"(<text class="note" x="{}" y="54">{}</text>)", margin, xml_escaped(subtitle()));
         legend();
     }
 
@@ -193,7 +174,7 @@ class Picture {
     void draw_row(std::size_t row) {
         const double y = header_height + row_pitch * static_cast<double>(row);
         add(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", left_ - 10.0, y + 14.0,
-            escaped(program_.classes[chosen_[row]].name));
+            xml_escaped(program_.classes[chosen_[row]].name));
         strip(rows_[row].compute, y, compute_height);
         strip(rows_[row].communication, y + compute_height + 1.0, communication_height);
     }

@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/property_tree/ptree.hpp>
-#include <boost/property_tree/xml_parser.hpp>
-#include <sstream>
 #include <string>
 
+#include "tests/tools/output/svg_document.hpp"
 #include "tests/tools/output/two_stages.hpp"
 
 namespace weft {
@@ -17,13 +15,6 @@ using testing_support::compute_lane;
 using testing_support::Recorded;
 using testing_support::two_stages;
 
-boost::property_tree::ptree parsed(const std::string& svg) {
-    std::istringstream in(svg);
-    boost::property_tree::ptree tree;
-    read_xml(in, tree);  // throws if it is not well-formed
-    return tree.get_child("svg");
-}
-
 std::size_t count(const std::string& text, const std::string& what) {
     std::size_t n = 0;
     for (auto i = text.find(what); i != std::string::npos; i = text.find(what, i + 1)) ++n;
@@ -32,7 +23,8 @@ std::size_t count(const std::string& text, const std::string& what) {
 
 TEST(timeline_svg, is_well_formed_whatever_the_names) {
     const Recorded run = two_stages();
-    const auto svg = parsed(timeline_svg(run.program, run.timeline, {.title = "a < b & \"c\"", .subtitle = "<i>"}));
+    const auto svg =
+        test::parsed_svg(timeline_svg(run.program, run.timeline, {.title = "a < b & \"c\"", .subtitle = "<i>"}));
     EXPECT_EQ(svg.get<std::string>("title"), "a < b & \"c\"");
     EXPECT_EQ(svg.get<std::string>("<xmlattr>.xmlns"), "http://www.w3.org/2000/svg");
 }
@@ -89,7 +81,7 @@ TEST(timeline_svg, stays_small_and_says_which_classes_it_shows) {
 
 TEST(timeline_svg, draws_a_run_of_no_length) {
     const Recorded run{.program = ProgramBuilder({"compute"}).finish(), .timeline = {}};
-    EXPECT_NO_THROW(parsed(timeline_svg(run.program, run.timeline)));
+    EXPECT_NO_THROW(test::parsed_svg(timeline_svg(run.program, run.timeline)));
 }
 
 }  // namespace

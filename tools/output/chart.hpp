@@ -1,0 +1,49 @@
+// A chart as plain values: what is shown, not how it is drawn.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+enum class ChartKind : std::uint8_t {
+    grouped_bars,  // a bar per series and category, side by side
+    stacked_bars,  // a bar per category, the series on top of each other; linear
+    percent_bars,  // the same as shares of the category's sum
+    lines,         // a line per series over `positions`
+};
+
+enum class AxisScale : std::uint8_t { linear, log2, log10 };
+
+struct ChartAxis {
+    std::string title{};  // "Volume per GPU and step"
+    // Written behind tick values with a prefix: "B", "B/s", "s" (2 GB, 5 ms); "%" and "" without. Bytes on a log2
+    // scale have binary prefixes.
+    std::string unit{};
+    AxisScale scale = AxisScale::linear;  // linear ones start at 0
+};
+
+struct ChartCategory {
+    std::string label{};
+    std::string group{};  // equal neighbours stand together above one heading; empty: none
+};
+
+struct ChartSeries {
+    enum class Look : std::uint8_t { solid, reference };  // reference: hollow bars, dashed lines
+
+    std::string name{};
+    std::vector<double> values{};  // in the unit of the y axis, >= 0, one per category or position; NaN: there is none
+    Look look = Look::solid;
+};
+
+struct Chart {
+    std::string title{}, subtitle{};
+    ChartKind kind{};
+    ChartAxis x{}, y{};                       // the unit of y is not used by percent_bars
+    std::vector<ChartCategory> categories{};  // of bars
+    std::vector<double> positions{};          // of lines, in the unit of x, ascending
+    std::vector<ChartSeries> series{};        // at least one
+};
+
+}  // namespace weft

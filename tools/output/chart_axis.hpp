@@ -1,0 +1,42 @@
+// An axis of a chart: from values to places, and the ticks between.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/output/chart.hpp"
+
+namespace weft {
+
+struct ChartTick {
+    double value;
+    std::string label;
+};
+
+// Where a logarithmic axis starts: at the power of its base below the least value, or a little lower if need be, so
+// that the bar of the least value has a height.
+enum class AxisEnd : std::uint8_t { tight, room_below };
+
+class AxisMap {
+  public:
+    // Covers `least` to `most` (both finite; above 0 on a logarithmic scale): linear ones from 0 to a tick, logarithmic
+    // ones to a power of their base.
+    AxisMap(const ChartAxis& axis, double least, double most, AxisEnd end);
+
+    double place(double value) const;  // 0 at the lower end, 1 at the upper
+    const std::vector<ChartTick>& ticks() const { return ticks_; }
+
+  private:
+    void linear_ticks(const ChartAxis& axis, double most);
+    void logarithmic_ticks(const ChartAxis& axis, double base, double least, double most, AxisEnd end);
+
+    AxisScale scale_;
+    double low_ = 0, high_ = 1;
+    std::vector<ChartTick> ticks_;
+};
+
+// A value in the unit of an axis: "45.9 GB", "64 KiB", "12.5 %", "512".
+std::string axis_value(const ChartAxis& axis, double value);
+
+}  // namespace weft

@@ -1,0 +1,46 @@
+#include "tools/output/svg_text.hpp"
+
+namespace weft {
+namespace {
+
+// In em, after DejaVu Sans, the widest of the usual fallbacks.
+double character_width(char c) {
+    constexpr std::string_view narrow = "iIjl.,:;|!'()[] ", wide = "mwMW%@";
+    if ((static_cast<unsigned char>(c) & 0xc0U) == 0x80U) return 0;  // continues a UTF-8 character
+    if (narrow.find(c) != std::string_view::npos) return 0.39;
+    if (wide.find(c) != std::string_view::npos) return 0.95;
+    return c >= 'A' && c <= 'Z' ? 0.72 : 0.63;
+}
+
+}  // namespace
+
+std::string xml_escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
+double text_width(std::string_view text, double font_pixels) {
+    double em = 0;
+    for (const char c : text) em += character_width(c);
+    return em * font_pixels;
+}
+
+}  // namespace weft
