@@ -9,13 +9,12 @@
 
 namespace weft {
 
-RankGrid Layout::grid() const {
-    std::vector<Axis> axes;
-    for (const std::string& axis : order) {
-        axes.push_back({axis, axis == "tensor" ? tensor : axis == "data" ? data : pipeline});
-    }
-    return RankGrid(std::move(axes));
+PipelineShape Job::pipeline_shape() const {
+    const std::uint32_t chunks = schedule->chunks == 0 ? layout.virtual_stages : schedule->chunks;
+    return {layout.pipeline, micro_batches(), chunks};
 }
+
+std::uint32_t Job::model_parts() const { return layout.pipeline * pipeline_shape().chunks / schedule->copies; }
 
 Shard Job::shard() const {
     return {.micro_batch = batch.micro,
@@ -23,23 +22,40 @@ Shard Job::shard() const {
             .tensor = layout.tensor,
             .element_bytes = element_bytes(precision),
             .attention = attention,
-            .sequence_parallel = SequenceParallel::off};
+            .sequence_parallel = sequence_parallel,
+            .context = layout.context,
+            .expert = layout.expert,
+            .expert_tensor = layout.expert_tensor,
+            .imbalance = experts.imbalance,
+            .capacity_factor = experts.capacity_factor};
+}
+
+LayerSplit Job::split() const {
+    return {.tensor = layout.tensor, .expert = layout.expert, .expert_tensor = layout.expert_tensor};
+}
+
+bool Job::copies_embedding() const {
+    if (!model.tied_embeddings || layout.pipeline == 1) return false;
+    const std::vector<Place> path = schedule->path(pipeline_shape(), 0);
+    return path.front().stage != path.back().stage;
 }
 
 std::uint64_t Job::embedding_matrix() const {
     return padded_vocabulary(model, layout.tensor) / layout.tensor * model.hidden;
 }
 
-std::vector<std::uint32_t> Job::stage_layers(std::string& why) const {
-    const auto split = layout.split == Split::even ? even_split : framework->split;
-    return split(model.layers, layout.pipeline, why);
+std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
+    const auto deal = layout.split == StageSplit::even ? even_split : framework->split;
+    return deal(model.layers, model_parts(), why);
 }
 
 static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    const std::uint64_t ranks = std::uint64_t{job.layout.tensor} * job.layout.pipeline * job.layout.data;
+    const Layout& layout = job.layout;
+    const std::uint64_t ranks = std::uint64_t{layout.tensor} * layout.context * layout.pipeline * layout.data;
     const std::uint64_t per_node = machine.accelerators_per_node;
-    const std::string product = fmt::format("tensor {} x pipeline {} x data {} = {} ranks", job.layout.tensor,
-                                            job.layout.pipeline, job.layout.data, ranks);
+    const std::string context = layout.context > 1 ? fmt::format(" x context {}", layout.context) : "";
+    const std::string product = fmt::format("tensor {}{} x pipeline {} x data {} = {} ranks", layout.tensor, context,
+                                            layout.pipeline, layout.data, ranks);
     if (ranks > machine.nodes * per_node) {
         errors.push_back({"layout", fmt::format("{}, but {} has {} nodes of {} accelerators ({})", product,
                                                 machine.name, machine.nodes, per_node, machine.nodes * per_node)});

@@ -12,29 +12,11 @@
 #include "models/transformer/transformer.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/framework/framework.hpp"
-#include "workloads/layout/rank_grid.hpp"
+#include "workloads/layout/layout.hpp"
 #include "workloads/schedule/schedule.hpp"
+#include "workloads/settings.hpp"
 
 namespace weft {
-
-enum class Overlap : std::uint8_t { off, on };
-
-// How layers are dealt to pipeline stages.
-enum class Split : std::uint8_t {
-    framework,  // by the framework's own rule
-    even,       // the same number everywhere (Megatron-DeepSpeed's partition by `type:transformer`)
-};
-
-struct Layout {
-    std::uint32_t tensor = 1;
-    std::uint32_t pipeline = 1;
-    std::uint32_t data = 1;
-    std::vector<std::string> order{"tensor", "data", "pipeline"};  // innermost first
-    Split split = Split::framework;
-
-    std::uint32_t ranks() const { return tensor * pipeline * data; }
-    RankGrid grid() const;
-};
 
 struct Batch {
     std::uint32_t sequence = 2048;  // tokens
@@ -45,25 +27,40 @@ struct Batch {
 struct Job {
     std::string name;  // of the file, without folder and extension
     std::uint32_t nodes = 1;
+    std::uint32_t ranks_per_node = 1;  // accelerators of a node
     Transformer model;
     const Framework* framework = nullptr;
     Layout layout;
     Batch batch;
-    std::uint32_t zero = 0;  // stage: 0 or 1 (up to 3 for Purpose::equations)
+    std::uint32_t zero = 0;  // stage
     const Schedule* schedule = nullptr;
     Recompute recompute = Recompute::none;
     Precision precision = Precision::bf16;
     AttentionCore attention = AttentionCore::flash;
+    SequenceParallel sequence_parallel = SequenceParallel::off;
+    ContextMethod context_method = ContextMethod::ring;
     double bucket_elements = 0;               // of a gradient bucket; 0: the framework's own rule
-    Overlap gradient_overlap = Overlap::off;  // reduction of gradients under the backward pass
+    Setting gradient_overlap = Setting::off;  // reduction of gradients under the backward pass
+    ExpertSettings experts;
+    DeepSpeedSettings deepspeed;
+    MegatronSettings megatron;
+    FsdpSettings fsdp;
+    DdpSettings ddp;
+    StepKind step = StepKind::steady;
+    Seconds first_use{};  // of a connection between two stages, on the first step
 
     std::uint32_t micro_batches() const { return batch.global / (batch.micro * layout.data); }
+    PipelineShape pipeline_shape() const;
+    std::uint32_t model_parts() const;  // that the layers are dealt to
     Shard shard() const;
-    // Whether first and last stage each hold the tied embedding matrix, and its elements on one tensor rank.
-    bool copies_embedding() const { return model.tied_embeddings && layout.pipeline > 1; }
+    LayerSplit split() const;  // of parameters over ranks
+    // Tokens whose hidden states one rank sends to experts, per micro-batch.
+    double dispatched_tokens() const;
+    // Whether two stages each hold the tied embedding matrix, and its elements on one tensor rank.
+    bool copies_embedding() const;
     std::uint64_t embedding_matrix() const;
-    // Layers of each stage; empty, with the reason in `why`, if the layers cannot be dealt so.
-    std::vector<std::uint32_t> stage_layers(std::string& why) const;
+    // Layers of each model part; empty, with the reason in `why`, if the layers cannot be dealt so.
+    std::vector<std::uint32_t> part_layers(std::string& why) const;
 };
 
 // A job that was read and checked, with what it refers to.
@@ -77,7 +74,7 @@ struct Study {
 // mistyped keys, indivisible layouts, more ranks than the machine has. Throws ConfigError with every mistake found.
 enum class Purpose : std::uint8_t {
     simulation,  // everything must be possible
-    equations,   // volumes on paper: any ZeRO stage, and layouts that could not run
+    equations,   // volumes on paper: layouts that could not run, too
 };
 Study load_study(const std::filesystem::path& path, std::span<const std::string> overrides = {},
                  Purpose purpose = Purpose::simulation);

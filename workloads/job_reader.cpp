@@ -6,6 +6,7 @@
 
 #include "sim/io/shipped.hpp"
 #include "workloads/job.hpp"
+#include "workloads/settings_reader.hpp"
 
 namespace weft {
 namespace {
@@ -56,13 +57,20 @@ std::vector<std::string> read_order(Field& layout) {
         order.push_back(axis);
         start = comma + 1;
     }
+    // An order that does not mention context has it next to tensor.
+    if (std::ranges::find(order, "context") == order.end()) {
+        const auto tensor = std::ranges::find(order, "tensor");
+        if (tensor != order.end()) order.insert(tensor + 1, "context");
+    }
     std::vector<std::string> sorted = order, expected = defaults.order;
     std::ranges::sort(sorted);
     std::ranges::sort(expected);
     if (sorted != expected) {
         layout.error(
             "order",
-            fmt::format("expected tensor, data and pipeline in some order, innermost first, got \"{}\"", text));
+            fmt::format(
+                "expected tensor, data, pipeline and perhaps context in some order, innermost first, got \"{}\"",
+                text));
         return defaults.order;
     }
     return order;
@@ -88,12 +96,16 @@ ReadLayout read_layout(Field& root) {
     if (!root.has("layout")) return read;
     Field field = root.object("layout");
     read.layout.tensor = read_axis(field, "tensor");
+    read.layout.context = read_axis(field, "context");
     read.layout.pipeline = read_axis(field, "pipeline");
+    read.layout.virtual_stages = read_axis(field, "virtual_stages");
+    read.layout.expert = read_axis(field, "expert");
+    read.layout.expert_tensor = field.has("expert_tensor") ? read_axis(field, "expert_tensor") : read.layout.tensor;
     read.data_given = field.has("data");
     read.layout.data = read_axis(field, "data");
     read.layout.order = read_order(field);
     read.layout.split =
-        field.choice("split", {"framework", "even"}, "framework") == "even" ? Split::even : Split::framework;
+        field.choice("split", {"framework", "even"}, "framework") == "even" ? StageSplit::even : StageSplit::framework;
     field.done();
     return read;
 }
@@ -108,20 +120,16 @@ Batch read_batch(Field& root) {
     return batch;
 }
 
-void read_step(Field& root, Job& job, Purpose purpose) {
+void read_step(Field& root, Job& job) {
     const std::vector<std::string> frameworks = framework_names();
     const std::string framework = root.has("framework") ? root.choice("framework", frameworks) : "deepspeed";
     job.framework = find_framework(framework);
     if (job.framework == nullptr) job.framework = framework::all().front();
     const std::string schedule = root.has("schedule") ? root.choice("schedule", schedule_keys()) : "1f1b";
     job.schedule = find_schedule(schedule);
-    if (job.schedule == nullptr) job.schedule = schedule::all().front();
+    if (job.schedule == nullptr) job.schedule = find_schedule("1f1b");
     job.zero = root.whole("zero", 0);
-    if (job.zero > 3) {
-        root.error("zero", fmt::format("expected a ZeRO stage from 0 to 3, got {}", job.zero));
-    } else if (job.zero > 1 && purpose == Purpose::simulation) {
-        root.error("zero", fmt::format("expected 0 or 1, got {} (stages 2 and 3 are not simulated yet)", job.zero));
-    }
+    if (job.zero > 3) root.error("zero", fmt::format("expected a ZeRO stage from 0 to 3, got {}", job.zero));
     const std::string recompute = root.choice("recompute", {"none", "selective", "full"}, "none");
     job.recompute = recompute == "full"        ? Recompute::full
                     : recompute == "selective" ? Recompute::selective
@@ -132,13 +140,39 @@ void read_step(Field& root, Job& job, Purpose purpose) {
                                                                                        : AttentionCore::unfused;
     job.bucket_elements = root.number("bucket_elements", 0.0);
     if (job.bucket_elements < 0) root.error("bucket_elements", "expected a positive number of gradient elements");
-    job.gradient_overlap = root.flag("overlap_gradients", false) ? Overlap::on : Overlap::off;
+    const bool overlaps = root.flag("overlap_gradients", job.framework->default_overlap(job) == Setting::on);
+    job.gradient_overlap = overlaps ? Setting::on : Setting::off;
+    job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
+    const std::string context = root.choice("context_method", {"ring", "all_gather", "all_to_all"}, "ring");
+    job.context_method = context == "ring"         ? ContextMethod::ring
+                         : context == "all_gather" ? ContextMethod::all_gather
+                                                   : ContextMethod::all_to_all;
+    job.step = root.choice("step", {"steady", "first"}, "steady") == "first" ? StepKind::first : StepKind::steady;
+    job.first_use = root.duration("first_use", Seconds{});
+    read_settings(root, job.deepspeed);
+    read_settings(root, job.megatron);
+    read_settings(root, job.fsdp);
+    read_settings(root, job.ddp);
+    read_settings(root, job.experts);
+}
+
+// Data ranks of a data_inner group: ZeRO++'s secondary partition, FSDP's shard group, else the ranks of a node that are
+// data ranks (qgZ reduces inside it first).
+std::uint32_t shard_ranks(const Job& job) {
+    const Layout& layout = job.layout;
+    const std::uint32_t inner = layout.tensor * layout.context;
+    std::uint32_t ranks = std::min(std::max(job.ranks_per_node / inner, 1U), layout.data);
+    if (job.framework->name == "deepspeed" && job.deepspeed.hierarchical_ranks > 1) {
+        ranks = job.deepspeed.hierarchical_ranks;
+    }
+    if (job.framework->name == "fsdp" && job.fsdp.shard_ranks > 0) ranks = job.fsdp.shard_ranks;
+    return ranks;
 }
 
 // Ranks and nodes follow from each other where only one is given.
 void complete_layout(Field& root, Job& job, const MachineInfo& machine, bool data_given,
                      std::optional<std::uint32_t> nodes) {
-    const std::uint64_t inner = std::uint64_t{job.layout.tensor} * job.layout.pipeline;
+    const std::uint64_t inner = std::uint64_t{job.layout.tensor} * job.layout.context * job.layout.pipeline;
     if (nodes) job.nodes = *nodes;
     if (!data_given && nodes) {
         const std::uint64_t available = std::uint64_t{*nodes} * machine.accelerators_per_node;
@@ -186,11 +220,13 @@ Study read_study(Document document, Purpose purpose) {
     job.layout = layout.layout;
     job.batch = read_batch(root);
     const bool readable = !document.has_errors();
-    read_step(root, job, purpose);
+    read_step(root, job);
     root.done();
     if (model) job.model = *model;
     if (machine) {
         if (nodes_readable) complete_layout(root, job, machine->info(), layout.data_given, nodes);
+        job.ranks_per_node = machine->info().accelerators_per_node;
+        job.layout.shard_ranks = shard_ranks(job);
         if (model && readable && purpose == Purpose::simulation) {
             for (const JobError& error : check_job(job, machine->info())) report(root, error);
         }

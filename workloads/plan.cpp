@@ -1,6 +1,7 @@
 #include "workloads/plan.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "models/transformer/flops.hpp"
@@ -9,134 +10,214 @@
 namespace weft {
 namespace {
 
-Seconds gemm_time(const Plan& plan, const std::vector<Kernel>& kernels, std::string_view name) {
-    const auto it = std::ranges::find(kernels, name, &Kernel::name);
-    WEFT_CHECK(it != kernels.end(), "no kernel " + std::string(name));
-    return kernel_time(plan.device, plan.job.precision, *it);
+LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
+    const Job& job = plan.job;
+    const auto time = [&](const std::vector<Kernel>& kernels) {
+        return kernel_time(plan.device, job.precision, kernels);
+    };
+    LayerCosts costs;
+    for (const LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
+        costs.pieces.push_back(
+            {piece.piece, piece.module, time(piece.forward), time(piece.input_backward), time(piece.weight_backward)});
+        const Flops forward = total_flops(piece.forward);
+        costs.forward += forward;
+        costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
+        if (piece.piece == Piece::core) costs.core += forward;
+    }
+    return costs;
 }
 
 PartCosts part_costs(const Plan& plan) {
     const Job& job = plan.job;
     const Shard shard = job.shard();
-    const LayerKernels forward = layer_forward(job.model, shard);
-    const LayerKernels backward = layer_backward(job.model, shard);
-    const auto time = [&](const std::vector<Kernel>& kernels) {
-        return kernel_time(plan.device, job.precision, kernels);
-    };
+    const auto time = [&](std::span<const Kernel> kernels) { return kernel_time(plan.device, job.precision, kernels); };
     PartCosts costs;
-    costs.attention_forward = time(forward.attention);
-    costs.mlp_forward = time(forward.mlp);
-    costs.attention_backward = time(backward.attention);
-    costs.mlp_backward = time(backward.mlp);
-    // The weight gradient is a product of the same three dimensions as the forward one.
-    costs.attention_weight_gradient = gemm_time(plan, forward.attention, "qkv");
-    costs.mlp_weight_gradient = gemm_time(plan, forward.mlp, "h_to_4h");
-    costs.core_forward = time(forward.attention_core);
+    costs.layers[0] = layer_costs(plan, LayerKind::dense);
+    if (job.model.experts.count > 0) costs.layers[1] = layer_costs(plan, LayerKind::expert);
     costs.embedding_forward = time(embedding_forward(job.model, shard));
     costs.embedding_backward = time(embedding_backward(job.model, shard));
-    const std::vector<Kernel> head_ahead = head_forward(job.model, shard), head_back = head_backward(job.model, shard);
-    costs.head_forward = time(head_ahead);
-    costs.head_backward = time(head_back);
-    costs.layer_forward = total_flops(forward.attention) + total_flops(forward.mlp);
-    costs.layer_backward = total_flops(backward.attention) + total_flops(backward.mlp);
-    costs.core = total_flops(forward.attention_core);
-    costs.head_forward_flops = total_flops(head_ahead);
-    costs.head_backward_flops = total_flops(head_back);
+    for (const Kernel& kernel : head_forward(job.model, shard)) {
+        (kernel.name == "final norm" ? costs.final_norm_forward : costs.head_forward) += time({&kernel, 1});
+        costs.head_forward_flops += kernel.flops;
+    }
+    for (const Kernel& kernel : head_backward(job.model, shard)) {
+        (kernel.name == "final norm gradient"      ? costs.final_norm_backward
+         : kernel.name == "logits weight gradient" ? costs.head_weight_backward
+                                                   : costs.head_input_backward) += time({&kernel, 1});
+        costs.head_backward_flops += kernel.flops;
+    }
     return costs;
 }
 
-// Gradients in the order backward produces them: head, layers from the last, embedding.
-std::vector<GradientPart> gradient_parts(const Job& job, const Stage& stage) {
-    const Transformer& model = job.model;
-    const std::uint32_t tensor = job.layout.tensor;
-    std::vector<GradientPart> parts;
-    if (stage.has_head()) {
-        parts.push_back({head_tensors(model, tensor)});
-        if (job.copies_embedding()) parts.back().tensors.push_back(job.embedding_matrix());
-    }
-    const GradientPart layer{layer_tensors(model, tensor)};
-    parts.insert(parts.end(), stage.layers, layer);
-    if (stage.has_embedding()) parts.push_back({embedding_tensors(model, tensor)});
-    return parts;
-}
+// Whose gradients are reduced before the optimizer may run, and what is held of them: modules in forward order.
+class StageModules {
+  public:
+    StageModules(const Job& job, Stage& stage) : job_(job), stage_(stage) {}
 
-// Vectors are the tensors no larger than the widest bias: norms and biases carry no weight decay.
-void count_parameters(const Job& job, Stage& stage) {
-    const std::uint64_t widest = 4ULL * std::max(job.model.hidden, job.model.ffn_hidden);
-    for (const GradientPart& part : stage.gradient_parts) {
-        for (const std::uint64_t elements : part.tensors) {
-            (elements <= widest ? stage.vectors : stage.matrices) += static_cast<double>(elements);
+    void add(Chunk& chunk, std::uint32_t index) {
+        chunk.first_module = stage_.modules.size();
+        if (chunk.has_embedding()) add(embedding_modules(job_.model, job_.split()), chunk.first_layer, index);
+        for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+            chunk.layer_module.push_back(stage_.modules.size());
+            const std::uint32_t layer = chunk.first_layer + i;
+            add(layer_modules(job_.model, layer_kind(job_.model, layer), job_.split()), layer, index);
+        }
+        chunk.head_module = stage_.modules.size();
+        if (!chunk.has_head()) return;
+        const std::uint32_t end = chunk.first_layer + chunk.layers;
+        add(head_modules(job_.model, job_.split()), end, index);
+        if (job_.copies_embedding()) {
+            stage_.modules.push_back({.name = "tied embedding",
+                                      .layer = end,
+                                      .chunk = index,
+                                      .tensors = {job_.embedding_matrix()},
+                                      .vector = {false}});
         }
     }
+
+  private:
+    void add(const std::vector<Module>& modules, std::uint32_t layer, std::uint32_t chunk) {
+        for (const Module& module : modules) {
+            stage_.modules.push_back({.name = module.name,
+                                      .layer = layer,
+                                      .chunk = chunk,
+                                      .expert = module.expert,
+                                      .tensors = module.tensors,
+                                      .vector = module.vector});
+        }
+    }
+
+    const Job& job_;
+    Stage& stage_;
+};
+
+Bytes activations(const Job& job, const Chunk& chunk) {
+    const Shard shard = job.shard();
+    Bytes sum;
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+        sum += layer_activations(job.model, layer_kind(job.model, chunk.first_layer + i), shard, job.recompute);
+    }
+    if (chunk.has_embedding()) sum += embedding_activations(job.model, shard);
+    if (chunk.has_head()) sum += head_activations(job.model, shard);
+    return sum;
+}
+
+// The most bytes of activations alive at once: from a forward slot until the weights' gradient is done.
+Bytes peak_activations(const Stage& stage) {
+    Bytes alive, peak;
+    for (const Slot& slot : stage.slots) {
+        const Bytes kept = stage.chunks[slot.chunk].activations;
+        if (slot.kind == SlotKind::forward) {
+            alive += kept;
+            peak = std::max(peak, alive);
+        } else if (slot.kind != SlotKind::input_backward) {
+            alive = alive - kept;
+        }
+    }
+    return peak;
 }
 
 // Parameters whose optimizer states this rank holds and updates.
 double updated_parameters(const Job& job, const Stage& stage) {
-    return job.framework->shards_optimizer(job) ? stage.parameters() / job.layout.data : stage.parameters();
+    const double ranks = job.framework->shares(job).optimizer;
+    const double expert_ranks = ranks == 1 ? 1 : job.layout.expert_data();
+    return stage.dense / ranks + stage.expert / expert_ranks;
 }
 
 MemoryUse memory_use(const Plan& plan, const Stage& stage) {
     const Job& job = plan.job;
     const Shard shard = job.shard();
-    const double parameters = stage.parameters();
+    const StateShares shares = job.framework->shares(job);
+    const auto held = [&](double ranks) {
+        return stage.dense / ranks + stage.expert / (ranks == 1 ? 1.0 : job.layout.expert_data());
+    };
     MemoryUse use;
-    use.parameters = {parameters * element_bytes(job.precision)};
-    use.gradients = {parameters * job.framework->gradient_bytes(job)};
+    use.parameters = {held(shares.parameters) * element_bytes(job.precision)};
+    use.gradients = {held(shares.gradients) * job.framework->gradient_bytes(job)};
     // Adam: fp32 momentum and variance, and an fp32 master copy where the working copy is half precision.
-    use.optimizer = {updated_parameters(job, stage) * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
-    use.activations = stage.activations_per_micro_batch * stage.in_flight;
-    use.buffers = job.framework->bucket_memory(job, parameters);
-    use.workspace = layer_workspace(job.model, shard, job.recompute);
+    use.optimizer = {held(shares.optimizer) * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
+    use.activations = peak_activations(stage);
+    use.buffers = job.framework->buffers(job, stage.parameters());
+    use.workspace = layer_workspace(job.model, LayerKind::dense, shard, job.recompute);
+    if (job.model.experts.count > 0) {
+        use.workspace = std::max(use.workspace, layer_workspace(job.model, LayerKind::expert, shard, job.recompute));
+    }
     return use;
 }
 
-Bytes activations(const Job& job, const Stage& stage) {
-    const Shard shard = job.shard();
-    Bytes sum = layer_activations(job.model, shard, job.recompute) * stage.layers;
-    if (stage.has_embedding()) sum += embedding_activations(job.model, shard);
-    if (stage.has_head()) sum += head_activations(job.model, shard);
-    return sum;
+void add_chunks(const Job& job, Stage& stage, std::uint32_t s, const std::vector<std::uint32_t>& layers) {
+    const PipelineShape shape = job.pipeline_shape();
+    const auto parts = static_cast<std::uint32_t>(layers.size());
+    stage.chunks.resize(shape.chunks);
+    // Every micro-batch that visits the stage on some chunk finds the same part there.
+    for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
+        const std::vector<Place> path = job.schedule->path(shape, micro_batch);
+        for (std::uint32_t part = 0; part < path.size(); ++part) {
+            if (path[part].stage != s) continue;
+            Chunk& chunk = stage.chunks[path[part].chunk];
+            chunk.part = part;
+            chunk.layers = layers[part];
+            chunk.first_layer = std::accumulate(layers.begin(), layers.begin() + part, 0U);
+            chunk.ends = Chunk::Ends((part == 0 ? 1U : 0U) | (part + 1 == parts ? 2U : 0U));
+        }
+    }
+    StageModules modules(job, stage);
+    for (std::uint32_t c = 0; c < shape.chunks; ++c) {
+        modules.add(stage.chunks[c], c);
+        stage.chunks[c].activations = activations(job, stage.chunks[c]);
+    }
+}
+
+void count_parameters(Stage& stage) {
+    for (const StageModule& module : stage.modules) {
+        for (const std::uint64_t elements : module.tensors) {
+            (module.expert ? stage.expert : stage.dense) += static_cast<double>(elements);
+        }
+    }
 }
 
 std::vector<Stage> stages(const Plan& plan) {
     const Job& job = plan.job;
     std::string why;
-    const std::vector<std::uint32_t> layers = job.stage_layers(why);
+    const std::vector<std::uint32_t> layers = job.part_layers(why);
     WEFT_CHECK(!layers.empty(), why);
+    WEFT_CHECK(std::accumulate(layers.begin(), layers.end(), 0U) == job.model.layers,
+               "the stages do not hold every layer once");
     std::vector<Stage> stages;
-    std::uint32_t first = 0;
-    const std::uint32_t count = job.layout.pipeline;
-    for (std::uint32_t s = 0; s < count; ++s) {
+    for (std::uint32_t s = 0; s < job.layout.pipeline; ++s) {
         Stage stage;
-        stage.first_layer = first;
-        stage.layers = layers[s];
-        first += layers[s];
-        stage.ends = Stage::Ends((s == 0 ? 1U : 0U) | (s + 1 == count ? 2U : 0U));
-        stage.slots = job.schedule->slots({count, job.micro_batches(), 1}, s);
-        stage.in_flight = peak_in_flight(stage.slots);
-        stage.gradient_parts = gradient_parts(job, stage);
-        count_parameters(job, stage);
-        stage.buckets = job.framework->buckets(job, s, stage.gradient_parts);
+        add_chunks(job, stage, s, layers);
+        count_parameters(stage);
+        stage.slots = job.schedule->slots(job.pipeline_shape(), s);
         stage.optimizer = optimizer_time(plan.device, updated_parameters(job, stage));
-        stage.activations_per_micro_batch = activations(job, stage);
         stage.memory = memory_use(plan, stage);
         stages.push_back(std::move(stage));
     }
-    WEFT_CHECK(first == job.model.layers, "the stages do not hold every layer once");
     return stages;
 }
 
 Flops hardware_flops(const Plan& plan) {
     const Job& job = plan.job;
     const PartCosts& costs = plan.costs;
-    Flops layer = costs.layer_forward + costs.layer_backward;
-    if (job.recompute == Recompute::full) layer += costs.layer_forward;
-    if (job.recompute == Recompute::selective) layer += costs.core;
-    const Flops micro_batch = layer * job.model.layers + costs.head_forward_flops + costs.head_backward_flops;
-    return micro_batch * (static_cast<double>(job.layout.tensor) * job.layout.data * job.micro_batches());
+    Flops micro_batch = costs.head_forward_flops + costs.head_backward_flops;
+    for (std::uint32_t layer = 0; layer < job.model.layers; ++layer) {
+        const LayerCosts& own = costs.layer(layer_kind(job.model, layer));
+        micro_batch += own.forward + own.backward;
+        if (job.recompute == Recompute::full) micro_batch += own.forward;
+        if (job.recompute == Recompute::selective) micro_batch += own.core;
+    }
+    return micro_batch * (static_cast<double>(job.layout.ranks_of_stage()) * job.micro_batches());
 }
 
 }  // namespace
+
+std::uint32_t Stage::layers() const {
+    std::uint32_t sum = 0;
+    for (const Chunk& chunk : chunks) sum += chunk.layers;
+    return sum;
+}
+bool Stage::has_embedding() const { return std::ranges::any_of(chunks, &Chunk::has_embedding); }
+bool Stage::has_head() const { return std::ranges::any_of(chunks, &Chunk::has_head); }
 
 bool Plan::fits() const { return stages[fullest_stage()].memory.total() <= device.memory; }
 

@@ -1,42 +1,64 @@
 // What was decided: stages with their layers, costs and memory. A pure function of a study; `weft plan` stops here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/job.hpp"
 
 namespace weft {
 
-// One transformer layer, the embedding and the head for one micro-batch on one tensor rank.
-struct PartCosts {
-    Seconds attention_forward, mlp_forward;
-    Seconds attention_backward, mlp_backward;                // both gradients
-    Seconds attention_weight_gradient, mlp_weight_gradient;  // of the column-parallel matrix, part of the backward
-    Seconds core_forward;                                    // what selective recomputation repeats
-    Seconds embedding_forward, embedding_backward;
-    Seconds head_forward, head_backward;
-    Flops layer_forward, layer_backward, core;
-    Flops head_forward_flops, head_backward_flops;
+// A piece of a layer for one micro-batch on one rank.
+struct PieceCost {
+    Piece piece{};
+    std::string_view module;  // whose parameters it uses; empty: none
+    Seconds forward, input_backward, weight_backward;
 };
 
-struct Stage {
+struct LayerCosts {
+    std::vector<PieceCost> pieces;  // in forward order
+    Flops forward, backward, core;
+};
+
+struct PartCosts {
+    std::array<LayerCosts, 2> layers;  // by LayerKind
+    Seconds embedding_forward, embedding_backward;
+    Seconds final_norm_forward, final_norm_backward;
+    Seconds head_forward, head_input_backward, head_weight_backward;  // logits and loss
+    Flops head_forward_flops, head_backward_flops;
+
+    const LayerCosts& layer(LayerKind kind) const { return layers[static_cast<std::size_t>(kind)]; }
+};
+
+// A model part on a stage: consecutive layers, perhaps with the embedding before and the head after them.
+struct Chunk {
+    std::uint32_t part = 0;  // position on a micro-batch's way
     std::uint32_t first_layer = 0;
     std::uint32_t layers = 0;
     enum class Ends : std::uint8_t { none = 0, embedding = 1, head = 2, both = 3 } ends = Ends::none;
-    std::vector<Slot> slots;
-    std::uint32_t in_flight = 0;               // most micro-batches whose activations are alive at once
-    double matrices = 0;                       // parameters of this rank in matrices (with weight decay) ...
-    double vectors = 0;                        // ... and in vectors (biases and norms)
-    std::vector<GradientPart> gradient_parts;  // in backward order
-    std::vector<Bucket> buckets;
-    Seconds optimizer;
-    Bytes activations_per_micro_batch;
-    MemoryUse memory;
+    std::size_t first_module = 0;           // into Stage::modules
+    std::vector<std::size_t> layer_module;  // first module of each layer
+    std::size_t head_module = 0;            // final norm, then the output layer if it has one
+    Bytes activations;                      // kept per micro-batch
 
     bool has_embedding() const { return (static_cast<unsigned>(ends) & 1U) != 0; }
     bool has_head() const { return (static_cast<unsigned>(ends) & 2U) != 0; }
-    double parameters() const { return matrices + vectors; }
+};
+
+struct Stage {
+    std::vector<Chunk> chunks;
+    std::vector<Slot> slots;
+    std::vector<StageModule> modules;  // in forward order, chunk by chunk
+    double dense = 0, expert = 0;      // parameters of this rank
+    Seconds optimizer;
+    MemoryUse memory;
+
+    std::uint32_t layers() const;
+    double parameters() const { return dense + expert; }
+    bool has_embedding() const;
+    bool has_head() const;
 };
 
 struct Plan {
@@ -53,5 +75,8 @@ struct Plan {
 };
 
 Plan make_plan(const Study& study);
+
+// What data parallelism needs to know of a stage. Refers to plan.stages[stage].modules.
+ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind step);
 
 }  // namespace weft

@@ -9,12 +9,12 @@ enum class Setting : std::uint8_t { off, on };
 
 // DeepSpeed 0.14.0 (runtime/zero/config.py, runtime/config.py) under GPT-NeoX.
 struct DeepSpeedSettings {
-    Setting reduce_scatter = Setting::on;  // off: ZeRO-1/2 all-reduce the whole bucket buffer, ZeRO-3 all-reduces
-    Setting multi_rank_all_reduce = Setting::on;  // use_multi_rank_bucket_allreduce; off: one reduce per owner
-    double prefetch_elements = 5e7;               // stage3_prefetch_bucket_size
-    double persistence_elements = 1e5;            // stage3_param_persistence_threshold
-    double max_live_elements = 1e9;               // stage3_max_live_parameters
-    double max_reuse_elements = 1e9;              // stage3_max_reuse_distance
+    Setting reduce_scatter = Setting::on;        // off: ZeRO-1/2 all-reduce the whole bucket buffer, ZeRO-3 all-reduces
+    Setting multi_rank_allreduce = Setting::on;  // use_multi_rank_bucket_allreduce; off: one reduce per owner
+    double prefetch_elements = 5e7;              // stage3_prefetch_bucket_size
+    double persistence_elements = 1e5;           // stage3_param_persistence_threshold
+    double max_live_elements = 1e9;              // stage3_max_live_parameters
+    double max_reuse_elements = 1e9;             // stage3_max_reuse_distance
     double sub_group_elements = 1e9;
     Setting quantized_weights = Setting::off;      // ZeRO++ qwZ: zero_quantized_weights
     std::uint32_t hierarchical_ranks = 1;          // ZeRO++ hpZ: zero_hpz_partition_size; 1: off
@@ -51,6 +51,12 @@ struct FsdpSettings {
 struct DdpSettings {
     double first_bucket_mib = 1;
     double bucket_mib = 25;
+};
+
+// Mixture of experts, as the run (not the model) sets it.
+struct ExpertSettings {
+    double imbalance = 1.0;        // tokens of the busiest expert rank over the mean
+    double capacity_factor = 0.0;  // 0: drop-less; else experts compute ceil(factor x tokens / experts) slots each
 };
 
 enum class ContextMethod : std::uint8_t { ring, all_gather, all_to_all };  // all_to_all: Ulysses

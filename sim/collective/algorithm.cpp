@@ -20,6 +20,8 @@ std::string_view name(Collective op) {
             return "reduce";
         case Collective::all_to_all:
             return "all_to_all";
+        case Collective::send_receive:
+            return "send_receive";
         case Collective::point_to_point:
             return "point_to_point";
     }

@@ -19,6 +19,7 @@ enum class Collective : std::uint8_t {
     broadcast,
     reduce,
     all_to_all,
+    send_receive,  // each to the next round a ring, all at once
     point_to_point,
 };
 
@@ -52,8 +53,8 @@ struct Phase {
 };
 
 // One message of one chunk. The message is cut into `chunks` equal pieces; all_to_all numbers them
-// source * n + destination, all_gather / reduce_scatter / all_reduce by owner or position. Without `reduce` the
-// receiver's copy is replaced.
+// source * n + destination, send_receive by source, all_gather / reduce_scatter / all_reduce by owner or position.
+// Without `reduce` the receiver's copy is replaced.
 struct Transfer {
     std::uint32_t round, from, to, chunk;
     bool reduce;

@@ -28,7 +28,7 @@ VolumeTable framework_view(const po::variables_map& arguments) {
     if (rank >= study.job.layout.ranks()) {
         throw po::error(fmt::format("--rank: the job has ranks 0 to {}, not {}", study.job.layout.ranks() - 1, rank));
     }
-    return framework_volume(plan, build_step(plan, study.machine.topology(study.job.nodes)), RankId{rank});
+    return framework_volume(plan, RankId{rank});
 }
 
 std::string text_of(const VolumeTable& table, const po::variables_map& arguments) {

@@ -119,13 +119,12 @@ std::string report_text(const Report& report) {
 }
 
 std::string memory_text(const Plan& plan) {
-    TextTable table({"<", "layers", "in flight", "parameters", "gradients", "optimizer", "activations", "buffers",
-                     "workspace", "memory"});
+    TextTable table(
+        {"<", "layers", "parameters", "gradients", "optimizer", "activations", "buffers", "workspace", "memory"});
     for (std::size_t s = 0; s < plan.stages.size(); ++s) {
         const Stage& stage = plan.stages[s];
         if (stage.memory.total() <= plan.device.memory) continue;
-        std::vector<std::string> cells{fmt::format("stage {}", s), fmt::to_string(stage.layers),
-                                       fmt::to_string(stage.in_flight)};
+        std::vector<std::string> cells{fmt::format("stage {}", s), fmt::to_string(stage.layers())};
         const std::vector<std::string> memory = memory_cells(stage.memory);
         cells.insert(cells.end(), memory.begin(), memory.end());
         table.add(std::move(cells));

@@ -14,7 +14,8 @@ namespace weft {
 
 // A module of a stage that owns parameters: a norm, a linear map, an embedding, the experts of a layer.
 struct StageModule {
-    // "input norm", "qkv", ...; "embedding", "final norm" and "head" are those that belong to no layer.
+    // "input norm", "qkv", ...; "embedding", "positions", "final norm", "output layer" and
+    // "tied embedding" are those that belong to no layer.
     std::string_view name;
     std::uint32_t layer = 0;             // of the model; embedding: first layer of the stage, head: one past the last
     std::uint32_t chunk = 0;             // of the stage (virtual pipeline stages)

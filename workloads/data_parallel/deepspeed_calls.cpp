@@ -33,7 +33,8 @@ std::vector<OptimizerGroup> optimizer_groups(const ShardingInput& input) {
                 group.elements += static_cast<double>(tensors[t].elements);
             }
             group.padded = round_up(group.elements, 2.0 * group.ranks);
-            if (!group.tensors.empty()) groups.push_back(std::move(group));
+            // GPT-NeoX always makes the two dense groups, also where a stage holds nothing for one of them.
+            if (!expert || !group.tensors.empty()) groups.push_back(std::move(group));
         }
     }
     return groups;
@@ -41,7 +42,7 @@ std::vector<OptimizerGroup> optimizer_groups(const ShardingInput& input) {
 
 void gather_updated_parameters(Script& script, const ShardingInput& input) {
     for (const OptimizerGroup& group : optimizer_groups(input)) {
-        if (group.ranks == 1) continue;
+        if (group.ranks == 1 || group.tensors.empty()) continue;
         script.call(deepspeed_call(Collective::all_gather, group.group, group.padded * input.element_bytes,
                                    "all-gather parameters", input.element_type),
                     {});

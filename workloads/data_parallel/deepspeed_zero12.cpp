@@ -107,7 +107,7 @@ class DeepSpeedZero12 final : public DataParallel {
         };
         if (input_.deepspeed.reduce_scatter == Setting::off) {  // the whole buffer, however full
             reduce(Collective::all_reduce, GroupKind::data, std::max(bucket_.filled(), bucket_.limit()));
-        } else if (input_.deepspeed.multi_rank_all_reduce == Setting::on) {
+        } else if (input_.deepspeed.multi_rank_allreduce == Setting::on) {
             for (const auto& [group, elements] : by_group()) reduce(Collective::all_reduce, group, elements);
         } else {
             for (const auto& [owner, elements] : by_owner()) reduce(Collective::reduce, owner.first, elements);

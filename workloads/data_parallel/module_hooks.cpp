@@ -1,6 +1,7 @@
 #include "workloads/data_parallel/module_hooks.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace weft {
 namespace {
@@ -10,7 +11,8 @@ bool has_matrix(const StageModule& module) {
 }
 
 bool outside_layers(const StageModule& module) {
-    return module.name == "embedding" || module.name == "final norm" || module.name == "head";
+    constexpr std::array names{"embedding", "positions", "final norm", "output layer", "tied embedding"};
+    return std::find(names.begin(), names.end(), module.name) != names.end();
 }
 
 std::vector<LayerRange> blocks_in(std::span<const StageModule> modules, LayerRange layer) {

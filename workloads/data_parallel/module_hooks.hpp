@@ -11,7 +11,8 @@
 
 namespace weft {
 
-// Modules [first, end) of a layer. "embedding", "final norm" and "head", which are told by their names, belong to none.
+// Modules [first, end) of a layer. Embeddings, the final norm and the output layer, told by their names, belong to
+// none.
 struct LayerRange {
     std::uint32_t first = 0, end = 0;
     std::vector<LayerRange> blocks{};  // attention and MLP: runs of modules with matrices

@@ -1,37 +1,95 @@
 #include "workloads/framework/calls.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "workloads/job.hpp"
 
 namespace weft {
+namespace {
 
-Bytes hidden_state(const Job& job) {
-    return {double(job.batch.micro) * job.batch.sequence * job.model.hidden * element_bytes(job.precision)};
+double tokens(const Job& job) { return double(job.batch.micro) * job.batch.sequence / job.layout.context; }
+
+Call over(GroupKind group, Collective op, Bytes message, std::string_view label, std::string_view type) {
+    return {.op = op, .group = group, .message = message, .label = label, .type = type};
 }
 
-std::vector<Call> reduce_hidden(const Job& job, std::string_view label) {
-    if (job.layout.tensor == 1) return {};
-    return {{Collective::all_reduce, GroupKind::tensor, hidden_state(job), label}};
+}  // namespace
+
+Bytes hidden_state(const Job& job) { return {tokens(job) * job.model.hidden * element_bytes(job.precision)}; }
+
+std::string_view element_name(const Job& job) {
+    switch (job.precision) {
+        case Precision::fp32:
+            return "fp32";
+        case Precision::fp16:
+            return "fp16";
+        case Precision::bf16:
+            break;
+    }
+    return "bf16";
 }
 
-std::vector<Call> embedding_reduction(const Job& job) { return reduce_hidden(job, "all-reduce embedding"); }
-std::vector<Call> head_gradient_reduction(const Job& job) { return reduce_hidden(job, "all-reduce head gradient"); }
+Call reduce_hidden(const Job& job, std::string_view label) {
+    return over(GroupKind::tensor, Collective::all_reduce, hidden_state(job), label, element_name(job));
+}
+Call scatter_hidden(const Job& job, std::string_view label) {
+    return over(GroupKind::tensor, Collective::reduce_scatter, hidden_state(job), label, element_name(job));
+}
+Call gather_hidden(const Job& job, std::string_view label) {
+    return over(GroupKind::tensor, Collective::all_gather, hidden_state(job), label, element_name(job));
+}
 
 std::vector<Call> loss_reductions(const Job& job) {
     if (job.layout.tensor == 1) return {};
-    const Bytes per_token{4.0 * job.batch.micro * job.batch.sequence};
-    return {{Collective::all_reduce, GroupKind::tensor, per_token, "all-reduce loss maximum"},
-            {Collective::all_reduce, GroupKind::tensor, per_token, "all-reduce target logit"},
-            {Collective::all_reduce, GroupKind::tensor, per_token, "all-reduce loss sum"}};
+    const Bytes per_token{4.0 * tokens(job)};
+    return {over(GroupKind::tensor, Collective::all_reduce, per_token, "all-reduce loss maximum", "fp32"),
+            over(GroupKind::tensor, Collective::all_reduce, per_token, "all-reduce target logit", "fp32"),
+            over(GroupKind::tensor, Collective::all_reduce, per_token, "all-reduce loss sum", "fp32")};
 }
 
-std::vector<Call> tied_embedding_reduction(const Job& job) {
-    if (!job.copies_embedding()) return {};
-    const Bytes message{double(job.embedding_matrix()) * job.framework->gradient_bytes(job)};
-    return {{Collective::all_reduce, GroupKind::embedding, message, "all-reduce tied embedding"}};
+Bytes own_keys_and_values(const Job& job) {
+    const double width = double(key_value_width(job.model)) / job.layout.tensor;
+    return {2 * tokens(job) * width * element_bytes(job.precision)};
 }
 
-Call boundary_call(Bytes message, std::string_view label) {
-    return {Collective::point_to_point, GroupKind::boundary, message, label};
+Bytes whole_keys(const Job& job) { return own_keys_and_values(job) / 2 * job.layout.context; }
+
+Call pass_round(const Job& job, Bytes message, std::string_view label) {
+    return over(GroupKind::context, Collective::send_receive, message, label, element_name(job));
+}
+
+Call exchange_heads(const Job& job, Bytes message, std::string_view label) {
+    return over(GroupKind::context, Collective::all_to_all, message, label, element_name(job));
+}
+
+Bytes own_queries(const Job& job) {
+    return {tokens(job) * double(query_width(job.model)) / job.layout.tensor * element_bytes(job.precision)};
+}
+
+// Under sequence parallelism a rank routes its own tokens; otherwise the tensor ranks route all of them alike. With a
+// capacity every expert is sent that many slots, filled or not (DeepSpeed moe/sharded_moe.py: at least 4).
+Bytes expert_tokens(const Job& job) {
+    const bool own_share = job.sequence_parallel == SequenceParallel::on;
+    const double routed = tokens(job) / (own_share ? job.layout.tensor : 1);
+    const Experts& experts = job.model.experts;
+    double sent = routed * experts.top_k * job.experts.imbalance;
+    if (job.experts.capacity_factor > 0) {
+        const double slots = std::ceil(routed / experts.count * job.experts.capacity_factor * experts.top_k);
+        sent = experts.count * std::max(4.0, slots);
+    }
+    return {sent * job.model.hidden * element_bytes(job.precision)};
+}
+
+Call exchange_tokens(const Job& job, std::string_view label) {
+    return over(GroupKind::expert, Collective::all_to_all, expert_tokens(job), label, element_name(job));
+}
+
+std::vector<Call> no_calls(const Job&) { return {}; }
+std::vector<Call> no_stage_calls(const Job&, std::uint32_t) { return {}; }
+
+Call boundary_call(Bytes message, std::string_view label, std::string_view type) {
+    return over(GroupKind::boundary, Collective::point_to_point, message, label, type);
 }
 
 double accumulated_gradient_bytes(const Job& job) {

@@ -1,23 +1,43 @@
-// Calls that every framework derived from Megatron-LM's tensor parallelism issues in the same way.
+// Calls that every framework derived from Megatron-LM's parallelism issues in the same way.
 #pragma once
 
-#include "workloads/framework/framework.hpp"
+#include <string_view>
+#include <vector>
+
+#include "workloads/script/call.hpp"
 
 namespace weft {
 
-Bytes hidden_state(const Job& job);  // b s h elements: the activation between layers and stages, whole
+struct Job;
 
-// One all-reduce of the hidden state over the tensor group; none for a single tensor rank.
-std::vector<Call> reduce_hidden(const Job& job, std::string_view label);
-std::vector<Call> embedding_reduction(const Job& job);      // vocabulary-parallel embedding, forward
-std::vector<Call> head_gradient_reduction(const Job& job);  // column-parallel output layer, backward
+Bytes hidden_state(const Job& job);             // b s h elements: the activation between layers and stages, whole
+std::string_view element_name(const Job& job);  // "fp16", ...
+
+// The hidden state over the tensor group: summed whole; under sequence parallelism summed and dealt out by tokens, or
+// gathered.
+Call reduce_hidden(const Job& job, std::string_view label);
+Call scatter_hidden(const Job& job, std::string_view label);
+Call gather_hidden(const Job& job, std::string_view label);
+
 // Vocabulary-parallel cross entropy: maximum, target logit and sum of exponentials, b s fp32 each.
 std::vector<Call> loss_reductions(const Job& job);
 
-// The gradient of the tied embedding, summed over its copies on the first and the last stage; none if there is no copy.
-std::vector<Call> tied_embedding_reduction(const Job& job);
+// Context parallelism. Keys and values of this rank's share of the sequence, both; of the whole sequence, one of them.
+Bytes own_keys_and_values(const Job& job);
+Bytes whole_keys(const Job& job);
+Bytes own_queries(const Job& job);
+Call pass_round(const Job& job, Bytes message, std::string_view label);  // each rank to the next of the context ring
+Call exchange_heads(const Job& job, Bytes message, std::string_view label);  // all-to-all between sequence and heads
 
-Call boundary_call(Bytes message, std::string_view label);  // point to point between neighbouring stages
+// Tokens on their way to experts or back: what one rank sends per micro-batch, with the busiest rank's share.
+Call exchange_tokens(const Job& job, std::string_view label);
+Bytes expert_tokens(const Job& job);  // that message
+
+std::vector<Call> no_calls(const Job& job);
+std::vector<Call> no_stage_calls(const Job& job, std::uint32_t stage);
+
+// Point to point between neighbouring stages; direction and peer are the writer's.
+Call boundary_call(Bytes message, std::string_view label, std::string_view type);
 
 // fp32 where bf16 training accumulates gradients in fp32, else the training precision.
 double accumulated_gradient_bytes(const Job& job);

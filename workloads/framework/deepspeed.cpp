@@ -1,9 +1,10 @@
-// GPT-NeoX (commit 4bc6670) on DeepSpeed 0.14.0: the calls as their sources issue them (stage_1_and_2.py, engine.py,
-// pipe/engine.py, pipe/schedule.py; megatron/mpu).
+// GPT-NeoX (commit 4bc6670) on DeepSpeed 0.14.0: the calls as their sources issue them (engine.py, pipe/engine.py,
+// pipe/schedule.py, moe/sharded_moe.py; megatron/mpu). Data parallelism: data_parallel/deepspeed_*.cpp.
 #include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
 
+#include <algorithm>
+
+#include "workloads/data_parallel/engines.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job.hpp"
@@ -13,157 +14,243 @@ namespace {
 
 constexpr double default_bucket = 5e8;  // elements, reduce_bucket_size and the stage-0 all-reduce limit
 
+bool on(Setting setting) { return setting == Setting::on; }
+
 // The boolean mask [1, 1, s, s] travels cast to half precision: 2 s^2 bytes, 8 MiB at s = 2048.
 Bytes attention_mask(const Job& job) { return {2.0 * job.batch.sequence * job.batch.sequence}; }
 
-bool partitioned(const Job& job) { return job.layout.tensor > 1; }  // pipe_partitioned and grad_partitioned defaults
+Call logged(Call call) {
+    call.through = Through::deepspeed;
+    return call;
+}
+
+Call over(Collective op, GroupKind group, Bytes message, std::string_view label, std::string_view type) {
+    return logged({.op = op, .group = group, .message = message, .label = label, .type = type});
+}
+
+Call boundary(Bytes message, std::string_view label, std::string_view type) {
+    return logged(boundary_call(message, label, type));
+}
+
+bool cuts_activation(const Job& job) { return job.layout.tensor > 1 && on(job.deepspeed.pipe_partitioned); }
+bool cuts_gradient(const Job& job) { return job.layout.tensor > 1 && on(job.deepspeed.grad_partitioned); }
 
 // What precedes a partitioned tensor, every micro-batch: int64 type, sizes and the t partition offsets.
-Call partition_meta(const Job& job) { return boundary_call({8.0 * (7 + job.layout.tensor)}, "partition meta"); }
+Call partition_meta(const Job& job) { return boundary({8.0 * (7 + job.layout.tensor)}, "partition meta", "int64"); }
 
 constexpr std::uint32_t most_layers = 2048;  // its partition takes time with the square of the layers
 
-std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t stages, std::string& why) {
+std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t parts, std::string& why) {
     if (layers > most_layers) {
         why = fmt::format("more than {} layers ({}) are only split evenly (layout.split)", most_layers, layers);
         return {};
     }
-    if (stages > layers + 2) {
-        why = fmt::format("{} layers and 2 reshapes cannot be dealt to {} pipeline stages", layers, stages);
+    if (parts > layers + 2) {
+        why = fmt::format("{} layers and 2 reshapes cannot be dealt to {} pipeline stages", layers, parts);
         return {};
     }
-    return neox_split(layers, stages);
+    return neox_split(layers, parts);
+}
+
+// GPT-NeoX's configurations set overlap_comm; the pipeline engine and stage 0 cannot.
+Setting default_overlap(const Job& job) {
+    return job.zero >= 1 && job.layout.pipeline == 1 ? Setting::on : Setting::off;
 }
 
 void check(const Job& job, std::vector<JobError>& errors) {
-    if (job.gradient_overlap == Overlap::on && job.layout.pipeline > 1) {
-        errors.push_back({"overlap_gradients",
-                          "DeepSpeed's pipeline engine reduces gradients after the last backward; "
-                          "overlap needs pipeline 1"});
+    const auto refuse = [&](std::string_view key, std::string why) {
+        errors.push_back({std::string(key), std::move(why)});
+    };
+    const Layout& layout = job.layout;
+    if (on(job.gradient_overlap) && layout.pipeline > 1) {
+        refuse("overlap_gradients",
+               "DeepSpeed's pipeline engine reduces gradients after the last backward; overlap needs pipeline 1");
     }
-    if (job.gradient_overlap == Overlap::on && job.zero == 0) {
-        errors.push_back(
-            {"overlap_gradients", "DeepSpeed stage 0 reduces after the backward pass; overlap needs zero 1"});
+    if (on(job.gradient_overlap) && job.zero == 0) {
+        refuse("overlap_gradients", "DeepSpeed stage 0 reduces after the backward pass; overlap needs zero 1 to 3");
+    }
+    if (job.zero >= 2 && layout.pipeline > 1) {
+        refuse("zero",
+               fmt::format("DeepSpeed's pipeline engine refuses ZeRO-2 and ZeRO-3; zero {} needs pipeline 1, got "
+                           "pipeline {}",
+                           job.zero, layout.pipeline));
+    }
+    if (job.sequence_parallel == SequenceParallel::on) {
+        refuse("sequence_parallel",
+               "GPT-NeoX on DeepSpeed has no Megatron sequence parallelism; use framework megatron");
+    }
+    if (layout.context > 1 && job.context_method != ContextMethod::all_to_all) {
+        refuse("context_method", "DeepSpeed shares sequences by all-to-all only (Ulysses)");
+    }
+    if (layout.context > 1 && layout.pipeline > 1) {
+        refuse("layout.context",
+               fmt::format("DeepSpeed-Ulysses does not run under the pipeline engine; context {} needs "
+                           "pipeline 1, got pipeline {}",
+                           layout.context, layout.pipeline));
+    }
+    if (job.model.experts.count > 0) {
+        if (job.zero == 3) refuse("zero", "DeepSpeed refuses mixture of experts under ZeRO-3");
+        if (layout.pipeline > 1) {
+            refuse("layout.pipeline", "DeepSpeed's pipeline engine does not run mixture-of-experts layers");
+        }
+        if (layout.expert_tensor != layout.tensor) {
+            refuse(
+                "layout.expert_tensor",
+                fmt::format("DeepSpeed cuts experts as it cuts the other maps: expert_tensor {} must equal tensor {}",
+                            layout.expert_tensor, layout.tensor));
+        }
+    }
+    const DeepSpeedSettings& settings = job.deepspeed;
+    const bool quantised =
+        on(settings.quantized_weights) || on(settings.quantized_gradients) || settings.hierarchical_ranks > 1;
+    if (quantised && job.zero != 3) {
+        refuse("deepspeed",
+               fmt::format("ZeRO++ (quantized_weights, hierarchical_ranks, quantized_gradients) needs zero 3, "
+                           "got zero {}",
+                           job.zero));
+    }
+    if (settings.hierarchical_ranks > 1 && layout.data % settings.hierarchical_ranks != 0) {
+        refuse("deepspeed.hierarchical_ranks", fmt::format("{} ranks of a secondary group do not divide data {}",
+                                                           settings.hierarchical_ranks, layout.data));
+    }
+    if (quantised && layout.context > 1) refuse("deepspeed", "ZeRO++ is not combined with context parallelism here");
+    if (on(settings.partition_activations) && job.recompute != Recompute::full) {
+        refuse("deepspeed.partition_activations", "partitions checkpoints, so it needs \"recompute\": \"full\"");
     }
 }
 
-// The parallel (GPT-J) residual adds attention and MLP before one reduction.
-std::uint32_t forward_reductions(const Job& job) { return job.model.parallel_residual ? 1 : 2; }
+// One pair each of an int64 and its answer between neighbours, and an all-reduce over the model group
+// (pipe/engine.py, start of the pipeline engine).
+std::vector<Call> start_up(const Job& job, std::uint32_t stage) {
+    if (job.layout.pipeline == 1) return {};
+    std::vector<Call> calls{
+        over(Collective::all_reduce, GroupKind::model, 16_B, "all-reduce parameter counts", "int64")};
+    const auto touch = [&](Direction direction, std::uint32_t peer, std::uint32_t port) {
+        Call call = boundary(4_B, "connection", "fp32");
+        call.direction = direction;
+        call.peer = peer;
+        call.port = port;
+        calls.push_back(call);
+    };
+    if (stage > 0) touch(Direction::receive, stage - 1, 0);
+    if (stage + 1 < job.layout.pipeline) touch(Direction::send, stage + 1, 0);
+    return calls;
+}
 
 std::vector<Call> load_batch(const Job& job, std::uint32_t) {
     if (job.layout.tensor == 1) return {};
     const Bytes tokens{8.0 * job.batch.micro * (job.batch.sequence + 1.0)};
-    return {{Collective::broadcast, GroupKind::tensor, 32_B, "broadcast batch shape"},
-            {Collective::broadcast, GroupKind::tensor, tokens, "broadcast tokens"}};
+    return {{.op = Collective::broadcast,
+             .group = GroupKind::tensor,
+             .message = 32_B,
+             .label = "broadcast batch shape",
+             .type = "int64"},
+            {.op = Collective::broadcast,
+             .group = GroupKind::tensor,
+             .message = tokens,
+             .label = "broadcast tokens",
+             .type = "int64"}};
 }
 
-std::vector<Call> send_activation(const Job& job) {
-    if (!partitioned(job))
-        return {boundary_call(hidden_state(job), "activation"), boundary_call(attention_mask(job), "mask")};
-    return {partition_meta(job), boundary_call(hidden_state(job) / job.layout.tensor, "activation"),
-            boundary_call(attention_mask(job), "mask")};
+// partition_activations: the stored input of a checkpointed layer is a tensor shard (activation_checkpointing.py).
+std::vector<Call> checkpoint_gather(const Job& job) {
+    if (!on(job.deepspeed.partition_activations) || job.layout.tensor == 1) return {};
+    return {logged(gather_hidden(job, "all-gather checkpoint"))};
 }
 
-std::vector<Call> send_gradient(const Job& job) {
-    if (!partitioned(job)) return {boundary_call(hidden_state(job), "gradient")};
-    return {partition_meta(job), boundary_call(hidden_state(job) / job.layout.tensor, "gradient")};
+// Without a capacity all ranks agree on the largest number of tokens of an expert.
+std::vector<Call> expert_counts(const Job& job) {
+    if (job.experts.capacity_factor > 0) return {};
+    return {over(Collective::all_reduce, GroupKind::data, 8_B, "all-reduce expert capacity", "int64")};
+}
+
+std::vector<Call> activation(const Job& job) {
+    std::vector<Call> calls;
+    const bool cut = cuts_activation(job);
+    if (cut) calls.push_back(partition_meta(job));
+    calls.push_back(boundary(hidden_state(job) / (cut ? job.layout.tensor : 1), "activation", element_name(job)));
+    if (on(job.deepspeed.attention_mask)) calls.push_back(boundary(attention_mask(job), "mask", "fp16"));
+    return calls;
+}
+
+std::vector<Call> gradient(const Job& job) {
+    std::vector<Call> calls;
+    const bool cut = cuts_gradient(job);
+    if (cut) calls.push_back(partition_meta(job));
+    calls.push_back(boundary(hidden_state(job) / (cut ? job.layout.tensor : 1), "gradient", element_name(job)));
+    return calls;
+}
+
+// int64 each: kind, count, then type, dimensions and shape of every tensor of the first activation.
+std::vector<Call> shapes(const Job& job) {
+    std::vector<Call> calls;
+    const auto number = [&] { calls.push_back(boundary(8_B, "shape", "int64")); };
+    const auto tensor = [&](double dimensions) {
+        number();
+        number();
+        calls.push_back(boundary({8.0 * dimensions}, "shape", "int64"));
+    };
+    number();
+    number();
+    if (cuts_activation(job)) {
+        tensor(1);  // the partition meta
+        tensor(1);  // the flat shard
+    } else {
+        tensor(3);
+    }
+    if (on(job.deepspeed.attention_mask)) tensor(4);
+    return calls;
 }
 
 std::vector<Call> gather_received_activation(const Job& job) {
-    if (!partitioned(job)) return {};
-    return {{Collective::all_gather, GroupKind::tensor, hidden_state(job), "all-gather activation"}};
+    if (!cuts_activation(job)) return {};
+    return {logged(gather_hidden(job, "all-gather activation"))};
 }
 
 std::vector<Call> gather_before_backward(const Job& job) {
-    if (!partitioned(job)) return {};
-    return {{Collective::all_gather, GroupKind::tensor, hidden_state(job), "all-gather output"},
-            {Collective::all_gather, GroupKind::tensor, hidden_state(job), "all-gather gradient"}};
-}
-
-// Stage 0: gradients in forward order; a bucket is flushed once it exceeds the limit, after the whole backward pass.
-std::vector<Bucket> buckets_after_backward(double limit, std::span<const GradientPart> parts) {
-    std::vector<Bucket> buckets;
-    double filled = 0;
-    for (std::size_t i = parts.size(); i-- > 0;) {
-        for (const std::uint64_t elements : parts[i].tensors) {
-            filled += double(elements);
-            if (filled > limit) {
-                buckets.push_back({filled, parts.size() - 1});
-                filled = 0;
-            }
-        }
-    }
-    if (filled > 0) buckets.push_back({filled, parts.size() - 1});
-    return buckets;
-}
-
-// ZeRO-1: gradients in backward order; a bucket is reduced before a tensor that would overfill it is added.
-std::vector<Bucket> buckets_in_backward(double limit, std::span<const GradientPart> parts) {
-    std::vector<Bucket> buckets;
-    double filled = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        for (auto it = parts[i].tensors.rbegin(); it != parts[i].tensors.rend(); ++it) {
-            if (filled > 0 && filled + double(*it) > limit) {
-                buckets.push_back({filled, i});
-                filled = 0;
-            }
-            filled += double(*it);
-        }
-    }
-    if (filled > 0) buckets.push_back({filled, parts.size() - 1});
-    return buckets;
-}
-
-double bucket_limit(const Job& job) { return job.bucket_elements > 0 ? job.bucket_elements : default_bucket; }
-
-std::vector<Bucket> buckets(const Job& job, std::uint32_t, std::span<const GradientPart> parts) {
-    return job.zero == 0 ? buckets_after_backward(bucket_limit(job), parts)
-                         : buckets_in_backward(bucket_limit(job), parts);
-}
-
-// ZeRO-1 slices the bucket by owner and all-reduces it whole (use_multi_rank_bucket_allreduce, default since 2023).
-Call reduce_bucket(const Job& job, double elements) {
-    return {Collective::all_reduce, GroupKind::data, {elements * element_bytes(job.precision)}, "all-reduce gradients"};
-}
-
-// bf16 runs under DeepSpeed's BF16_Optimizer, which shards its states like ZeRO-1 at any stage.
-bool shards_optimizer(const Job& job) { return job.zero >= 1 || job.precision == Precision::bf16; }
-
-std::vector<Call> before_optimizer(const Job& job) {
     std::vector<Call> calls;
-    const bool model_group = job.layout.tensor * job.layout.pipeline > 1;
-    const auto over = [&](GroupKind group, Bytes bytes, std::string_view label) {
-        calls.push_back({Collective::all_reduce, group, bytes, label});
-    };
-    if (job.zero >= 1) over(GroupKind::data, 1_B, "all-reduce overflow");
-    if (model_group) over(GroupKind::model, 1_B, "all-reduce overflow");
-    const int norms = job.zero >= 1 ? 2 : 1;  // NeoX has two optimizer groups: with and without weight decay
-    for (int i = 0; i < norms; ++i) {
-        if (job.zero >= 1) over(GroupKind::data, 4_B, "all-reduce gradient norm");
-        if (model_group) over(GroupKind::model, 4_B, "all-reduce gradient norm");
-    }
+    if (cuts_activation(job)) calls.push_back(logged(gather_hidden(job, "all-gather output")));
+    if (cuts_gradient(job)) calls.push_back(logged(gather_hidden(job, "all-gather gradient")));
     return calls;
 }
 
-std::vector<Call> after_optimizer(const Job& job, double matrices, double vectors) {
+// The last stage averages the loss over its data ranks; then every stage is told (pipe/engine.py).
+std::vector<Call> step_end(const Job& job, std::uint32_t stage) {
+    if (job.layout.pipeline == 1) return {};
     std::vector<Call> calls;
-    if (!shards_optimizer(job) || job.layout.data == 1) return calls;
-    const double multiple = 2.0 * job.layout.data;  // each flat group is padded to a multiple of 2 d
-    for (const double elements : {matrices, vectors}) {
-        if (elements == 0) continue;
-        const double padded = std::ceil(elements / multiple) * multiple;
-        calls.push_back({Collective::all_gather,
-                         GroupKind::data,
-                         {padded * element_bytes(job.precision)},
-                         "all-gather parameters"});
+    if (stage + 1 == job.layout.pipeline) {
+        calls.push_back(over(Collective::all_reduce, GroupKind::data, 4_B, "all-reduce loss", "fp32"));
     }
+    calls.push_back(over(Collective::broadcast, GroupKind::pipeline, 8_B, "broadcast loss", "fp32"));
     return calls;
 }
 
-// The contiguous gradient bucket, twice when reduction overlaps the backward pass.
-Bytes bucket_memory(const Job& job, double elements) {
-    const double held = std::min(bucket_limit(job), elements) * element_bytes(job.precision);
-    return {job.gradient_overlap == Overlap::on ? 2 * held : held};
+std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
+    if (input.zero == 3) return make_deepspeed_zero3(input);
+    if (input.zero == 0) return make_deepspeed_stage0(input);
+    return make_deepspeed_zero12(input);
+}
+
+double data_ranks(const Job& job) { return double(job.layout.data) * job.layout.context; }
+
+// bf16 runs under DeepSpeed's BF16_Optimizer, which shards its states like ZeRO-1 at stages 0 and 1.
+StateShares shares(const Job& job) {
+    const double ranks = data_ranks(job);
+    StateShares shares;
+    if (job.zero >= 1 || job.precision == Precision::bf16) shares.optimizer = ranks;
+    if (job.zero >= 2) shares.gradients = ranks;
+    if (job.zero >= 3) shares.parameters = ranks;
+    return shares;
+}
+
+// The contiguous gradient bucket, twice when reduction overlaps the backward pass. ZeRO-3 also keeps gathered
+// parameters: at most max_live, and no more than there are.
+Bytes buffers(const Job& job, double parameters) {
+    const double limit = job.bucket_elements > 0 ? job.bucket_elements : default_bucket;
+    const double element = element_bytes(job.precision);
+    Bytes held{std::min(limit, parameters) * element * (on(job.gradient_overlap) ? 2 : 1)};
+    if (job.zero == 3) held += Bytes{std::min(job.deepspeed.max_live_elements, parameters) * element};
+    return held;
 }
 
 }  // namespace
@@ -171,26 +258,27 @@ Bytes bucket_memory(const Job& job, double elements) {
 extern const Framework deepspeed;
 const Framework deepspeed{
     .name = "deepspeed",
+    .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed 0.14",
+    .schedules = {"1f1b", "gpipe"},
     .handover = Handover::sequential,
+    .input_reduction = InputReduction::after_backward,
     .split = split,
+    .default_overlap = default_overlap,
     .check = check,
-    .forward_reductions = forward_reductions,
-    .reduces_under_weight_gradient = false,
+    .start_up = start_up,
     .load_batch = load_batch,
-    .embedding_forward = embedding_reduction,
-    .head_forward = loss_reductions,
-    .head_backward = head_gradient_reduction,
-    .send_activation = send_activation,
-    .send_gradient = send_gradient,
+    .loss = loss_reductions,
+    .checkpoint_gather = checkpoint_gather,
+    .expert_counts = expert_counts,
+    .shapes = shapes,
+    .activation = activation,
+    .gradient = gradient,
     .gather_received_activation = gather_received_activation,
     .gather_before_backward = gather_before_backward,
-    .buckets = buckets,
-    .reduce_bucket = reduce_bucket,
-    .shards_optimizer = shards_optimizer,
-    .before_reduction = tied_embedding_reduction,
-    .before_optimizer = before_optimizer,
-    .after_optimizer = after_optimizer,
-    .bucket_memory = bucket_memory,
+    .step_end = step_end,
+    .data_parallel = data_parallel,
+    .shares = shares,
+    .buffers = buffers,
     .gradient_bytes = accumulated_gradient_bytes,
 };
 

@@ -1,8 +1,9 @@
 // A training framework: which communication calls it really issues, and how it cuts a model into stages. One file per
-// framework. Calls are described, not executed: workloads/step turns them into operations.
+// framework. Calls are described, not executed: script/ writes them down in order.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/script/call.hpp"
 
 namespace weft {
@@ -17,55 +19,56 @@ namespace weft {
 struct Job;
 struct JobError;
 
-// A slice of a stage's gradients that is reduced by one call.
-struct Bucket {
-    double elements = 0;
-    std::size_t complete_after = 0;  // index (in backward order) of the part whose backward completes it
-};
-
-// How the sends and receives between two slots of a stage are ordered.
+// How the sends and receives between two slots of a stage are ordered, under a schedule with blocking hand-over.
 enum class Handover : std::uint8_t {
     sequential,  // blocking calls one after another; in a forward-to-backward turn the receive comes first
     paired,      // one batch of asynchronous send and receive, awaited together
 };
 
-// Parts of the backward pass of a stage in the order they run, with the parameters whose gradients they complete.
-struct GradientPart {
-    std::vector<std::uint64_t> tensors;  // elements of each on this tensor rank, in registration (forward) order
+// Where the input-gradient reduction of a column-parallel map runs.
+enum class InputReduction : std::uint8_t { after_backward, under_weight_gradient };
+
+// Ranks that share one copy of each part of the model states; 1: every rank has its own.
+struct StateShares {
+    double parameters = 1, gradients = 1, optimizer = 1;
 };
 
 struct Framework {
     std::string_view name;
+    std::string_view summary;
+    std::vector<std::string_view> schedules;  // that it has; empty: all
     Handover handover{};
-    // Layers of each stage; empty if the framework cannot split so. `why` then says it.
-    std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t stages, std::string& why);
+    InputReduction input_reduction{};
+    // Layers of each model part; empty if the framework cannot split so. `why` then says it.
+    std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);
+    Setting (*default_overlap)(const Job& job);  // of gradient reduction with the backward pass
+    // Appends what the framework cannot do.
     void (*check)(const Job& job, std::vector<JobError>& errors);
 
-    // Tensor parallelism, per micro-batch. `..._reductions`: all-reduces of the layer's output or input gradient.
-    std::uint32_t (*forward_reductions)(const Job& job);  // per layer, 1 or 2
-    // Whether the input-gradient reduction runs under the weight-gradient GEMM of the same layer.
-    bool reduces_under_weight_gradient;
-    std::vector<Call> (*load_batch)(const Job& job, std::uint32_t stage);  // first and last stage
-    std::vector<Call> (*embedding_forward)(const Job& job);
-    std::vector<Call> (*head_forward)(const Job& job);  // after the logits
-    std::vector<Call> (*head_backward)(const Job& job);
+    // Once per run, on this stage, apart from what data parallelism does.
+    std::vector<Call> (*start_up)(const Job& job, std::uint32_t stage);
 
-    // Pipeline: calls per micro-batch and boundary, in order.
-    std::vector<Call> (*send_activation)(const Job& job);
-    std::vector<Call> (*send_gradient)(const Job& job);
+    // Per micro-batch.
+    std::vector<Call> (*load_batch)(const Job& job, std::uint32_t stage);  // first and last stage
+    std::vector<Call> (*loss)(const Job& job);                             // after the logits
+    std::vector<Call> (*checkpoint_gather)(const Job& job);  // before a layer is recomputed: its stored input
+    std::vector<Call> (*expert_counts)(const Job& job);      // before tokens are dispatched to experts
+
+    // Pipeline: calls per micro-batch and boundary, in order; direction and peer are filled in by the writer.
+    std::vector<Call> (*shapes)(const Job& job);  // before the first activation of the first step
+    std::vector<Call> (*activation)(const Job& job);
+    std::vector<Call> (*gradient)(const Job& job);
     std::vector<Call> (*gather_received_activation)(const Job& job);  // receiver, before its forward
     std::vector<Call> (*gather_before_backward)(const Job& job);      // sender of the activation, before its backward
 
-    // Data parallelism, once per step.
-    std::vector<Bucket> (*buckets)(const Job& job, std::uint32_t stage, std::span<const GradientPart> parts);
-    Call (*reduce_bucket)(const Job& job, double elements);
-    bool (*shards_optimizer)(const Job& job);
-    std::vector<Call> (*before_reduction)(const Job& job);  // of gradients
-    std::vector<Call> (*before_optimizer)(const Job& job);  // after it: overflow flags, gradient norm
-    // `matrices`, `vectors`: elements of this rank's parameters by optimizer group.
-    std::vector<Call> (*after_optimizer)(const Job& job, double matrices, double vectors);
-    Bytes (*bucket_memory)(const Job& job, double elements);  // buffers held for gradient reduction
-    double (*gradient_bytes)(const Job& job);                 // per element, as stored and reduced
+    // Once per step, after what data parallelism does.
+    std::vector<Call> (*step_end)(const Job& job, std::uint32_t stage);
+
+    std::unique_ptr<DataParallel> (*data_parallel)(const ShardingInput& input);
+    StateShares (*shares)(const Job& job);
+    // Beyond the rank's share of the states: buckets and gathered parameters. `parameters`: of this rank, unsharded.
+    Bytes (*buffers)(const Job& job, double parameters);
+    double (*gradient_bytes)(const Job& job);  // per element, as stored
 };
 
 namespace framework {

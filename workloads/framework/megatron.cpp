@@ -1,7 +1,11 @@
-// Megatron-core 0.8: tensor, pipeline and data parallelism with DDP (zero 0) or the distributed optimizer (zero 1).
-// As its sources have it (core/distributed, core/optimizer, core/pipeline_parallel, core/tensor_parallel).
+// Megatron-core 0.8: tensor, sequence, context, expert, pipeline and data parallelism with DDP (zero 0) or the
+// distributed optimizer (zero 1). As its sources have it (core/pipeline_parallel, core/tensor_parallel,
+// core/transformer/moe, core/distributed/finalize_model_grads.py). Data parallelism: data_parallel/megatron_ddp.cpp.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "workloads/data_parallel/engines.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job.hpp"
@@ -9,107 +13,124 @@
 namespace weft::framework {
 namespace {
 
-void check(const Job&, std::vector<JobError>&) {}
+Setting default_overlap(const Job&) { return Setting::off; }
 
-std::uint32_t forward_reductions(const Job& job) { return job.model.parallel_residual ? 1 : 2; }
+void check(const Job& job, std::vector<JobError>& errors) {
+    if (job.zero > 1) {
+        errors.push_back({"zero", fmt::format("Megatron-core 0.8 has DDP (0) and the distributed optimizer (1), not "
+                                              "ZeRO-{}",
+                                              job.zero)});
+    }
+    const bool own_tokens = job.sequence_parallel == SequenceParallel::on;
+    if (job.model.experts.count > 0 && job.layout.tensor > 1 && !own_tokens) {
+        errors.push_back({"sequence_parallel", fmt::format("Megatron-core routes tokens to experts only under sequence "
+                                                           "parallelism when tensor is {}; set sequence_parallel",
+                                                           job.layout.tensor)});
+    }
+    if (job.megatron.overlap_parameters == Setting::on && job.zero != 1) {
+        errors.push_back({"megatron.overlap_parameters",
+                          "parameters are gathered by the distributed optimizer; needs "
+                          "zero 1"});
+    }
+    if (job.megatron.overlap_parameters == Setting::on && job.gradient_overlap == Setting::off) {
+        errors.push_back({"megatron.overlap_parameters",
+                          "Megatron-core gathers under the forward pass only with "
+                          "overlap_gradients"});
+    }
+}
 
 std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
     if (job.layout.tensor == 1) return {};
     const double tokens = double(job.batch.micro) * job.batch.sequence;
     std::vector<Call> calls;
-    const auto broadcast = [&](double bytes, std::string_view label) {
-        calls.push_back({Collective::broadcast, GroupKind::tensor, {bytes}, label});
+    const auto broadcast = [&](double bytes, std::string_view label, std::string_view type) {
+        calls.push_back({.op = Collective::broadcast,
+                         .group = GroupKind::tensor,
+                         .message = {bytes},
+                         .label = label,
+                         .type = type});
     };
     if (stage == 0) {
-        broadcast(8 * tokens, "broadcast tokens");
-        broadcast(8 * tokens, "broadcast positions");
+        broadcast(8 * tokens, "broadcast tokens", "int64");
+        broadcast(8 * tokens, "broadcast positions", "int64");
     }
     if (stage == job.layout.pipeline - 1) {
-        broadcast(8 * tokens, "broadcast labels");
-        broadcast(4 * tokens, "broadcast loss mask");
+        broadcast(8 * tokens, "broadcast labels", "int64");
+        broadcast(4 * tokens, "broadcast loss mask", "fp32");
     }
     return calls;
 }
 
-std::vector<Call> send_activation(const Job& job) { return {boundary_call(hidden_state(job), "activation")}; }
-std::vector<Call> send_gradient(const Job& job) { return {boundary_call(hidden_state(job), "gradient")}; }
-std::vector<Call> nothing(const Job&) { return {}; }
-
-double bucket_limit(const Job& job) {
-    return job.bucket_elements > 0 ? job.bucket_elements : std::max(40e6, 1e6 * job.layout.data);
-}
-
-// Buckets in reverse parameter order, closed when full; only the first stage is bucketed, and only under overlap.
-std::vector<Bucket> buckets(const Job& job, std::uint32_t stage, std::span<const GradientPart> parts) {
-    const bool bucketed = job.gradient_overlap == Overlap::on && stage == 0;
-    std::vector<Bucket> buckets;
-    double filled = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        for (auto it = parts[i].tensors.rbegin(); it != parts[i].tensors.rend(); ++it) {
-            filled += double(*it);
-            if (bucketed && filled >= bucket_limit(job)) {
-                buckets.push_back({filled, i});
-                filled = 0;
-            }
-        }
-    }
-    if (filled > 0) buckets.push_back({filled, parts.size() - 1});
-    return buckets;
-}
-
-Call reduce_bucket(const Job& job, double elements) {
-    const Bytes message{elements * accumulated_gradient_bytes(job)};
-    if (job.zero == 0) return {Collective::all_reduce, GroupKind::data, message, "all-reduce gradients"};
-    return {Collective::reduce_scatter, GroupKind::data, message, "reduce-scatter gradients"};
-}
-
-bool shards_optimizer(const Job& job) { return job.zero >= 1; }
-
-std::vector<Call> before_optimizer(const Job& job) {
-    std::vector<Call> calls = tied_embedding_reduction(job);
-    if (job.layout.tensor * job.layout.pipeline > 1) {
-        if (job.precision == Precision::fp16) {
-            calls.push_back({Collective::all_reduce, GroupKind::model, 4_B, "all-reduce overflow"});
-        }
-        calls.push_back({Collective::all_reduce, GroupKind::model, 4_B, "all-reduce gradient norm"});
-    }
-    if (job.zero >= 1) calls.push_back({Collective::all_reduce, GroupKind::data, 4_B, "all-reduce gradient norm"});
+// Fused: the target logit and the sum of exponentials travel together.
+std::vector<Call> loss(const Job& job) {
+    std::vector<Call> calls = loss_reductions(job);
+    if (job.megatron.fused_cross_entropy == Setting::off || calls.empty()) return calls;
+    calls.pop_back();
+    calls.back().message = calls.back().message * 2;
+    calls.back().label = "all-reduce target logit and loss sum";
     return calls;
 }
 
-std::vector<Call> after_optimizer(const Job& job, double matrices, double vectors) {
-    if (job.zero == 0 || job.layout.data == 1) return {};
-    const Bytes message{(matrices + vectors) * element_bytes(job.precision)};
-    return {{Collective::all_gather, GroupKind::data, message, "all-gather parameters"}};
+// Every rank of the group learns how many tokens each has for each expert.
+std::vector<Call> expert_counts(const Job& job) {
+    if (job.layout.expert == 1) return {};
+    return {{.op = Collective::all_gather,
+             .group = GroupKind::expert,
+             .message = {8.0 * job.model.experts.count * job.layout.expert},
+             .label = "all-gather expert counts",
+             .type = "int64"}};
 }
 
-Bytes bucket_memory(const Job&, double) { return {}; }  // gradients are reduced in place in one flat buffer
+Bytes boundary_bytes(const Job& job) {
+    const bool own_share = job.sequence_parallel == SequenceParallel::on;
+    return hidden_state(job) / (own_share ? job.layout.tensor : 1);
+}
+
+std::vector<Call> crossing(const Job& job, std::string_view label) {
+    std::vector<Call> calls;
+    if (job.megatron.variable_sequence == Setting::on) calls.push_back(boundary_call(24_B, "shape", "int64"));
+    calls.push_back(boundary_call(boundary_bytes(job), label, element_name(job)));
+    return calls;
+}
+std::vector<Call> activation(const Job& job) { return crossing(job, "activation"); }
+std::vector<Call> gradient(const Job& job) { return crossing(job, "gradient"); }
+
+std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) { return make_megatron_ddp(input); }
+
+StateShares shares(const Job& job) {
+    StateShares shares;
+    if (job.zero >= 1) shares.optimizer = double(job.layout.data) * job.layout.context;
+    return shares;
+}
+
+Bytes buffers(const Job&, double) { return {}; }  // gradients are reduced in place in one flat buffer
 
 }  // namespace
 
 extern const Framework megatron;
 const Framework megatron{
     .name = "megatron",
+    .summary = "Megatron-core 0.8",
+    .schedules = {},
     .handover = Handover::paired,
+    .input_reduction = InputReduction::under_weight_gradient,
     .split = even_split,
+    .default_overlap = default_overlap,
     .check = check,
-    .forward_reductions = forward_reductions,
-    .reduces_under_weight_gradient = true,
+    .start_up = no_stage_calls,
     .load_batch = load_batch,
-    .embedding_forward = embedding_reduction,
-    .head_forward = loss_reductions,
-    .head_backward = head_gradient_reduction,
-    .send_activation = send_activation,
-    .send_gradient = send_gradient,
-    .gather_received_activation = nothing,
-    .gather_before_backward = nothing,
-    .buckets = buckets,
-    .reduce_bucket = reduce_bucket,
-    .shards_optimizer = shards_optimizer,
-    .before_reduction = nothing,
-    .before_optimizer = before_optimizer,
-    .after_optimizer = after_optimizer,
-    .bucket_memory = bucket_memory,
+    .loss = loss,
+    .checkpoint_gather = no_calls,
+    .expert_counts = expert_counts,
+    .shapes = no_calls,
+    .activation = activation,
+    .gradient = gradient,
+    .gather_received_activation = no_calls,
+    .gather_before_backward = no_calls,
+    .step_end = no_stage_calls,
+    .data_parallel = data_parallel,
+    .shares = shares,
+    .buffers = buffers,
     .gradient_bytes = accumulated_gradient_bytes,
 };
 

@@ -1,13 +1,42 @@
-// Pipeline parallelism: consecutive layers form stages; the framework decides how they are dealt.
+// Pipeline parallelism: consecutive layers form stages; the framework decides how they are dealt, the schedule in which
+// order micro-batches pass.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
 
 static void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
-    std::string why;
-    if (job.stage_layers(why).empty()) {
-        errors.push_back({"layout.pipeline", std::string(job.framework->name) + ": " + why});
+    const Framework& framework = *job.framework;
+    const auto refuse = [&](std::string_view key, std::string why) {
+        errors.push_back({std::string(key), std::move(why)});
+    };
+    if (!framework.schedules.empty() &&
+        std::ranges::find(framework.schedules, job.schedule->key) == framework.schedules.end()) {
+        refuse("schedule", fmt::format("{} has {}, not {}", framework.name, fmt::join(framework.schedules, " and "),
+                                       job.schedule->key));
+        return;
     }
+    const std::uint32_t micro_batches = job.batch.global / std::max(job.batch.micro * job.layout.data, 1U);
+    if (micro_batches == 0) return;  // reported with the batch
+    if (job.layout.virtual_stages > 1 && job.schedule->chunks != 0) {
+        refuse("layout.virtual_stages", fmt::format("{} virtual stages need \"schedule\": \"interleaved\", got \"{}\"",
+                                                    job.layout.virtual_stages, job.schedule->key));
+    }
+    const std::string obstacle = job.schedule->obstacle(job.pipeline_shape());
+    if (!obstacle.empty()) {
+        refuse("schedule", fmt::format("{}: {}", job.schedule->key, obstacle));
+        return;
+    }
+    if (job.schedule->copies > 1 && job.model.tied_embeddings) {
+        refuse("schedule", fmt::format("{} holds first and last layers on one stage, which a tied embedding is not "
+                                       "modelled for",
+                                       job.schedule->key));
+    }
+    std::string why;
+    if (job.part_layers(why).empty()) refuse("layout.pipeline", std::string(framework.name) + ": " + why);
 }
 
 extern const Scheme pipeline;

@@ -13,8 +13,18 @@ namespace weft {
 namespace {
 
 // Where several lanes communicate in the open at once, the moment goes to the innermost dimension.
-constexpr std::array exposure_order{lanes::tensor,    lanes::data,          lanes::model,
-                                    lanes::embedding, lanes::pipeline_send, lanes::pipeline_receive};
+constexpr std::array exposure_order{lanes::of(GroupKind::tensor),
+                                    lanes::of(GroupKind::context),
+                                    lanes::of(GroupKind::expert),
+                                    lanes::of(GroupKind::data_inner),
+                                    lanes::of(GroupKind::expert_tensor),
+                                    lanes::of(GroupKind::data),
+                                    lanes::of(GroupKind::data_outer),
+                                    lanes::of(GroupKind::expert_data),
+                                    lanes::of(GroupKind::model),
+                                    lanes::of(GroupKind::embedding),
+                                    lanes::pipeline_send,
+                                    lanes::pipeline_receive};
 
 std::string_view text(Recompute recompute) {
     return recompute == Recompute::full ? "full" : recompute == Recompute::selective ? "selective" : "none";
@@ -26,6 +36,14 @@ std::string_view text(NetworkKind kind) {
     return kind == NetworkKind::flow ? "flow" : kind == NetworkKind::ideal ? "ideal" : "free";
 }
 
+std::string axes(const Layout& layout) {
+    std::string text = fmt::format("tensor {}", layout.tensor);
+    if (layout.context > 1) text += fmt::format(" x context {}", layout.context);
+    text += fmt::format(" x pipeline {} x data {}", layout.pipeline, layout.data);
+    if (layout.expert > 1) text += fmt::format(" (expert {})", layout.expert);
+    return text;
+}
+
 Seconds optimizer_time(const Simulation& run, RankClassId id) { return run.plan.stages[run.step.stage[id]].optimizer; }
 
 ClassReport class_report(const Simulation& run, RankClassId id, const Breakdown& breakdown) {
@@ -34,7 +52,7 @@ ClassReport class_report(const Simulation& run, RankClassId id, const Breakdown&
     return {.name = rank_class.name,
             .stage = run.step.stage[id],
             .ranks = rank_class.weight,
-            .layers = stage.layers,
+            .layers = stage.layers(),
             .compute = breakdown.busy,
             .optimizer = optimizer_time(run, id),
             .exposed = breakdown.exposed(),
@@ -123,8 +141,7 @@ Report make_report(const Simulation& run) {
     report.machine = run.plan.machine.name;
     report.model = job.model.name;
     report.framework = job.framework->name;
-    report.layout = fmt::format("{} ranks = tensor {} x pipeline {} x data {} on {} nodes", job.layout.ranks(),
-                                job.layout.tensor, job.layout.pipeline, job.layout.data, job.nodes);
+    report.layout = fmt::format("{} ranks = {} on {} nodes", job.layout.ranks(), axes(job.layout), job.nodes);
     report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}, recompute {}, {}",
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
                                job.schedule->key, text(job.recompute), text(job.precision));

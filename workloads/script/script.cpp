@@ -46,14 +46,20 @@ ActionId Script::compute(std::string_view text, Seconds duration, Where where) {
     work_.push_back(duration);
     chain_ =
         add({Action::Kind::compute, static_cast<std::uint32_t>(work_.size() - 1), Action::none, label(text), where});
-    waited_ = false;
+    waited_ = sealed_ = false;
     return chain_;
 }
 
 ActionId Script::call(const Call& call, Where where) {
     chain_ = add({Action::Kind::call, call_index(call), Action::none, label(call.label), where});
-    waited_ = false;
+    waited_ = sealed_ = false;
     return chain_;
+}
+
+void Script::extend(ActionId compute, Seconds duration, std::string_view text) {
+    WEFT_CHECK(compute + 1 == actions_.size() && !waited(), "only the computation written last can be extended");
+    work_[actions_[compute].subject] += duration;
+    actions_[compute].label = label(text);
 }
 
 ActionId Script::issue(const Call& call, Where where, ActionId after) {
@@ -71,6 +77,7 @@ ActionId Script::now() {
         chain_ = add({Action::Kind::join, 0, Action::none, label("join"), {}});
         waited_ = false;
     }
+    sealed_ = true;
     return chain_;
 }
 

@@ -44,6 +44,10 @@ class Script {
     // The main chain: each starts when the one before, and all that was waited for since, is done.
     ActionId compute(std::string_view label, Seconds duration, Where where);
     ActionId call(const Call& call, Where where);
+    // Makes the action added last, a computation, longer and calls it otherwise.
+    void extend(ActionId compute, Seconds duration, std::string_view label);
+    // Whether something has been waited for since the last action of the chain, or its end was asked for.
+    bool waited() const { return waited_ || sealed_; }
     void wait(ActionId issued);
     // Beside the chain. Calls of one group kind run in the order they were issued.
     ActionId issue(const Call& call, Where where, ActionId after);
@@ -68,6 +72,7 @@ class Script {
     std::unordered_multimap<std::uint64_t, std::uint32_t> call_ids_;
     ActionId chain_ = Action::none;  // last action that all later ones of the chain wait for
     bool waited_ = false;            // since then
+    bool sealed_ = false;            // its end was handed out
 };
 
 }  // namespace weft

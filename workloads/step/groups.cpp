@@ -1,52 +1,9 @@
 #include "workloads/step/groups.hpp"
 
-#include <algorithm>
-
 #include "sim/base/check.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
-namespace {
-
-// Axes along which the members of a group differ.
-std::vector<std::string> axes_of(Use use, const Layout& layout) {
-    if (use == Use::tensor) return {"tensor"};
-    if (use == Use::data) return {"data"};
-    if (use == Use::embedding) return {"pipeline"};
-    std::vector<std::string> axes;  // model: tensor and pipeline, in the order of the layout
-    std::ranges::copy_if(layout.order, std::back_inserter(axes),
-                         [](const std::string& axis) { return axis != "data"; });
-    return axes;
-}
-
-bool is_boundary(Use use) { return use >= Use::activation_out; }
-
-// The use of the rank that sends where `use` receives; any other use is its own.
-Use sending(Use use) {
-    return use == Use::activation_in ? Use::activation_out : use == Use::gradient_in ? Use::gradient_out : use;
-}
-
-}  // namespace
-
-LaneId lane_of(Use use) {
-    switch (use) {
-        case Use::tensor:
-            return lanes::tensor;
-        case Use::data:
-            return lanes::data;
-        case Use::model:
-            return lanes::model;
-        case Use::embedding:
-            return lanes::embedding;
-        case Use::activation_out:
-        case Use::gradient_out:
-            return lanes::pipeline_send;
-        case Use::activation_in:
-        case Use::gradient_in:
-            return lanes::pipeline_receive;
-    }
-    throw LogicError("unknown use of a group");
-}
 
 std::vector<Cell> make_cells(const Plan& plan, Folding folding) {
     const RankGrid grid = plan.job.layout.grid();
@@ -68,73 +25,80 @@ Groups::Groups(const Plan& plan, const Topology& topology, Folding folding, Prog
       folding_(folding),
       builder_(builder),
       grid_(plan.job.layout.grid()),
-      planner_(topology) {}
+      planner_(topology) {
+    for (std::size_t kind = 0; kind < static_cast<std::size_t>(GroupKind::boundary); ++kind) {
+        groups_.emplace_back(static_cast<GroupKind>(kind), plan.job.layout);
+    }
+}
 
-std::uint32_t Groups::find(const Cell& cell, Use use) {
-    // A boundary and direction is known by its sender, another group by its first member.
-    const Use kind = sending(use);
-    const RankId known_by = is_boundary(use)
-                                ? (kind == use ? cell.representative : sender_to(cell.representative, kind))
-                                : members(cell.representative, use).front();
-    const auto [it, inserted] = index_.try_emplace(Key{kind, known_by}, static_cast<std::uint32_t>(sets_.size()));
-    if (inserted) sets_.push_back(is_boundary(use) ? make_boundary(known_by, kind) : make_set(cell, use));
+LaneId Groups::lane(const Call& call) const {
+    if (call.group != GroupKind::boundary) return lanes::of(call.group);
+    const bool send = call.direction == Direction::send;
+    if (plan_.job.schedule->handover == Schedule::Handover::blocking) {
+        return send ? lanes::pipeline_send : lanes::pipeline_receive;
+    }
+    return send ? lanes::send_of_port(call.port) : lanes::receive_of_port(call.port);
+}
+
+// The rank that sits on another stage where `rank` sits on its own.
+RankId Groups::on_stage(RankId rank, std::uint32_t stage) const {
+    const std::uint32_t stride = grid_.stride("pipeline");
+    return RankId{static_cast<std::uint32_t>(rank) - grid_.coordinate(rank, "pipeline") * stride + stage * stride};
+}
+
+std::uint32_t Groups::find(const Cell& cell, const Call& call) {
+    if (call.group == GroupKind::boundary) {
+        const bool sends = call.direction == Direction::send;
+        const RankId sender = sends ? cell.representative : on_stage(cell.representative, call.peer);
+        const std::uint32_t to = sends ? call.peer : cell.stage;
+        const auto [it, inserted] =
+            index_.try_emplace(Key{call.group, sender, to, call.port}, static_cast<std::uint32_t>(sets_.size()));
+        if (inserted) sets_.push_back(make_boundary(sender, to, call));
+        return it->second;
+    }
+    const RankId known_by = groups_[static_cast<std::size_t>(call.group)].members(cell.representative).front();
+    const auto [it, inserted] =
+        index_.try_emplace(Key{call.group, known_by, 0, 0}, static_cast<std::uint32_t>(sets_.size()));
+    if (inserted) sets_.push_back(make_set(cell, call.group));
     return it->second;
 }
 
-std::vector<RankId> Groups::members(RankId rank, Use use) const {
-    const std::vector<RankId> group = grid_.group(rank, axes_of(use, plan_.job.layout));
-    return use == Use::embedding ? std::vector{group.front(), group.back()} : group;
-}
-
-// Activations go to the next stage, gradients to the one before.
-RankId Groups::receiver_of(RankId sender, Use kind) const {
-    const std::uint32_t stride = grid_.stride("pipeline"), own = static_cast<std::uint32_t>(sender);
-    return RankId{kind == Use::activation_out ? own + stride : own - stride};
-}
-
-RankId Groups::sender_to(RankId receiver, Use kind) const {
-    return receiver_of(receiver, kind == Use::activation_out ? Use::gradient_out : Use::activation_out);
-}
-
-Groups::Set Groups::make_boundary(RankId sender, Use kind) {
+Groups::Set Groups::make_boundary(RankId sender, std::uint32_t to, const Call& call) {
     Set set;
-    set.lane = lane_of(kind);
+    Call sending = call;
+    sending.direction = Direction::send;
+    set.lane = lane(sending);
     set.size = set.parties = 2;
     const std::vector<RankId> senders =
         folding_ == Folding::none ? std::vector{sender} : grid_.slice("pipeline", grid_.coordinate(sender, "pipeline"));
-    for (const RankId from : senders) {
-        set.communicators.push_back(planner_.single({from, receiver_of(from, kind)}));
-    }
+    for (const RankId from : senders) set.communicators.push_back(planner_.single({from, on_stage(from, to)}));
     return set;
 }
 
-Groups::Set Groups::make_set(const Cell& cell, Use use) {
-    const std::vector<std::string> axes = axes_of(use, plan_.job.layout);
+Groups::Set Groups::make_set(const Cell& cell, GroupKind kind) {
+    const RankGroups& groups = groups_[static_cast<std::size_t>(kind)];
     const auto lay = [&](const std::vector<RankId>& group) {
-        return use == Use::model || use == Use::embedding ? planner_.single(group) : planner_.ring(group);
+        return groups.stages() > 1 ? planner_.single(group) : planner_.ring(group);
     };
     Set set;
-    set.lane = lane_of(use);
-    const std::vector<RankId> own = members(cell.representative, use);
+    set.lane = lanes::of(kind);
+    const std::vector<RankId> own = groups.members(cell.representative);
     set.size = static_cast<std::uint32_t>(own.size());
     if (folding_ == Folding::none) {
         set.parties = set.size;
         set.communicators.push_back(lay(own));
         return set;
     }
-    set.parties = use == Use::model ? plan_.job.layout.pipeline : use == Use::embedding ? 2 : 1;
+    set.parties = set.size == 1 ? 1 : groups.stages();
     for (const RankId rank : grid_.slice("pipeline", cell.stage)) {
-        // Each group once: at the member whose coordinates along the axes are lowest within this stage.
-        const bool first = std::ranges::all_of(
-            axes, [&](const std::string& axis) { return axis == "pipeline" || grid_.coordinate(rank, axis) == 0; });
-        if (first) set.communicators.push_back(lay(members(rank, use)));
+        if (groups.is_first_of_stage(rank)) set.communicators.push_back(lay(groups.members(rank)));
     }
     return set;
 }
 
 CommunicationId Groups::communication(std::uint32_t index, const Call& call) {
     Set& set = sets_[index];
-    const auto known = set.communications.find({call.op, call.message.value});
+    const auto known = set.communications.find({call.op, call.message.value, call.first_use.value});
     if (known != set.communications.end()) return known->second;
     const LibraryCost& library = plan_.machine.library_cost;
     const Algorithm& algorithm = choose(call.op, set.size, call.message);
@@ -142,7 +106,9 @@ CommunicationId Groups::communication(std::uint32_t index, const Call& call) {
     if (fresh) costs->second = cost(algorithm, set.communicators, topology_, library);
     std::vector<Leg> legs;
     for (const PhaseCost& phase : costs->second) {
-        legs.push_back({builder_.pattern(phase.pattern), phase.latency, call.message * phase.bytes_per_message_byte});
+        const Seconds set_up = legs.empty() ? call.first_use : Seconds{};
+        legs.push_back(
+            {builder_.pattern(phase.pattern), phase.latency + set_up, call.message * phase.bytes_per_message_byte});
     }
     const Communication what{.op = call.op,
                              .dimension = set.lane,
@@ -150,7 +116,7 @@ CommunicationId Groups::communication(std::uint32_t index, const Call& call) {
                              .groups = static_cast<std::uint32_t>(set.communicators.size()),
                              .message = call.message};
     const CommunicationId id = builder_.communication(what, legs);
-    set.communications.emplace(std::pair{call.op, call.message.value}, id);
+    set.communications.emplace(std::tuple{call.op, call.message.value, call.first_use.value}, id);
     return id;
 }
 

@@ -2,10 +2,9 @@
 // together, so all their groups of a kind are one *group set*, whose traffic is added up.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "sim/program/program_builder.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/machine.hpp"
+#include "workloads/layout/groups_of_ranks.hpp"
 #include "workloads/plan.hpp"
 
 namespace weft {
@@ -31,28 +31,15 @@ struct Cell {
 
 std::vector<Cell> make_cells(const Plan& plan, Folding folding);
 
-// What a rank uses a group for. Sends and receives of one boundary and direction share a group set.
-enum class Use : std::uint8_t {
-    tensor,
-    data,
-    model,
-    embedding,
-    activation_out,
-    activation_in,
-    gradient_out,
-    gradient_in,
-};
-inline constexpr std::size_t uses = 8;
-
-LaneId lane_of(Use use);
-
 class Groups {
   public:
     Groups(const Plan& plan, const Topology& topology, Folding folding, ProgramBuilder& builder);
 
-    // The group set of `cell` for `use`; created on first call.
-    std::uint32_t find(const Cell& cell, Use use);
+    // The group set in which `cell` issues `call`; created on first use. Sends and receives between two stages through
+    // one port share a set.
+    std::uint32_t find(const Cell& cell, const Call& call);
     std::uint32_t size(std::uint32_t set) const { return sets_[set].size; }
+    LaneId lane(const Call& call) const;
     // `call` on a group set: its legs on the wire. Created on first call.
     CommunicationId communication(std::uint32_t set, const Call& call);
     // The n-th exchange of a group set, shared by its parties; each party must ask for the same communications in the
@@ -65,22 +52,22 @@ class Groups {
         LaneId lane{};
         std::uint32_t size = 1, parties = 1;
         std::map<const Algorithm*, std::vector<PhaseCost>> costs;
-        std::map<std::pair<Collective, double>, CommunicationId> communications;
+        std::map<std::tuple<Collective, double, double>, CommunicationId> communications;
         std::vector<std::pair<ExchangeId, CommunicationId>> exchanges;
     };
-    using Key = std::pair<Use, RankId>;  // the sender's use, the rank the group is known by
+    // Kind, the rank the group is known by, and of a boundary the receiving stage and the port.
+    using Key = std::tuple<GroupKind, RankId, std::uint32_t, std::uint32_t>;
 
-    RankId receiver_of(RankId sender, Use kind) const;
-    RankId sender_to(RankId receiver, Use kind) const;
-    std::vector<RankId> members(RankId rank, Use use) const;
-    Set make_boundary(RankId sender, Use kind);
-    Set make_set(const Cell& cell, Use use);
+    RankId on_stage(RankId rank, std::uint32_t stage) const;
+    Set make_boundary(RankId sender, std::uint32_t to, const Call& call);
+    Set make_set(const Cell& cell, GroupKind kind);
 
     const Plan& plan_;
     const Topology& topology_;
     Folding folding_;
     ProgramBuilder& builder_;
     RankGrid grid_;
+    std::vector<RankGroups> groups_;  // by GroupKind, all but boundary
     ChannelPlanner planner_;
     std::vector<Set> sets_;
     std::map<Key, std::uint32_t> index_;

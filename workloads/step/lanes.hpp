@@ -1,4 +1,4 @@
-// The lanes of a rank: one for computation and one per dimension of communication, as separate streams have it.
+// The lanes of a rank: one for computation and one per kind of group it communicates in, as separate streams have it.
 #pragma once
 
 #include <string>
@@ -6,29 +6,49 @@
 
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
+#include "workloads/script/call.hpp"
 
 namespace weft::lanes {
 
 inline constexpr LaneId compute{0};
-inline constexpr LaneId tensor{1};
-inline constexpr LaneId data{2};
-inline constexpr LaneId model{3};      // all ranks of one data index: overflow flags and norms
-inline constexpr LaneId embedding{4};  // the first and the last stage, which share a tied embedding
-inline constexpr LaneId pipeline_send{5};
-inline constexpr LaneId pipeline_receive{6};
+constexpr LaneId of(GroupKind kind) { return LaneId{1 + static_cast<std::uint32_t>(kind)}; }
+// What stages hand over. A blocking hand-over has one lane each way; beside computation every port has its own, so that
+// what travels one way never waits for what travels the other.
+inline constexpr LaneId pipeline_send = of(GroupKind::boundary);
+inline constexpr LaneId pipeline_receive{static_cast<std::uint32_t>(pipeline_send) + 1};
+inline constexpr std::uint32_t most_ports = 4;
+constexpr LaneId send_of_port(std::uint32_t port) {
+    return LaneId{static_cast<std::uint32_t>(pipeline_receive) + 1 + 2 * (port % most_ports)};
+}
+constexpr LaneId receive_of_port(std::uint32_t port) {
+    return LaneId{static_cast<std::uint32_t>(send_of_port(port)) + 1};
+}
 
 inline std::vector<std::string> names() {
-    return {"compute", "tensor", "data", "model", "embedding", "pipeline send", "pipeline receive"};
+    std::vector<std::string> names{"compute",    "tensor",    "context",       "data",          "data inner",
+                                   "data outer", "expert",    "expert tensor", "expert data",   "model",
+                                   "stages",     "embedding", "mirror",        "pipeline send", "pipeline receive"};
+    for (std::uint32_t port = 0; port < most_ports; ++port) {
+        names.push_back("pipeline send " + std::to_string(port));
+        names.push_back("pipeline receive " + std::to_string(port));
+    }
+    return names;
 }
 
-// As reports name them: both pipeline lanes are the dimension "pipeline", and what is point to point on them is a
-// "send" or a "recv".
-inline std::string dimension_name(LaneId lane) {
-    return lane == pipeline_send || lane == pipeline_receive ? "pipeline" : names()[index(lane)];
+inline bool is_pipeline(LaneId lane) { return lane >= pipeline_send; }
+inline bool is_send(LaneId lane) {
+    return is_pipeline(lane) && (static_cast<std::uint32_t>(lane) - static_cast<std::uint32_t>(pipeline_send)) % 2 == 0;
 }
+
+// As reports name them: all pipeline lanes are the dimension "pipeline", and what is point to point on them is a "send"
+// or a "recv".
+inline std::string dimension_name(LaneId lane) {
+    return is_pipeline(lane) || lane == of(GroupKind::pipeline) ? "pipeline" : names()[index(lane)];
+}
+inline std::string dimension_name(GroupKind kind) { return dimension_name(of(kind)); }
 inline std::string operation_name(Collective op, LaneId lane) {
     if (op != Collective::point_to_point) return std::string(name(op));
-    return lane == pipeline_send ? "send" : "recv";
+    return is_send(lane) ? "send" : "recv";
 }
 
 }  // namespace weft::lanes

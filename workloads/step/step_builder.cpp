@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "sim/program/program_builder.hpp"
-#include "workloads/step/cell_writer.hpp"
 #include "workloads/step/lanes.hpp"
+#include "workloads/step/script_placer.hpp"
+#include "workloads/step/stage_script.hpp"
 
 namespace weft {
 
@@ -12,14 +13,18 @@ Step build_step(const Plan& plan, const Topology& topology, Folding folding) {
     ProgramBuilder builder(lanes::names());
     Groups groups(plan, topology, folding, builder);
     Step step;
+    std::uint32_t written = 0xffffffff;
+    Script script;
     for (const Cell& cell : make_cells(plan, folding)) {
         const std::string name =
             folding == Folding::stages
                 ? fmt::format("stage {}", cell.stage)
                 : fmt::format("rank {} (stage {})", static_cast<std::uint32_t>(cell.representative), cell.stage);
+        if (written != cell.stage) script = step_script(plan, cell.stage, plan.job.step);
+        written = cell.stage;
         builder.begin_class(name, cell.representative, cell.weight);
         step.stage.push_back(cell.stage);
-        CellWriter(plan, cell, groups, builder).write();
+        place_script(script, cell, groups, builder);
     }
     step.program = builder.finish();
     return step;

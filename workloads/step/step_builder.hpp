@@ -1,8 +1,6 @@
 // From a plan to a program: one list of operations per rank class.
 #pragma once
 
-#include <vector>
-
 #include "sim/program/program.hpp"
 #include "sim/topology/topology.hpp"
 #include "workloads/plan.hpp"

@@ -1,17 +1,15 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "sim/base/check.hpp"
+#include "workloads/layout/groups_of_ranks.hpp"
 #include "workloads/step/lanes.hpp"
+#include "workloads/step/stage_script.hpp"
 #include "workloads/volume/volume.hpp"
 
 namespace weft {
-namespace {
-
-bool repeats(LaneId lane) { return lane != lanes::data && lane != lanes::model && lane != lanes::embedding; }
-
-}  // namespace
 
 Bytes wire_volume(Collective op, Bytes message, std::uint32_t n) {
     // Multiplied before divided: exact for the integers that bytes are.
@@ -25,6 +23,7 @@ Bytes wire_volume(Collective op, Bytes message, std::uint32_t n) {
         case Collective::all_to_all:
             return {message.value * others / n};
         case Collective::broadcast:
+        case Collective::send_receive:
         case Collective::point_to_point:
             return message;
     }
@@ -32,48 +31,180 @@ Bytes wire_volume(Collective op, Bytes message, std::uint32_t n) {
     return {};
 }
 
-Bytes VolumeTable::total() const {
-    Bytes sum;
-    for (const VolumeRow& row : rows) sum += row.volume * (row.when == "micro-batch" ? micro_batches : 1.0);
-    return sum;
+std::string logged_name(const Call& call) {
+    switch (call.op) {
+        case Collective::all_gather:
+            return "all_gather_into_tensor";
+        case Collective::reduce_scatter:
+            return "reduce_scatter_tensor";
+        case Collective::all_to_all:
+            return "all_to_all_single";
+        case Collective::point_to_point:
+            return call.direction == Direction::send ? "send" : "recv";
+        default:
+            return std::string(name(call.op));
+    }
 }
 
-VolumeTable framework_volume(const Plan& plan, const Step& step, RankId rank) {
+Bytes logged_size(const Call& call, std::uint32_t group_size) {
+    return call.op == Collective::all_gather ? call.message / group_size : call.message;
+}
+
+namespace {
+
+// How often a script issues each of its calls: per micro-batch and once per step.
+struct Count {
+    std::uint64_t whole_step = 0;
+    std::vector<std::uint64_t> micro_batch;
+
+    std::uint64_t total() const {
+        std::uint64_t sum = whole_step;
+        for (const std::uint64_t calls : micro_batch) sum += calls;
+        return sum;
+    }
+    bool repeats() const {
+        return whole_step == 0 && !micro_batch.empty() &&
+               std::ranges::all_of(micro_batch, [this](std::uint64_t n) { return n == micro_batch.front(); });
+    }
+};
+
+// Calls that a table does not tell apart.
+using Kind = std::tuple<std::string, std::string, std::string>;  // dimension, op, label
+struct Same {
+    std::string dimension, op, label, type;
+    std::uint32_t group_size = 1;
+    double message = 0, logged = -1;
+    auto operator<=>(const Same&) const = default;
+    Kind kind() const { return {dimension, op, label}; }
+};
+using Counts = std::map<Same, std::pair<const Call*, Count>>;
+
+class Counter {
+  public:
+    Counter(const Plan& plan, std::uint32_t stage, bool logger) : plan_(plan), stage_(stage), logger_(logger) {
+        for (std::size_t kind = 0; kind < static_cast<std::size_t>(GroupKind::boundary); ++kind) {
+            size_.push_back(RankGroups(static_cast<GroupKind>(kind), plan.job.layout).size());
+        }
+        size_.push_back(2);
+        if (plan.job.layout.pipeline % 2 == 1 && stage == plan.job.layout.pipeline / 2) {
+            size_[static_cast<std::size_t>(GroupKind::mirror)] = 1;
+        }
+    }
+
+    Counts count(const Script& script) const {
+        std::vector<Count> counts(script.calls().size());
+        for (const Action& action : script.actions()) {
+            if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
+            Count& count = counts[action.subject];
+            if (action.where.micro_batch == Where::whole_step) {
+                ++count.whole_step;
+            } else {
+                count.micro_batch.resize(plan_.job.micro_batches());
+                ++count.micro_batch[action.where.micro_batch];
+            }
+        }
+        Counts result;
+        for (std::size_t i = 0; i < counts.size(); ++i) add(result, script.calls()[i], counts[i]);
+        return result;
+    }
+
+  private:
+    void add(Counts& result, const Call& call, const Count& count) const {
+        const bool logged = call.through == Through::deepspeed;
+        if (logger_ && !logged) return;
+        const std::uint32_t size = size_[static_cast<std::size_t>(call.group)];
+        const std::string op =
+            call.op == Collective::point_to_point || logger_ ? logged_name(call) : std::string(name(call.op));
+        const Same same{.dimension = lanes::dimension_name(call.group),
+                        .op = op,
+                        .label = std::string(call.label),
+                        .type = std::string(call.type),
+                        .group_size = size,
+                        .message = call.message.value,
+                        .logged = logged ? logged_size(call, size).value : -1};
+        auto& [known, sum] = result[same];
+        known = &call;
+        sum.whole_step += count.whole_step;
+        if (count.micro_batch.empty()) return;
+        sum.micro_batch.resize(count.micro_batch.size());
+        for (std::size_t m = 0; m < count.micro_batch.size(); ++m) sum.micro_batch[m] += count.micro_batch[m];
+    }
+
+    const Plan& plan_;
+    std::uint32_t stage_;
+    bool logger_;
+    std::vector<std::uint32_t> size_;  // by GroupKind
+};
+
+void add_row(VolumeTable& table, const Same& same, const Call& call, double calls, std::string when) {
+    table.rows.push_back({.op = same.op,
+                          .dimension = same.dimension,
+                          .group_size = same.group_size,
+                          .calls = calls,
+                          .message = call.message,
+                          .volume = wire_volume(call.op, call.message * calls, same.group_size),
+                          .when = std::move(when),
+                          .type = same.type,
+                          .label = same.label,
+                          .logged = same.logged});
+}
+
+// The kinds of calls that the first step issues otherwise.
+std::set<Kind> differing_kinds(const Counts& steady, const Counts& first) {
+    std::set<Kind> kinds;
+    const auto compare = [&](const Counts& these, const Counts& those) {
+        for (const auto& [same, entry] : these) {
+            const auto other = those.find(same);
+            const std::uint64_t calls = other == those.end() ? 0 : other->second.second.total();
+            if (calls != entry.second.total()) kinds.insert(same.kind());
+        }
+    };
+    compare(steady, first);
+    compare(first, steady);
+    return kinds;
+}
+
+VolumeTable volume(const Plan& plan, RankId rank, bool logger) {
     const std::uint32_t stage = plan.job.layout.grid().coordinate(rank, "pipeline");
-    const auto& classes = step.program.classes;
-    RankClassId own{};
-    while (step.stage[own] != stage ||
-           (classes[own].weight == 1 && plan.job.layout.grid().slice("pipeline", stage).size() > 1 &&
-            classes[own].representative != rank)) {
-        own = next(own);
-        WEFT_CHECK(index(own) < classes.size(), "no class holds the rank");
-    }
-    std::map<std::tuple<LaneId, std::string, double>, std::pair<const Communication*, std::uint64_t>> seen;
-    for (std::uint32_t i = 0; i < classes[own].ops; ++i) {
-        const Op& op = step.program.ops[OpId{classes[own].first_op + i}];
-        if (op.kind != OpKind::exchange) continue;
-        const Communication& what =
-            step.program.communications[step.program.exchanges[ExchangeId{op.subject}].communication];
-        auto& entry = seen[{op.lane, lanes::operation_name(what.op, op.lane), what.message.value}];
-        entry.first = &what;
-        ++entry.second;
-    }
+    const Counter counter(plan, stage, logger);
+    const Script start_up = start_up_script(plan, stage), steady = step_script(plan, stage, StepKind::steady),
+                 first = step_script(plan, stage, StepKind::first);
+    const Counts steady_counts = counter.count(steady), first_counts = counter.count(first);
     VolumeTable table;
     table.micro_batches = plan.job.micro_batches();
-    for (const auto& [key, entry] : seen) {
-        const auto& [lane, op, message] = key;
-        const auto& [what, count] = entry;
-        const bool per_micro_batch = repeats(lane) && count % table.micro_batches == 0;
-        const double calls = static_cast<double>(count) / (per_micro_batch ? table.micro_batches : 1);
-        table.rows.push_back({.op = op,
-                              .dimension = lanes::dimension_name(lane),
-                              .group_size = what->group_size,
-                              .calls = calls,
-                              .message = what->message,
-                              .volume = wire_volume(what->op, what->message * calls, what->group_size),
-                              .when = per_micro_batch ? "micro-batch" : "step"});
+    for (const auto& [same, entry] : counter.count(start_up)) {
+        add_row(table, same, *entry.first, double(entry.second.total()), "start-up");
+    }
+    const std::set<Kind> differing = differing_kinds(steady_counts, first_counts);
+    for (const auto& [same, entry] : first_counts) {
+        if (differing.contains(same.kind())) {
+            add_row(table, same, *entry.first, double(entry.second.total()), "first-step");
+        }
+    }
+    for (const auto& [same, entry] : steady_counts) {
+        const Count& count = entry.second;
+        if (count.repeats()) {
+            add_row(table, same, *entry.first, double(count.micro_batch.front()), "micro-batch");
+        } else {
+            add_row(table, same, *entry.first, double(count.total()), "step");
+        }
     }
     return table;
 }
+
+}  // namespace
+
+// Rows of the first step and of start-up stand beside the steady step that is summed.
+Bytes VolumeTable::total() const {
+    Bytes sum;
+    for (const VolumeRow& row : rows) {
+        if (row.when == "micro-batch") sum += row.volume * micro_batches;
+        if (row.when == "step") sum += row.volume;
+    }
+    return sum;
+}
+
+VolumeTable framework_volume(const Plan& plan, RankId rank) { return volume(plan, rank, false); }
+VolumeTable logger_volume(const Plan& plan, RankId rank) { return volume(plan, rank, true); }
 
 }  // namespace weft

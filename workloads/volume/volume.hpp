@@ -7,13 +7,13 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "workloads/plan.hpp"
-#include "workloads/step/step_builder.hpp"
+#include "workloads/script/call.hpp"
 
 namespace weft {
 
 struct VolumeRow {
     std::string op;         // "all_reduce", "send", ...
-    std::string dimension;  // "data", "tensor", "pipeline", "model"
+    std::string dimension;  // "data", "tensor", "pipeline", "model", ...
     std::uint32_t group_size = 1;
     double calls = 0;     // per `when`; a fraction where the equations have L / p
     Bytes message;        // full tensor of one call
@@ -40,7 +40,18 @@ Bytes wire_volume(Collective op, Bytes message, std::uint32_t n);
 VolumeTable paper_volume(const Job& job);
 double paper_parameters(const Job& job);  // equation 1
 
-// The calls of the rank class that holds `rank`, in one steady step.
-VolumeTable framework_volume(const Plan& plan, const Step& step, RankId rank);
+// The calls of `rank` as its script has them: once per run, in one steady step (per micro-batch where all micro-batches
+// are alike), and in the first step wherever that differs: the kinds of calls (dimension, op, label) whose counts or
+// sizes are not those of a steady step, in full.
+VolumeTable framework_volume(const Plan& plan, RankId rank);
+
+// The framework's calls that go through deepspeed.comm, by the names that its logger knows: "all_gather_into_tensor",
+// "reduce_scatter_tensor", ...
+VolumeTable logger_volume(const Plan& plan, RankId rank);
+
+// The function of deepspeed.comm behind a call, and the size that its logger shows: the shard of a gather, the whole
+// of other tensors.
+std::string logged_name(const Call& call);
+Bytes logged_size(const Call& call, std::uint32_t group_size);
 
 }  // namespace weft

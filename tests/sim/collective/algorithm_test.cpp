@@ -28,9 +28,11 @@ Contributions everyone(std::uint32_t n) {
     return all;
 }
 
-// all_to_all numbers chunks across all members, so it has n times as many names as a message has pieces.
+// all_to_all and send_receive number chunks across all members, so they have n times as many names as a message has
+// pieces.
 std::uint32_t chunk_names(const Algorithm& algorithm, std::uint32_t n) {
-    return algorithm.chunks(n) * (algorithm.op == Collective::all_to_all ? n : 1);
+    return algorithm.chunks(n) *
+           (algorithm.op == Collective::all_to_all || algorithm.op == Collective::send_receive ? n : 1);
 }
 
 State before(const Algorithm& algorithm, std::uint32_t n) {
@@ -45,6 +47,7 @@ State before(const Algorithm& algorithm, std::uint32_t n) {
                     holds = true;
                     break;
                 case Collective::all_gather:
+                case Collective::send_receive:
                     holds = chunk == member;
                     break;
                 case Collective::all_to_all:
@@ -77,6 +80,9 @@ std::optional<Contributions> wanted(const Algorithm& algorithm, std::uint32_t n,
             return Contributions{chunk};
         case Collective::all_to_all:
             if (chunk % n == member) return Contributions{chunk / n};
+            return std::nullopt;
+        case Collective::send_receive:
+            if (chunk == (member + n - 1) % n) return Contributions{chunk};
             return std::nullopt;
         case Collective::broadcast:
         case Collective::point_to_point:
@@ -247,6 +253,7 @@ double lower_bound(Collective op, std::uint32_t n) {
             return others;
         case Collective::broadcast:
         case Collective::reduce:  // all but the root have to send what they hold
+        case Collective::send_receive:
         case Collective::point_to_point:
             return 1.0;
     }
@@ -324,7 +331,7 @@ class every_collective : public testing::TestWithParam<Collective> {};
 INSTANTIATE_TEST_SUITE_P(of, every_collective,
                          testing::Values(Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                                          Collective::broadcast, Collective::reduce, Collective::all_to_all,
-                                         Collective::point_to_point),
+                                         Collective::send_receive, Collective::point_to_point),
                          [](const auto& test) { return std::string(name(test.param)); });
 
 TEST_P(every_collective, has_an_algorithm_that_is_chosen_for_it) {

@@ -62,6 +62,10 @@ constexpr Formula formulas[] = {
      [](double n) -> Terms {
          return {n - 1, (9 * n - 2) / (8 * n)};
      }},
+    {Collective::send_receive, "ring",
+     [](double) -> Terms {
+         return {1, 1};
+     }},
     {Collective::all_to_all, "direct",
      [](double n) -> Terms {
          return {1, (n - 1) / n};

@@ -91,7 +91,7 @@ TEST(deepspeed_zero_1, without_reduce_scatter_reduces_the_whole_buffer) {
 TEST(deepspeed_zero_1, reduces_to_each_owner_what_it_owns) {
     const auto modules = test::neox_stage(2, 16, 64);
     ShardingInput input = zero(1, 3);
-    input.deepspeed.multi_rank_all_reduce = Setting::off;
+    input.deepspeed.multi_rank_allreduce = Setting::off;
     input.bucket_elements = 3000;
 
     struct Owned {

@@ -58,7 +58,7 @@ ShardingInput random_input(const Engine& engine) {
     input.gradient_overlap = setting();
     input.bucket_elements = choice(2) == 0 ? 0 : 100.0 * (choice(3000) + 1);
     input.checkpointing = choice(2) == 0 ? Checkpointing::none : Checkpointing::every_layer;
-    input.deepspeed.multi_rank_all_reduce = setting();
+    input.deepspeed.multi_rank_allreduce = setting();
     input.deepspeed.log_calls = setting();
     input.deepspeed.prefetch_elements = 1e4 * choice(100);
     input.deepspeed.max_live_elements = 1e4 * choice(100);

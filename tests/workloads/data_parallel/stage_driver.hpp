@@ -29,7 +29,7 @@ inline std::vector<StageModule> neox_stage(std::uint32_t layers, std::uint64_t h
         add("4h_to_h", 4 * h * h / ranks, h);
     }
     modules.push_back({"final norm", layers, 0, false, {h, h}, {true, true}});
-    modules.push_back({"head", layers, 0, false, {h * vocabulary / ranks}, {false}});
+    modules.push_back({"output layer", layers, 0, false, {h * vocabulary / ranks}, {false}});
     return modules;
 }
 

@@ -1,0 +1,20 @@
+// Every member sends its message to the next one round the ring and receives that of the one before (nccl-tests'
+// "sendrecv"): one step of ring attention, for instance.
+#include "sim/collective/algorithm.hpp"
+
+namespace weft::collective {
+
+extern const Algorithm ring_send_receive{
+    .name = "ring",
+    .op = Collective::send_receive,
+    .chunks = [](std::uint32_t) { return std::uint32_t{1}; },
+    .phases = [](std::uint32_t) { return std::vector{Phase{.peer = Peer::shift}}; },
+    .transfers =
+        [](std::uint32_t n) {
+            std::vector<Transfer> transfers;
+            for (std::uint32_t i = 0; i < n; ++i) transfers.push_back({0, i, (i + 1) % n, i, false});
+            return transfers;
+        },
+};
+
+}  // namespace weft::collective

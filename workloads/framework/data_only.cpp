@@ -1,0 +1,52 @@
+#include "workloads/framework/data_only.hpp"
+
+#include <fmt/format.h>
+
+#include "workloads/framework/calls.hpp"
+#include "workloads/framework/stage_split.hpp"
+#include "workloads/job.hpp"
+
+namespace weft {
+
+static Setting always_overlaps(const Job&) { return Setting::on; }
+
+Framework data_only_framework(const DataOnly& own) {
+    return {.name = own.name,
+            .summary = own.summary,
+            .schedules = {"1f1b", "gpipe"},
+            .handover = Handover::sequential,
+            .input_reduction = InputReduction::after_backward,
+            .split = even_split,
+            .default_overlap = always_overlaps,
+            .check = own.check,
+            .start_up = no_stage_calls,
+            .load_batch = no_stage_calls,
+            .loss = no_calls,
+            .checkpoint_gather = no_calls,
+            .expert_counts = no_calls,
+            .shapes = no_calls,
+            .activation = no_calls,
+            .gradient = no_calls,
+            .gather_received_activation = no_calls,
+            .gather_before_backward = no_calls,
+            .step_end = no_stage_calls,
+            .data_parallel = own.data_parallel,
+            .shares = own.shares,
+            .buffers = own.buffers,
+            .gradient_bytes = own.gradient_bytes};
+}
+
+void check_data_only(const Job& job, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string_view axis, std::uint32_t size) {
+        if (size == 1) return;
+        errors.push_back(
+            {"layout." + std::string(axis),
+             fmt::format("{} is data parallelism only; {} must be 1, got {}", job.framework->name, axis, size)});
+    };
+    refuse("tensor", job.layout.tensor);
+    refuse("context", job.layout.context);
+    refuse("pipeline", job.layout.pipeline);
+    refuse("expert", job.layout.expert);
+}
+
+}  // namespace weft

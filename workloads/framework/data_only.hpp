@@ -1,0 +1,24 @@
+// What frameworks without model parallelism have in common.
+#pragma once
+
+#include <vector>
+
+#include "workloads/framework/framework.hpp"
+
+namespace weft {
+
+struct DataOnly {
+    std::string_view name, summary;
+    void (*check)(const Job&, std::vector<JobError>&);
+    std::unique_ptr<DataParallel> (*data_parallel)(const ShardingInput&);
+    StateShares (*shares)(const Job&);
+    Bytes (*buffers)(const Job&, double);
+    double (*gradient_bytes)(const Job&);
+};
+
+// A framework whose ranks differ along the data axis only.
+Framework data_only_framework(const DataOnly& own);
+// Refuses every other axis, and experts.
+void check_data_only(const Job& job, std::vector<JobError>& errors);
+
+}  // namespace weft

@@ -1,0 +1,32 @@
+// PyTorch's DistributedDataParallel: replicas whose gradients are all-reduced in buckets under the backward pass
+// (data_parallel/torch_ddp.cpp issues the calls).
+#include "workloads/data_parallel/engines.hpp"
+#include "workloads/framework/data_only.hpp"
+#include "workloads/job.hpp"
+
+namespace weft::framework {
+namespace {
+
+void check(const Job& job, std::vector<JobError>& errors) {
+    check_data_only(job, errors);
+    if (job.zero != 0) errors.push_back({"zero", "DistributedDataParallel shards nothing; zero must be 0"});
+}
+
+std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) { return make_torch_ddp(input); }
+StateShares shares(const Job&) { return {}; }
+// Buckets are views of a second copy of the gradients.
+Bytes buffers(const Job& job, double parameters) { return {parameters * element_bytes(job.precision)}; }
+double gradient_bytes(const Job& job) { return element_bytes(job.precision); }
+
+}  // namespace
+
+extern const Framework ddp;
+const Framework ddp = data_only_framework({.name = "ddp",
+                                           .summary = "PyTorch DistributedDataParallel",
+                                           .check = check,
+                                           .data_parallel = data_parallel,
+                                           .shares = shares,
+                                           .buffers = buffers,
+                                           .gradient_bytes = gradient_bytes});
+
+}  // namespace weft::framework

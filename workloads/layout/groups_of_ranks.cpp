@@ -1,0 +1,166 @@
+#include "workloads/layout/groups_of_ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+
+RankGrid Layout::grid() const {
+    std::vector<Axis> axes;
+    for (const std::string& axis : order) {
+        const std::uint32_t size = axis == "tensor"    ? tensor
+                                   : axis == "context" ? context
+                                   : axis == "data"    ? data
+                                                       : pipeline;
+        axes.push_back({axis, size});
+    }
+    return RankGrid(std::move(axes));
+}
+
+namespace {
+
+struct Stretch {
+    std::uint32_t stride, size;
+};
+
+// `count` ranks of a stage, `step` apart in the order in which the stage numbers its ranks, cut along the axes; `tiles`
+// turns false if an axis would be cut unevenly.
+std::vector<Stretch> along_stage(const Layout& layout, std::uint64_t step, std::uint64_t count, bool& tiles) {
+    const RankGrid grid = layout.grid();
+    std::vector<Stretch> stretches;
+    std::uint64_t inner = 1;  // ranks of the stage in the axes passed
+    for (const Axis& axis : grid.axes()) {
+        if (axis.name == "pipeline") continue;
+        const std::uint64_t outer = inner * axis.size;
+        const std::uint64_t low = std::max(step, inner), high = std::min(step * count, outer);
+        if (low < high) {
+            if (low % inner != 0 || high % low != 0 || outer % high != 0) tiles = false;
+            stretches.push_back({static_cast<std::uint32_t>(grid.stride(axis.name) * (low / inner)),
+                                 static_cast<std::uint32_t>(high / low)});
+        }
+        inner = outer;
+    }
+    return stretches;
+}
+
+}  // namespace
+
+void RankGroups::add_axes(const Layout& layout, const std::vector<std::string>& axes) {
+    const RankGrid grid = layout.grid();
+    for (const Axis& axis : grid.axes()) {
+        if (std::ranges::find(axes, axis.name) == axes.end()) continue;
+        digits_.push_back({grid.stride(axis.name), axis.size,
+                           axis.name == "pipeline" ? Digit::Along::pipeline : Digit::Along::stage});
+    }
+}
+
+void RankGroups::add_ranks_of_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
+    bool tiles = true;
+    for (const Stretch& stretch : along_stage(layout, step, count, tiles)) {
+        digits_.push_back({stretch.stride, stretch.size, Digit::Along::stage});
+    }
+    WEFT_CHECK(tiles, "groups cut an axis of the layout unevenly");
+}
+
+RankGroups::RankGroups(GroupKind kind, const Layout& layout)
+    : kind_(kind), pipeline_(layout.pipeline), pipeline_stride_(layout.grid().stride("pipeline")) {
+    const std::uint64_t experts = std::uint64_t{layout.expert_tensor} * layout.expert;
+    switch (kind) {
+        case GroupKind::tensor:
+            add_axes(layout, {"tensor"});
+            break;
+        case GroupKind::context:
+            add_axes(layout, {"context"});
+            break;
+        case GroupKind::data:
+            add_axes(layout, {"data", "context"});
+            break;
+        case GroupKind::data_inner:
+            digits_.push_back({layout.grid().stride("data"), layout.shard_ranks, Digit::Along::stage});
+            break;
+        case GroupKind::data_outer:
+            digits_.push_back({layout.grid().stride("data") * layout.shard_ranks, layout.data / layout.shard_ranks,
+                               Digit::Along::stage});
+            break;
+        case GroupKind::expert_tensor:
+            add_ranks_of_stage(layout, 1, layout.expert_tensor);
+            break;
+        case GroupKind::expert:
+            add_ranks_of_stage(layout, layout.expert_tensor, layout.expert);
+            break;
+        case GroupKind::expert_data:
+            add_ranks_of_stage(layout, experts, layout.expert_data());
+            break;
+        case GroupKind::model:
+            add_axes(layout, {"tensor", "pipeline"});
+            break;
+        case GroupKind::pipeline:
+            add_axes(layout, {"pipeline"});
+            break;
+        case GroupKind::embedding:
+        case GroupKind::mirror:
+            size_ = stages_ = layout.pipeline > 1 ? 2 : 1;
+            return;
+        case GroupKind::boundary:
+            WEFT_CHECK(false, "a boundary has a sender and a receiver, no group");
+    }
+    for (const Digit& digit : digits_) {
+        size_ *= digit.size;
+        if (digit.along == Digit::Along::pipeline) stages_ *= digit.size;
+    }
+}
+
+// Embedding: the first and the last stage. Mirror: the rank's own stage and the one as far from the other end.
+std::vector<RankId> RankGroups::two_stages(RankId rank) const {
+    const std::uint32_t stage = static_cast<std::uint32_t>(rank) / pipeline_stride_ % pipeline_;
+    const std::uint32_t base = static_cast<std::uint32_t>(rank) - stage * pipeline_stride_;
+    const std::uint32_t low = kind_ == GroupKind::embedding ? 0 : std::min(stage, pipeline_ - 1 - stage);
+    const std::uint32_t high = pipeline_ - 1 - low;
+    if (low == high) return {rank};
+    return {RankId{base + low * pipeline_stride_}, RankId{base + high * pipeline_stride_}};
+}
+
+std::vector<RankId> RankGroups::members(RankId rank) const {
+    if (kind_ == GroupKind::embedding || kind_ == GroupKind::mirror) return two_stages(rank);
+    std::uint32_t origin = static_cast<std::uint32_t>(rank);
+    for (const Digit& digit : digits_) origin -= digit.coordinate(rank) * digit.stride;
+    std::vector<RankId> members{RankId{origin}};
+    for (const Digit& digit : digits_) {
+        const std::vector<RankId> inner = std::move(members);
+        members.clear();
+        for (std::uint32_t i = 0; i < digit.size; ++i) {
+            for (const RankId member : inner) {
+                members.push_back(RankId{static_cast<std::uint32_t>(member) + i * digit.stride});
+            }
+        }
+    }
+    return members;
+}
+
+bool RankGroups::is_first_of_stage(RankId rank) const {
+    return std::ranges::all_of(digits_, [rank](const Digit& digit) {
+        return digit.along == Digit::Along::pipeline || digit.coordinate(rank) == 0;
+    });
+}
+
+std::string expert_layout_obstacle(const Layout& layout) {
+    const std::uint64_t ranks = layout.ranks_of_stage(), both = std::uint64_t{layout.expert} * layout.expert_tensor;
+    const std::string product = fmt::format("tensor {} x context {} x data {} = {} ranks of a stage", layout.tensor,
+                                            layout.context, layout.data, ranks);
+    if (ranks % both != 0) {
+        return fmt::format("expert {} x expert_tensor {} = {} does not divide the {}", layout.expert,
+                           layout.expert_tensor, both, product);
+    }
+    bool tiles = true;
+    along_stage(layout, 1, layout.expert_tensor, tiles);
+    along_stage(layout, layout.expert_tensor, layout.expert, tiles);
+    along_stage(layout, both, ranks / both, tiles);
+    if (tiles) return {};
+    return fmt::format("expert {} x expert_tensor {} cuts an axis of the {} unevenly", layout.expert,
+                       layout.expert_tensor, product);
+}
+
+}  // namespace weft

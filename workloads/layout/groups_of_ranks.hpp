@@ -1,0 +1,46 @@
+// Which ranks form a group of each kind: arithmetic on the rank grid, nothing stored per rank.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/layout/layout.hpp"
+
+namespace weft {
+
+// The groups of one kind. Expert groups number the ranks of a stage in grid order: expert_tensor innermost, then
+// expert, then expert_data (Megatron-core's "tp-ep-dp" over the same ranks).
+class RankGroups {
+  public:
+    // LogicError for boundary, and where expert_layout_obstacle() has something to say.
+    RankGroups(GroupKind kind, const Layout& layout);
+
+    std::uint32_t size() const { return size_; }
+    std::uint32_t stages() const { return stages_; }  // that a group spans
+    // The group of `rank`, the axis that is innermost in the layout varying fastest.
+    std::vector<RankId> members(RankId rank) const;
+    // Whether `rank` is the first of its group among the ranks of its own stage.
+    bool is_first_of_stage(RankId rank) const;
+
+  private:
+    // The members are origin + sum of i_k x stride_k, i_k < size_k.
+    struct Digit {
+        std::uint32_t stride, size;
+        enum class Along : std::uint8_t { stage, pipeline } along;
+        std::uint32_t coordinate(RankId rank) const { return static_cast<std::uint32_t>(rank) / stride % size; }
+    };
+    void add_axes(const Layout& layout, const std::vector<std::string>& axes);
+    void add_ranks_of_stage(const Layout& layout, std::uint64_t step, std::uint64_t count);
+    std::vector<RankId> two_stages(RankId rank) const;
+
+    GroupKind kind_;
+    std::vector<Digit> digits_;
+    std::uint32_t pipeline_ = 1, pipeline_stride_ = 1;
+    std::uint32_t size_ = 1, stages_ = 1;
+};
+
+// Why expert x expert_tensor groups cannot be laid on tensor x context x data; empty if they can.
+std::string expert_layout_obstacle(const Layout& layout);
+
+}  // namespace weft

@@ -1,0 +1,31 @@
+// Expert parallelism: the ranks of a group hold different experts of each layer and exchange tokens by all-to-all
+// (GShard, Lepikhin et al. 2006.16668). The group is cut out of tensor x context x data.
+#include <fmt/format.h>
+
+#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/parallelism/scheme.hpp"
+
+namespace weft::parallelism {
+
+static void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+    const Layout& layout = job.layout;
+    const auto refuse = [&](std::string why) { errors.push_back({"layout.expert", std::move(why)}); };
+    if (job.model.experts.count == 0) {
+        if (layout.expert > 1) {
+            refuse(fmt::format("{} has no experts to share by {} ranks", job.model.name, layout.expert));
+        }
+        return;
+    }
+    for (const std::string& obstacle : expert_obstacles(job.model, job.split())) refuse(obstacle);
+    const std::string obstacle = expert_layout_obstacle(layout);
+    if (!obstacle.empty()) refuse(obstacle);
+    if (layout.expert_tensor != 1 && layout.expert_tensor != layout.tensor) {
+        errors.push_back({"layout.expert_tensor",
+                          fmt::format("expected 1 or tensor ({}), got {}", layout.tensor, layout.expert_tensor)});
+    }
+}
+
+extern const Scheme expert;
+const Scheme expert{.axis = "expert", .check = check};
+
+}  // namespace weft::parallelism

@@ -1,0 +1,96 @@
+#include "workloads/settings_reader.hpp"
+
+#include <fmt/format.h>
+
+namespace weft {
+namespace {
+
+void read_flag(Field& field, std::string_view key, Setting& setting) {
+    setting = field.flag(key, setting == Setting::on) ? Setting::on : Setting::off;
+}
+
+void read_elements(Field& field, std::string_view key, double& elements) {
+    elements = field.number(key, elements);
+    if (elements < 0) field.error(key, "expected a number of elements of at least 0");
+}
+
+}  // namespace
+
+void read_settings(Field& root, DeepSpeedSettings& settings) {
+    if (!root.has("deepspeed")) return;
+    Field field = root.object("deepspeed");
+    read_flag(field, "reduce_scatter", settings.reduce_scatter);
+    read_flag(field, "multi_rank_allreduce", settings.multi_rank_allreduce);
+    read_elements(field, "prefetch_elements", settings.prefetch_elements);
+    read_elements(field, "persistence_elements", settings.persistence_elements);
+    read_elements(field, "max_live_elements", settings.max_live_elements);
+    read_elements(field, "max_reuse_elements", settings.max_reuse_elements);
+    read_elements(field, "sub_group_elements", settings.sub_group_elements);
+    if (settings.sub_group_elements == 0) field.error("sub_group_elements", "expected at least 1 element");
+    read_flag(field, "quantized_weights", settings.quantized_weights);
+    settings.hierarchical_ranks = field.count("hierarchical_ranks", settings.hierarchical_ranks);
+    read_flag(field, "quantized_gradients", settings.quantized_gradients);
+    read_flag(field, "pipe_partitioned", settings.pipe_partitioned);
+    read_flag(field, "grad_partitioned", settings.grad_partitioned);
+    read_flag(field, "partition_activations", settings.partition_activations);
+    read_flag(field, "attention_mask", settings.attention_mask);
+    read_flag(field, "log_calls", settings.log_calls);
+    field.done();
+}
+
+void read_settings(Field& root, MegatronSettings& settings) {
+    if (!root.has("megatron")) return;
+    Field field = root.object("megatron");
+    read_flag(field, "overlap_parameters", settings.overlap_parameters);
+    read_flag(field, "fused_cross_entropy", settings.fused_cross_entropy);
+    read_flag(field, "variable_sequence", settings.variable_sequence);
+    field.done();
+}
+
+void read_settings(Field& root, FsdpSettings& settings) {
+    if (!root.has("fsdp")) return;
+    Field field = root.object("fsdp");
+    settings.version = field.count("version", settings.version);
+    if (settings.version > 2) field.error("version", fmt::format("expected 1 or 2, got {}", settings.version));
+    const std::string strategy =
+        field.choice("strategy", {"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"}, "full_shard");
+    settings.strategy = strategy == "shard_grad_op"        ? Sharding::gradients
+                        : strategy == "hybrid_shard"       ? Sharding::hybrid
+                        : strategy == "hybrid_shard_zero2" ? Sharding::hybrid_gradients
+                                                           : Sharding::full;
+    if (field.has("shard_ranks")) settings.shard_ranks = field.count("shard_ranks");
+    const std::string prefetch = field.choice("backward_prefetch", {"pre", "post", "none"}, "pre");
+    settings.backward_prefetch = prefetch == "pre"    ? BackwardPrefetch::before
+                                 : prefetch == "post" ? BackwardPrefetch::after
+                                                      : BackwardPrefetch::none;
+    read_flag(field, "forward_prefetch", settings.forward_prefetch);
+    read_flag(field, "limit_all_gathers", settings.limit_all_gathers);
+    const std::string reduce = field.choice("reduce_precision", {"parameters", "fp32", "bf16", "fp16"}, "parameters");
+    settings.reduce_bytes = reduce == "parameters" ? 0 : reduce == "fp32" ? 4 : 2;
+    read_flag(field, "accumulate_locally", settings.accumulate_locally);
+    field.done();
+}
+
+void read_settings(Field& root, DdpSettings& settings) {
+    if (!root.has("ddp")) return;
+    Field field = root.object("ddp");
+    settings.first_bucket_mib = field.number("first_bucket_mib", settings.first_bucket_mib);
+    settings.bucket_mib = field.number("bucket_mib", settings.bucket_mib);
+    if (settings.first_bucket_mib <= 0) field.error("first_bucket_mib", "expected a positive number of MiB");
+    if (settings.bucket_mib <= 0) field.error("bucket_mib", "expected a positive number of MiB");
+    field.done();
+}
+
+void read_settings(Field& root, ExpertSettings& settings) {
+    if (!root.has("experts")) return;
+    Field field = root.object("experts");
+    settings.imbalance = field.number("imbalance", settings.imbalance);
+    if (!(settings.imbalance >= 1)) {
+        field.error("imbalance", "expected the busiest expert rank's tokens over the mean, at least 1");
+    }
+    settings.capacity_factor = field.number("capacity_factor", settings.capacity_factor);
+    if (settings.capacity_factor < 0) field.error("capacity_factor", "expected 0 (drop-less) or a positive factor");
+    field.done();
+}
+
+}  // namespace weft

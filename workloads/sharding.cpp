@@ -1,0 +1,44 @@
+// From a plan to what data parallelism needs to know of a stage.
+#include <algorithm>
+
+#include "workloads/framework/calls.hpp"
+#include "workloads/plan.hpp"
+
+namespace weft {
+
+ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind step) {
+    const Job& job = plan.job;
+    const Layout& layout = job.layout;
+    const double gradient_bytes = job.framework->gradient_bytes(job);
+    const std::string_view element_type = element_name(job);
+    // Data ranks that a node holds when tensor and context ranks are innermost.
+    const std::uint32_t data_ranks_of_node =
+        std::clamp(job.ranks_per_node / (layout.tensor * layout.context), 1U, layout.data);
+    return {.modules = plan.stages[stage].modules,
+            .step = step,
+            .stage = stage,
+            .stages = layout.pipeline,
+            .micro_batches = job.micro_batches(),
+            .ranks = layout.data * layout.context,
+            .expert_ranks = layout.expert_data(),
+            .inner_ranks = layout.shard_ranks,
+            .node_ranks = data_ranks_of_node,
+            .model_ranks = layout.tensor * layout.pipeline,
+            .tensor_ranks = layout.tensor,
+            .element_bytes = element_bytes(job.precision),
+            .gradient_bytes = gradient_bytes,
+            .element_type = element_type,
+            .gradient_type = gradient_bytes == element_bytes(job.precision) ? element_type : "fp32",
+            .zero = job.zero,
+            .gradient_overlap = job.gradient_overlap,
+            .bucket_elements = job.bucket_elements,
+            .loss_scaling = job.precision == Precision::fp16 ? LossScaling::dynamic : LossScaling::none,
+            .embedding_tie = job.copies_embedding() ? EmbeddingTie::over_stages : EmbeddingTie::none,
+            .checkpointing = job.recompute == Recompute::full ? Checkpointing::every_layer : Checkpointing::none,
+            .deepspeed = job.deepspeed,
+            .megatron = job.megatron,
+            .fsdp = job.fsdp,
+            .ddp = job.ddp};
+}
+
+}  // namespace weft

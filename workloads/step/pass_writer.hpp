@@ -1,0 +1,101 @@
+// Writes the passes of micro-batches through the model parts of one stage: computation, and the calls of tensor,
+// sequence, context and expert parallelism inside it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "workloads/data_parallel/data_parallel.hpp"
+#include "workloads/plan.hpp"
+#include "workloads/script/script.hpp"
+
+namespace weft {
+
+// Which gradients a backward slot computes.
+enum class Halves : std::uint8_t { both, input, weight };
+
+class PassWriter {
+  public:
+    PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data_parallel, Script& script);
+
+    void forward(const Slot& slot);
+    void backward(const Slot& slot, Halves halves, Accumulation accumulation);
+
+  private:
+    // A layer, or what stands before or after them, in one pass.
+    struct At {
+        PassAt pass;
+        LayerKind kind = LayerKind::dense;
+        std::size_t module = 0;  // first of the layer
+    };
+    // What an operation is made of; operations of one layer that follow one another without a call become one.
+    enum Parts : std::uint8_t { attention = 1, mlp = 2, experts = 4 };
+
+    void compute(const At& at, Parts part, Seconds duration);
+    void compute(const At& at, std::string_view label, Seconds duration);
+    void calls(const std::vector<Call>& calls, const At& at);
+    void call(const Call& call, const At& at);
+    void before(const At& at, std::size_t module);
+    void after(const At& at, std::size_t module);
+
+    const PieceCost& cost(const At& at, Piece piece) const;
+    bool has(const At& at, Piece piece) const;
+    std::size_t module_of(const At& at, const PieceCost& cost) const;
+    void piece_forward(const At& at, Piece piece);
+    // A piece whose weights' gradient may follow at once.
+    void piece_backward(const At& at, Piece piece, Halves halves);
+
+    // Attention and MLP of a layer (layer_writer.cpp).
+    void layer_forward(const At& at);
+    void attention_forward(const At& at);
+    void mlp_forward(const At& at);
+    void experts_forward(const At& at);
+    void core_forward(const At& at);
+    void layer_backward(const At& at, Halves halves);
+    void layer_weights(const At& at);
+    void attention_backward(const At& at, Halves halves);
+    void mlp_backward(const At& at, Halves halves);
+    void experts_backward(const At& at, Halves halves);
+    void core_backward(const At& at);
+    // After a column-parallel map's input gradient: it is summed over the tensor ranks, under the weights' gradient
+    // where the framework can. `part` 0: computation labelled `label`.
+    struct Column {
+        Seconds weight;
+        unsigned part = 0;
+        std::string_view label, reduction;
+    };
+    void finish_column(const At& at, const Column& column, Halves halves);
+    void column_backward(const At& at, Piece piece, Halves halves);
+    void reduce_output(const At& at);
+    void exchange_experts(const At& at, std::string_view label);
+    void ring(const At& at, Seconds core, std::span<const Bytes> messages);
+
+    std::size_t end_of_embedding(const At& at) const;
+    void embedding_forward(const At& at);
+    void embedding_backward(const At& at, Halves halves);
+    void head_forward(const At& at);
+    void head_backward(const At& at, Halves halves);
+
+    At at(const Chunk& chunk, Pass pass, std::uint32_t micro_batch, std::uint32_t chunk_index) const;
+    At layer_at(At at, const Chunk& chunk, std::uint32_t i) const;
+    static Parts part_of(Piece piece);
+
+    const Plan& plan_;
+    const Job& job_;
+    const Stage& stage_;
+    std::uint32_t stage_index_;
+    DataParallel& data_parallel_;
+    Script& script_;
+    bool sequence_parallel_;
+    // The compute action written last, while it may still be extended.
+    struct Open {
+        ActionId action = Action::none;
+        std::size_t actions = 0;  // of the script when it was written
+        Pass pass{};
+        Where where;
+        unsigned parts = 0;
+    } open_;
+};
+
+}  // namespace weft
