@@ -1,12 +1,10 @@
 #include "tools/sweep/sweep.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <mutex>
 #include <thread>
 
-#include "sim/io/units.hpp"
+#include "tools/obstacle.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
@@ -21,17 +19,11 @@ SweepRow run_point(const std::filesystem::path& job, const SweepGrid& grid, std:
     try {
         const Study study = load_study(job, overrides);
         Plan plan = make_plan(study);
-        if (!plan.fits()) {
-            row.reason =
-                fmt::format("does not fit: stage {} needs {} of {}", plan.fullest_stage(),
-                            to_text(plan.stages[plan.fullest_stage()].memory.total()), to_text(plan.device.memory));
-            return row;
-        }
+        row.reason = obstacle(plan);
+        if (!row.reason.empty()) return row;
         row.metrics = make_report(simulate_step(study, std::move(plan), options.simulation)).metrics;
     } catch (const ConfigError& error) {
-        for (const Diagnostic& diagnostic : error.diagnostics()) {
-            row.reason += (row.reason.empty() ? "" : "; ") + diagnostic.key + ": " + diagnostic.message;
-        }
+        row.reason = obstacle(error);
     } catch (const RangeError& error) {
         row.reason = error.what();
     }
