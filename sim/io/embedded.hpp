@@ -15,5 +15,6 @@ struct File {
 std::span<const File> catalog();   // models/catalog
 std::span<const File> devices();   // models/devices
 std::span<const File> machines();  // topologies/machines
+std::span<const File> study();     // workloads/study
 
 }  // namespace weft::embedded

@@ -1,0 +1,96 @@
+// `weft study`: the content of the communication study's figures, as tables and pictures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "sim/io/atomic_file.hpp"
+#include "tools/command.hpp"
+#include "tools/output/chart_svg.hpp"
+#include "tools/output/text_table.hpp"
+#include "tools/progress.hpp"
+#include "tools/study/study_table.hpp"
+
+namespace weft::commands {
+namespace {
+
+void options(po::options_description& options, po::positional_options_description&) {
+    options.add_options()("figure", po::value<std::vector<std::uint32_t>>()->composing()->value_name("N"),
+                          "only this figure; repeatable")(
+        "out", po::value<std::string>()->default_value("study")->value_name("DIR"), "folder for the files")(
+        "list", po::bool_switch(), "say which figures there are, and do nothing");
+}
+
+std::vector<StudyFigure> chosen_figures(const po::variables_map& arguments) {
+    std::vector<StudyFigure> figures = study_figures();
+    if (!arguments.count("figure")) return figures;
+    const auto& numbers = arguments["figure"].as<std::vector<std::uint32_t>>();
+    for (const std::uint32_t number : numbers) {
+        if (std::ranges::find(figures, number, &StudyFigure::number) == figures.end()) {
+            throw po::error(fmt::format("--figure: there is no figure {} here; --list shows those there are", number));
+        }
+    }
+    std::erase_if(
+        figures, [&](const StudyFigure& figure) { return std::ranges::find(numbers, figure.number) == numbers.end(); });
+    return figures;
+}
+
+std::string list_of(const std::vector<StudyFigure>& figures) {
+    TextTable table({"<figure", "cases", "<what"});
+    for (const StudyFigure& figure : figures) {
+        table.add({figure.name, fmt::to_string(figure.cases.size()), figure.title + "; " + figure.note});
+    }
+    return table.text();
+}
+
+// The names of the files it wrote; a figure without any value has no picture.
+std::string write_figure(const StudyFigure& figure, const std::filesystem::path& folder) {
+    const std::vector<StudyRow> rows = evaluate(figure);
+    const std::filesystem::path base = folder / figure.name;
+    write_file_atomically(base.string() + ".csv", study_csv(figure, rows));
+    std::string written = base.string() + ".csv\n";
+    if (!has_values(rows)) {
+        fmt::print(stderr, "{}: nothing to draw: {}\n", figure.name, rows.empty() ? "" : rows.front().measured.note);
+        return written;
+    }
+    write_file_atomically(base.string() + ".svg", chart_svg(study_chart(figure, rows)));
+    return written + base.string() + ".svg\n";
+}
+
+Exit run(const po::variables_map& arguments) {
+    const std::vector<StudyFigure> figures = chosen_figures(arguments);
+    if (arguments["list"].as<bool>()) {
+        fmt::print("{}", list_of(figures));
+        return Exit::ok;
+    }
+    const std::filesystem::path folder = arguments["out"].as<std::string>();
+    std::filesystem::create_directories(folder);
+    std::string written;
+    {
+        ProgressBar bar;
+        for (std::size_t i = 0; i < figures.size(); ++i) {
+            written += write_figure(figures[i], folder);
+            bar.show(i + 1, figures.size());
+        }
+    }
+    fmt::print("{}", written);
+    return Exit::ok;
+}
+
+}  // namespace
+
+extern const Command study;
+const Command study{
+    .name = "study",
+    .summary = "the figures of the communication study (arXiv 2408.10197) as tables and pictures",
+    .usage = "weft study [--figure N]... [--out DIR] [--list]",
+    .details =
+        "Writes a table (.csv) and a picture (.svg) per figure: what the equations say, what the framework\n"
+        "issues, and what the simulation says of its time. workloads/study/README.md sets each beside the study.",
+    .options = options,
+    .run = run,
+    .group = CommandGroup::run,
+};
+
+}  // namespace weft::commands

@@ -1,0 +1,30 @@
+#include "tools/study/volumes.hpp"
+
+#include "tools/output/volume_totals.hpp"
+
+namespace weft {
+
+VolumeTable stage_volume(const Study& study, std::uint32_t stage) {
+    const Plan plan = make_plan(study);
+    const RankId rank = study.job.layout.grid().slice("pipeline", stage).front();
+    return framework_volume(plan, build_step(plan, study.machine.topology(study.job.nodes)), rank);
+}
+
+bool passes_logger(const VolumeRow& row) {
+    return row.dimension != "tensor" || (row.op != "all_reduce" && row.op != "broadcast");
+}
+
+Bytes steady_volume(const VolumeTable& table, const std::function<bool(const VolumeRow&)>& wanted) {
+    Bytes sum;
+    for (const VolumeRow& row : table.rows) {
+        if (wanted(row)) sum += row.volume * repeats_per_step(table, row);
+    }
+    return sum;
+}
+
+Bytes logged_size(const VolumeRow& row) {
+    if (row.logged >= 0) return {row.logged};
+    return row.op == "all_gather" ? row.message / row.group_size : row.message;
+}
+
+}  // namespace weft
