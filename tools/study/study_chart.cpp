@@ -66,7 +66,7 @@ std::vector<double> positions(const StudyFigure& figure) {
     std::vector<double> all;
     for (const StudyCase& subject : figure.cases) all.push_back(subject.position);
     std::ranges::sort(all);
-    all.erase(std::ranges::unique(all).begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
 }
 
