@@ -7,7 +7,7 @@ namespace weft {
 VolumeTable stage_volume(const Study& study, std::uint32_t stage) {
     const Plan plan = make_plan(study);
     const RankId rank = study.job.layout.grid().slice("pipeline", stage).front();
-    return framework_volume(plan, build_step(plan, study.machine.topology(study.job.nodes)), rank);
+    return framework_volume(plan, rank);
 }
 
 bool passes_logger(const VolumeRow& row) {
