@@ -75,13 +75,15 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
     }
 }
 
-// A program lists every operation of every micro-batch of a stage: a dozen per layer, and what stages hand over. At
-// some 60 bytes each, this many need 12 GB.
+// A program lists every operation of every micro-batch of a stage: about a dozen per layer, two more per step of a
+// context ring, a dozen around experts, and what stages hand over. At some 60 bytes each, this many need 12 GB.
 static constexpr double most_operations = 2e8;
 
 static void check_size(const Job& job, std::vector<JobError>& errors) {
     const double micro_batches = double(job.batch.global) / (double(job.batch.micro) * job.layout.data);
-    const double operations = micro_batches * (14.0 * job.model.layers + 24.0 * job.layout.pipeline);
+    const double per_layer =
+        14.0 + (job.layout.context > 1 ? 4.0 * job.layout.context : 0.0) + (job.model.experts.count > 0 ? 12.0 : 0.0);
+    const double operations = micro_batches * (per_layer * job.model.layers + 24.0 * job.model_parts());
     if (operations <= most_operations) return;
     errors.push_back({"batch.global",
                       fmt::format("{:.0f} micro-batches through {} layers on {} stages are about {:.2g} "

@@ -89,6 +89,7 @@ std::uint32_t read_axis(Field& layout, std::string_view key) {
 struct ReadLayout {
     Layout layout;
     bool data_given = false;
+    bool expert_tensor_given = false;
 };
 
 ReadLayout read_layout(Field& root) {
@@ -100,7 +101,8 @@ ReadLayout read_layout(Field& root) {
     read.layout.pipeline = read_axis(field, "pipeline");
     read.layout.virtual_stages = read_axis(field, "virtual_stages");
     read.layout.expert = read_axis(field, "expert");
-    read.layout.expert_tensor = field.has("expert_tensor") ? read_axis(field, "expert_tensor") : read.layout.tensor;
+    read.expert_tensor_given = field.has("expert_tensor");
+    read.layout.expert_tensor = read.expert_tensor_given ? read_axis(field, "expert_tensor") : read.layout.tensor;
     read.data_given = field.has("data");
     read.layout.data = read_axis(field, "data");
     read.layout.order = read_order(field);
@@ -222,7 +224,11 @@ Study read_study(Document document, Purpose purpose) {
     const bool readable = !document.has_errors();
     read_step(root, job);
     root.done();
-    if (model) job.model = *model;
+    if (model) {
+        job.model = *model;
+        // Without experts there is nothing to cut: groups of expert ranks are then whatever data parallelism has.
+        if (model->experts.count == 0 && !layout.expert_tensor_given) job.layout.expert_tensor = 1;
+    }
     if (machine) {
         if (nodes_readable) complete_layout(root, job, machine->info(), layout.data_given, nodes);
         job.ranks_per_node = machine->info().accelerators_per_node;

@@ -91,11 +91,18 @@ class StageModules {
     Stage& stage_;
 };
 
+// Under DeepSpeed's partition_activations each tensor rank keeps a share of every checkpoint.
+double checkpoint_share(const Job& job) {
+    const bool cut = job.recompute == Recompute::full && job.deepspeed.partition_activations == Setting::on;
+    return cut ? 1.0 / job.layout.tensor : 1.0;
+}
+
 Bytes activations(const Job& job, const Chunk& chunk) {
     const Shard shard = job.shard();
     Bytes sum;
     for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-        sum += layer_activations(job.model, layer_kind(job.model, chunk.first_layer + i), shard, job.recompute);
+        const LayerKind kind = layer_kind(job.model, chunk.first_layer + i);
+        sum += layer_activations(job.model, kind, shard, job.recompute) * checkpoint_share(job);
     }
     if (chunk.has_embedding()) sum += embedding_activations(job.model, shard);
     if (chunk.has_head()) sum += head_activations(job.model, shard);

@@ -14,6 +14,10 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
         if (layout.expert > 1) {
             refuse(fmt::format("{} has no experts to share by {} ranks", job.model.name, layout.expert));
         }
+        if (layout.expert_tensor > 1) {
+            errors.push_back({"layout.expert_tensor", fmt::format("{} has no experts to cut for {} ranks",
+                                                                  job.model.name, layout.expert_tensor)});
+        }
         return;
     }
     for (const std::string& obstacle : expert_obstacles(job.model, job.split())) refuse(obstacle);

@@ -10,19 +10,19 @@
 
 namespace weft::lanes {
 
-inline constexpr LaneId compute{0};
-constexpr LaneId of(GroupKind kind) { return LaneId{1 + static_cast<std::uint32_t>(kind)}; }
+constexpr LaneId lane(std::size_t number) { return static_cast<LaneId>(number); }
+
+inline constexpr LaneId compute = lane(0);
+constexpr LaneId of(GroupKind kind) { return lane(1 + static_cast<std::size_t>(kind)); }
 // What stages hand over. A blocking hand-over has one lane each way; beside computation every port has its own, so that
 // what travels one way never waits for what travels the other.
 inline constexpr LaneId pipeline_send = of(GroupKind::boundary);
-inline constexpr LaneId pipeline_receive{static_cast<std::uint32_t>(pipeline_send) + 1};
+inline constexpr LaneId pipeline_receive = lane(index(pipeline_send) + 1);
 inline constexpr std::uint32_t most_ports = 4;
 constexpr LaneId send_of_port(std::uint32_t port) {
-    return LaneId{static_cast<std::uint32_t>(pipeline_receive) + 1 + 2 * (port % most_ports)};
+    return lane(index(pipeline_receive) + 1 + 2 * (port % most_ports));
 }
-constexpr LaneId receive_of_port(std::uint32_t port) {
-    return LaneId{static_cast<std::uint32_t>(send_of_port(port)) + 1};
-}
+constexpr LaneId receive_of_port(std::uint32_t port) { return lane(index(send_of_port(port)) + 1); }
 
 inline std::vector<std::string> names() {
     std::vector<std::string> names{"compute",    "tensor",    "context",       "data",          "data inner",
@@ -36,9 +36,7 @@ inline std::vector<std::string> names() {
 }
 
 inline bool is_pipeline(LaneId lane) { return lane >= pipeline_send; }
-inline bool is_send(LaneId lane) {
-    return is_pipeline(lane) && (static_cast<std::uint32_t>(lane) - static_cast<std::uint32_t>(pipeline_send)) % 2 == 0;
-}
+inline bool is_send(LaneId lane) { return is_pipeline(lane) && (index(lane) - index(pipeline_send)) % 2 == 0; }
 
 // As reports name them: all pipeline lanes are the dimension "pipeline", and what is point to point on them is a "send"
 // or a "recv".

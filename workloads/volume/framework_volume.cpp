@@ -79,9 +79,11 @@ struct Same {
 };
 using Counts = std::map<Same, std::pair<const Call*, Count>>;
 
+enum class View : std::uint8_t { framework, logger };
+
 class Counter {
   public:
-    Counter(const Plan& plan, std::uint32_t stage, bool logger) : plan_(plan), stage_(stage), logger_(logger) {
+    Counter(const Plan& plan, std::uint32_t stage, View view) : plan_(plan), view_(view) {
         for (std::size_t kind = 0; kind < static_cast<std::size_t>(GroupKind::boundary); ++kind) {
             size_.push_back(RankGroups(static_cast<GroupKind>(kind), plan.job.layout).size());
         }
@@ -111,10 +113,11 @@ class Counter {
   private:
     void add(Counts& result, const Call& call, const Count& count) const {
         const bool logged = call.through == Through::deepspeed;
-        if (logger_ && !logged) return;
+        if (view_ == View::logger && !logged) return;
         const std::uint32_t size = size_[static_cast<std::size_t>(call.group)];
-        const std::string op =
-            call.op == Collective::point_to_point || logger_ ? logged_name(call) : std::string(name(call.op));
+        const std::string op = call.op == Collective::point_to_point || view_ == View::logger
+                                   ? logged_name(call)
+                                   : std::string(name(call.op));
         const Same same{.dimension = lanes::dimension_name(call.group),
                         .op = op,
                         .label = std::string(call.label),
@@ -131,8 +134,7 @@ class Counter {
     }
 
     const Plan& plan_;
-    std::uint32_t stage_;
-    bool logger_;
+    View view_;
     std::vector<std::uint32_t> size_;  // by GroupKind
 };
 
@@ -164,9 +166,9 @@ std::set<Kind> differing_kinds(const Counts& steady, const Counts& first) {
     return kinds;
 }
 
-VolumeTable volume(const Plan& plan, RankId rank, bool logger) {
+VolumeTable volume(const Plan& plan, RankId rank, View view) {
     const std::uint32_t stage = plan.job.layout.grid().coordinate(rank, "pipeline");
-    const Counter counter(plan, stage, logger);
+    const Counter counter(plan, stage, view);
     const Script start_up = start_up_script(plan, stage), steady = step_script(plan, stage, StepKind::steady),
                  first = step_script(plan, stage, StepKind::first);
     const Counts steady_counts = counter.count(steady), first_counts = counter.count(first);
@@ -204,7 +206,7 @@ Bytes VolumeTable::total() const {
     return sum;
 }
 
-VolumeTable framework_volume(const Plan& plan, RankId rank) { return volume(plan, rank, false); }
-VolumeTable logger_volume(const Plan& plan, RankId rank) { return volume(plan, rank, true); }
+VolumeTable framework_volume(const Plan& plan, RankId rank) { return volume(plan, rank, View::framework); }
+VolumeTable logger_volume(const Plan& plan, RankId rank) { return volume(plan, rank, View::logger); }
 
 }  // namespace weft
