@@ -60,16 +60,22 @@ ClassReport class_report(const Simulation& run, RankClassId id, const Breakdown&
             .memory = stage.memory};
 }
 
+// Calls of one kind on several lanes (the ports of a pipeline) are one row.
 std::vector<CommunicationReport> communication_reports(const Breakdown& mean) {
     std::vector<CommunicationReport> rows;
     for (const CallTime& call : mean.calls) {
-        rows.push_back({.dimension = lanes::dimension_name(call.lane),
-                        .op = lanes::operation_name(call.op, call.lane),
-                        .group_size = call.group_size,
-                        .calls = call.time.calls,
-                        .bytes = wire_volume(call.op, call.messages, call.group_size),
-                        .time = call.time.transfer,
-                        .exposed = call.time.exposed});
+        const std::string dimension = lanes::dimension_name(call.lane), op = lanes::operation_name(call.op, call.lane);
+        auto row = std::ranges::find_if(rows, [&](const CommunicationReport& known) {
+            return known.dimension == dimension && known.op == op && known.group_size == call.group_size;
+        });
+        if (row == rows.end()) {
+            rows.push_back({.dimension = dimension, .op = op, .group_size = call.group_size});
+            row = rows.end() - 1;
+        }
+        row->calls += call.time.calls;
+        row->bytes += wire_volume(call.op, call.messages, call.group_size);
+        row->time += call.time.transfer;
+        row->exposed += call.time.exposed;
     }
     return rows;
 }
