@@ -69,7 +69,11 @@ std::vector<CommunicationReport> communication_reports(const Breakdown& mean) {
             return known.dimension == dimension && known.op == op && known.group_size == call.group_size;
         });
         if (row == rows.end()) {
-            rows.push_back({.dimension = dimension, .op = op, .group_size = call.group_size});
+            CommunicationReport fresh;
+            fresh.dimension = dimension;
+            fresh.op = op;
+            fresh.group_size = call.group_size;
+            rows.push_back(std::move(fresh));
             row = rows.end() - 1;
         }
         row->calls += call.time.calls;
