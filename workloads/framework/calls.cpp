@@ -60,7 +60,9 @@ Call pass_round(const Job& job, Bytes message, std::string_view label) {
 }
 
 Call exchange_heads(const Job& job, Bytes message, std::string_view label) {
-    return over(GroupKind::context, Collective::all_to_all, message, label, element_name(job));
+    Call call = over(GroupKind::context, Collective::all_to_all, message, label, element_name(job));
+    call.through = job.framework->exchanges;
+    return call;
 }
 
 Bytes own_queries(const Job& job) {
@@ -82,7 +84,9 @@ Bytes expert_tokens(const Job& job) {
 }
 
 Call exchange_tokens(const Job& job, std::string_view label) {
-    return over(GroupKind::expert, Collective::all_to_all, expert_tokens(job), label, element_name(job));
+    Call call = over(GroupKind::expert, Collective::all_to_all, expert_tokens(job), label, element_name(job));
+    call.through = job.framework->exchanges;
+    return call;
 }
 
 std::vector<Call> no_calls(const Job&) { return {}; }

@@ -16,6 +16,7 @@ Framework data_only_framework(const DataOnly& own) {
             .schedules = {"1f1b", "gpipe"},
             .handover = Handover::sequential,
             .input_reduction = InputReduction::after_backward,
+            .exchanges = Through::torch,
             .split = even_split,
             .default_overlap = always_overlaps,
             .check = own.check,

@@ -262,6 +262,7 @@ const Framework deepspeed{
     .schedules = {"1f1b", "gpipe"},
     .handover = Handover::sequential,
     .input_reduction = InputReduction::after_backward,
+    .exchanges = Through::deepspeed,
     .split = split,
     .default_overlap = default_overlap,
     .check = check,

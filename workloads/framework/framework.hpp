@@ -39,6 +39,7 @@ struct Framework {
     std::vector<std::string_view> schedules;  // that it has; empty: all
     Handover handover{};
     InputReduction input_reduction{};
+    Through exchanges{};  // whose all-to-all sends tokens to experts and heads to context ranks
     // Layers of each model part; empty if the framework cannot split so. `why` then says it.
     std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);
     Setting (*default_overlap)(const Job& job);  // of gradient reduction with the backward pass

@@ -114,6 +114,7 @@ const Framework megatron{
     .schedules = {},
     .handover = Handover::paired,
     .input_reduction = InputReduction::under_weight_gradient,
+    .exchanges = Through::torch,
     .split = even_split,
     .default_overlap = default_overlap,
     .check = check,
