@@ -119,7 +119,7 @@ void check(const Job& job, std::vector<JobError>& errors) {
     }
 }
 
-// One pair each of an int64 and its answer between neighbours, and an all-reduce over the model group
+// An all-reduce of two int64 over the model group, and one float between neighbours to set up their connection
 // (pipe/engine.py, start of the pipeline engine).
 std::vector<Call> start_up(const Job& job, std::uint32_t stage) {
     if (job.layout.pipeline == 1) return {};
@@ -134,6 +134,12 @@ std::vector<Call> start_up(const Job& job, std::uint32_t stage) {
     };
     if (stage > 0) touch(Direction::receive, stage - 1, 0);
     if (stage + 1 < job.layout.pipeline) touch(Direction::send, stage + 1, 0);
+    const bool holds_copy = stage == 0 || stage + 1 == job.layout.pipeline;
+    if (job.copies_embedding() && holds_copy) {  // pipe/module.py, _synchronize_tied_weights
+        const Bytes matrix{double(job.embedding_matrix()) * element_bytes(job.precision)};
+        calls.push_back(over(Collective::broadcast, GroupKind::embedding, matrix, "broadcast tied embedding",
+                             element_name(job)));
+    }
     return calls;
 }
 

@@ -63,7 +63,7 @@ class PassWriter {
     struct Column {
         Seconds weight;
         unsigned part = 0;
-        std::string_view label, reduction;
+        std::string_view label{}, reduction{};
     };
     void finish_column(const At& at, const Column& column, Halves halves);
     void column_backward(const At& at, Piece piece, Halves halves);
