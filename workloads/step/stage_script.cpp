@@ -35,6 +35,9 @@ class StageWriter {
           passes_(plan, stage, *data_parallel_, script_),
           last_(stage_.chunks.size(), nullptr),
           paths_(stage_.chunks.size()) {
+        for (const Call& call : job_.framework->start_up(job_, stage)) {
+            if (call.group == GroupKind::boundary) connected_.emplace(call.peer, call.port);
+        }
         for (const Slot& slot : stage_.slots) {
             if (slot.kind == SlotKind::backward || slot.kind == SlotKind::weight_backward) last_[slot.chunk] = &slot;
             if (paths_.at(slot.chunk).empty()) {
@@ -55,7 +58,11 @@ class StageWriter {
     }
 
     Script start_up() {
-        step_calls(job_.framework->start_up(job_, index_));
+        Calls calls = job_.framework->start_up(job_, index_);
+        for (Call& call : calls) {
+            if (call.group == GroupKind::boundary) call.first_use = job_.first_use;
+        }
+        step_calls(calls);
         data_parallel_->start_up(script_);
         return std::move(script_);
     }
@@ -87,9 +94,9 @@ class StageWriter {
     Script script_;
     std::unique_ptr<DataParallel> data_parallel_;
     PassWriter passes_;
-    std::vector<const Slot*> last_;                                // of each chunk, that computes weights' gradients
-    std::vector<std::vector<Place>> paths_;                        // of the micro-batches that visit each chunk
-    std::set<std::pair<std::uint32_t, std::uint32_t>> connected_;  // peer and port
+    std::vector<const Slot*> last_;          // of each chunk, that computes weights' gradients
+    std::vector<std::vector<Place>> paths_;  // of the micro-batches that visit each chunk
+    std::set<std::pair<std::uint32_t, std::uint32_t>> connected_, used_;  // peer and port: at start-up, in this step
 };
 
 // What crosses the boundary before or after a slot. A port is one model part's way across in one direction: both sides
@@ -103,7 +110,7 @@ StageWriter::Calls StageWriter::exchanged(const Slot& slot, Direction direction,
     if (other.stage == index_) return {};
     const std::uint32_t leaves = ahead ? slot.chunk : other.chunk;
     const std::uint32_t port = 2 * leaves + (pass == Pass::forward ? 0 : 1);
-    const bool fresh = kind_ == StepKind::first && connected_.emplace(other.stage, port).second;
+    const bool fresh = kind_ == StepKind::first && used_.emplace(other.stage, port).second;
     Calls calls = pass == Pass::forward ? job_.framework->activation(job_) : job_.framework->gradient(job_);
     if (fresh && pass == Pass::forward) {
         const Calls shapes = job_.framework->shapes(job_);
@@ -114,7 +121,8 @@ StageWriter::Calls StageWriter::exchanged(const Slot& slot, Direction direction,
         call.peer = other.stage;
         call.port = port;
     }
-    if (fresh && !calls.empty()) calls.front().first_use = job_.first_use;
+    const bool connects = fresh && !connected_.contains({other.stage, port});
+    if (connects && !calls.empty()) calls.front().first_use = job_.first_use;
     return calls;
 }
 
