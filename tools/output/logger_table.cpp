@@ -97,15 +97,15 @@ std::string logger_size(Bytes size) {
     return fmt::format("{} {}", digits, units.at(static_cast<std::size_t>(power)));
 }
 
-std::string logger_lines(std::span<const LoggedCall> calls, std::uint32_t world) {
+std::string logger_lines(std::span<const LoggedCall> calls, std::uint32_t world, RankId rank) {
     std::string out;
     for (const LoggedCall& call : calls) {
         const LoggedBandwidth bandwidth = logger_bandwidth(call, world);
         fmt::format_to(std::back_inserter(out),
-                       "[INFO] [logging.py:96:log_dist] [Rank 0] comm op: {} | time (ms): {:.2f} | msg size: {} | "
+                       "[INFO] [logging.py:96:log_dist] [Rank {}] comm op: {} | time (ms): {:.2f} | msg size: {} | "
                        "algbw (Gbps): {:.2f} | busbw (Gbps): {:.2f}\n",
-                       call.name, milliseconds(call.latency), logger_size(call.size), bandwidth.algorithm_gbps,
-                       bandwidth.bus_gbps);
+                       static_cast<std::uint32_t>(rank), call.name, milliseconds(call.latency), logger_size(call.size),
+                       bandwidth.algorithm_gbps, bandwidth.bus_gbps);
     }
     return out;
 }

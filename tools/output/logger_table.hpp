@@ -8,14 +8,10 @@
 #include <string_view>
 
 #include "sim/base/quantity.hpp"
+#include "sim/base/table.hpp"
+#include "workloads/report/logged_calls.hpp"
 
 namespace weft {
-
-struct LoggedCall {
-    std::string_view name;  // function of deepspeed.comm: "all_reduce", "all_gather_into_tensor", ...
-    Bytes size;             // as the logger has it: the shard of a gather, the whole of other tensors
-    Seconds latency;        // from the call to its end; the logger makes every call blocking
-};
 
 // Whether the logger can rate the function. It ends the run at any other, so a call of one is never logged.
 bool logger_knows(std::string_view name);
@@ -32,8 +28,9 @@ LoggedBandwidth logger_bandwidth(const LoggedCall& call, std::uint32_t world);
 // "0B", "256.0 B", "2.0 KB", "98.25 MB": base 1024, rounded to two places, at least one printed.
 std::string logger_size(Bytes size);
 
-// One line per call in order, less the time stamp: ours would be that of the simulation's host.
-std::string logger_lines(std::span<const LoggedCall> calls, std::uint32_t world);
+// One line per call in order, less the time stamp: ours would be that of the simulation's host. The logger itself
+// prints on rank 0 only.
+std::string logger_lines(std::span<const LoggedCall> calls, std::uint32_t world, RankId rank = RankId{0});
 
 // The table: functions in the order they were first called, below each a row per exact size, ascending. Totals are of
 // all calls; averages leave out the round(n / 10) greatest and least values.

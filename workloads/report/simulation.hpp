@@ -25,4 +25,7 @@ struct Simulation {
 // Does not ask whether the plan fits in memory; Plan::fits() tells.
 Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions& options = {});
 
+// What the framework sends before the first step, in place of a step.
+Simulation simulate_start_up(const Study& study, Plan plan, const SimulationOptions& options = {});
+
 }  // namespace weft

@@ -9,7 +9,11 @@
 
 namespace weft {
 
-Step build_step(const Plan& plan, const Topology& topology, Folding folding) {
+namespace {
+
+// `script_of` a stage.
+template <class ScriptOf>
+Step build(const Plan& plan, const Topology& topology, Folding folding, ScriptOf script_of) {
     ProgramBuilder builder(lanes::names());
     Groups groups(plan, topology, folding, builder);
     Step step;
@@ -20,7 +24,7 @@ Step build_step(const Plan& plan, const Topology& topology, Folding folding) {
             folding == Folding::stages
                 ? fmt::format("stage {}", cell.stage)
                 : fmt::format("rank {} (stage {})", static_cast<std::uint32_t>(cell.representative), cell.stage);
-        if (written != cell.stage) script = step_script(plan, cell.stage, plan.job.step);
+        if (written != cell.stage) script = script_of(cell.stage);
         written = cell.stage;
         builder.begin_class(name, cell.representative, cell.weight);
         step.stage.push_back(cell.stage);
@@ -28,6 +32,16 @@ Step build_step(const Plan& plan, const Topology& topology, Folding folding) {
     }
     step.program = builder.finish();
     return step;
+}
+
+}  // namespace
+
+Step build_step(const Plan& plan, const Topology& topology, Folding folding) {
+    return build(plan, topology, folding, [&](std::uint32_t stage) { return step_script(plan, stage, plan.job.step); });
+}
+
+Step build_start_up(const Plan& plan, const Topology& topology, Folding folding) {
+    return build(plan, topology, folding, [&](std::uint32_t stage) { return start_up_script(plan, stage); });
 }
 
 }  // namespace weft

@@ -13,6 +13,8 @@ struct Step {
     Table<RankClassId, std::uint32_t> stage;  // of each rank class
 };
 
+// One step of the kind that the job asks for; what comes before the first one.
 Step build_step(const Plan& plan, const Topology& topology, Folding folding = Folding::stages);
+Step build_start_up(const Plan& plan, const Topology& topology, Folding folding = Folding::stages);
 
 }  // namespace weft

@@ -31,7 +31,7 @@ Bytes wire_volume(Collective op, Bytes message, std::uint32_t n) {
     return {};
 }
 
-std::string logged_name(const Call& call) {
+std::string_view logged_name(const Call& call) {
     switch (call.op) {
         case Collective::all_gather:
             return "all_gather_into_tensor";
@@ -42,7 +42,7 @@ std::string logged_name(const Call& call) {
         case Collective::point_to_point:
             return call.direction == Direction::send ? "send" : "recv";
         default:
-            return std::string(name(call.op));
+            return name(call.op);
     }
 }
 
@@ -115,11 +115,9 @@ class Counter {
         const bool logged = call.through == Through::deepspeed;
         if (view_ == View::logger && !logged) return;
         const std::uint32_t size = size_[static_cast<std::size_t>(call.group)];
-        const std::string op = call.op == Collective::point_to_point || view_ == View::logger
-                                   ? logged_name(call)
-                                   : std::string(name(call.op));
+        const bool as_logged = call.op == Collective::point_to_point || view_ == View::logger;
         const Same same{.dimension = lanes::dimension_name(call.group),
-                        .op = op,
+                        .op = std::string(as_logged ? logged_name(call) : name(call.op)),
                         .label = std::string(call.label),
                         .type = std::string(call.type),
                         .group_size = size,

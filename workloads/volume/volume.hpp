@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
@@ -51,7 +52,7 @@ VolumeTable logger_volume(const Plan& plan, RankId rank);
 
 // The function of deepspeed.comm behind a call, and the size that its logger shows: the shard of a gather, the whole
 // of other tensors.
-std::string logged_name(const Call& call);
+std::string_view logged_name(const Call& call);
 Bytes logged_size(const Call& call, std::uint32_t group_size);
 
 }  // namespace weft
