@@ -1,10 +1,14 @@
-// `weft volume JOB --view paper|framework`: what is communicated, without running it.
+// `weft volume JOB --view paper|framework|logger`: what is communicated. Only the text of the logger, which has times,
+// runs it.
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <vector>
 
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
+#include "tools/obstacle.hpp"
+#include "tools/output/logger_table.hpp"
 #include "tools/output/volume_text.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -14,45 +18,79 @@ namespace {
 void options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
     options.add_options()("view", po::value<std::string>()->default_value("framework")->value_name("VIEW"),
-                          "paper: equations 1-5 of arXiv 2408.10197; framework: the calls really issued")(
-        "rank", po::value<std::uint32_t>()->default_value(0)->value_name("N"), "whose calls (framework view)")(
+                          "paper: equations 1-5 of arXiv 2408.10197; framework: the calls really issued; logger: what "
+                          "DeepSpeed's communication logger prints of them")(
+        "rank", po::value<std::uint32_t>()->default_value(0)->value_name("N"), "whose calls (framework, logger)")(
         "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows")(
         "totals", po::bool_switch(), "with --csv: the sums per collective in place of the rows")(
-        "histogram", po::bool_switch(), "how often messages of which size are sent (with --csv: in place of the rows)");
+        "histogram", po::bool_switch(), "how often messages of which size are sent (with --csv: in place of the rows)")(
+        "steps", po::value<std::uint32_t>()->default_value(1)->value_name("N"),
+        "logger: of so many steps; 1: a steady one, more: start-up, the first step and those after it")(
+        "verbose", po::bool_switch(), "logger: a line per call before the table");
 }
 
-VolumeTable framework_view(const po::variables_map& arguments) {
-    const Study study = job_study(arguments);
-    const Plan plan = make_plan(study);
+bool given(const po::variables_map& arguments, const char* name) { return arguments[name].as<bool>(); }
+
+RankId chosen_rank(const po::variables_map& arguments, const Job& job) {
     const std::uint32_t rank = arguments["rank"].as<std::uint32_t>();
-    if (rank >= study.job.layout.ranks()) {
-        throw po::error(fmt::format("--rank: the job has ranks 0 to {}, not {}", study.job.layout.ranks() - 1, rank));
-    }
-    return framework_volume(plan, RankId{rank});
+    if (rank < job.layout.ranks()) return RankId{rank};
+    throw po::error(fmt::format("--rank: the job has ranks 0 to {}, not {}", job.layout.ranks() - 1, rank));
 }
 
-std::string text_of(const VolumeTable& table, const po::variables_map& arguments) {
-    const bool json = arguments["json"].as<bool>(), csv = arguments["csv"].as<bool>();
-    const bool totals = arguments["totals"].as<bool>(), histogram = arguments["histogram"].as<bool>();
-    if (json && csv) throw po::error("--json and --csv: only one of them");
-    if (totals && !csv) throw po::error("--totals: only with --csv; other outputs have the totals anyway");
-    if (totals && histogram) throw po::error("--totals and --histogram: only one of them");
-    if (csv) {
+// The table and lines that the logger prints, timed by a simulation in which its calls block.
+std::string log_text(const Study& study, const po::variables_map& arguments) {
+    if (given(arguments, "histogram")) throw po::error("--histogram: with --view logger only for --json or --csv");
+    const RankId rank = chosen_rank(arguments, study.job);
+    const std::uint32_t steps = arguments["steps"].as<std::uint32_t>();
+    if (const std::string why = obstacle(make_plan(study)); !why.empty()) {
+        fmt::print(stderr, "{}: {}; the log is of a run that could not be\n", job_path(arguments), why);
+    }
+    const std::vector<LoggedCall> log = logged_calls(study, rank, steps);
+    const std::uint32_t world = study.job.layout.ranks();
+    return (given(arguments, "verbose") ? logger_lines(log, world, rank) : "") + logger_summary(log, world);
+}
+
+std::string table_text(const VolumeTable& table, const po::variables_map& arguments) {
+    const bool histogram = given(arguments, "histogram");
+    if (given(arguments, "csv")) {
         if (histogram) return histogram_csv(volume_histogram(table));
-        return totals ? volume_totals_csv(table) : volume_csv(table);
+        return given(arguments, "totals") ? volume_totals_csv(table) : volume_csv(table);
     }
     const VolumeParts parts = histogram ? VolumeParts::rows_and_histogram : VolumeParts::rows;
-    return json ? volume_json(table, parts) : volume_text(table, parts);
+    return given(arguments, "json") ? volume_json(table, parts) : volume_text(table, parts);
+}
+
+void check_options(const po::variables_map& arguments, const std::string& view) {
+    if (view != "paper" && view != "framework" && view != "logger") {
+        throw po::error("--view: expected paper, framework or logger, got \"" + view + "\"");
+    }
+    const bool json = given(arguments, "json"), csv = given(arguments, "csv"), totals = given(arguments, "totals");
+    if (json && csv) throw po::error("--json and --csv: only one of them");
+    if (totals && !csv) throw po::error("--totals: only with --csv; other outputs have the totals anyway");
+    if (totals && given(arguments, "histogram")) throw po::error("--totals and --histogram: only one of them");
+    const bool log = view == "logger" && !json && !csv;
+    if (!log && given(arguments, "verbose")) throw po::error("--verbose: only for the text of --view logger");
+    if (!log && !arguments["steps"].defaulted()) throw po::error("--steps: only for the text of --view logger");
+    if (arguments["steps"].as<std::uint32_t>() == 0) throw po::error("--steps: expected at least 1");
+}
+
+std::string text_of(const po::variables_map& arguments, const std::string& view) {
+    if (view == "paper") return table_text(paper_volume(job_study(arguments, Purpose::equations).job), arguments);
+    const Study study = job_study(arguments);
+    const RankId rank = chosen_rank(arguments, study.job);
+    if (view == "framework") return table_text(framework_volume(make_plan(study), rank), arguments);
+    if (study.job.framework->name != "deepspeed") {
+        throw po::error(fmt::format("--view logger: only DeepSpeed has this logger; the job's framework is {}",
+                                    study.job.framework->name));
+    }
+    if (!given(arguments, "json") && !given(arguments, "csv")) return log_text(study, arguments);
+    return table_text(logger_volume(make_plan(study), rank), arguments);
 }
 
 Exit run(const po::variables_map& arguments) {
     const std::string& view = arguments["view"].as<std::string>();
-    if (view != "paper" && view != "framework") {
-        throw po::error("--view: expected paper or framework, got \"" + view + "\"");
-    }
-    const VolumeTable table =
-        view == "paper" ? paper_volume(job_study(arguments, Purpose::equations).job) : framework_view(arguments);
-    fmt::print("{}", text_of(table, arguments));
+    check_options(arguments, view);
+    fmt::print("{}", text_of(arguments, view));
     return Exit::ok;
 }
 
@@ -62,11 +100,13 @@ extern const Command volume;
 const Command volume{
     .name = "volume",
     .summary = "what is communicated: every call with counts, sizes and volumes",
-    .usage = "weft volume JOB [--view paper|framework] [--rank N] [--histogram] [--json|--csv [--totals]]",
+    .usage = "weft volume JOB [--view paper|framework|logger] [--rank N] [--histogram] [--json|--csv [--totals]]",
     .details =
         "Volumes are bytes per rank on the wire: all-reduce 2 m (n-1)/n, all-gather, reduce-scatter and\n"
         "all-to-all m (n-1)/n, send and receive m. Rows tagged micro-batch repeat for every micro-batch.\n"
-        "The paper view evaluates the study's equations for one micro-batch, possible layout or not.",
+        "The paper view evaluates the study's equations for one micro-batch, possible layout or not.\n"
+        "The logger view counts what goes through deepspeed.comm, by the names and sizes of its logger; its text\n"
+        "is the logger's own table, with times of a simulated run in which every call blocks, as logged ones do.",
     .options = options,
     .run = run,
     .group = CommandGroup::inspect,
