@@ -88,8 +88,8 @@ TEST_P(bubble, of_zb_v) {
 // the two stages in the middle, which it runs in turn.
 enum class FirstPair : std::uint8_t { together, in_turn };
 
-std::vector<Cell> overlapped(const std::vector<Slot>& slots, FirstPair first_pair) {
-    std::vector<Cell> cells;
+std::vector<SlotGroup> overlapped(const std::vector<Slot>& slots, FirstPair first_pair) {
+    std::vector<SlotGroup> cells;
     bool in_turn = first_pair == FirstPair::in_turn;
     for (const Slot& slot : slots) {
         const bool pair =
@@ -106,7 +106,7 @@ std::vector<Cell> overlapped(const std::vector<Slot>& slots, FirstPair first_pai
 
 Execution run_overlapped(const PipelineShape& shape, SlotTimes times) {
     const Schedule& dualpipe = *find_schedule("dualpipe");
-    std::vector<std::vector<Cell>> cells;
+    std::vector<std::vector<SlotGroup>> cells;
     for (std::uint32_t s = 0; s < shape.stages; ++s) {
         const bool middle = s == shape.stages / 2 - 1 || s == shape.stages / 2;
         cells.push_back(overlapped(dualpipe.slots(shape, s), middle ? FirstPair::in_turn : FirstPair::together));

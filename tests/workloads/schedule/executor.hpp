@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "workloads/schedule/schedule.hpp"
@@ -29,10 +31,10 @@ struct SlotTimes {
 };
 
 // Slots that begin together and end together; their times add up.
-using Cell = std::vector<Slot>;
+using SlotGroup = std::vector<Slot>;
 
-inline std::vector<Cell> one_cell_each(const std::vector<Slot>& slots) {
-    std::vector<Cell> cells;
+inline std::vector<SlotGroup> one_cell_each(const std::vector<Slot>& slots) {
+    std::vector<SlotGroup> cells;
     for (const Slot& slot : slots) cells.push_back({slot});
     return cells;
 }
@@ -47,10 +49,15 @@ struct Execution {
     std::int64_t longest_wait() const { return *std::ranges::max_element(wait); }
 };
 
+// Time of a slot on a stage, in ticks.
+using SlotClock = std::function<std::int64_t(std::uint32_t stage, const Slot& slot)>;
+
 class Executor {
   public:
     Executor(const Schedule& schedule, const PipelineShape& shape, SlotTimes times)
-        : shape_(shape), times_(times), chunks_(std::max(1U, shape.chunks)) {
+        : Executor(schedule, shape, [times](std::uint32_t, const Slot& slot) { return times.of(slot.kind); }) {}
+    Executor(const Schedule& schedule, const PipelineShape& shape, SlotClock times)
+        : shape_(shape), times_(std::move(times)), chunks_(std::max(1U, shape.chunks)) {
         for (std::uint32_t m = 0; m < shape.micro_batches; ++m) paths_.push_back(schedule.path(shape, m));
         const std::size_t places = std::size_t{shape.stages} * chunks_ * shape.micro_batches;
         forward_.assign(places, unknown);
@@ -61,7 +68,7 @@ class Executor {
         }
     }
 
-    Execution run(const std::vector<std::vector<Cell>>& cells) {
+    Execution run(const std::vector<std::vector<SlotGroup>>& cells) {
         Execution result{.finished = true, .busy = {}, .wait = {}};
         std::vector<std::size_t> done(shape_.stages, 0);
         std::vector<std::int64_t> clock(shape_.stages, 0), first(shape_.stages, unknown);
@@ -70,13 +77,13 @@ class Executor {
             progress = false;
             for (std::uint32_t s = 0; s < shape_.stages; ++s) {
                 for (; done[s] < cells[s].size(); ++done[s], progress = true) {
-                    const Cell& cell = cells[s][done[s]];
+                    const SlotGroup& cell = cells[s][done[s]];
                     const std::int64_t ready = ready_at(cell, s);
                     if (ready == unknown) break;
                     const std::int64_t begin = std::max(clock[s], ready);
                     if (first[s] == unknown) first[s] = begin;
-                    clock[s] = begin + time(cell);
-                    result.busy[s] += time(cell);
+                    clock[s] = begin + time(s, cell);
+                    result.busy[s] += time(s, cell);
                     for (const Slot& slot : cell) finish(slot, s, clock[s]);
                 }
             }
@@ -95,13 +102,13 @@ class Executor {
     std::size_t at(Place place, std::uint32_t micro_batch) const {
         return (std::size_t{place.stage} * chunks_ + place.chunk) * shape_.micro_batches + micro_batch;
     }
-    std::int64_t time(const Cell& cell) const {
+    std::int64_t time(std::uint32_t stage, const SlotGroup& cell) const {
         std::int64_t sum = 0;
-        for (const Slot& slot : cell) sum += times_.of(slot.kind);
+        for (const Slot& slot : cell) sum += times_(stage, slot);
         return sum;
     }
     // When everything that the cell needs is there; unknown if part of it has not run.
-    std::int64_t ready_at(const Cell& cell, std::uint32_t stage) const {
+    std::int64_t ready_at(const SlotGroup& cell, std::uint32_t stage) const {
         std::int64_t ready = 0;
         for (const Slot& slot : cell) {
             const std::int64_t one = ready_at(slot, {stage, slot.chunk});
@@ -125,15 +132,16 @@ class Executor {
     }
 
     PipelineShape shape_;
-    SlotTimes times_;
+    SlotClock times_;
     std::uint32_t chunks_;
     std::vector<std::vector<Place>> paths_;      // by micro-batch
     std::vector<std::int64_t> forward_, input_;  // when a place is done with a micro-batch
     std::vector<std::size_t> part_;              // a place's position on the micro-batch's path
 };
 
-inline Execution execute(const Schedule& schedule, const PipelineShape& shape, SlotTimes times) {
-    std::vector<std::vector<Cell>> cells;
+template <class Times>  // SlotTimes or a SlotClock
+Execution execute(const Schedule& schedule, const PipelineShape& shape, Times times) {
+    std::vector<std::vector<SlotGroup>> cells;
     for (std::uint32_t s = 0; s < shape.stages; ++s) cells.push_back(one_cell_each(schedule.slots(shape, s)));
     return Executor(schedule, shape, times).run(cells);
 }
