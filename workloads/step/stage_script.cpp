@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/calls.hpp"
@@ -36,7 +37,7 @@ class StageWriter {
           last_(stage_.chunks.size(), nullptr),
           paths_(stage_.chunks.size()) {
         for (const Call& call : job_.framework->start_up(job_, stage)) {
-            if (call.group == GroupKind::boundary) connected_.emplace(call.peer, call.port);
+            if (call.group == GroupKind::boundary) connected_.emplace(call.peer, call.port, call.direction);
         }
         for (const Slot& slot : stage_.slots) {
             if (slot.kind == SlotKind::backward || slot.kind == SlotKind::weight_backward) last_[slot.chunk] = &slot;
@@ -96,7 +97,8 @@ class StageWriter {
     PassWriter passes_;
     std::vector<const Slot*> last_;          // of each chunk, that computes weights' gradients
     std::vector<std::vector<Place>> paths_;  // of the micro-batches that visit each chunk
-    std::set<std::pair<std::uint32_t, std::uint32_t>> connected_, used_;  // peer and port: at start-up, in this step
+    // Peer, port and way: set up at start-up, used in this step.
+    std::set<std::tuple<std::uint32_t, std::uint32_t, Direction>> connected_, used_;
 };
 
 // What crosses the boundary before or after a slot. A port is one model part's way across in one direction: both sides
@@ -110,7 +112,7 @@ StageWriter::Calls StageWriter::exchanged(const Slot& slot, Direction direction,
     if (other.stage == index_) return {};
     const std::uint32_t leaves = ahead ? slot.chunk : other.chunk;
     const std::uint32_t port = 2 * leaves + (pass == Pass::forward ? 0 : 1);
-    const bool fresh = kind_ == StepKind::first && used_.emplace(other.stage, port).second;
+    const bool fresh = kind_ == StepKind::first && used_.emplace(other.stage, port, direction).second;
     Calls calls = pass == Pass::forward ? job_.framework->activation(job_) : job_.framework->gradient(job_);
     if (fresh && pass == Pass::forward) {
         const Calls shapes = job_.framework->shapes(job_);
@@ -121,7 +123,7 @@ StageWriter::Calls StageWriter::exchanged(const Slot& slot, Direction direction,
         call.peer = other.stage;
         call.port = port;
     }
-    const bool connects = fresh && !connected_.contains({other.stage, port});
+    const bool connects = fresh && !connected_.contains({other.stage, port, direction});
     if (connects && !calls.empty()) calls.front().first_use = job_.first_use;
     return calls;
 }
