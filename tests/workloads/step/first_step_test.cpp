@@ -39,7 +39,8 @@ double received(const Report& report) {
     return exposed;
 }
 
-// The first micro-batch finds one new connection after another on its way through the parts, and again on its way back.
+// The first micro-batch finds one new connection after another on its way through the parts, and again on its way back;
+// DeepSpeed has connected the way there at start-up.
 // Once setting up takes longer than all else, every second of it shows in the step that often, and in nothing else.
 TEST(first_step, waits_for_every_connection_on_the_way_there_and_back) {
     const auto cases = {std::pair{"megatron", "1f1b"}, {"megatron", "gpipe"}, {"megatron", "zb-h1"},
@@ -50,7 +51,8 @@ TEST(first_step, waits_for_every_connection_on_the_way_there_and_back) {
             const Report one = run(framework, schedule, p, "first", "1 s");
             const Report two = run(framework, schedule, p, "first", "2 s");
             const double longer = two.metric("step.time_s") - one.metric("step.time_s");
-            EXPECT_NEAR(longer, 2 * crossings(schedule, p), 1e-9) << framework << " " << schedule << " p" << p;
+            const double ways = std::string(framework) == "deepspeed" ? 1 : 2;
+            EXPECT_NEAR(longer, ways * crossings(schedule, p), 1e-9) << framework << " " << schedule << " p" << p;
             EXPECT_GE(received(two) - received(one), 1 - 1e-9) << framework << " " << schedule << " p" << p;
             EXPECT_EQ(two.metric("step.compute_s"), one.metric("step.compute_s"))
                 << framework << " " << schedule << " p" << p;
