@@ -22,6 +22,7 @@ struct ChartAxis {
     // scale have binary prefixes.
     std::string unit{};
     AxisScale scale = AxisScale::linear;  // linear ones start at 0
+    double floor = 0;                     // of a logarithmic y axis: lesser values are not drawn
 };
 
 struct ChartCategory {

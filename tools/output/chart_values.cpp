@@ -30,7 +30,7 @@ void to_shares(Chart& chart) {
 bool stacked(ChartKind kind) { return kind == ChartKind::stacked_bars || kind == ChartKind::percent_bars; }
 
 bool drawable(const ChartAxis& axis, double value) {
-    return axis.scale == AxisScale::linear ? !std::isnan(value) : value > 0;
+    return axis.scale == AxisScale::linear ? !std::isnan(value) : value > 0 && value >= axis.floor;
 }
 
 Chart as_shown(Chart chart) {

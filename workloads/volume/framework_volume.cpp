@@ -14,6 +14,7 @@ namespace weft {
 Bytes wire_volume(Collective op, Bytes message, std::uint32_t n) {
     // Multiplied before divided: exact for the integers that bytes are.
     const double others = n - 1.0;
+    if (n == 1) return {};
     switch (op) {
         case Collective::all_reduce:
             return {2 * message.value * others / n};

@@ -32,7 +32,7 @@ struct VolumeTable {
 };
 
 // Bytes that one rank of n puts on the wire: all-reduce 2 m (n-1)/n; all-gather, reduce-scatter, reduce and all-to-all
-// m (n-1)/n; broadcast and point-to-point m.
+// m (n-1)/n; broadcast and point-to-point m. A group of one sends nothing.
 Bytes wire_volume(Collective op, Bytes message, std::uint32_t n);
 
 // Equations 1-5 verbatim: one micro-batch, P with the position term s h and 8 h of vectors per layer, V padded for one

@@ -145,6 +145,7 @@ TEST(wire_volume, follows_the_conventions_of_the_reports) {
     EXPECT_EQ(wire_volume(Collective::reduce, 800_B, 8).value, 700);
     EXPECT_EQ(wire_volume(Collective::all_to_all, 800_B, 8).value, 700);
     EXPECT_EQ(wire_volume(Collective::broadcast, 800_B, 8).value, 800);
+    EXPECT_EQ(wire_volume(Collective::broadcast, 800_B, 1).value, 0);
     EXPECT_EQ(wire_volume(Collective::point_to_point, 800_B, 2).value, 800);
 }
 
