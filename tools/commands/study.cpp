@@ -16,8 +16,8 @@ namespace weft::commands {
 namespace {
 
 void options(po::options_description& options, po::positional_options_description&) {
-    options.add_options()("figure", po::value<std::vector<std::uint32_t>>()->composing()->value_name("N"),
-                          "only this figure; repeatable")(
+    options.add_options()("figure", po::value<std::vector<std::string>>()->composing()->value_name("N"),
+                          "only this figure, by number or name: 13, figure-13a, first-receive; repeatable")(
         "out", po::value<std::string>()->default_value("study")->value_name("DIR"), "folder for the files")(
         "list", po::bool_switch(), "say which figures there are, and do nothing");
 }
@@ -25,14 +25,18 @@ void options(po::options_description& options, po::positional_options_descriptio
 std::vector<StudyFigure> chosen_figures(const po::variables_map& arguments) {
     std::vector<StudyFigure> figures = study_figures();
     if (!arguments.count("figure")) return figures;
-    const auto& numbers = arguments["figure"].as<std::vector<std::uint32_t>>();
-    for (const std::uint32_t number : numbers) {
-        if (std::ranges::find(figures, number, &StudyFigure::number) == figures.end()) {
-            throw po::error(fmt::format("--figure: there is no figure {} here; --list shows those there are", number));
+    const auto& wanted = arguments["figure"].as<std::vector<std::string>>();
+    const auto is_called = [](const StudyFigure& figure, const std::string& name) {
+        return figure.name == name || (figure.number > 0 && fmt::to_string(figure.number) == name);
+    };
+    for (const std::string& name : wanted) {
+        if (std::ranges::none_of(figures, [&](const StudyFigure& figure) { return is_called(figure, name); })) {
+            throw po::error(fmt::format("--figure: there is no figure {} here; --list shows those there are", name));
         }
     }
-    std::erase_if(
-        figures, [&](const StudyFigure& figure) { return std::ranges::find(numbers, figure.number) == numbers.end(); });
+    std::erase_if(figures, [&](const StudyFigure& figure) {
+        return std::ranges::none_of(wanted, [&](const std::string& name) { return is_called(figure, name); });
+    });
     return figures;
 }
 

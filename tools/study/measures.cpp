@@ -1,5 +1,7 @@
 #include "tools/study/measures.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +13,7 @@
 #include "tools/output/histogram.hpp"
 #include "tools/output/volume_totals.hpp"
 #include "tools/study/volumes.hpp"
+#include "workloads/report/logged_calls.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft::measures {
@@ -82,6 +85,16 @@ std::vector<Measured> by_collective(const Study& study, const VolumeTable& table
     return values;
 }
 
+VolumeTable steady_rows(VolumeTable table) {
+    std::erase_if(table.rows, [&](const VolumeRow& row) { return repeats_per_step(table, row) == 0; });
+    return table;
+}
+
+VolumeTable logged_rows(VolumeTable table) {
+    std::erase_if(table.rows, [](const VolumeRow& row) { return row.logged < 0; });
+    return table;
+}
+
 // Simulated times are whole picoseconds; less is rounding of the sums.
 double whole_picoseconds(double seconds) { return std::max(0.0, std::round(seconds * 1e12) / 1e12); }
 
@@ -109,19 +122,46 @@ std::vector<Measured> step_breakdown(const StudyJob& job) {
     });
 }
 
-std::vector<Measured> volume_by_collective(const StudyJob& job) {
+std::vector<Measured> run_volume_by_collective(const StudyJob& job) {
     return or_reason("", [&] {
         const Study study = job.read(Purpose::simulation);
         return by_collective(study, stage_volume(study, 0));
     });
 }
 
+std::vector<Measured> volume_by_collective(const StudyJob& job) {
+    return or_reason("", [&] {
+        const Study study = job.read(Purpose::simulation);
+        return by_collective(study, steady_rows(stage_volume(study, 0)));
+    });
+}
+
 std::vector<Measured> logged_volume_by_collective(const StudyJob& job) {
     return or_reason("", [&] {
         const Study study = job.read(Purpose::simulation);
-        VolumeTable table = stage_volume(study, 0);
-        std::erase_if(table.rows, [](const VolumeRow& row) { return !passes_logger(row); });
+        return by_collective(study, logged_rows(steady_rows(stage_volume(study, 0))));
+    });
+}
+
+std::vector<Measured> logged_sizes_by_collective(const StudyJob& job) {
+    return or_reason("", [&] {
+        const Study study = job.read(Purpose::simulation);
+        VolumeTable table = logged_rows(steady_rows(stage_volume(study, 0)));
+        for (VolumeRow& row : table.rows) row.volume = Bytes{row.logged} * row.calls;
         return by_collective(study, table);
+    });
+}
+
+std::vector<Measured> receive_times(const StudyJob& job) {
+    return or_reason("", [&] {
+        const Study study = job.read(Purpose::simulation);
+        std::vector<Measured> values;
+        for (const LoggedCall& call : logged_step(study, RankId{0}, study.job.step)) {
+            if (call.name != "recv") continue;
+            const auto number = static_cast<double>(values.size() + 1);
+            values.push_back({fmt::format("{}: {}", number, to_text(call.size)), call.latency.value, "", number});
+        }
+        return values;
     });
 }
 
@@ -132,8 +172,8 @@ std::vector<Measured> all_gather_sizes(const StudyJob& job) {
         const VolumeTable table = stage_volume(job.read(Purpose::simulation), 0);
         std::vector<MessageCount> messages;
         for (const VolumeRow& row : table.rows) {
-            if (row.op == "all_gather") {
-                messages.push_back({row.op, logged_size(row), row.calls * repeats_per_step(table, row)});
+            if (row.op == "all_gather" && row.logged >= 0) {
+                messages.push_back({row.op, Bytes{row.logged}, row.calls * repeats_per_step(table, row)});
             }
         }
         std::vector<Measured> values;

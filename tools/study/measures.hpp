@@ -8,10 +8,14 @@ namespace weft::measures {
 // Seconds of one step, mean over ranks: computation, communication that nothing hides, by dimension, and waiting.
 std::vector<Measured> step_breakdown(const StudyJob& job);
 
-// Bytes of rank 0 per collective: start-up and one steady step.
+// Bytes of rank 0 per collective: start-up and one steady step; the step alone.
+std::vector<Measured> run_volume_by_collective(const StudyJob& job);
 std::vector<Measured> volume_by_collective(const StudyJob& job);
 // Of them, the calls that DeepSpeed's logger sees: tensor-parallel reductions and batch broadcasts go past it.
 std::vector<Measured> logged_volume_by_collective(const StudyJob& job);
+// Of rank 0 in one steady step, by the sizes that the logger prints: shards of gathers, and reductions in groups of
+// one.
+std::vector<Measured> logged_sizes_by_collective(const StudyJob& job);
 std::vector<Measured> total_volume(const StudyJob& job);  // of rank 0 in one steady step
 
 // All-gathers of rank 0 in one steady step by the size that the logger shows, the shard: calls per power of two.
@@ -26,6 +30,9 @@ std::vector<Measured> tensor_theory(const StudyJob& job);         // equation 5:
 std::vector<Measured> all_gather_volume(const StudyJob& job);
 std::vector<Measured> receive_volume(const StudyJob& job);
 std::vector<Measured> send_volume(const StudyJob& job);
+
+// Seconds of each receive of rank 0 as the logger has them, in the job's kind of step: "1: 72 B", "2: 16 MiB", ...
+std::vector<Measured> receive_times(const StudyJob& job);
 
 // TFLOP/s per GCD that GPT-NeoX would print: recomputation counts.
 std::vector<Measured> throughput(const StudyJob& job);

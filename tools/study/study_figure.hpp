@@ -37,7 +37,7 @@ enum class Arrangement : std::uint8_t {
 
 struct StudyFigure {
     std::string name;         // "figure-13a": of its files
-    std::uint32_t number;     // 13
+    std::uint32_t number;     // 13; 0: of the text, not of a figure
     std::string title, note;  // what it shows; of what
     std::string job;          // workloads/study/<job>.json
     std::vector<StudyCase> cases;
@@ -48,6 +48,6 @@ struct StudyFigure {
     std::vector<std::string> references{};  // series that are theory: drawn hollow
 };
 
-std::vector<StudyFigure> study_figures();  // by number
+std::vector<StudyFigure> study_figures();  // by number, those of the text last
 
 }  // namespace weft

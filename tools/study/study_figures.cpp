@@ -41,22 +41,25 @@ std::vector<StudyCase> replica(std::span<const StudyScheme> schemes) {
 }
 
 void add_scaling(std::vector<StudyFigure>& figures) {
-    const auto add = [&](std::string name, std::uint32_t number, const std::string& model, const std::string& catalog) {
+    const auto add = [&](std::string name, std::uint32_t number, const std::string& model,
+                         std::vector<StudyCase> cases) {
         figures.push_back(
             {.name = std::move(name),
              .number = number,
              .title = "Computation and communication of GPT-NeoX " + model,
              .note = "ZeRO-1 over tensor 8, one replica per node of Frontier, one micro-batch of 4 x 2048",
              .job = "scaling",
-             .cases = of_model(growing_machine(nodes), catalog),
+             .cases = std::move(cases),
              .measure = step_breakdown,
              .arrangement = Arrangement::bars_of_cases,
              .kind = ChartKind::percent_bars,
              .x = {.title = "Nodes (8 GCDs each)"},
              .y = {.title = "Share of step time", .unit = "s"}});
     };
-    add("figure-01", 1, "13B", "gpt-neox-13b");
-    add("figure-02", 2, "20B", "gpt-neox-20b");
+    add("figure-01", 1, "13B", of_model(growing_machine(nodes), "gpt-neox-13b"));
+    std::vector<StudyCase> largest = of_model(growing_machine(nodes), "gpt-neox-20b");
+    for (StudyCase& one : largest) one.overrides.emplace_back("deepspeed.partition_activations=false");
+    add("figure-02", 2, "20B", std::move(largest));
 }
 
 void add_data_parallel(std::vector<StudyFigure>& figures) {
@@ -67,22 +70,23 @@ void add_data_parallel(std::vector<StudyFigure>& figures) {
                        .note = where + "start-up and one step of rank 0",
                        .job = "data-parallel",
                        .cases = data_parallel_cases(),
-                       .measure = volume_by_collective,
+                       .measure = run_volume_by_collective,
                        .arrangement = Arrangement::bars_of_cases,
                        .kind = ChartKind::percent_bars,
                        .x = {},
                        .y = share_axis});
-    figures.push_back({.name = "figure-08",
-                       .number = 8,
-                       .title = "Volume of each collective under data parallelism",
-                       .note = where + "start-up and one step of rank 0",
-                       .job = "data-parallel",
-                       .cases = data_parallel_cases(),
-                       .measure = volume_by_collective,
-                       .arrangement = Arrangement::bars_of_cases,
-                       .kind = ChartKind::grouped_bars,
-                       .x = {},
-                       .y = log_bytes_axis});
+    figures.push_back(
+        {.name = "figure-08",
+         .number = 8,
+         .title = "Volume of each collective under data parallelism",
+         .note = where + "start-up and one step of rank 0; from 1 MB on",
+         .job = "data-parallel",
+         .cases = data_parallel_cases(),
+         .measure = run_volume_by_collective,
+         .arrangement = Arrangement::bars_of_cases,
+         .kind = ChartKind::grouped_bars,
+         .x = {},
+         .y = {.title = log_bytes_axis.title, .unit = log_bytes_axis.unit, .scale = AxisScale::log10, .floor = 1e6}});
     constexpr std::array<StudyModel, 3> sized{
         {{"19M", "gpt-neox-19m", 16}, {"1.3B", "gpt-neox-1.3b", 16}, {"13B", "gpt-neox-13b", 16}}};
     figures.push_back({.name = "figure-09",
@@ -139,11 +143,36 @@ void add_model_parallel(std::vector<StudyFigure>& figures) {
         pipeline_mixes, logged_volume_by_collective, ChartKind::percent_bars, share_axis, {});
     add("figure-12b", 12, "Share of each collective under tensor parallelism", " of rank 0, every call", tensor_mixes,
         volume_by_collective, ChartKind::percent_bars, share_axis, {});
+    add("figure-12c", 12, "Share of each collective in logged sizes", " of rank 0: sizes as the logger prints them",
+        pipeline_mixes, logged_sizes_by_collective, ChartKind::percent_bars, share_axis, {});
     const ChartAxis sends{.title = "Sent by all stages in a step", .unit = "B", .scale = AxisScale::log10};
     add("figure-13a", 13, "Pipeline volume: theory and framework", " of all stages together", pipeline, pipeline_theory,
         ChartKind::grouped_bars, sends, {"equation 4", "equation 4 and masks"});
     add("figure-13b", 13, "Tensor-parallel volume: theory and framework", " of rank 0", tensor_mixes, tensor_theory,
         ChartKind::grouped_bars, log_bytes_axis, {"equation 5"});
+}
+
+// Section V-B1 reports of the first receive of a run. How long a connection takes to set up is assumed.
+void add_first_receive(std::vector<StudyFigure>& figures) {
+    const auto step = [](std::string name, const char* kind) {
+        StudyCase one{.model = std::move(name), .scheme = "TP 2 PP 2", .overrides = {}};
+        one.overrides = scheme_overrides(mixed_schemes().front(), 1, 4);
+        one.overrides.insert(one.overrides.end(),
+                             {"model=gpt-neox-1.3b", "batch.global=16", "first_use=1 s", std::string("step=") + kind});
+        return one;
+    };
+    figures.push_back({.name = "first-receive",
+                       .number = 0,
+                       .title = "Each receive of the first step and of a later one",
+                       .note = "1.3B, TP 2 PP 2, 4 micro-batches of 4 x 2048, as rank 0 logs them; connecting: 1 s "
+                               "(assumed)",
+                       .job = "model-parallel",
+                       .cases = {step("first step", "first"), step("later step", "steady")},
+                       .measure = receive_times,
+                       .arrangement = Arrangement::bars_of_series,
+                       .kind = ChartKind::grouped_bars,
+                       .x = {.title = "Receive"},
+                       .y = {.title = "Time from call to end", .unit = "s", .scale = AxisScale::log10}});
 }
 
 void add_sequence_length(std::vector<StudyFigure>& figures) {
@@ -171,16 +200,17 @@ void add_sequence_length(std::vector<StudyFigure>& figures) {
         return cases;
     };
     const std::string study = "micro-batch 4", further = "micro-batch 1, fused attention";
+    const std::string alike = "; ZeRO-1 and ZeRO-2 are alike at one micro-batch per step";
     const std::span<const StudyScheme> data = data_schemes(), model = sequence_schemes();
     add("figure-14a", 14, "All-gather volume by sequence length", study, studied(joined(data, model)),
         all_gather_volume, bytes_axis);
     figures.back().arrangement = Arrangement::bars_of_schemes;  // lines would cover each other: nothing changes
     figures.back().kind = ChartKind::grouped_bars;
     figures.back().x = {};
-    add("figure-14b", 14, "Throughput by sequence length under data parallelism", study, studied(data), throughput,
-        throughput_axis);
-    add("figure-14c", 14, "Throughput up to 65536 tokens under data parallelism", further, beyond(data), throughput,
-        throughput_axis);
+    add("figure-14b", 14, "Throughput by sequence length under data parallelism", study + alike, studied(data),
+        throughput, throughput_axis);
+    add("figure-14c", 14, "Throughput up to 65536 tokens under data parallelism", further + alike, beyond(data),
+        throughput, throughput_axis);
     add("figure-15a", 15, "Received volume by sequence length", study + ", rank 0", studied(model), receive_volume,
         bytes_axis);
     add("figure-15b", 15, "Sent volume by sequence length", study + ", rank 0", studied(model), send_volume,
@@ -199,6 +229,7 @@ std::vector<StudyFigure> study_figures() {
     add_data_parallel(figures);
     add_model_parallel(figures);
     add_sequence_length(figures);
+    add_first_receive(figures);
     return figures;
 }
 

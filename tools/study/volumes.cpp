@@ -10,21 +10,12 @@ VolumeTable stage_volume(const Study& study, std::uint32_t stage) {
     return framework_volume(plan, rank);
 }
 
-bool passes_logger(const VolumeRow& row) {
-    return row.dimension != "tensor" || (row.op != "all_reduce" && row.op != "broadcast");
-}
-
 Bytes steady_volume(const VolumeTable& table, const std::function<bool(const VolumeRow&)>& wanted) {
     Bytes sum;
     for (const VolumeRow& row : table.rows) {
         if (wanted(row)) sum += row.volume * repeats_per_step(table, row);
     }
     return sum;
-}
-
-Bytes logged_size(const VolumeRow& row) {
-    if (row.logged >= 0) return {row.logged};
-    return row.op == "all_gather" ? row.message / row.group_size : row.message;
 }
 
 }  // namespace weft
