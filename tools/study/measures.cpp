@@ -59,6 +59,7 @@ std::vector<Measured> joined(std::vector<Measured> first, const std::vector<Meas
 }
 
 std::string spoken(std::string op) {
+    if (op == "recv") return "receive";
     std::ranges::replace(op, '_', '-');
     return op;
 }
