@@ -3,6 +3,7 @@
 // weights gathered as int8 with fp32 scales (qwZ), from a copy inside a small group after their first use in a step
 // (hpZ), and gradients exchanged as int4 in two hops (qgZ).
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -29,14 +30,24 @@ bool persistent(const ShardingInput& input, const StageTensor& tensor) {
     return static_cast<double>(tensor.elements) <= input.deepspeed.persistence_elements;
 }
 
-ParameterCoordinator coordinator_of(const ShardingInput& input) {
+// The modules, their containers, and last the model itself.
+ParameterCoordinator coordinator_of(const ShardingInput& input, std::span<const Container> containers) {
     std::vector<CoordinatedTensor> tensors;
-    std::vector<TensorList> modules(input.modules.size());
+    std::vector<CoordinatedModule> modules(input.modules.size());
     for (const StageTensor& tensor : stage_tensors(input.modules)) {
-        modules[tensor.module].push_back(static_cast<std::uint32_t>(tensors.size()));
+        modules[tensor.module].own.push_back(static_cast<std::uint32_t>(tensors.size()));
         tensors.push_back(
             {tensor.elements, persistent(input, tensor), handed_out(input.modules[tensor.module], tensor)});
     }
+    for (const Container& container : containers) {
+        TensorList borrowed;
+        for (const std::uint32_t m : container.hand_out) {
+            std::ranges::copy_if(modules[m].own, std::back_inserter(borrowed),
+                                 [&](std::uint32_t t) { return tensors[t].external; });
+        }
+        modules.push_back({.own = {}, .borrowed = std::move(borrowed)});
+    }
+    modules.push_back({});
     return {std::move(tensors),
             std::move(modules),
             {.prefetch = input.deepspeed.prefetch_elements,
@@ -50,15 +61,16 @@ class DeepSpeedZero3 final : public DataParallel {
         : input_(input),
           tensors_(stage_tensors(input.modules)),
           first_(first_tensors(input.modules)),
-          hooks_(container_hooks(input.modules)),
-          coordinator_(coordinator_of(input)),
+          containers_(containers_of(input.modules)),
+          hooks_(container_hooks(containers_, input.modules.size())),
+          coordinator_(coordinator_of(input, containers_)),
           gathers_(input),
           gradients_(input) {
         const bool nodes = input.deepspeed.quantized_gradients == Setting::on && input.ranks > input.node_ranks;
         WEFT_CHECK(input.deepspeed.hierarchical_ranks == 1 || input.inner_ranks == input.deepspeed.hierarchical_ranks,
                    "hpZ copies parameters inside the inner groups");
         WEFT_CHECK(!nodes || input.inner_ranks == input.node_ranks, "qgZ's first hop is inside the inner groups");
-        if (input.step == StepKind::steady) record_trace();
+        if (input.step == StepKind::steady) play_earlier_steps();
     }
 
     // The engine broadcasts every tensor, the conversion to partitioned parameters does so again; then registering the
@@ -70,13 +82,11 @@ class DeepSpeedZero3 final : public DataParallel {
     }
 
     void begin_pass(Script& script, const PassAt& at) override {
-        if (at.pass != Pass::forward) return;
-        coordinator_.begin_trace();
-        enter_container(script, at.where);
+        if (at.pass == Pass::forward) enter(script, at.where, model());
     }
 
     void before(Script& script, const PassAt& at, std::size_t index) override {
-        for (std::uint32_t i = 0; i < containers(index, at.pass); ++i) enter_container(script, at.where);
+        for (const std::uint32_t c : containers_around(index, at.pass)) enter(script, at.where, c);
         const auto needed = coordinator_.before(static_cast<std::uint32_t>(index));
         WEFT_CHECK(!coordinator_.left_trace(), "modules run in another order than the one that ZeRO-3 has recorded");
         gathers_.start(script, needed.fetch, at.where);
@@ -94,7 +104,9 @@ class DeepSpeedZero3 final : public DataParallel {
     }
 
     void end_pass(Script& script, const PassAt& at) override {
-        if (at.pass == Pass::backward) gradients_.finish(script, at.where);
+        if (at.pass != Pass::backward) return;
+        gradients_.finish(script, at.where);
+        coordinator_.end_trace();
     }
 
     // A flag of one byte, and the sum of squares in fp64 for each sub-group of the partitioned parameters.
@@ -118,27 +130,39 @@ class DeepSpeedZero3 final : public DataParallel {
     }
 
   private:
-    // One micro-batch of an earlier step, so that this one finds a complete trace and what a step leaves behind.
-    void record_trace() {
-        coordinator_.begin_trace();
-        coordinator_.before(ParameterCoordinator::container);
+    // A run settles in its third step: the first records the trace, and the second still finds other tensors live.
+    void play_earlier_steps() {
+        for (int step = 0; step < 2; ++step) {
+            for (std::uint32_t i = 0; i < input_.micro_batches; ++i) play_micro_batch();
+            coordinator_.release_all();
+            coordinator_.gather_persistent();
+        }
+    }
+
+    void play_micro_batch() {
+        coordinator_.before(model());
         for (const auto& [module, pass] : module_visits(input_.modules, input_.checkpointing)) {
-            for (std::uint32_t i = 0; i < containers(module, pass); ++i) {
-                coordinator_.before(ParameterCoordinator::container);
-            }
+            for (const std::uint32_t c : containers_around(module, pass)) coordinator_.before(c);
             coordinator_.before(module);
             coordinator_.after(module);
         }
-        coordinator_.release_all();
-        coordinator_.gather_persistent();
+        coordinator_.end_trace();
     }
 
-    std::uint32_t containers(std::size_t module, Pass pass) const {
-        return pass == Pass::backward ? hooks_[module].backward : hooks_[module].forward;
+    // As the coordinator numbers them, outermost first.
+    std::vector<std::uint32_t> containers_around(std::size_t module, Pass pass) const {
+        std::vector<std::uint32_t> around = pass == Pass::backward ? hooks_[module].backward : hooks_[module].forward;
+        for (std::uint32_t& container : around) container += static_cast<std::uint32_t>(input_.modules.size());
+        return around;
     }
+    std::uint32_t model() const { return static_cast<std::uint32_t>(input_.modules.size() + containers_.size()); }
 
-    void enter_container(Script& script, Where where) {
-        gathers_.start(script, coordinator_.before(ParameterCoordinator::container).prefetch, where);
+    // Before a module that only contains others.
+    void enter(Script& script, Where where, std::uint32_t container) {
+        const auto needed = coordinator_.before(container);
+        gathers_.start(script, needed.fetch, where);
+        for (const std::uint32_t t : needed.fetch) gathers_.finish(script, t);
+        gathers_.start(script, needed.prefetch, where);
     }
 
     void all_reduce_norm(Script& script, GroupKind group) const {
@@ -163,6 +187,7 @@ class DeepSpeedZero3 final : public DataParallel {
     ShardingInput input_;
     std::vector<StageTensor> tensors_;
     std::vector<std::size_t> first_;
+    std::vector<Container> containers_;
     std::vector<ContainerHooks> hooks_;
     ParameterCoordinator coordinator_;
     Zero3Gathers gathers_;

@@ -44,15 +44,24 @@ std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules) {
     return layers;
 }
 
-std::vector<ContainerHooks> container_hooks(std::span<const StageModule> modules) {
-    std::vector<ContainerHooks> hooks(modules.size());
-    const auto count = [&](const LayerRange& range) {
-        ++hooks[range.first].forward;
-        ++hooks[range.end - 1].backward;
-    };
+std::vector<Container> containers_of(std::span<const StageModule> modules) {
+    std::vector<Container> containers;
     for (const LayerRange& layer : layer_ranges(modules)) {
-        count(layer);
-        for (const LayerRange& block : layer.blocks) count(block);
+        Container& whole = containers.emplace_back(Container{layer.first, layer.end, {}});
+        for (const LayerRange& block : layer.blocks) whole.hand_out.push_back(block.end - 1);
+        for (const LayerRange& block : layer.blocks) {
+            Container& part = containers.emplace_back(Container{block.first, block.end, {}});
+            for (std::uint32_t m = block.first; m + 1 < block.end; ++m) part.hand_out.push_back(m);
+        }
+    }
+    return containers;
+}
+
+std::vector<ContainerHooks> container_hooks(std::span<const Container> containers, std::size_t modules) {
+    std::vector<ContainerHooks> hooks(modules);
+    for (std::uint32_t c = 0; c < containers.size(); ++c) {
+        hooks[containers[c].first].forward.push_back(c);
+        hooks[containers[c].end - 1].backward.push_back(c);
     }
     return hooks;
 }

@@ -19,14 +19,25 @@ struct LayerRange {
 };
 std::vector<LayerRange> layer_ranges(std::span<const StageModule> modules);
 
-// Containers whose hooks fire just before those of a module.
+// A module that only contains others: a layer, or a block of one.
+struct Container {
+    std::uint32_t first = 0, end = 0;
+    // Modules inside whose biases it adds itself, where they hand them out: a layer those of its blocks' last modules,
+    // a block those of the others.
+    std::vector<std::uint32_t> hand_out;
+    bool operator==(const Container&) const = default;
+};
+// Layer by layer, each before its blocks.
+std::vector<Container> containers_of(std::span<const StageModule> modules);
+
+// Containers (indices into containers_of) whose hooks fire just before those of a module, in this order.
 struct ContainerHooks {
-    std::uint32_t forward = 0;   // the module is the first in them
-    std::uint32_t backward = 0;  // the module is the last in them
+    std::vector<std::uint32_t> forward;   // the module is the first in them
+    std::vector<std::uint32_t> backward;  // the module is the last in them
 };
 
-// Of each module: layers and their blocks. The hook of the whole model, before everything, is not among them.
-std::vector<ContainerHooks> container_hooks(std::span<const StageModule> modules);
+// Of each of `modules` modules. The hook of the whole model, before everything, is not among them.
+std::vector<ContainerHooks> container_hooks(std::span<const Container> containers, std::size_t modules);
 
 struct ModuleVisit {
     std::uint32_t module = 0;

@@ -10,17 +10,18 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
 
 }  // namespace
 
-ParameterCoordinator::ParameterCoordinator(std::vector<CoordinatedTensor> tensors, std::vector<TensorList> modules,
-                                           CoordinatorLimits limits)
+ParameterCoordinator::ParameterCoordinator(std::vector<CoordinatedTensor> tensors,
+                                           std::vector<CoordinatedModule> modules, CoordinatorLimits limits)
     : tensors_(std::move(tensors)),
       modules_(std::move(modules)),
       limits_(limits),
       fetched_for_(tensors_.size(), never),
-      resident_(tensors_.size(), false) {}
+      resident_(tensors_.size(), false),
+      handed_out_(tensors_.size(), false) {}
 
 // reset_step
-void ParameterCoordinator::begin_trace() {
-    if (mode_ == Mode::record && !order_.empty()) {
+void ParameterCoordinator::end_trace() {
+    if (mode_ == Mode::record) {
         for (std::size_t step = 0; step < order_.size(); ++step) {
             for (const std::uint32_t tensor : tensors_of(order_[step])) {
                 uses_.push_back({tensor, static_cast<std::int64_t>(step)});
@@ -40,13 +41,14 @@ void ParameterCoordinator::begin_trace() {
 ParameterCoordinator::Gathers ParameterCoordinator::before(std::uint32_t module) {
     check_trace(module);
     if (mode_ == Mode::record) order_.push_back(module);
+    const TensorList needed = tensors_of(module);
     Gathers gathers;
-    for (const std::uint32_t tensor : tensors_of(module)) {
+    for (const std::uint32_t tensor : needed) {
         if (!resident_[tensor]) gathers.fetch.push_back(tensor);
     }
     gather(gathers.fetch);
     if (mode_ == Mode::complete) {
-        skip_own_uses(module);
+        skip_own_uses(needed);
         gathers.prefetch = prefetch();
         gather(gathers.prefetch);
     }
@@ -56,16 +58,16 @@ ParameterCoordinator::Gathers ParameterCoordinator::before(std::uint32_t module)
 
 // release_sub_module
 void ParameterCoordinator::after(std::uint32_t module) {
-    for (const std::uint32_t tensor : tensors_of(module)) {
-        if (!resident_[tensor] || tensors_[tensor].external || keeps(tensor)) continue;
-        resident_[tensor] = false;
-        live_ -= static_cast<std::int64_t>(tensors_[tensor].elements);
+    const TensorList& own = modules_.at(module).own;
+    for (const std::uint32_t tensor : own) handed_out_[tensor] = tensors_[tensor].external;
+    for (const std::uint32_t tensor : mode_ == Mode::complete ? releasable(module) : own) {
+        if (!tensors_[tensor].external) release(tensor);
     }
 }
 
+// release_and_reset_all
 void ParameterCoordinator::release_all() {
-    std::fill(resident_.begin(), resident_.end(), false);
-    live_ = 0;
+    for (std::uint32_t t = 0; t < tensors_.size(); ++t) release(t);
 }
 
 void ParameterCoordinator::gather_persistent() {
@@ -78,9 +80,12 @@ std::uint64_t ParameterCoordinator::resident_elements() const {
     return sum;
 }
 
-std::span<const std::uint32_t> ParameterCoordinator::tensors_of(std::uint32_t module) const {
-    if (module == container) return {};
-    return modules_.at(module);
+ParameterCoordinator::TensorList ParameterCoordinator::tensors_of(std::uint32_t module) const {
+    TensorList tensors = modules_.at(module).own;
+    for (const std::uint32_t tensor : modules_[module].borrowed) {
+        if (handed_out_[tensor]) tensors.push_back(tensor);
+    }
+    return tensors;
 }
 
 // A module that runs out of the recorded order makes the trace useless; the next pass records anew.
@@ -102,9 +107,9 @@ void ParameterCoordinator::gather(const TensorList& tensors) {
 }
 
 // The uses of the module that runs now are passed over, unless an earlier prefetch has passed over them already.
-void ParameterCoordinator::skip_own_uses(std::uint32_t module) {
+void ParameterCoordinator::skip_own_uses(const TensorList& needed) {
     std::size_t left = 0;
-    for (const std::uint32_t tensor : tensors_of(module)) left += fetched_for_[tensor] < step_ ? 1 : 0;
+    for (const std::uint32_t tensor : needed) left += fetched_for_[tensor] < step_ ? 1 : 0;
     for (; left > 0 && next_use_ < uses_.size(); --left, ++next_use_) {
         fetched_for_[uses_[next_use_].tensor] = uses_[next_use_].step;
     }
@@ -124,9 +129,22 @@ ParameterCoordinator::TensorList ParameterCoordinator::prefetch() {
     return chosen;
 }
 
-bool ParameterCoordinator::keeps(std::uint32_t tensor) const {
-    if (mode_ != Mode::complete) return false;
-    return tensors_[tensor].persistent || fetched_for_[tensor] > step_ || reused_soon(tensor);
+// __release_param
+void ParameterCoordinator::release(std::uint32_t tensor) {
+    if (!resident_[tensor]) return;
+    resident_[tensor] = false;
+    live_ -= static_cast<std::int64_t>(tensors_[tensor].elements);
+}
+
+// __params_to_release, which is memoized over the whole run
+const ParameterCoordinator::TensorList& ParameterCoordinator::releasable(std::uint32_t module) {
+    const auto [found, added] = releasable_.try_emplace({module, step_});
+    if (!added) return found->second;
+    for (const std::uint32_t tensor : modules_[module].own) {
+        const bool kept = tensors_[tensor].persistent || fetched_for_[tensor] > step_ || reused_soon(tensor);
+        if (!kept) found->second.push_back(tensor);
+    }
+    return found->second;
 }
 
 // Whether the tensor is used again before `limits_.reuse` elements of parameters have been passed.

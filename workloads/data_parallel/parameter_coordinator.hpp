@@ -5,7 +5,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -14,6 +15,12 @@ struct CoordinatedTensor {
     std::uint64_t elements = 0;
     bool persistent = false;  // not released between uses once a trace is known
     bool external = false;    // used outside its module (a bias that the module hands out): never released after use
+};
+
+// What a module needs while it runs; indices of tensors, ascending.
+struct CoordinatedModule {
+    std::vector<std::uint32_t> own;
+    std::vector<std::uint32_t> borrowed;  // external tensors of modules inside it, known once these have run
 };
 
 // Elements.
@@ -33,17 +40,16 @@ class ParameterCoordinator {
         TensorList prefetch;  // for later modules
     };
 
-    // `modules`: the tensors of each. A module outside them, `container`, owns nothing, but its hooks run too.
-    ParameterCoordinator(std::vector<CoordinatedTensor> tensors, std::vector<TensorList> modules,
+    ParameterCoordinator(std::vector<CoordinatedTensor> tensors, std::vector<CoordinatedModule> modules,
                          CoordinatorLimits limits);
-    static constexpr std::uint32_t container = 0xffffffff;
 
-    // The forward pass of the whole model begins: a recorded trace becomes complete, and reading starts at its head.
-    void begin_trace();
-    // Before and after a module runs, forward or backward.
+    // Before and after a module runs, forward or backward; `after` does nothing for one that owns no tensors.
     Gathers before(std::uint32_t module);
     void after(std::uint32_t module);
-    // Around the optimizer step: everything is released, then the persistent tensors come back.
+    // A micro-batch has gone forward and backward through the whole model: a recorded trace becomes complete, and
+    // reading starts at its head.
+    void end_trace();
+    // Around the optimizer step, outside traces: everything is released, then the persistent tensors come back.
     void release_all();
     void gather_persistent();
 
@@ -60,28 +66,32 @@ class ParameterCoordinator {
         std::int64_t step = 0;
     };
 
-    std::span<const std::uint32_t> tensors_of(std::uint32_t module) const;
+    TensorList tensors_of(std::uint32_t module) const;
     void check_trace(std::uint32_t module);
     void gather(const TensorList& tensors);
-    void skip_own_uses(std::uint32_t module);
+    void skip_own_uses(const TensorList& needed);
     TensorList prefetch();
-    bool keeps(std::uint32_t tensor) const;
+    void release(std::uint32_t tensor);
+    const TensorList& releasable(std::uint32_t module);
     bool reused_soon(std::uint32_t tensor) const;
 
     std::vector<CoordinatedTensor> tensors_;
-    std::vector<TensorList> modules_;
+    std::vector<CoordinatedModule> modules_;
     CoordinatorLimits limits_;
 
     Mode mode_ = Mode::record;
     std::vector<std::uint32_t> order_;       // modules, as traced
     std::vector<Use> uses_;                  // of the whole trace
     std::size_t next_use_ = 0;               // in uses_: what has not been fetched or passed over
-    std::int64_t step_ = 0;                  // modules run since begin_trace
+    std::int64_t step_ = 0;                  // modules run in this trace
     std::vector<std::int64_t> fetched_for_;  // of each tensor: the latest step that it was fetched for
     std::vector<bool> resident_;
-    // What the coordinator believes to be live: it forgets at begin_trace, and may fall below zero where tensors stay
-    // resident over micro-batches.
+    std::vector<bool> handed_out_;  // of each external tensor: whether its module has run
+    // What the coordinator believes to be live: it forgets at the end of a trace, and what is released after that
+    // counts below zero.
     std::int64_t live_ = 0;
+    // What to release after a module at a step. Decided once in a run: the coordinator caches its decisions.
+    std::map<std::pair<std::uint32_t, std::int64_t>, TensorList> releasable_;
 };
 
 }  // namespace weft
