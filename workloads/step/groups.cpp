@@ -25,10 +25,10 @@ Groups::Groups(const Plan& plan, const Topology& topology, Folding folding, Prog
       folding_(folding),
       builder_(builder),
       grid_(plan.job.layout.grid()),
-      planner_(topology) {
-    for (std::size_t kind = 0; kind < static_cast<std::size_t>(GroupKind::boundary); ++kind) {
-        groups_.emplace_back(static_cast<GroupKind>(kind), plan.job.layout);
-    }
+      planner_(topology) {}
+
+const RankGroups& Groups::groups_of(GroupKind kind) {
+    return groups_.try_emplace(kind, kind, plan_.job.layout).first->second;
 }
 
 LaneId Groups::lane(const Call& call) const {
@@ -56,7 +56,7 @@ std::uint32_t Groups::find(const Cell& cell, const Call& call) {
         if (inserted) sets_.push_back(make_boundary(sender, to, call));
         return it->second;
     }
-    const RankId known_by = groups_[static_cast<std::size_t>(call.group)].members(cell.representative).front();
+    const RankId known_by = groups_of(call.group).members(cell.representative).front();
     const auto [it, inserted] =
         index_.try_emplace(Key{call.group, known_by, 0, 0}, static_cast<std::uint32_t>(sets_.size()));
     if (inserted) sets_.push_back(make_set(cell, call.group));
@@ -76,7 +76,7 @@ Groups::Set Groups::make_boundary(RankId sender, std::uint32_t to, const Call& c
 }
 
 Groups::Set Groups::make_set(const Cell& cell, GroupKind kind) {
-    const RankGroups& groups = groups_[static_cast<std::size_t>(kind)];
+    const RankGroups& groups = groups_of(kind);
     const auto lay = [&](const std::vector<RankId>& group) {
         return groups.stages() > 1 ? planner_.single(group) : planner_.ring(group);
     };

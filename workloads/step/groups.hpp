@@ -58,6 +58,7 @@ class Groups {
     // Kind, the rank the group is known by, and of a boundary the receiving stage and the port.
     using Key = std::tuple<GroupKind, RankId, std::uint32_t, std::uint32_t>;
 
+    const RankGroups& groups_of(GroupKind kind);
     RankId on_stage(RankId rank, std::uint32_t stage) const;
     Set make_boundary(RankId sender, std::uint32_t to, const Call& call);
     Set make_set(const Cell& cell, GroupKind kind);
@@ -67,7 +68,7 @@ class Groups {
     Folding folding_;
     ProgramBuilder& builder_;
     RankGrid grid_;
-    std::vector<RankGroups> groups_;  // by GroupKind, all but boundary
+    std::map<GroupKind, RankGroups> groups_;  // of the kinds that are used
     ChannelPlanner planner_;
     std::vector<Set> sets_;
     std::map<Key, std::uint32_t> index_;

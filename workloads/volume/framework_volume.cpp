@@ -84,15 +84,7 @@ enum class View : std::uint8_t { framework, logger };
 
 class Counter {
   public:
-    Counter(const Plan& plan, std::uint32_t stage, View view) : plan_(plan), view_(view) {
-        for (std::size_t kind = 0; kind < static_cast<std::size_t>(GroupKind::boundary); ++kind) {
-            size_.push_back(RankGroups(static_cast<GroupKind>(kind), plan.job.layout).size());
-        }
-        size_.push_back(2);
-        if (plan.job.layout.pipeline % 2 == 1 && stage == plan.job.layout.pipeline / 2) {
-            size_[static_cast<std::size_t>(GroupKind::mirror)] = 1;
-        }
-    }
+    Counter(const Plan& plan, std::uint32_t stage, View view) : plan_(plan), stage_(stage), view_(view) {}
 
     Counts count(const Script& script) const {
         std::vector<Count> counts(script.calls().size());
@@ -112,10 +104,17 @@ class Counter {
     }
 
   private:
+    std::uint32_t group_size(GroupKind kind) const {
+        if (kind == GroupKind::boundary) return 2;
+        const std::uint32_t stages = plan_.job.layout.pipeline;
+        if (kind == GroupKind::mirror && stages % 2 == 1 && stage_ == stages / 2) return 1;
+        return RankGroups(kind, plan_.job.layout).size();
+    }
+
     void add(Counts& result, const Call& call, const Count& count) const {
         const bool logged = call.through == Through::deepspeed;
         if (view_ == View::logger && !logged) return;
-        const std::uint32_t size = size_[static_cast<std::size_t>(call.group)];
+        const std::uint32_t size = group_size(call.group);
         const bool as_logged = call.op == Collective::point_to_point || view_ == View::logger;
         const Same same{.dimension = lanes::dimension_name(call.group),
                         .op = std::string(as_logged ? logged_name(call) : name(call.op)),
@@ -133,8 +132,8 @@ class Counter {
     }
 
     const Plan& plan_;
+    std::uint32_t stage_;
     View view_;
-    std::vector<std::uint32_t> size_;  // by GroupKind
 };
 
 void add_row(VolumeTable& table, const Same& same, const Call& call, double calls, std::string when) {
