@@ -34,6 +34,11 @@ LayerSplit Job::split() const {
     return {.tensor = layout.tensor, .expert = layout.expert, .expert_tensor = layout.expert_tensor};
 }
 
+std::uint32_t data_ranks_of_node(const Job& job) {
+    const std::uint32_t inner = job.layout.tensor * job.layout.context;
+    return std::min(std::max(job.ranks_per_node / inner, 1U), job.layout.data);
+}
+
 bool Job::copies_embedding() const {
     if (!model.tied_embeddings || layout.pipeline == 1) return false;
     const std::vector<Place> path = schedule->path(pipeline_shape(), 0);

@@ -63,6 +63,9 @@ struct Job {
     std::vector<std::uint32_t> part_layers(std::string& why) const;
 };
 
+// Data ranks that share a node when tensor and context ranks are innermost.
+std::uint32_t data_ranks_of_node(const Job& job);
+
 // A job that was read and checked, with what it refers to.
 struct Study {
     Job job;

@@ -151,6 +151,11 @@ void read_step(Field& root, Job& job) {
                                                    : ContextMethod::all_to_all;
     job.step = root.choice("step", {"steady", "first"}, "steady") == "first" ? StepKind::first : StepKind::steady;
     job.first_use = root.duration("first_use", Seconds{});
+    for (const std::string& other : frameworks) {
+        if (other == job.framework->name || !root.has(other)) continue;
+        root.error(other, fmt::format("settings of {}, but the framework is {}; they would have no effect", other,
+                                      job.framework->name));
+    }
     read_settings(root, job.deepspeed);
     read_settings(root, job.megatron);
     read_settings(root, job.fsdp);
@@ -161,9 +166,7 @@ void read_step(Field& root, Job& job) {
 // Data ranks of a data_inner group: ZeRO++'s secondary partition, FSDP's shard group, else the ranks of a node that are
 // data ranks (qgZ reduces inside it first).
 std::uint32_t shard_ranks(const Job& job) {
-    const Layout& layout = job.layout;
-    const std::uint32_t inner = layout.tensor * layout.context;
-    std::uint32_t ranks = std::min(std::max(job.ranks_per_node / inner, 1U), layout.data);
+    std::uint32_t ranks = data_ranks_of_node(job);
     if (job.framework->name == "deepspeed" && job.deepspeed.hierarchical_ranks > 1) {
         ranks = job.deepspeed.hierarchical_ranks;
     }

@@ -1,6 +1,4 @@
 // From a plan to what data parallelism needs to know of a stage.
-#include <algorithm>
-
 #include "workloads/framework/calls.hpp"
 #include "workloads/plan.hpp"
 
@@ -11,9 +9,6 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
     const Layout& layout = job.layout;
     const double gradient_bytes = job.framework->gradient_bytes(job);
     const std::string_view element_type = element_name(job);
-    // Data ranks that a node holds when tensor and context ranks are innermost.
-    const std::uint32_t data_ranks_of_node =
-        std::clamp(job.ranks_per_node / (layout.tensor * layout.context), 1U, layout.data);
     return {.modules = plan.stages[stage].modules,
             .step = step,
             .stage = stage,
@@ -22,7 +17,7 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
             .ranks = layout.data * layout.context,
             .expert_ranks = layout.expert_data(),
             .inner_ranks = layout.shard_ranks,
-            .node_ranks = data_ranks_of_node,
+            .node_ranks = data_ranks_of_node(job),
             .model_ranks = layout.tensor * layout.pipeline,
             .tensor_ranks = layout.tensor,
             .element_bytes = element_bytes(job.precision),

@@ -13,7 +13,7 @@ static Setting always_overlaps(const Job&) { return Setting::on; }
 Framework data_only_framework(const DataOnly& own) {
     return {.name = own.name,
             .summary = own.summary,
-            .schedules = {"1f1b", "gpipe"},
+            .schedules = {"1f1b"},
             .handover = Handover::sequential,
             .input_reduction = InputReduction::after_backward,
             .exchanges = Through::torch,
@@ -48,6 +48,18 @@ void check_data_only(const Job& job, std::vector<JobError>& errors) {
     refuse("context", job.layout.context);
     refuse("pipeline", job.layout.pipeline);
     refuse("expert", job.layout.expert);
+    const auto refuse_setting = [&](std::string_view key, std::string_view why) {
+        errors.push_back({std::string(key), fmt::format("{} {}", job.framework->name, why)});
+    };
+    if (job.sequence_parallel == SequenceParallel::on) {
+        refuse_setting("sequence_parallel", "is data parallelism only and has no sequence parallelism");
+    }
+    if (job.context_method != ContextMethod::ring) {
+        refuse_setting("context_method", "is data parallelism only and shares no sequence");
+    }
+    if (job.gradient_overlap == Setting::off) {
+        refuse_setting("overlap_gradients", "always reduces gradients under the backward pass");
+    }
 }
 
 }  // namespace weft

@@ -9,6 +9,9 @@ namespace {
 
 void check(const Job& job, std::vector<JobError>& errors) {
     check_data_only(job, errors);
+    if (job.bucket_elements > 0 && job.ddp.bucket_mib != DdpSettings{}.bucket_mib) {
+        errors.push_back({"bucket_elements", "ddp.bucket_mib sizes the buckets as well; give one of them"});
+    }
     if (job.zero != 0) errors.push_back({"zero", "DistributedDataParallel shards nothing; zero must be 0"});
 }
 

@@ -7,6 +7,7 @@
 #include "workloads/data_parallel/engines.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/stage_split.hpp"
+#include "workloads/framework/zero_settings.hpp"
 #include "workloads/job.hpp"
 
 namespace weft::framework {
@@ -58,6 +59,7 @@ Setting default_overlap(const Job& job) {
 }
 
 void check(const Job& job, std::vector<JobError>& errors) {
+    check_zero_settings(job, errors);
     const auto refuse = [&](std::string_view key, std::string why) {
         errors.push_back({std::string(key), std::move(why)});
     };
@@ -75,12 +77,24 @@ void check(const Job& job, std::vector<JobError>& errors) {
                            "pipeline {}",
                            job.zero, layout.pipeline));
     }
+    if (job.zero == 3 && job.schedule->key != "1f1b") {
+        refuse("schedule", fmt::format("ZeRO-3 runs each micro-batch forward and backward in turn, so the schedule "
+                                       "must be 1f1b, got {}",
+                                       job.schedule->key));
+    }
     if (job.sequence_parallel == SequenceParallel::on) {
         refuse("sequence_parallel",
                "GPT-NeoX on DeepSpeed has no Megatron sequence parallelism; use framework megatron");
     }
     if (layout.context > 1 && job.context_method != ContextMethod::all_to_all) {
         refuse("context_method", "DeepSpeed shares sequences by all-to-all only (Ulysses)");
+    }
+    if (layout.context > 1 && layout.tensor > 1) {
+        // Megatron-DeepSpeed megatron/core/parallel_state.py, initialize_model_parallel.
+        refuse("layout.context",
+               fmt::format("DeepSpeed-Ulysses does not run with tensor parallelism; context {} needs tensor 1, got "
+                           "tensor {}",
+                           layout.context, layout.tensor));
     }
     if (layout.context > 1 && layout.pipeline > 1) {
         refuse("layout.context",

@@ -25,6 +25,17 @@ void check(const Job& job, std::vector<JobError>& errors) {
     if (job.zero != 0) {
         errors.push_back({"zero", "FSDP shards by fsdp.strategy, not by a ZeRO stage"});
     }
+    if (job.bucket_elements > 0) {
+        errors.push_back({"bucket_elements", "FSDP reduces one unit at a time and has no buckets"});
+    }
+    if (!hybrid(job) && job.fsdp.shard_ranks > 0) {
+        errors.push_back({"fsdp.shard_ranks", "only hybrid strategies shard inside groups; the others over all ranks"});
+    }
+    if (hybrid(job) && job.layout.shard_ranks == 1 && job.layout.data > 1) {
+        errors.push_back(
+            {"fsdp.shard_ranks",
+             fmt::format("hybrid sharding needs groups of 2 ranks or more, got 1 of data {}", job.layout.data)});
+    }
     if (hybrid(job) && job.layout.data % job.layout.shard_ranks != 0) {
         errors.push_back({"fsdp.shard_ranks", fmt::format("{} ranks of a shard group do not divide data {}",
                                                           job.layout.shard_ranks, job.layout.data)});

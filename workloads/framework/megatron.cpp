@@ -15,7 +15,22 @@ namespace {
 
 Setting default_overlap(const Job&) { return Setting::off; }
 
+void check_overlap(const Job& job, std::vector<JobError>& errors) {
+    if (job.bucket_elements > 0 && job.gradient_overlap == Setting::off) {
+        errors.push_back({"bucket_elements",
+                          "Megatron-core cuts gradients into buckets only with overlap_gradients; without, a buffer is "
+                          "reduced whole"});
+    }
+    if (job.gradient_overlap == Setting::on && job.schedule->copies > 1) {
+        errors.push_back({"overlap_gradients",
+                          fmt::format("the two copies of {} sum their gradients before data ranks do, so that no "
+                                      "reduction overlaps the backward pass",
+                                      job.schedule->key)});
+    }
+}
+
 void check(const Job& job, std::vector<JobError>& errors) {
+    check_overlap(job, errors);
     if (job.zero > 1) {
         errors.push_back({"zero", fmt::format("Megatron-core 0.8 has DDP (0) and the distributed optimizer (1), not "
                                               "ZeRO-{}",

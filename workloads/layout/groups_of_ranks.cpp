@@ -146,6 +146,15 @@ bool RankGroups::is_first_of_stage(RankId rank) const {
     });
 }
 
+bool tensor_is_innermost(const Layout& layout) {
+    const RankGrid grid = layout.grid();
+    for (const Axis& axis : grid.axes()) {
+        if (axis.name == "tensor") return true;
+        if (axis.name != "pipeline" && axis.size > 1) break;
+    }
+    return layout.tensor == 1;
+}
+
 std::string expert_layout_obstacle(const Layout& layout) {
     const std::uint64_t ranks = layout.ranks_of_stage(), both = std::uint64_t{layout.expert} * layout.expert_tensor;
     const std::string product = fmt::format("tensor {} x context {} x data {} = {} ranks of a stage", layout.tensor,

@@ -40,6 +40,9 @@ class RankGroups {
     std::uint32_t size_ = 1, stages_ = 1;
 };
 
+// Whether neighbouring ranks of a stage are those of a tensor group, or there are none of these.
+bool tensor_is_innermost(const Layout& layout);
+
 // Why expert x expert_tensor groups cannot be laid on tensor x context x data; empty if they can.
 std::string expert_layout_obstacle(const Layout& layout);
 

@@ -15,10 +15,22 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
             refuse(fmt::format("{} has no experts to share by {} ranks", job.model.name, layout.expert));
         }
         if (layout.expert_tensor > 1) {
-            errors.push_back({"layout.expert_tensor", fmt::format("{} has no experts to cut for {} ranks",
-                                                                  job.model.name, layout.expert_tensor)});
+            errors.push_back({"layout.expert_tensor", fmt::format("{} has no experts to cut", job.model.name)});
+        }
+        if (job.experts.imbalance != 1 || job.experts.capacity_factor != 0) {
+            errors.push_back({"experts", fmt::format("{} has no experts to send tokens to", job.model.name)});
         }
         return;
+    }
+    if (job.experts.imbalance != 1 && job.experts.capacity_factor > 0) {
+        errors.push_back({"experts.imbalance",
+                          "with a capacity_factor every expert is sent as many slots as any other; give one of them"});
+    }
+    if (layout.expert_tensor > 1 && !tensor_is_innermost(layout)) {
+        errors.push_back(
+            {"layout.order", fmt::format("the {} ranks of an expert are neighbours in the tensor group; experts need "
+                                         "tensor innermost",
+                                         layout.expert_tensor)});
     }
     for (const std::string& obstacle : expert_obstacles(job.model, job.split())) refuse(obstacle);
     const std::string obstacle = expert_layout_obstacle(layout);
