@@ -34,6 +34,11 @@ LayerSplit Job::split() const {
     return {.tensor = layout.tensor, .expert = layout.expert, .expert_tensor = layout.expert_tensor};
 }
 
+bool Job::reduces_experts_apart() const {
+    return framework->expert_gradients == ExpertGradients::apart || layout.expert > 1 ||
+           layout.expert_tensor != layout.tensor;
+}
+
 std::uint32_t data_ranks_of_node(const Job& job) {
     const std::uint32_t inner = job.layout.tensor * job.layout.context;
     return std::min(std::max(job.ranks_per_node / inner, 1U), job.layout.data);

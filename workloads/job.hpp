@@ -56,6 +56,9 @@ struct Job {
     LayerSplit split() const;  // of parameters over ranks
     // Tokens whose hidden states one rank sends to experts, per micro-batch.
     double dispatched_tokens() const;
+    // Whether experts' gradients are summed over other ranks than dense ones (Megatron-core 0.8
+    // transformer/moe/experts.py marks them where expert > 1; DeepSpeed does for every mixture of experts).
+    bool reduces_experts_apart() const;
     // Whether two stages each hold the tied embedding matrix, and its elements on one tensor rank.
     bool copies_embedding() const;
     std::uint64_t embedding_matrix() const;

@@ -81,7 +81,7 @@ class StageModules {
             stage_.modules.push_back({.name = module.name,
                                       .layer = layer,
                                       .chunk = chunk,
-                                      .expert = module.expert,
+                                      .expert = module.expert && job_.reduces_experts_apart(),
                                       .tensors = module.tensors,
                                       .vector = module.vector});
         }

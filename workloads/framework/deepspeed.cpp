@@ -283,6 +283,7 @@ const Framework deepspeed{
     .handover = Handover::sequential,
     .input_reduction = InputReduction::after_backward,
     .exchanges = Through::deepspeed,
+    .expert_gradients = ExpertGradients::apart,
     .split = split,
     .default_overlap = default_overlap,
     .check = check,

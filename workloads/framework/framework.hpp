@@ -28,6 +28,9 @@ enum class Handover : std::uint8_t {
 // Where the input-gradient reduction of a column-parallel map runs.
 enum class InputReduction : std::uint8_t { after_backward, under_weight_gradient };
 
+// Whether the gradients of experts are reduced apart from the others': always, or where ranks share the experts.
+enum class ExpertGradients : std::uint8_t { apart_if_shared, apart };
+
 // Ranks that share one copy of each part of the model states; 1: every rank has its own.
 struct StateShares {
     double parameters = 1, gradients = 1, optimizer = 1;
@@ -40,6 +43,7 @@ struct Framework {
     Handover handover{};
     InputReduction input_reduction{};
     Through exchanges{};  // whose all-to-all sends tokens to experts and heads to context ranks
+    ExpertGradients expert_gradients{};
     // Layers of each model part; empty if the framework cannot split so. `why` then says it.
     std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);
     Setting (*default_overlap)(const Job& job);  // of gradient reduction with the backward pass
