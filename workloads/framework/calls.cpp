@@ -75,7 +75,7 @@ Bytes expert_tokens(const Job& job) {
     const bool own_share = job.sequence_parallel == SequenceParallel::on;
     const double routed = tokens(job) / (own_share ? job.layout.tensor : 1);
     const Experts& experts = job.model.experts;
-    double sent = routed * experts.top_k * job.experts.imbalance;
+    double sent = std::round(routed * experts.top_k * job.experts.imbalance);  // whole tokens
     if (job.experts.capacity_factor > 0) {
         const double slots = std::ceil(routed / experts.count * job.experts.capacity_factor * experts.top_k);
         sent = experts.count * std::max(4.0, slots);
