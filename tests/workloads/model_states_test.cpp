@@ -1,0 +1,82 @@
+// What a rank holds of the model's states, against closed forms: Rajbhandari et al. (1910.02054, figure 1) for Adam in
+// mixed precision, 2 P parameters, 2 P gradients and 12 P optimizer states over d ranks; and activations of a stage.
+#include <gtest/gtest.h>
+
+#include "tests/workloads/studies.hpp"
+#include "workloads/plan.hpp"
+
+namespace weft {
+namespace {
+
+constexpr double b = 2, s = 512, h = 256, L = 8, V = 1024, d = 4;
+constexpr double P = 2 * V * h + L * (12 * h * h + 13 * h) + 2 * h;
+
+Plan plan_of(const std::vector<std::string>& settings) {
+    std::vector<std::string> all{"model.layers=8",     "model.hidden=256",      "model.heads=8",   "batch.micro=2",
+                                 "batch.sequence=512", "model.vocabulary=1024", "layout.tensor=1", "layout.pipeline=1",
+                                 "layout.data=4",      "batch.global=64"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return make_plan(test::small_study(all));
+}
+
+double states(const std::vector<std::string>& settings) {
+    const MemoryUse memory = plan_of(settings).stages.front().memory;
+    return (memory.parameters + memory.gradients + memory.optimizer).value;
+}
+
+TEST(model_states, zero_stages_share_them_as_published) {
+    EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=0"}), 16 * P);
+    EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=1"}), 4 * P + 12 * P / d);
+    EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=2"}), 2 * P + 14 * P / d);
+    EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=3"}), 16 * P / d);
+}
+
+// Context ranks hold the same parameters as data ranks and share the states alike.
+TEST(model_states, context_ranks_share_them_as_data_ranks_do) {
+    for (const char* zero : {"zero=1", "zero=2", "zero=3"}) {
+        EXPECT_DOUBLE_EQ(
+            states({"framework=deepspeed", zero, "layout.data=2", "layout.context=2", "context_method=all_to_all"}),
+            states({"framework=deepspeed", zero}))
+            << zero;
+    }
+}
+
+TEST(model_states, frameworks_share_them_by_their_own_names) {
+    EXPECT_DOUBLE_EQ(states({"framework=ddp"}), 16 * P);
+    EXPECT_DOUBLE_EQ(states({"framework=fsdp"}), 16 * P / d);
+    EXPECT_DOUBLE_EQ(states({"framework=fsdp", "fsdp.strategy=shard_grad_op"}), 2 * P + 14 * P / d);
+    EXPECT_DOUBLE_EQ(states({"framework=fsdp", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=2"}), 16 * P / 2);
+    EXPECT_DOUBLE_EQ(states({"framework=fsdp", "fsdp.strategy=hybrid_shard_zero2", "fsdp.shard_ranks=2"}),
+                     2 * P + 14 * P / 2);
+    EXPECT_DOUBLE_EQ(states({"framework=megatron", "zero=0"}), 16 * P);
+    EXPECT_DOUBLE_EQ(states({"framework=megatron", "zero=1"}), 4 * P + 12 * P / d);
+    // bf16 accumulates gradients in fp32.
+    EXPECT_DOUBLE_EQ(states({"framework=megatron", "zero=0", "precision=bf16"}), 18 * P);
+    EXPECT_DOUBLE_EQ(states({"framework=megatron", "zero=1", "precision=bf16"}), 6 * P + 12 * P / d);
+}
+
+// A layer keeps s b h (10 + 24 / t) bytes, under sequence parallelism s b h 34 / t, with full recomputation its input
+// (Korthikanti et al. 2205.05198, flash attention); context ranks keep their share. A middle stage of p = 4 under 1F1B
+// has p - 1 micro-batches under way.
+TEST(model_states, activations_of_a_middle_stage) {
+    struct Case {
+        std::vector<std::string> settings;
+        double bytes;  // of a layer over s b h
+    };
+    for (const Case& c :
+         {Case{{}, 34}, Case{{"layout.tensor=2"}, 10 + 24 / 2.0},
+          Case{{"layout.tensor=2", "sequence_parallel=true"}, 34 / 2.0}, Case{{"layout.context=2"}, 34 / 2.0},
+          Case{{"layout.tensor=4", "sequence_parallel=true", "layout.context=2"}, 34 / 8.0},
+          Case{{"recompute=full"}, 2}, Case{{"recompute=full", "layout.context=4"}, 2 / 4.0},
+          Case{{"recompute=full", "layout.tensor=2", "sequence_parallel=true"}, 2 / 2.0}}) {
+        std::vector<std::string> settings{"framework=megatron", "layout.pipeline=4", "layout.data=1",
+                                          "batch.global=16"};
+        settings.insert(settings.end(), c.settings.begin(), c.settings.end());
+        const Plan plan = plan_of(settings);
+        EXPECT_DOUBLE_EQ(plan.stages.at(1).memory.activations.value, 3 * (L / 4) * s * b * h * c.bytes)
+            << c.bytes << " bytes";
+    }
+}
+
+}  // namespace
+}  // namespace weft
