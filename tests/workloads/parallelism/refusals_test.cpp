@@ -1,0 +1,83 @@
+// Refusals that need more than two settings: each at the key that asks for it, with the numbers.
+#include <gtest/gtest.h>
+
+#include "tests/workloads/soundness.hpp"
+#include "tests/workloads/studies.hpp"
+
+namespace weft {
+namespace {
+
+// What is reported at `key`; empty if nothing is.
+std::string refusal(const std::vector<std::string>& settings, const std::string& key) {
+    try {
+        test::small_study(settings);
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& diagnostic : error.diagnostics()) {
+            if (diagnostic.key == key) return diagnostic.message;
+        }
+    }
+    return "";
+}
+
+bool says(const std::string& message, const std::string& part) { return message.find(part) != std::string::npos; }
+
+const std::vector<std::string> zero3{"framework=deepspeed", "machine=dgx-a100", "zero=3", "layout.tensor=1",
+                                     "layout.pipeline=1"};
+
+std::vector<std::string> with(std::vector<std::string> settings, const std::vector<std::string>& more) {
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+}
+
+// Nodes of 8: of 12 ranks, 8 share the first node and 4 the second.
+TEST(refusals, quantized_gradients_need_whole_nodes) {
+    const auto settings = with(zero3, {"layout.data=12", "batch.global=12", "deepspeed.quantized_gradients=true"});
+    EXPECT_TRUE(
+        says(refusal(settings, "deepspeed.quantized_gradients"), "8 data ranks of a node do not divide data 12"));
+}
+
+TEST(refusals, quantized_gradients_and_a_partition_that_is_no_node) {
+    const auto settings =
+        with(zero3, {"layout.tensor=2", "layout.data=8", "batch.global=8", "deepspeed.quantized_gradients=true"});
+    EXPECT_TRUE(says(refusal(with(settings, {"deepspeed.hierarchical_ranks=8"}), "deepspeed.hierarchical_ranks"),
+                     "8 ranks of a secondary group are not the 4 data ranks of a node"));
+    EXPECT_EQ(test::unsoundness(test::small_study(with(settings, {"deepspeed.hierarchical_ranks=4"}))), "");
+}
+
+TEST(refusals, quantized_gradients_with_tensor_ranks_spread_over_nodes) {
+    const auto settings = with(zero3, {"layout.tensor=2", "layout.data=8", "batch.global=8",
+                                       "layout.order=data,tensor,pipeline", "deepspeed.quantized_gradients=true"});
+    EXPECT_TRUE(says(refusal(settings, "deepspeed.quantized_gradients"), "tensor innermost"));
+}
+
+TEST(refusals, hybrid_shards_must_tile_the_data_ranks) {
+    const std::vector<std::string> hybrid{
+        "framework=fsdp",  "layout.tensor=1",  "layout.pipeline=1",         "layout.data=12",
+        "batch.global=12", "machine=dgx-a100", "fsdp.strategy=hybrid_shard"};
+    EXPECT_TRUE(says(refusal(with(hybrid, {"fsdp.shard_ranks=5"}), "fsdp.shard_ranks"), "5 ranks"));
+    EXPECT_TRUE(says(refusal(with(hybrid, {"fsdp.shard_ranks=24"}), "fsdp.shard_ranks"), "24 ranks"));
+    EXPECT_EQ(test::unsoundness(test::small_study(with(hybrid, {"fsdp.shard_ranks=6"}))), "");
+    EXPECT_EQ(test::unsoundness(test::small_study(with(hybrid, {"fsdp.shard_ranks=12"}))), "");
+}
+
+TEST(refusals, cut_experts_need_tensor_innermost) {
+    const std::vector<std::string> settings{"model.experts.count=4", "layout.expert=2", "sequence_parallel=true",
+                                            "layout.order=data,tensor,pipeline"};
+    EXPECT_TRUE(says(refusal(settings, "layout.order"), "tensor innermost"));
+}
+
+TEST(refusals, connections_are_set_up_in_the_first_step) {
+    EXPECT_TRUE(says(refusal({"first_use=1 s"}, "first_use"), "needs step"));
+    EXPECT_EQ(refusal({"first_use=1 s", "step=first"}, "first_use"), "");
+}
+
+// Dense models have no expert groups that a rank order could cut unevenly.
+TEST(refusals, a_dense_model_takes_any_rank_order) {
+    EXPECT_EQ(test::unsoundness(test::small_study(
+                  {"layout.order=data,tensor,pipeline", "layout.data=3", "layout.tensor=2", "batch.global=12"})),
+              "");
+    EXPECT_TRUE(says(refusal({"layout.expert_tensor=3"}, "layout.expert_tensor"), "has no experts to cut"));
+}
+
+}  // namespace
+}  // namespace weft
