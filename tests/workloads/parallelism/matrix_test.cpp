@@ -146,7 +146,7 @@ TEST_P(parallelism_matrix, is_as_the_readme_says) {
 }
 
 INSTANTIATE_TEST_SUITE_P(frameworks, parallelism_matrix, testing::ValuesIn(framework_names()),
-                         [](const auto& info) { return info.param; });
+                         [](const testing::TestParamInfo<std::string>& framework) { return framework.param; });
 
 // A reason that no cell gives would be a claim that nothing checks.
 TEST(parallelism_readme, every_reason_is_given_by_some_cell) {

@@ -295,7 +295,9 @@ TEST(closed_forms, distributed_optimizer_over_data_and_context_ranks) {
         EXPECT_EQ(sum(sharded, "data", "reduce_scatter").messages, parameters(1) * e);
         EXPECT_EQ(sum(sharded, "data", "all_gather").messages, parameters(1) * e);
         for (const VolumeRow& row : sharded.rows) {
-            if (row.dimension == "data") EXPECT_EQ(row.group_size, d * c) << row.label;
+            if (row.dimension == "data") {
+                EXPECT_EQ(row.group_size, d * c) << row.label;
+            }
         }
     }
 }
@@ -311,8 +313,12 @@ TEST(closed_forms, expert_gradients_over_the_ranks_that_hold_the_same_experts) {
     EXPECT_EQ(sum(table, "expert data", "all_reduce", "all-reduce gradients").messages, own * e);
     EXPECT_EQ(sum(table, "data", "all_reduce", "all-reduce gradients").messages, dense * e);
     for (const VolumeRow& row : table.rows) {
-        if (row.dimension == "expert data") EXPECT_EQ(row.group_size, 4U * 2 / 2);
-        if (row.dimension == "data") EXPECT_EQ(row.group_size, 4U * 2);
+        if (row.dimension == "expert data") {
+            EXPECT_EQ(row.group_size, 4U * 2 / 2);
+        }
+        if (row.dimension == "data") {
+            EXPECT_EQ(row.group_size, 4U * 2);
+        }
     }
 }
 
