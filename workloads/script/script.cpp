@@ -7,12 +7,12 @@
 namespace weft {
 namespace {
 
+// Labels are left out: calls that differ in nothing else are rare, and hashing text takes longest.
 std::uint64_t hash_of(const Call& call) {
     std::uint64_t hash = std::bit_cast<std::uint64_t>(call.message.value);
     const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL; };
     mix(static_cast<std::uint64_t>(call.op) << 8U | static_cast<std::uint64_t>(call.group));
     mix(std::uint64_t{call.peer} << 32U | call.port);
-    mix(std::hash<std::string_view>()(call.label));
     return hash;
 }
 
@@ -25,9 +25,12 @@ ActionId Script::add(const Action& action) {
 }
 
 std::uint32_t Script::label(std::string_view text) {
-    const auto [it, inserted] = label_ids_.try_emplace(std::string(text), static_cast<std::uint32_t>(labels_.size()));
-    if (inserted) labels_.emplace_back(text);
-    return it->second;
+    const auto known = label_ids_.find(text);
+    if (known != label_ids_.end()) return known->second;
+    const auto id = static_cast<std::uint32_t>(labels_.size());
+    labels_.emplace_back(text);
+    label_ids_.emplace(text, id);
+    return id;
 }
 
 std::uint32_t Script::call_index(const Call& call) {
@@ -37,6 +40,7 @@ std::uint32_t Script::call_index(const Call& call) {
         if (calls_[it->second] == call) return it->second;
     }
     calls_.push_back(call);
+    call_labels_.push_back(label(call.label));
     const auto index = static_cast<std::uint32_t>(calls_.size() - 1);
     call_ids_.emplace(hash, index);
     return index;
@@ -51,7 +55,8 @@ ActionId Script::compute(std::string_view text, Seconds duration, Where where) {
 }
 
 ActionId Script::call(const Call& call, Where where) {
-    chain_ = add({Action::Kind::call, call_index(call), Action::none, label(call.label), where});
+    const std::uint32_t index = call_index(call);
+    chain_ = add({Action::Kind::call, index, Action::none, call_labels_[index], where});
     waited_ = sealed_ = false;
     return chain_;
 }
@@ -59,11 +64,13 @@ ActionId Script::call(const Call& call, Where where) {
 void Script::extend(ActionId compute, Seconds duration, std::string_view text) {
     WEFT_CHECK(compute + 1 == actions_.size() && !waited(), "only the computation written last can be extended");
     work_[actions_[compute].subject] += duration;
-    actions_[compute].label = label(text);
+    Action& action = actions_[compute];
+    if (labels_[action.label] != text) action.label = label(text);
 }
 
 ActionId Script::issue(const Call& call, Where where, ActionId after) {
-    return add({Action::Kind::issue, call_index(call), after, label(call.label), where});
+    const std::uint32_t index = call_index(call);
+    return add({Action::Kind::issue, index, after, call_labels_[index], where});
 }
 
 void Script::wait(ActionId issued) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -60,6 +61,11 @@ class Script {
     const std::vector<std::string>& labels() const { return labels_; }
 
   private:
+    struct TextHash {
+        using is_transparent = void;  // looked up without a copy
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    };
+
     ActionId add(const Action& action);
     std::uint32_t label(std::string_view text);
     std::uint32_t call_index(const Call& call);
@@ -68,7 +74,8 @@ class Script {
     std::vector<Call> calls_;
     std::vector<Seconds> work_;
     std::vector<std::string> labels_;
-    std::unordered_map<std::string, std::uint32_t> label_ids_;
+    std::vector<std::uint32_t> call_labels_;  // of calls()
+    std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> label_ids_;
     std::unordered_multimap<std::uint64_t, std::uint32_t> call_ids_;
     ActionId chain_ = Action::none;  // last action that all later ones of the chain wait for
     bool waited_ = false;            // since then

@@ -45,6 +45,9 @@ class StageWriter {
                 paths_[slot.chunk] = job_.schedule->path(job_.pipeline_shape(), slot.micro_batch);
             }
         }
+        if (job_.schedule->handover == Schedule::Handover::blocking && index_ + 1 < plan.stages.size()) {
+            find_neighbours_turns();
+        }
     }
 
     Script step() {
@@ -78,6 +81,7 @@ class StageWriter {
 
     void blocking(const Calls& calls, const Slot& slot);
     void hand_over(const Slot* done, const Slot* next);
+    void find_neighbours_turns();
     bool receives_first(const Slot& done, const Slot& next) const;
     Accumulation accumulation(const Slot& slot) const;
     void run(const Slot& slot);
@@ -95,7 +99,11 @@ class StageWriter {
     Script script_;
     std::unique_ptr<DataParallel> data_parallel_;
     PassWriter passes_;
-    std::vector<const Slot*> last_;          // of each chunk, that computes weights' gradients
+    std::vector<const Slot*> last_;  // of each chunk, that computes weights' gradients
+    struct Turns {
+        std::size_t forward = 0, backward = 0;  // index of the slot
+    };
+    std::vector<Turns> turns_;               // of the next stage, by micro-batch; only under blocking hand-over
     std::vector<std::vector<Place>> paths_;  // of the micro-batches that visit each chunk
     // Peer, port and way: set up at start-up, used in this step.
     std::set<std::tuple<std::uint32_t, std::uint32_t, Direction>> connected_, used_;
@@ -142,12 +150,21 @@ void StageWriter::blocking(const Calls& calls, const Slot& slot) {
     for (const Call& call : calls) script_.call(call, {slot.micro_batch, 0});
 }
 
+// When the next stage runs the forward and the backward of each micro-batch.
+void StageWriter::find_neighbours_turns() {
+    turns_.resize(job_.micro_batches());
+    const std::vector<Slot>& theirs = plan_.stages[index_ + 1].slots;
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+        Turns& turns = turns_[theirs[i].micro_batch];
+        (theirs[i].kind == SlotKind::forward ? turns.forward : turns.backward) = i;
+    }
+}
+
 // Between a forward and a backward slot the neighbour's order decides: if it runs `next` before it can take what
 // `done` has to send, waiting for it to take that first would never end.
 bool StageWriter::receives_first(const Slot& done, const Slot& next) const {
     if (done.kind != SlotKind::forward || next.kind != SlotKind::backward || stage_.has_head()) return false;
-    const std::vector<Slot>& theirs = plan_.stages[index_ + 1].slots;
-    return std::ranges::find(theirs, next) < std::ranges::find(theirs, done);
+    return turns_[next.micro_batch].backward < turns_[done.micro_batch].forward;
 }
 
 void StageWriter::hand_over(const Slot* done, const Slot* next) {
