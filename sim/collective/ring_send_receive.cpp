@@ -1,5 +1,5 @@
 // Every member sends its message to the next one round the ring and receives that of the one before (nccl-tests'
-// "sendrecv"): one step of ring attention, for instance.
+// "sendrecv").
 #include "sim/collective/algorithm.hpp"
 
 namespace weft::collective {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <vector>
 
 #include "sim/base/check.hpp"
 #include "sim/io/atomic_file.hpp"
@@ -92,13 +93,27 @@ class Writer {
         const RankClass& rank_class = program_.classes[c];
         const std::string ranks = rank_class.weight == 1 ? "" : fmt::format(" ({} ranks)", rank_class.weight);
         name_process(process(c), rank_class.name + ranks);
+        const std::vector<bool> used = used_lanes(rank_class);
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            if (!used[lane]) continue;
             const std::size_t tid = thread(c, LaneId(static_cast<std::uint8_t>(lane)));
             event(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", process(c), tid,
                   lanes_[lane]);
             event(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})", process(c),
                   tid, lane);
         }
+    }
+
+    // Lanes that a class has something on: readers show a named lane even if it is empty.
+    std::vector<bool> used_lanes(const RankClass& rank_class) const {
+        std::vector<bool> used(lanes_.size(), false);
+        for (std::uint32_t i = 0; i < rank_class.ops; ++i) {
+            const auto id = OpId(rank_class.first_op + i);
+            const Op& op = program_.ops[id];
+            const Span& span = timeline_.spans[id];
+            if (op.kind != OpKind::join && span.posted != span.end) used[index(op.lane)] = true;
+        }
+        return used;
     }
 
     void class_slices(RankClassId c) {

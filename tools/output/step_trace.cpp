@@ -13,9 +13,7 @@ namespace weft {
 namespace {
 
 std::string title(const Simulation& run) {
-    const Job& job = run.plan.job;
-    return fmt::format("{} on {}: tensor {} x pipeline {} x data {}", job.model.name, run.plan.machine.name,
-                       job.layout.tensor, job.layout.pipeline, job.layout.data);
+    return fmt::format("{} on {}: {}", run.plan.job.model.name, run.plan.machine.name, axes(run.plan.job.layout));
 }
 
 }  // namespace

@@ -34,4 +34,7 @@ struct Layout {
     RankGrid grid() const;
 };
 
+// For people: "tensor 2 x context 2 x pipeline 4 x data 8 (expert 4)"; context and expert only where they are used.
+std::string axes(const Layout& layout);
+
 }  // namespace weft

@@ -36,14 +36,6 @@ std::string_view text(NetworkKind kind) {
     return kind == NetworkKind::flow ? "flow" : kind == NetworkKind::ideal ? "ideal" : "free";
 }
 
-std::string axes(const Layout& layout) {
-    std::string text = fmt::format("tensor {}", layout.tensor);
-    if (layout.context > 1) text += fmt::format(" x context {}", layout.context);
-    text += fmt::format(" x pipeline {} x data {}", layout.pipeline, layout.data);
-    if (layout.expert > 1) text += fmt::format(" (expert {})", layout.expert);
-    return text;
-}
-
 Seconds optimizer_time(const Simulation& run, RankClassId id) { return run.plan.stages[run.step.stage[id]].optimizer; }
 
 ClassReport class_report(const Simulation& run, RankClassId id, const Breakdown& breakdown) {
@@ -69,12 +61,11 @@ std::vector<CommunicationReport> communication_reports(const Breakdown& mean) {
             return known.dimension == dimension && known.op == op && known.group_size == call.group_size;
         });
         if (row == rows.end()) {
-            CommunicationReport fresh;
-            fresh.dimension = dimension;
-            fresh.op = op;
-            fresh.group_size = call.group_size;
-            rows.push_back(std::move(fresh));
+            rows.emplace_back();
             row = rows.end() - 1;
+            row->dimension = dimension;
+            row->op = op;
+            row->group_size = call.group_size;
         }
         row->calls += call.time.calls;
         row->bytes += wire_volume(call.op, call.messages, call.group_size);
