@@ -15,6 +15,7 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
             .stages = layout.pipeline,
             .micro_batches = job.micro_batches(),
             .ranks = layout.data * layout.context,
+            .context_ranks = layout.context,
             .expert_ranks = layout.expert_data(),
             .inner_ranks = layout.shard_ranks,
             .node_ranks = data_ranks_of_node(job),

@@ -8,10 +8,10 @@
 namespace weft {
 namespace {
 
-constexpr double start_multiple = 64;        // elements: where a parameter may start
-constexpr std::uint64_t end_multiple = 128;  // with the ranks: where a bucket may end
-constexpr double least_bucket = 40e6;        // elements
-constexpr double bucket_elements_a_rank = 1e6;
+constexpr double start_multiple = 64;           // elements: where a parameter may start
+constexpr std::uint64_t end_multiple = 128;     // with the ranks: where a bucket may end
+constexpr double least_bucket = 40e6;           // elements
+constexpr double bucket_elements_a_rank = 1e6;  // of data parallelism alone: context ranks do not count
 
 // Without overlap, on later pipeline stages and in later chunks a buffer is a single bucket.
 double limit(const ShardingInput& input, std::uint32_t chunk) {
@@ -19,7 +19,7 @@ double limit(const ShardingInput& input, std::uint32_t chunk) {
         return std::numeric_limits<double>::infinity();
     }
     if (input.bucket_elements > 0) return input.bucket_elements;
-    return std::max(least_bucket, bucket_elements_a_rank * input.ranks);
+    return std::max(least_bucket, bucket_elements_a_rank * input.ranks / input.context_ranks);
 }
 
 // One buffer while it is laid out.
@@ -34,8 +34,9 @@ class Buffer {
     // `alone`: in a bucket of its own.
     void add(std::size_t tensor, double elements, bool alone, std::vector<MegatronBucket>& buckets) {
         if (distributed_) position_ = round_up(position_, start_multiple);
+        const double start = position_;
         if (alone) close(buckets);
-        position_ += elements;
+        position_ = start + elements;  // also where the bucket begins later: a tensor alone is not moved by its padding
         bucket_.tensors.push_back(tensor);
         if (alone || position_ - begin_ >= limit_) close(buckets);
     }
