@@ -1,6 +1,6 @@
 // DeepSpeed 0.14.0 without ZeRO (runtime/engine.py buffered_allreduce_fallback; fp16/fused_optimizer.py): once the last
 // backward pass is over, gradients are all-reduced in forward order, in buckets that are flushed when they exceed
-// the limit. Nothing overlaps.
+// a limit that no setting changes (MEMORY_OPT_ALLREDUCE_SIZE). Nothing overlaps.
 //
 // With bf16 the optimizer is BF16_Optimizer (runtime/bf16_optimizer.py): it reduces in the same way, in the type of the
 // parameters, looks for no overflow, and shards its states as ZeRO-1 does, so that parameters are gathered afterwards.
@@ -23,7 +23,7 @@ class DeepSpeedStage0 final : public DataParallel {
             for (const StageTensor& tensor : stage_tensors(input_.modules)) {
                 if (group_of(tensor) != group) continue;
                 filled += static_cast<double>(tensor.elements);
-                if (filled <= deepspeed_bucket(input_)) continue;
+                if (filled <= deepspeed_bucket_elements) continue;
                 reduce(script, group, filled);
                 filled = 0;
             }

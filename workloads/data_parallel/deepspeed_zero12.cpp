@@ -6,7 +6,6 @@
 // engine forces) reduces after the backward pass, in the order of the optimizer groups. Stage 1 communicates only for
 // the last micro-batch, stage 2 for each.
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "workloads/data_parallel/contiguous_bucket.hpp"
@@ -87,14 +86,19 @@ class DeepSpeedZero12 final : public DataParallel {
         return input_.zero == 2 ? at.where : Where{.micro_batch = Where::whole_step, .layer = at.where.layer};
     }
 
+    // A tensor that does not fit even an empty bucket has the bucket reduced before it all the same: nothing is sent,
+    // unless it is the whole buffer that is all-reduced.
     void add(Script& script, std::size_t tensor, Where where) {
         const double elements = static_cast<double>(tensors_[tensor].elements);
-        if (bucket_.overfilled_by(elements)) close(script, where);
+        if (bucket_.filled() + elements > bucket_.limit()) reduce_bucket(script, where);
         bucket_.add(tensor, elements);
     }
 
     void close(Script& script, Where where) {
-        if (bucket_.empty()) return;
+        if (!bucket_.empty()) reduce_bucket(script, where);
+    }
+
+    void reduce_bucket(Script& script, Where where) {
         std::vector<ActionId> issued;
         const auto reduce = [&](Collective op, GroupKind group, double elements) {
             const std::string_view label = op == Collective::reduce ? "reduce gradients" : "all-reduce gradients";
@@ -108,25 +112,25 @@ class DeepSpeedZero12 final : public DataParallel {
         if (input_.deepspeed.reduce_scatter == Setting::off) {  // the whole buffer, however full
             reduce(Collective::all_reduce, GroupKind::data, std::max(bucket_.filled(), bucket_.limit()));
         } else if (input_.deepspeed.multi_rank_allreduce == Setting::on) {
-            for (const auto& [group, elements] : by_group()) reduce(Collective::all_reduce, group, elements);
+            for (const Portion& portion : by_group()) reduce(Collective::all_reduce, portion.group, portion.elements);
         } else {
-            for (const auto& [owner, elements] : by_owner()) reduce(Collective::reduce, owner.first, elements);
+            for (const Portion& portion : by_owner()) reduce(Collective::reduce, portion.group, portion.elements);
         }
         bucket_.clear();
         wait(script);  // the next gradients go to the other one of two buffers: what is reduced from it must be done
         in_flight_ = std::move(issued);
     }
 
-    std::map<GroupKind, double> by_group() const {
-        std::map<GroupKind, double> elements;
-        for (const std::size_t t : bucket_.tensors())
-            elements[group_of(tensors_[t])] += static_cast<double>(tensors_[t].elements);
-        return elements;
-    }
+    // A part of the bucket that one rank of a group owns.
+    struct Portion {
+        GroupKind group{};
+        std::uint32_t owner = 0;
+        double elements = 0;
+    };
 
-    // Elements of the bucket in each owner's partition of the flat groups.
-    std::map<std::pair<GroupKind, std::uint32_t>, double> by_owner() const {
-        std::map<std::pair<GroupKind, std::uint32_t>, double> elements;
+    // The bucket from front to back, cut where the owner changes (average_tensor).
+    std::vector<Portion> portions() const {
+        std::vector<Portion> cut;
         for (const std::size_t t : bucket_.tensors()) {
             const OptimizerGroup& group = groups_[slices_[t].group];
             const double partition = group.padded / group.ranks;
@@ -135,11 +139,51 @@ class DeepSpeedZero12 final : public DataParallel {
             while (begin < end) {
                 const auto owner = static_cast<std::uint32_t>(begin / partition);
                 const double stop = std::min(end, (owner + 1) * partition);
-                elements[{group.group, owner}] += stop - begin;
+                const bool merges = !cut.empty() && cut.back().owner == owner && cut.back().group == group.group;
+                if (!merges) cut.push_back({group.group, owner, 0});
+                cut.back().elements += stop - begin;
                 begin = stop;
             }
         }
-        return elements;
+        return cut;
+    }
+
+    // What is all-reduced together: all of a group, but no more than one portion beyond the size of the bucket, which
+    // cuts only a tensor that is larger (allreduce_and_scatter). Groups come in the order of their first portions.
+    std::vector<Portion> by_group() const {
+        const std::vector<Portion> cut = portions();
+        std::vector<Portion> calls;
+        const auto add = [&](GroupKind group) {
+            Portion call{.group = group};
+            for (const Portion& portion : cut) {
+                if (portion.group != group) continue;
+                call.elements += portion.elements;
+                if (call.elements > bucket_.limit()) calls.push_back(std::exchange(call, {.group = group}));
+            }
+            if (call.elements > 0) calls.push_back(call);
+        };
+        if (cut.empty()) return calls;
+        const GroupKind first = cut.front().group;
+        add(first);
+        add(first == GroupKind::data ? GroupKind::expert_data : GroupKind::data);
+        return calls;
+    }
+
+    // What is reduced to each owner, in the order in which the bucket comes upon them.
+    std::vector<Portion> by_owner() const {
+        std::vector<Portion> calls;
+        for (const Portion& portion : portions()) {
+            const auto same = [&](const Portion& call) {
+                return call.group == portion.group && call.owner == portion.owner;
+            };
+            const auto found = std::ranges::find_if(calls, same);
+            if (found == calls.end()) {
+                calls.push_back(portion);
+            } else {
+                found->elements += portion.elements;
+            }
+        }
+        return calls;
     }
 
     void wait(Script& script) {

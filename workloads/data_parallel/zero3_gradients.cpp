@@ -49,7 +49,8 @@ void Zero3Gradients::finish(Script& script, Where where) {
 
 void Zero3Gradients::close(Script& script, Where where) {
     if (bucket_.empty()) return;
-    const bool scatter = input_.deepspeed.reduce_scatter == Setting::on;
+    // Without reduce_scatter the buffer of the bucket is all-reduced; a tensor that is larger does not go there.
+    const bool scatter = input_.deepspeed.reduce_scatter == Setting::on || bucket_.filled() > bucket_.limit();
     std::vector<ActionId> issued;
     std::map<GroupKind, double> together;  // elements; a reduce-scatter pads every tensor to equal shards
     for (const std::size_t t : bucket_.tensors()) {

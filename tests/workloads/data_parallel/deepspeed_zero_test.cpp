@@ -114,17 +114,22 @@ TEST(deepspeed_zero_1, reduces_to_each_owner_what_it_owns) {
         for (std::uint64_t i = 0; i < size; ++i) elements.back().push_back({group, position[group]++ / partition});
     }
     std::vector<double> expected;
-    std::map<std::pair<int, std::uint64_t>, double> bucket;
+    std::map<std::uint64_t, double> bucket;  // by owner
+    std::vector<std::uint64_t> met;          // owners, in the order in which the bucket comes upon them
     double filled = 0;
     const auto flush = [&] {
-        for (const auto& [owner, count] : bucket) expected.push_back(2 * count);
+        for (const std::uint64_t owner : met) expected.push_back(2 * bucket.at(owner));
         bucket.clear();
+        met.clear();
         filled = 0;
     };
     for (std::size_t t = tensors.size(); t-- > 0;) {
         if (filled > 0 && filled + static_cast<double>(tensors[t].second) > 3000) flush();
         filled += static_cast<double>(tensors[t].second);
-        for (const Owned& element : elements[t]) bucket[{0, element.owner}] += 1;
+        for (const Owned& element : elements[t]) {
+            if (!bucket.contains(element.owner)) met.push_back(element.owner);
+            bucket[element.owner] += 1;
+        }
     }
     flush();
 
