@@ -84,7 +84,9 @@ std::map<std::string, Sum> parse(const std::string& text) {
         cells >> size >> unit >> calls >> total >> average;
         EXPECT_TRUE(cells) << line;
         EXPECT_GE(bytes_of(size, unit), before) << line;
-        if (calls < 5) EXPECT_NEAR(total, calls * average, 0.005 * (calls + 1)) << line;
+        if (calls < 5) {
+            EXPECT_NEAR(total, calls * average, 0.005 * (calls + 1)) << line;
+        }
         before = bytes_of(size, unit);
         sums[function].calls += calls;
         sums[function].bytes += calls * before;

@@ -151,8 +151,8 @@ std::vector<Call> start_up(const Job& job, std::uint32_t stage) {
     const bool holds_copy = stage == 0 || stage + 1 == job.layout.pipeline;
     if (job.copies_embedding() && holds_copy) {  // pipe/module.py, _synchronize_tied_weights
         const Bytes matrix{double(job.embedding_matrix()) * element_bytes(job.precision)};
-        calls.push_back(over(Collective::broadcast, GroupKind::embedding, matrix, "broadcast tied embedding",
-                             element_name(job)));
+        calls.push_back(
+            over(Collective::broadcast, GroupKind::embedding, matrix, "broadcast tied embedding", element_name(job)));
     }
     return calls;
 }
