@@ -111,10 +111,6 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
             {"batch.sequence", fmt::format("{} tokens are more than the {} learned positions of {}", job.batch.sequence,
                                            job.model.positions_length, job.model.name)});
     }
-    if (job.first_use.value > 0 && job.step == StepKind::steady) {
-        errors.push_back(
-            {"first_use", "connections between stages are set up in the first step; needs step \"first\""});
-    }
     job.framework->check(job, errors);
     return errors;
 }

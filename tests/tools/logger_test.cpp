@@ -184,7 +184,7 @@ TEST(logger_view, prints_a_line_per_call_and_whole_runs_of_any_rank) {
 
 TEST(logger_view, refuses_what_it_cannot_log) {
     const std::string job = "volume workloads/study/data-parallel.json ";
-    const test::Ran other = test::run_weft(job + "--view logger --set framework=megatron");
+    const test::Ran other = test::run_weft(job + "--view logger --set framework=megatron --set deepspeed=null");
     EXPECT_EQ(other.exit_code, 2);
     EXPECT_THAT(other.err, HasSubstr("only DeepSpeed has this logger; the job's framework is megatron"));
     EXPECT_EQ(test::run_weft(job + "--view logger --steps 0").exit_code, 2);

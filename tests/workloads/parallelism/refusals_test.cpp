@@ -66,11 +66,6 @@ TEST(refusals, cut_experts_need_tensor_innermost) {
     EXPECT_TRUE(says(refusal(settings, "layout.order"), "tensor innermost"));
 }
 
-TEST(refusals, connections_are_set_up_in_the_first_step) {
-    EXPECT_TRUE(says(refusal({"first_use=1 s"}, "first_use"), "needs step"));
-    EXPECT_EQ(refusal({"first_use=1 s", "step=first"}, "first_use"), "");
-}
-
 // Dense models have no expert groups that a rank order could cut unevenly.
 TEST(refusals, a_dense_model_takes_any_rank_order) {
     EXPECT_EQ(test::unsoundness(test::small_study(

@@ -66,6 +66,14 @@ TEST(first_step, is_longer_by_at_least_one_way) {
     EXPECT_GE(cold, run("megatron", "1f1b", 4, "steady", "0 s").metric("step.time_s") + 3 * 0.25);
 }
 
+TEST(first_step, alone_sets_connections_up) {
+    for (const char* framework : {"megatron", "deepspeed"}) {
+        EXPECT_EQ(run(framework, "1f1b", 4, "steady", "250 ms").metric("step.time_s"),
+                  run(framework, "1f1b", 4, "steady", "0 s").metric("step.time_s"))
+            << framework;
+    }
+}
+
 // With one stage there is no boundary.
 TEST(first_step, without_stages_connects_nothing) {
     EXPECT_EQ(run("megatron", "1f1b", 1, "first", "250 ms").metric("step.time_s"),
