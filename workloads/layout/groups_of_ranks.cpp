@@ -3,22 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "sim/base/check.hpp"
 
 namespace weft {
-
-RankGrid Layout::grid() const {
-    std::vector<Axis> axes;
-    for (const std::string& axis : order) {
-        const std::uint32_t size = axis == "tensor"    ? tensor
-                                   : axis == "context" ? context
-                                   : axis == "data"    ? data
-                                                       : pipeline;
-        axes.push_back({axis, size});
-    }
-    return RankGrid(std::move(axes));
-}
 
 namespace {
 
@@ -26,9 +15,9 @@ struct Stretch {
     std::uint32_t stride, size;
 };
 
-// `count` ranks of a stage, `step` apart in the order in which the stage numbers its ranks, cut along the axes; `tiles`
-// turns false if an axis would be cut unevenly.
-std::vector<Stretch> along_stage(const Layout& layout, std::uint64_t step, std::uint64_t count, bool& tiles) {
+// `count` ranks of a stage, `step` apart in the order in which the stage numbers its ranks, cut along the axes; nothing
+// if an axis would be cut unevenly.
+std::optional<std::vector<Stretch>> along_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
     const RankGrid grid = layout.grid();
     std::vector<Stretch> stretches;
     std::uint64_t inner = 1;  // ranks of the stage in the axes passed
@@ -37,7 +26,7 @@ std::vector<Stretch> along_stage(const Layout& layout, std::uint64_t step, std::
         const std::uint64_t outer = inner * axis.size;
         const std::uint64_t low = std::max(step, inner), high = std::min(step * count, outer);
         if (low < high) {
-            if (low % inner != 0 || high % low != 0 || outer % high != 0) tiles = false;
+            if (low % inner != 0 || high % low != 0 || outer % high != 0) return std::nullopt;
             stretches.push_back({static_cast<std::uint32_t>(grid.stride(axis.name) * (low / inner)),
                                  static_cast<std::uint32_t>(high / low)});
         }
@@ -58,11 +47,11 @@ void RankGroups::add_axes(const Layout& layout, const std::vector<std::string>& 
 }
 
 void RankGroups::add_ranks_of_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
-    bool tiles = true;
-    for (const Stretch& stretch : along_stage(layout, step, count, tiles)) {
+    const auto stretches = along_stage(layout, step, count);
+    WEFT_CHECK(stretches.has_value(), "groups cut an axis of the layout unevenly");
+    for (const Stretch& stretch : *stretches) {
         digits_.push_back({stretch.stride, stretch.size, Digit::Along::stage});
     }
-    WEFT_CHECK(tiles, "groups cut an axis of the layout unevenly");
 }
 
 RankGroups::RankGroups(GroupKind kind, const Layout& layout)
@@ -163,10 +152,9 @@ std::string expert_layout_obstacle(const Layout& layout) {
         return fmt::format("expert {} x expert_tensor {} = {} does not divide the {}", layout.expert,
                            layout.expert_tensor, both, product);
     }
-    bool tiles = true;
-    along_stage(layout, 1, layout.expert_tensor, tiles);
-    along_stage(layout, layout.expert_tensor, layout.expert, tiles);
-    along_stage(layout, both, ranks / both, tiles);
+    const bool tiles = along_stage(layout, 1, layout.expert_tensor) &&
+                       along_stage(layout, layout.expert_tensor, layout.expert) &&
+                       along_stage(layout, both, ranks / both);
     if (tiles) return {};
     return fmt::format("expert {} x expert_tensor {} cuts an axis of the {} unevenly", layout.expert,
                        layout.expert_tensor, product);
