@@ -54,8 +54,6 @@ struct Job {
     std::uint32_t model_parts() const;  // that the layers are dealt to
     Shard shard() const;
     LayerSplit split() const;  // of parameters over ranks
-    // Tokens whose hidden states one rank sends to experts, per micro-batch.
-    double dispatched_tokens() const;
     // Whether experts' gradients are summed over other ranks than dense ones (Megatron-core 0.8
     // transformer/moe/experts.py marks them where expert > 1; DeepSpeed does for every mixture of experts).
     bool reduces_experts_apart() const;

@@ -53,7 +53,9 @@ Bytes own_keys_and_values(const Job& job) {
     return {2 * tokens(job) * width * element_bytes(job.precision)};
 }
 
-Bytes whole_keys(const Job& job) { return own_keys_and_values(job) / 2 * job.layout.context; }
+Call whole_sequence(const Job& job, Collective op, std::string_view label) {
+    return over(GroupKind::context, op, own_keys_and_values(job) / 2 * job.layout.context, label, element_name(job));
+}
 
 Call pass_round(const Job& job, Bytes message, std::string_view label) {
     return over(GroupKind::context, Collective::send_receive, message, label, element_name(job));

@@ -22,10 +22,11 @@ Call gather_hidden(const Job& job, std::string_view label);
 // Vocabulary-parallel cross entropy: maximum, target logit and sum of exponentials, b s fp32 each.
 std::vector<Call> loss_reductions(const Job& job);
 
-// Context parallelism. Keys and values of this rank's share of the sequence, both; of the whole sequence, one of them.
+// Context parallelism. Keys and values of this rank's share of the sequence.
 Bytes own_keys_and_values(const Job& job);
-Bytes whole_keys(const Job& job);
 Bytes own_queries(const Job& job);
+// Keys, values or their gradients of the whole sequence: gathered, or summed and dealt out.
+Call whole_sequence(const Job& job, Collective op, std::string_view label);
 Call pass_round(const Job& job, Bytes message, std::string_view label);  // each rank to the next of the context ring
 Call exchange_heads(const Job& job, Bytes message, std::string_view label);  // all-to-all between sequence and heads
 

@@ -144,6 +144,11 @@ bool tensor_is_innermost(const Layout& layout) {
     return layout.tensor == 1;
 }
 
+std::uint32_t group_size(GroupKind kind, const Layout& layout, RankId rank) {
+    if (kind == GroupKind::boundary) return 2;
+    return static_cast<std::uint32_t>(RankGroups(kind, layout).members(rank).size());
+}
+
 std::string expert_layout_obstacle(const Layout& layout) {
     const std::uint64_t ranks = layout.ranks_of_stage(), both = std::uint64_t{layout.expert} * layout.expert_tensor;
     const std::string product = fmt::format("tensor {} x context {} x data {} = {} ranks of a stage", layout.tensor,

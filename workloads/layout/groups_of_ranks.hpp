@@ -43,6 +43,9 @@ class RankGroups {
 // Whether neighbouring ranks of a stage are those of a tensor group, or there are none of these.
 bool tensor_is_innermost(const Layout& layout);
 
+// Members of the group in which `rank` issues a call of this kind; 2 across a boundary.
+std::uint32_t group_size(GroupKind kind, const Layout& layout, RankId rank);
+
 // Why expert x expert_tensor groups cannot be laid on tensor x context x data; empty if they can.
 std::string expert_layout_obstacle(const Layout& layout);
 

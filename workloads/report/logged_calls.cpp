@@ -11,11 +11,6 @@
 namespace weft {
 namespace {
 
-std::uint32_t group_size(const Call& call, const Layout& layout, RankId rank) {
-    if (call.group == GroupKind::boundary) return 2;
-    return static_cast<std::uint32_t>(RankGroups(call.group, layout).members(rank).size());
-}
-
 // Exchanges of a rank class in the order in which its script has their calls.
 class ExchangeSpans {
   public:
@@ -56,7 +51,7 @@ class ExchangeSpans {
 std::vector<LoggedCall> timed(const Script& script, const Simulation& run, RankId rank) {
     const Job& job = run.plan.job;
     std::vector<std::uint32_t> sizes;
-    for (const Call& call : script.calls()) sizes.push_back(group_size(call, job.layout, rank));
+    for (const Call& call : script.calls()) sizes.push_back(group_size(call.group, job.layout, rank));
     ExchangeSpans spans(run, job.layout.grid().coordinate(rank, "pipeline"));
     std::vector<LoggedCall> log;
     for (const Action& action : script.actions()) {

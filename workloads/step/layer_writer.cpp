@@ -102,14 +102,8 @@ void PassWriter::core_forward(const At& at) {
             return ring(at, core, messages);
         }
         case ContextMethod::all_gather:
-            for (const std::string_view label : {"all-gather keys", "all-gather values"}) {
-                call({.op = Collective::all_gather,
-                      .group = GroupKind::context,
-                      .message = whole_keys(job_),
-                      .label = label,
-                      .type = element_name(job_)},
-                     at);
-            }
+            call(whole_sequence(job_, Collective::all_gather, "all-gather keys"), at);
+            call(whole_sequence(job_, Collective::all_gather, "all-gather values"), at);
             return compute(at, attention, core);
         case ContextMethod::all_to_all: {
             const Bytes queries = own_queries(job_), keys = own_keys_and_values(job_) / 2;
@@ -135,23 +129,11 @@ void PassWriter::core_backward(const At& at) {
             return ring(at, core, messages);
         }
         case ContextMethod::all_gather:
-            for (const std::string_view label : {"all-gather keys", "all-gather values"}) {
-                call({.op = Collective::all_gather,
-                      .group = GroupKind::context,
-                      .message = whole_keys(job_),
-                      .label = label,
-                      .type = element_name(job_)},
-                     at);
-            }
+            call(whole_sequence(job_, Collective::all_gather, "all-gather keys"), at);
+            call(whole_sequence(job_, Collective::all_gather, "all-gather values"), at);
             compute(at, attention, core);
-            for (const std::string_view label : {"reduce-scatter key gradients", "reduce-scatter value gradients"}) {
-                call({.op = Collective::reduce_scatter,
-                      .group = GroupKind::context,
-                      .message = whole_keys(job_),
-                      .label = label,
-                      .type = element_name(job_)},
-                     at);
-            }
+            call(whole_sequence(job_, Collective::reduce_scatter, "reduce-scatter key gradients"), at);
+            call(whole_sequence(job_, Collective::reduce_scatter, "reduce-scatter value gradients"), at);
             return;
         case ContextMethod::all_to_all: {
             const Bytes queries = own_queries(job_), keys = own_keys_and_values(job_) / 2;

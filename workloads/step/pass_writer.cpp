@@ -25,7 +25,6 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
     : plan_(plan),
       job_(plan.job),
       stage_(plan.stages[stage]),
-      stage_index_(stage),
       data_parallel_(data_parallel),
       script_(script),
       sequence_parallel_(plan.job.sequence_parallel == SequenceParallel::on && plan.job.layout.tensor > 1) {}

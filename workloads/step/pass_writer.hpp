@@ -84,7 +84,6 @@ class PassWriter {
     const Plan& plan_;
     const Job& job_;
     const Stage& stage_;
-    std::uint32_t stage_index_;
     DataParallel& data_parallel_;
     Script& script_;
     bool sequence_parallel_;

@@ -84,7 +84,7 @@ enum class View : std::uint8_t { framework, logger };
 
 class Counter {
   public:
-    Counter(const Plan& plan, std::uint32_t stage, View view) : plan_(plan), stage_(stage), view_(view) {}
+    Counter(const Plan& plan, RankId rank, View view) : plan_(plan), rank_(rank), view_(view) {}
 
     Counts count(const Script& script) const {
         std::vector<Count> counts(script.calls().size());
@@ -104,17 +104,10 @@ class Counter {
     }
 
   private:
-    std::uint32_t group_size(GroupKind kind) const {
-        if (kind == GroupKind::boundary) return 2;
-        const std::uint32_t stages = plan_.job.layout.pipeline;
-        if (kind == GroupKind::mirror && stages % 2 == 1 && stage_ == stages / 2) return 1;
-        return RankGroups(kind, plan_.job.layout).size();
-    }
-
     void add(Counts& result, const Call& call, const Count& count) const {
         const bool logged = call.through == Through::deepspeed;
         if (view_ == View::logger && !logged) return;
-        const std::uint32_t size = group_size(call.group);
+        const std::uint32_t size = group_size(call.group, plan_.job.layout, rank_);
         const bool as_logged = call.op == Collective::point_to_point || view_ == View::logger;
         const Same same{.dimension = lanes::dimension_name(call.group),
                         .op = std::string(as_logged ? logged_name(call) : name(call.op)),
@@ -132,7 +125,7 @@ class Counter {
     }
 
     const Plan& plan_;
-    std::uint32_t stage_;
+    RankId rank_;
     View view_;
 };
 
@@ -166,7 +159,7 @@ std::set<Kind> differing_kinds(const Counts& steady, const Counts& first) {
 
 VolumeTable volume(const Plan& plan, RankId rank, View view) {
     const std::uint32_t stage = plan.job.layout.grid().coordinate(rank, "pipeline");
-    const Counter counter(plan, stage, view);
+    const Counter counter(plan, rank, view);
     const Script start_up = start_up_script(plan, stage), steady = step_script(plan, stage, StepKind::steady),
                  first = step_script(plan, stage, StepKind::first);
     const Counts steady_counts = counter.count(steady), first_counts = counter.count(first);
