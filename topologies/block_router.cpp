@@ -48,11 +48,20 @@ Route BlockRouter::route(RankId from, RankId to, std::uint64_t salt) const {
         add_inside(route, node(from), local(from), local(to));
         return route;
     }
+    return through(from, to, network_->route(port(from), port(to), salt));
+}
+
+Route BlockRouter::detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const {
+    return through(from, to, network_->detour(port(from), port(to), salt, i));
+}
+
+// Out of one node, `between` the leaves, and into the other node.
+Route BlockRouter::through(RankId from, RankId to, const Route& between) const {
+    Route route;
     const Port leave = port(from), enter = port(to);
     const std::uint32_t first_nic = numbering_.accelerators;
     add_inside(route, leave.node, local(from), first_nic + leave.nic);
     route.push_back(numbering_.up(leave));
-    const Route between = network_->route(leave, enter, salt);
     for (const LinkId link : between.links()) route.push_back(numbering_.network_link(link));
     route.push_back(numbering_.down(enter));
     add_inside(route, enter.node, first_nic + enter.nic, local(to));

@@ -35,6 +35,10 @@ class BlockRouter final : public Router {
         : numbering_(numbering), routes_(std::move(routes)), network_(std::move(network)) {}
 
     Route route(RankId from, RankId to, std::uint64_t salt) const override;
+    std::uint32_t detours(RankId from, RankId to) const override {
+        return node(from) == node(to) ? 0 : network_->detours(port(from), port(to));
+    }
+    Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const override;
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
     LinkId downlink(RankId rank) const override { return numbering_.down(port(rank)); }
 
@@ -42,6 +46,7 @@ class BlockRouter final : public Router {
     std::uint32_t node(RankId rank) const { return static_cast<std::uint32_t>(rank) / numbering_.accelerators; }
     std::uint32_t local(RankId rank) const { return static_cast<std::uint32_t>(rank) % numbering_.accelerators; }
     Port port(RankId rank) const { return {node(rank), routes_.nic_of(local(rank))}; }
+    Route through(RankId from, RankId to, const Route& between) const;
     void add_inside(Route& route, std::uint32_t node, std::uint32_t from, std::uint32_t to) const;
 
     Numbering numbering_;

@@ -1,15 +1,19 @@
+#include "topologies/channels.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "topologies/channel_search.hpp"
-#include "topologies/machine.hpp"
 
 namespace weft {
 
 namespace {
 
-using Order = std::vector<std::uint32_t>;
+using Path = std::vector<std::uint32_t>;  // through the members of a node
 
 // The members on one node, as accelerators of that node, ascending.
 struct NodeMembers {
@@ -83,9 +87,9 @@ ChannelProblem problem_of(const Topology& topology, const NodeMembers& node, con
 // Channels by the accelerators that take part and by whether the group leaves the node: all nodes are alike, so one
 // search serves every group of the same shape.
 struct ChannelPlanner::Cache {
-    std::map<std::vector<std::uint32_t>, std::vector<Order>> inside, across;
+    std::map<std::vector<std::uint32_t>, std::vector<Path>> inside, across;
 
-    const std::vector<Order>& channels(const Topology& topology, const NodeMembers& node, const RankId* outside) {
+    const std::vector<Path>& channels(const Topology& topology, const NodeMembers& node, const RankId* outside) {
         auto& known = outside == nullptr ? inside : across;
         const auto [found, is_new] = known.try_emplace(node.local);
         if (is_new) found->second = find_channels(problem_of(topology, node, outside));
@@ -93,37 +97,73 @@ struct ChannelPlanner::Cache {
     }
 };
 
-ChannelPlanner::ChannelPlanner(const Topology& topology) : topology_(topology), cache_(std::make_unique<Cache>()) {}
+ChannelPlanner::ChannelPlanner(const Topology& topology, std::vector<std::uint32_t> busy)
+    : topology_(topology), busy_(std::move(busy)), cache_(std::make_unique<Cache>()) {
+    if (busy_.empty()) {
+        busy_.resize(topology.ranks_per_node);
+        std::iota(busy_.begin(), busy_.end(), 0U);
+    }
+}
 ChannelPlanner::~ChannelPlanner() = default;
 
-Communicator ChannelPlanner::single(const std::vector<RankId>& members) { return {.channels = {members}}; }
+// Looks at the first node only: the groups of a job sit alike on all of their nodes.
+Ports ChannelPlanner::ports(const std::vector<RankId>& members) const {
+    const std::uint32_t node = topology_.node_of(members.front());
+    std::set<RankId> here;
+    for (const RankId rank : members) {
+        if (topology_.node_of(rank) == node) here.insert(rank);
+    }
+    for (const std::uint32_t local : busy_) {
+        const RankId other = rank_at(topology_, node, local);
+        if (here.contains(other)) continue;
+        for (const RankId rank : here) {
+            if (topology_.router->uplink(rank) == topology_.router->uplink(other)) return Ports::shared;
+        }
+    }
+    return Ports::own;
+}
 
-// Every second node is passed in the opposite direction: what left one node by a NIC then enters the next by the NIC
-// of the same number, which on a network with rails is the short way (NCCL pairs channels for the same reason).
-Communicator ChannelPlanner::ring(const std::vector<RankId>& members) {
-    if (members.size() < 2) return single(members);
+Communicator ChannelPlanner::lay(const std::vector<RankId>& members, Order order) {
+    Communicator communicator = order == Order::given || members.size() < 2 ? Communicator{.channels = {members}}
+                                                                            : across_nodes(members, order);
+    if (members.size() > 1 && shape_of(topology_, members).nodes > 1) communicator.ports = ports(members);
+    return communicator;
+}
+
+// For rings, every second node is passed in the opposite direction: what left one node by a NIC then enters the next by
+// the NIC of the same number, which on a network with rails is the short way (NCCL pairs channels for the same reason).
+Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Order order) {
     const std::vector<NodeMembers> nodes = by_node(topology_, members);
-    std::vector<const std::vector<Order>*> orders;
+    std::vector<const std::vector<Path>*> paths;
     std::size_t channels = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const NodeMembers& other = nodes[i == 0 ? nodes.size() - 1 : 0];
         const RankId outside = rank_at(topology_, other.node, other.local.front());
-        orders.push_back(&cache_->channels(topology_, nodes[i], nodes.size() > 1 ? &outside : nullptr));
-        channels = std::max(channels, orders.back()->size());
+        paths.push_back(&cache_->channels(topology_, nodes[i], nodes.size() > 1 ? &outside : nullptr));
+        channels = std::max(channels, paths.back()->size());
     }
     Communicator communicator;
     for (std::size_t c = 0; c < channels; ++c) {
-        std::vector<RankId>& ring = communicator.channels.emplace_back();
-        ring.reserve(members.size());
+        std::vector<RankId>& channel = communicator.channels.emplace_back();
+        channel.reserve(members.size());
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            const Order& order = (*orders[i])[c % orders[i]->size()];  // a node with fewer channels takes them in turn
-            for (std::size_t k = 0; k < order.size(); ++k) {
-                const std::uint32_t member = i % 2 == 0 ? order[k] : order[order.size() - 1 - k];
-                ring.push_back(rank_at(topology_, nodes[i].node, nodes[i].local[member]));
+            const Path& path = (*paths[i])[c % paths[i]->size()];  // a node with fewer channels takes them in turn
+            const bool backwards = order == Order::rings && i % 2 == 1;
+            for (std::size_t k = 0; k < path.size(); ++k) {
+                const std::uint32_t member = backwards ? path[path.size() - 1 - k] : path[k];
+                channel.push_back(rank_at(topology_, nodes[i].node, nodes[i].local[member]));
             }
         }
     }
     return communicator;
+}
+
+GroupShape shape_of(const Topology& topology, const std::vector<RankId>& members) {
+    const std::vector<NodeMembers> nodes = by_node(topology, members);
+    GroupShape shape{.members = static_cast<std::uint32_t>(members.size()),
+                     .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(nodes.size(), 1))};
+    for (const NodeMembers& node : nodes) shape.even = shape.even && node.local.size() == nodes.front().local.size();
+    return shape;
 }
 
 }  // namespace weft

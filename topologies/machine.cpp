@@ -8,6 +8,7 @@
 #include "sim/io/shipped.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
+#include "topologies/library_reader.hpp"
 
 namespace weft {
 
@@ -36,34 +37,6 @@ Reader reader_of(Field& block, Reader BlockKind::*reader) {
     return nullptr;
 }
 
-// { "value": "2.4 us", "source": "..." }
-Seconds sourced_duration(Field& parent, std::string_view key) {
-    Field field = parent.object(key);
-    const Seconds value = field.duration("value");
-    field.text("source");
-    field.done();
-    return value;
-}
-
-double sourced_efficiency(Field& parent, std::string_view key) {
-    Field field = parent.object(key);
-    const double value = field.number("value");
-    if (!(value > 0.0 && value <= 1.0)) {
-        field.error("value", fmt::format("expected a number above 0 and at most 1, got {}", value));
-    }
-    field.text("source");
-    field.done();
-    return value;
-}
-
-LibraryCost read_library(Field& field) {
-    return {.launch = sourced_duration(field, "launch"),
-            .step_in_node = sourced_duration(field, "step_in_node"),
-            .step_across = sourced_duration(field, "step_across"),
-            .efficiency_in_node = sourced_efficiency(field, "efficiency_in_node"),
-            .efficiency_across = sourced_efficiency(field, "efficiency_across")};
-}
-
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
@@ -87,13 +60,12 @@ Machine Machine::read(Document document) {
     info.nics_per_node = static_cast<std::uint32_t>(parts->node.nics.size());
 
     Field network = root.object("network");
+    const std::string routing = network.choice("routing", {"minimal", "valiant", "adaptive"}, "minimal");
+    info.routing = *find_routing(routing);
     if (const NetworkReader read_network = reader_of(network, &BlockKind::read_network)) {
         parts->network = read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U)});
     }
-    Field library = root.object("library");
-    info.library = library.text("name");
-    info.library_cost = read_library(library);
-    library.done();
+    info.libraries = read_libraries(root);
     root.done();
     document.check();
 
@@ -117,11 +89,21 @@ Machine Machine::load(std::string_view name) {
                                  suggestion(name, known), list)}});
 }
 
-Topology Machine::topology(std::uint32_t nodes) const {
+const Library* MachineInfo::find_library(std::string_view library) const {
+    for (const Library& each : libraries) {
+        if (each.name == library) return &each;
+    }
+    return nullptr;
+}
+
+Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
     if (nodes == 0 || nodes > info_.nodes) {
         throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.nodes, nodes));
     }
-    return build_topology(info_.name, nodes, blocks_->node, blocks_->classes, blocks_->network->first(nodes));
+    Topology topology =
+        build_topology(info_.name, nodes, blocks_->node, blocks_->classes, blocks_->network->first(nodes));
+    topology.routing = fabric.routing.value_or(info_.routing);
+    return topology;
 }
 
 std::vector<std::string> machine_names() { return shipped_names(embedded::machines()); }

@@ -1,7 +1,5 @@
 #include "sim/collective/algorithm.hpp"
 
-#include <string>
-
 #include "sim/base/check.hpp"
 
 namespace weft {
@@ -32,6 +30,10 @@ std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n) {
     switch (phase.peer) {
         case Peer::shift:
             return static_cast<std::uint32_t>((std::uint64_t{i} + phase.distance) % n);
+        case Peer::shift_in_span: {
+            const std::uint32_t first = i - i % phase.span;
+            return first + (i - first + phase.distance) % phase.span;
+        }
         case Peer::chain:
             return i + 1;  // n for the last
         case Peer::exchange:
@@ -40,31 +42,22 @@ std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n) {
             return i >= phase.distance ? i - phase.distance : n;
         case Peer::unfold:
             return i < n - phase.distance ? i + phase.distance : n;
+        case Peer::grow:
+            return i < phase.distance && i + phase.distance < n ? i + phase.distance : n;
+        case Peer::shrink:
+            return i >= phase.distance && i < 2 * phase.distance ? i - phase.distance : n;
         case Peer::all:
+        case Peer::listed:
             break;
     }
-    throw LogicError("in a Peer::all phase no member has one peer");
+    throw LogicError("in this phase a member may have several peers");
 }
 
-const Algorithm& find_algorithm(Collective op, std::string_view name) {
+const Algorithm* find_algorithm(Collective op, std::string_view name) {
     for (const Algorithm* const algorithm : collective::all()) {
-        if (algorithm->op == op && algorithm->name == name) return *algorithm;
+        if (algorithm->op == op && algorithm->name == name) return algorithm;
     }
-    throw LogicError("no algorithm \"" + std::string(name) + "\" for " + std::string(weft::name(op)));
-}
-
-const Algorithm& choose(Collective op, std::uint32_t members, Bytes message) {
-    switch (op) {
-        case Collective::all_to_all:
-        case Collective::point_to_point:
-            return find_algorithm(op, "direct");
-        case Collective::all_reduce:
-            if (members > 8 && message <= 64_KiB) return find_algorithm(op, "halving_doubling");
-            break;
-        default:
-            break;
-    }
-    return find_algorithm(op, "ring");
+    return nullptr;
 }
 
 }  // namespace weft

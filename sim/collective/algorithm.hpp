@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -25,28 +24,52 @@ enum class Collective : std::uint8_t {
 
 std::string_view name(Collective op);  // "all_reduce", ...
 
+// How the members of a group sit on nodes.
+struct GroupShape {
+    std::uint32_t members = 1;
+    std::uint32_t nodes = 1;
+    bool even = true;  // every node has equally many members, and they follow one another
+
+    std::uint32_t per_node() const { return even ? members / nodes : 1; }  // members of one block
+    std::uint32_t blocks() const { return members / per_node(); }
+    bool operator==(const GroupShape&) const = default;
+};
+
 // Whom member i of n sends to in every round of a phase.
 enum class Peer : std::uint8_t {
-    shift,     // member (i + distance) mod n, all members
-    chain,     // member i + 1, all members but the last
-    exchange,  // member i xor distance, members below `span` (a power of two)
-    fold,      // member i sends to i - distance, members at or above `distance` (the extra ones beyond a power of two)
-    unfold,    // the reverse of fold
-    all,       // every other member, all at once
+    shift,          // member (i + distance) mod n, all members
+    shift_in_span,  // the same inside each run of `span` members
+    chain,          // member i + 1, all members but the last
+    exchange,       // member i xor distance, members below `span` (a power of two)
+    fold,           // member i sends to i - distance, members at or above `distance` (beyond a power of two)
+    unfold,         // the reverse of fold
+    grow,           // member i sends to i + distance, members below `distance` (a binomial tree's round)
+    shrink,         // the reverse of grow
+    all,            // every other member, all at once
+    listed,         // along `edges`
+};
+
+struct Edge {
+    std::uint32_t from = 0, to = 0;
+    double weight = 1.0;  // of the phase's fraction
+    bool operator==(const Edge&) const = default;
 };
 
 // `repeat` equal rounds. In each, every sender moves `fraction` of the message to its peer (Peer::all: to each of its
 // peers). `hops` is the number of messages on the critical path whose latencies add up: equal to `repeat` where each
-// round waits for the one before, smaller where chunks follow one another down a chain.
+// round waits for the one before, smaller where chunks follow one another down a chain. A `listed` phase has its
+// critical path counted apart: `hops` messages inside nodes and `hops_across` between them.
 struct Phase {
     Peer peer = Peer::shift;
     std::uint32_t distance = 1;
-    std::uint32_t span = 0;  // members taking part in an `exchange`; 0 elsewhere
+    std::uint32_t span = 0;  // of `exchange` and `shift_in_span`; 0 elsewhere
     double fraction = 1.0;
     std::uint32_t repeat = 1;
     std::uint32_t hops = 1;
+    std::uint32_t hops_across = 0;  // of `listed`
     double duty = 1.0;  // share of the rounds in which a sender sends: below 1 where a chain fills and drains
     bool reduce = false;
+    std::vector<Edge> edges{};  // of `listed`
 
     // What one sender moves to one peer in the whole phase, as a fraction of the message.
     double volume() const { return fraction * repeat * duty; }
@@ -62,26 +85,35 @@ struct Transfer {
     bool operator==(const Transfer&) const = default;
 };
 
-// For n >= 2 members the full message (nccl-tests convention: the larger of send and receive buffer) has `chunks(n)`
+// The numbering of members that an algorithm is laid on (see ChannelPlanner).
+enum class Order : std::uint8_t {
+    rings,  // neighbours in the order are neighbours on the links; every second node is passed backwards
+    trees,  // the same inside every node; the first member of each node is the one by its NIC
+    given,  // the caller's
+};
+
+// What an algorithm asks of the machine besides links.
+enum class Needs : std::uint8_t { nothing, reducing_switch };
+
+// For n >= 2 members the full message (nccl-tests convention: the larger of send and receive buffer) has `chunks`
 // pieces. The root of a broadcast, and the sender of a point_to_point, is member 0; the root of a reduce is the last.
+// An algorithm that needs a reducing switch has the switch copy and add: its phases move less than its transfers.
 struct Algorithm {
     std::string_view name;  // "ring", "halving_doubling", "direct"
     Collective op;
-    std::uint32_t (*chunks)(std::uint32_t n);
-    std::vector<Phase> (*phases)(std::uint32_t n);
-    std::vector<Transfer> (*transfers)(std::uint32_t n);  // by round
-    std::uint32_t most_members = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t (*chunks)(const GroupShape& shape);
+    std::vector<Phase> (*phases)(const GroupShape& shape);
+    std::vector<Transfer> (*transfers)(const GroupShape& shape);  // by round
+    bool (*runs)(const GroupShape& shape) = [](const GroupShape&) { return true; };
+    Order order = Order::rings;
+    Needs needs = Needs::nothing;
 };
 
-// The peer of member i in a phase among n, or n if i does not send. Not defined for Peer::all (LogicError).
+// The peer of member i in a phase among n, or n if i does not send. Not defined for Peer::all and Peer::listed
+// (LogicError).
 std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n);
 
-const Algorithm& find_algorithm(Collective op, std::string_view name);  // throws LogicError if unknown
-
-// The algorithm that runs `op` on a message of this size: the bandwidth-optimal ring (direct messages where an
-// operation has no ring), except for small all-reduces in larger groups, where the 2 log2(n) latencies of halving and
-// doubling beat the ring's 2 (n - 1). The limits are round numbers, not a library's tuning table.
-const Algorithm& choose(Collective op, std::uint32_t members, Bytes message);
+const Algorithm* find_algorithm(Collective op, std::string_view name);  // null if there is none
 
 namespace collective {
 std::span<const Algorithm* const> all();  // every registered algorithm, sorted by file

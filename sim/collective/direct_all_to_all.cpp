@@ -6,10 +6,12 @@ namespace weft::collective {
 extern const Algorithm direct_all_to_all{
     .name = "direct",
     .op = Collective::all_to_all,
-    .chunks = [](std::uint32_t n) { return n; },
-    .phases = [](std::uint32_t n) { return std::vector{Phase{.peer = Peer::all, .fraction = 1.0 / n}}; },
+    .chunks = [](const GroupShape& shape) { return shape.members; },
+    .phases =
+        [](const GroupShape& shape) { return std::vector{Phase{.peer = Peer::all, .fraction = 1.0 / shape.members}}; },
     .transfers =
-        [](std::uint32_t n) {
+        [](const GroupShape& shape) {
+            const std::uint32_t n = shape.members;
             std::vector<Transfer> transfers;
             for (std::uint32_t from = 0; from < n; ++from) {
                 for (std::uint32_t to = 0; to < n; ++to) {

@@ -19,7 +19,8 @@ Phase exchange_phase(std::uint32_t core, std::uint32_t distance, bool reduce) {
             .reduce = reduce};
 }
 
-std::vector<Phase> phases_of(std::uint32_t n) {
+std::vector<Phase> phases_of(const GroupShape& shape) {
+    const std::uint32_t n = shape.members;
     const std::uint32_t core = core_of(n);
     std::vector<Phase> phases;
     if (core < n) phases.push_back({.peer = Peer::fold, .distance = core, .reduce = true});
@@ -52,10 +53,11 @@ void append_whole_messages(std::vector<Transfer>& transfers, std::uint32_t round
     }
 }
 
-std::vector<Transfer> transfers_of(std::uint32_t n) {
+std::vector<Transfer> transfers_of(const GroupShape& shape) {
+    const std::uint32_t n = shape.members;
     std::vector<Transfer> transfers;
     std::uint32_t round = 0;
-    for (const Phase& phase : phases_of(n)) {
+    for (const Phase& phase : phases_of(shape)) {
         if (phase.peer == Peer::exchange) {
             append_exchange(transfers, round, phase);
         } else {
@@ -71,7 +73,7 @@ std::vector<Transfer> transfers_of(std::uint32_t n) {
 extern const Algorithm halving_doubling_all_reduce{
     .name = "halving_doubling",
     .op = Collective::all_reduce,
-    .chunks = core_of,
+    .chunks = [](const GroupShape& shape) { return core_of(shape.members); },
     .phases = phases_of,
     .transfers = transfers_of,
 };

@@ -6,13 +6,14 @@ namespace weft::collective {
 extern const Algorithm point_to_point{
     .name = "direct",
     .op = Collective::point_to_point,
-    .chunks = [](std::uint32_t) { return std::uint32_t{1}; },
-    .phases = [](std::uint32_t) { return std::vector{Phase{.peer = Peer::chain}}; },
+    .chunks = [](const GroupShape&) { return std::uint32_t{1}; },
+    .phases = [](const GroupShape&) { return std::vector{Phase{.peer = Peer::chain}}; },
     .transfers =
-        [](std::uint32_t) {
+        [](const GroupShape&) {
             return std::vector{Transfer{0, 0, 1, 0, false}};
         },
-    .most_members = 2,
+    .runs = [](const GroupShape& shape) { return shape.members == 2; },
+    .order = Order::given,
 };
 
 }  // namespace weft::collective

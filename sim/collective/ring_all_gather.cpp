@@ -6,10 +6,11 @@ namespace weft::collective {
 extern const Algorithm ring_all_gather{
     .name = "ring",
     .op = Collective::all_gather,
-    .chunks = [](std::uint32_t n) { return n; },
-    .phases = [](std::uint32_t n) { return std::vector{ring_phase(n, false)}; },
+    .chunks = [](const GroupShape& shape) { return shape.members; },
+    .phases = [](const GroupShape& shape) { return std::vector{ring_phase(shape.members, false)}; },
     .transfers =
-        [](std::uint32_t n) {
+        [](const GroupShape& shape) {
+            const std::uint32_t n = shape.members;
             std::vector<Transfer> transfers;
             append_ring_rounds(transfers, n, 0, false);
             return transfers;

@@ -7,13 +7,15 @@ namespace weft::collective {
 extern const Algorithm ring_all_reduce{
     .name = "ring",
     .op = Collective::all_reduce,
-    .chunks = [](std::uint32_t n) { return n; },
+    .chunks = [](const GroupShape& shape) { return shape.members; },
     .phases =
-        [](std::uint32_t n) {
+        [](const GroupShape& shape) {
+            const std::uint32_t n = shape.members;
             return std::vector{ring_phase(n, true), ring_phase(n, false)};
         },
     .transfers =
-        [](std::uint32_t n) {
+        [](const GroupShape& shape) {
+            const std::uint32_t n = shape.members;
             std::vector<Transfer> transfers;
             append_ring_rounds(transfers, n, 0, true);
             append_ring_rounds(transfers, n, n - 1, false);

@@ -4,16 +4,16 @@
 namespace weft::collective {
 namespace {
 
-std::vector<Phase> phases_of(std::uint32_t n) { return {chain_phase(n)}; }
+std::vector<Phase> phases_of(const GroupShape& shape) { return {chain_phase(shape.members)}; }
 
 }  // namespace
 
 extern const Algorithm ring_broadcast{
     .name = "ring",
     .op = Collective::broadcast,
-    .chunks = chain_chunks,
+    .chunks = [](const GroupShape& shape) { return chain_chunks(shape.members); },
     .phases = phases_of,
-    .transfers = chain_transfers,
+    .transfers = [](const GroupShape& shape) { return chain_transfers(shape.members); },
 };
 
 }  // namespace weft::collective

@@ -4,13 +4,15 @@
 namespace weft::collective {
 namespace {
 
-std::vector<Phase> phases_of(std::uint32_t n) {
+std::vector<Phase> phases_of(const GroupShape& shape) {
+    const std::uint32_t n = shape.members;
     Phase phase = chain_phase(n);
     phase.reduce = true;
     return {phase};
 }
 
-std::vector<Transfer> transfers_of(std::uint32_t n) {
+std::vector<Transfer> transfers_of(const GroupShape& shape) {
+    const std::uint32_t n = shape.members;
     std::vector<Transfer> transfers = chain_transfers(n);
     for (Transfer& transfer : transfers) transfer.reduce = true;
     return transfers;
@@ -21,7 +23,7 @@ std::vector<Transfer> transfers_of(std::uint32_t n) {
 extern const Algorithm ring_reduce{
     .name = "ring",
     .op = Collective::reduce,
-    .chunks = chain_chunks,
+    .chunks = [](const GroupShape& shape) { return chain_chunks(shape.members); },
     .phases = phases_of,
     .transfers = transfers_of,
 };

@@ -7,10 +7,11 @@ namespace weft::collective {
 extern const Algorithm ring_reduce_scatter{
     .name = "ring",
     .op = Collective::reduce_scatter,
-    .chunks = [](std::uint32_t n) { return n; },
-    .phases = [](std::uint32_t n) { return std::vector{ring_phase(n, true)}; },
+    .chunks = [](const GroupShape& shape) { return shape.members; },
+    .phases = [](const GroupShape& shape) { return std::vector{ring_phase(shape.members, true)}; },
     .transfers =
-        [](std::uint32_t n) {
+        [](const GroupShape& shape) {
+            const std::uint32_t n = shape.members;
             std::vector<Transfer> transfers;
             append_ring_rounds(transfers, n, 0, true);
             return transfers;

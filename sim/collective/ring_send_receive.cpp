@@ -7,10 +7,11 @@ namespace weft::collective {
 extern const Algorithm ring_send_receive{
     .name = "ring",
     .op = Collective::send_receive,
-    .chunks = [](std::uint32_t) { return std::uint32_t{1}; },
-    .phases = [](std::uint32_t) { return std::vector{Phase{.peer = Peer::shift}}; },
+    .chunks = [](const GroupShape&) { return std::uint32_t{1}; },
+    .phases = [](const GroupShape&) { return std::vector{Phase{.peer = Peer::shift}}; },
     .transfers =
-        [](std::uint32_t n) {
+        [](const GroupShape& shape) {
+            const std::uint32_t n = shape.members;
             std::vector<Transfer> transfers;
             for (std::uint32_t i = 0; i < n; ++i) transfers.push_back({0, i, (i + 1) % n, i, false});
             return transfers;

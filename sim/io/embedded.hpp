@@ -15,6 +15,7 @@ struct File {
 std::span<const File> catalog();   // models/catalog
 std::span<const File> devices();   // models/devices
 std::span<const File> machines();  // topologies/machines
+std::span<const File> tuners();    // topologies/tuners
 std::span<const File> study();     // workloads/study
 
 }  // namespace weft::embedded

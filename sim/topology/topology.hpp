@@ -48,6 +48,18 @@ class Router {
     // The link by which `rank`'s traffic leaves its node towards the network (and `downlink`: enters it).
     virtual LinkId uplink(RankId rank) const = 0;
     virtual LinkId downlink(RankId rank) const = 0;
+    // How many non-minimal routes there are to spread over besides `route`, and one of them (i < detours).
+    virtual std::uint32_t detours(RankId /*from*/, RankId /*to*/) const { return 0; }
+    virtual Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t /*i*/) const {
+        return route(from, to, salt);
+    }
+};
+
+// Which routes traffic takes where a network offers detours.
+enum class Routing : std::uint8_t {
+    minimal,
+    valiant,   // all of it spreads over the detours (Valiant, SIAM J. Comput. 11 (1982) 350-361)
+    adaptive,  // as much as makes the busiest link least busy (as UGAL does: Singh, PhD thesis, Stanford 2005)
 };
 
 enum class NodeKind : std::uint8_t { accelerator, nic, node_switch, network_switch };
@@ -62,6 +74,7 @@ struct Topology {
     Table<LinkClassId, LinkClass> classes;
     Table<RankId, NodeId> endpoint;  // vertex of each rank
     std::unique_ptr<const Router> router;
+    Routing routing = Routing::minimal;
 
     std::uint32_t node_of(RankId rank) const { return static_cast<std::uint32_t>(rank) / ranks_per_node; }
     std::uint32_t local_of(RankId rank) const { return static_cast<std::uint32_t>(rank) % ranks_per_node; }

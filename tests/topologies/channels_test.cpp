@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tests/topologies/route_walk.hpp"
+#include "topologies/channels.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {
@@ -44,7 +45,7 @@ double gigabytes(BytesPerSecond rate) { return rate.value / 1e9; }
 
 TEST(frontier_rings, four_rings_fill_the_one_link_edges_of_a_node) {
     const Topology topology = Machine::load("frontier").topology(1);
-    const Communicator rings = ChannelPlanner(topology).ring(ranks(0, 8));
+    const Communicator rings = ChannelPlanner(topology).lay(ranks(0, 8), Order::rings);
     EXPECT_EQ(rings.channels.size(), 4U);
     EXPECT_NEAR(gigabytes(aggregate(topology, rings)), 200, 1e-9);
     std::uint32_t one_link_edges = 0;
@@ -60,7 +61,7 @@ TEST(frontier_rings, four_rings_fill_the_one_link_edges_of_a_node) {
 TEST(frontier_rings, are_those_that_rccl_lays) {
     const Topology topology = Machine::load("frontier").topology(1);
     std::vector<std::vector<std::uint32_t>> orders;
-    for (const std::vector<RankId>& ring : ChannelPlanner(topology).ring(ranks(0, 8)).channels) {
+    for (const std::vector<RankId>& ring : ChannelPlanner(topology).lay(ranks(0, 8), Order::rings).channels) {
         std::vector<std::uint32_t>& order = orders.emplace_back();
         for (const RankId rank : ring) order.push_back(static_cast<std::uint32_t>(rank));
     }
@@ -68,33 +69,6 @@ TEST(frontier_rings, are_those_that_rccl_lays) {
         orders,
         (std::vector<std::vector<std::uint32_t>>{
             {0, 1, 3, 2, 4, 5, 7, 6}, {0, 6, 7, 5, 4, 2, 3, 1}, {0, 1, 5, 4, 6, 7, 3, 2}, {0, 2, 3, 7, 6, 4, 5, 1}}));
-}
-
-// Achievable rates times the library's efficiency, against ring bus bandwidths of large messages that were published
-// (rows named in the machine files).
-TEST(library_constants, reach_the_published_bus_bandwidths) {
-    const auto in_node = [](const char* name) {
-        const Machine machine = Machine::load(name);
-        const Topology topology = machine.topology(1);
-        const Communicator rings = ChannelPlanner(topology).ring(ranks(0, topology.ranks));
-        double slowest = 0;
-        for (const auto& [link, load] : loads(topology, rings)) {
-            slowest = std::max(slowest, load / topology.link(link).bandwidth.value);
-        }
-        return machine.info().library_cost.efficiency_in_node * static_cast<double>(rings.channels.size()) / slowest /
-               1e9;
-    };
-    EXPECT_GT(in_node("frontier"), 86);   // Frontier, 8 dies, all-gather of 128 MiB to 1 GiB: 88 to 91
-    EXPECT_LT(in_node("frontier"), 107);  // LUMI, slope of all-gather from 512 KiB to 1 MiB per rank
-    EXPECT_NEAR(in_node("dgx-a100"), 232.8, 2);
-    EXPECT_NEAR(in_node("dgx-h100"), 365.6, 2);
-
-    const Machine frontier = Machine::load("frontier");
-    const Topology topology = frontier.topology(8);
-    const BytesPerSecond port = topology.link(topology.router->uplink(RankId(0))).bandwidth;
-    const double across = 4 * gigabytes(port) * frontier.info().library_cost.efficiency_across;
-    EXPECT_GT(across, 71);  // Frontier, 64 dies, 256 MiB to 1 GiB: all-gather 71, reduce-scatter 72 to 79
-    EXPECT_LT(across, 85);  // LUMI, 16 dies, all-reduce of 128 MiB
 }
 
 struct Group {
@@ -112,7 +86,7 @@ class rings : public testing::TestWithParam<Group> {};
 TEST_P(rings, reach_the_closed_bound_together) {
     const Group& group = GetParam();
     const Topology topology = Machine::load(group.machine).topology(group.nodes);
-    const Communicator communicator = ChannelPlanner(topology).ring(group.members);
+    const Communicator communicator = ChannelPlanner(topology).lay(group.members, Order::rings);
     expect_orders_of(communicator, group.members);
     EXPECT_EQ(communicator.channels.size(), group.channels);
     EXPECT_NEAR(gigabytes(aggregate(topology, communicator)), group.gigabytes, 1e-6);
@@ -152,7 +126,7 @@ TEST_P(rings_of, whole_nodes_use_every_nic_alike) {
     const std::uint32_t nodes = std::min(machine.info().nodes, 5U);
     if (nodes < 2) GTEST_SKIP() << "a machine of one node";
     const Topology topology = machine.topology(nodes);
-    const Communicator communicator = ChannelPlanner(topology).ring(ranks(0, topology.ranks));
+    const Communicator communicator = ChannelPlanner(topology).lay(ranks(0, topology.ranks), Order::rings);
     expect_orders_of(communicator, ranks(0, topology.ranks));
     const auto load = loads(topology, communicator);
     std::set<std::uint32_t> up, down;
@@ -171,7 +145,8 @@ TEST_P(rings_of, nodes_are_joined_rail_to_rail) {
     const Machine machine = Machine::load(GetParam());
     if (machine.info().nodes < 2) GTEST_SKIP() << "a machine of one node";
     const Topology topology = machine.topology(2);
-    for (const std::vector<RankId>& ring : ChannelPlanner(topology).ring(ranks(0, topology.ranks)).channels) {
+    for (const std::vector<RankId>& ring :
+         ChannelPlanner(topology).lay(ranks(0, topology.ranks), Order::rings).channels) {
         const std::size_t half = ring.size() / 2;
         EXPECT_EQ(topology.local_of(ring[half - 1]), topology.local_of(ring[half]));
         EXPECT_EQ(topology.local_of(ring.back()), topology.local_of(ring.front()));
@@ -182,9 +157,9 @@ TEST_P(rings_of, nodes_are_joined_rail_to_rail) {
 TEST_P(rings_of, repeat_exactly) {
     const Topology topology = Machine::load(GetParam()).topology(3);
     ChannelPlanner planner(topology);
-    const Communicator first = planner.ring(ranks(0, topology.ranks));
-    EXPECT_EQ(planner.ring(ranks(0, topology.ranks)).channels, first.channels);
-    EXPECT_EQ(ChannelPlanner(topology).ring(ranks(0, topology.ranks)).channels, first.channels);
+    const Communicator first = planner.lay(ranks(0, topology.ranks), Order::rings);
+    EXPECT_EQ(planner.lay(ranks(0, topology.ranks), Order::rings).channels, first.channels);
+    EXPECT_EQ(ChannelPlanner(topology).lay(ranks(0, topology.ranks), Order::rings).channels, first.channels);
 }
 
 TEST_P(rings_of, whole_machine_is_planned_group_by_group) {
@@ -192,9 +167,9 @@ TEST_P(rings_of, whole_machine_is_planned_group_by_group) {
     const Topology topology = machine.topology(machine.info().nodes);
     ChannelPlanner planner(topology);
     const std::uint32_t n = topology.ranks_per_node;
-    const Communicator model = planner.ring(ranks(0, n));
+    const Communicator model = planner.lay(ranks(0, n), Order::rings);
     for (std::uint32_t node = 1; node < machine.info().nodes; ++node) {
-        const Communicator rings = planner.ring(ranks(node * n, n));
+        const Communicator rings = planner.lay(ranks(node * n, n), Order::rings);
         ASSERT_EQ(rings.channels.size(), model.channels.size());
         for (std::size_t c = 0; c < model.channels.size(); ++c) {
             for (std::uint32_t i = 0; i < n; ++i) {
@@ -213,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(shipped, rings_of, testing::ValuesIn(machine_names()), 
 TEST(channel_planner, uneven_nodes_take_the_channels_of_the_larger) {
     const Topology topology = Machine::load("frontier").topology(2);
     const std::vector<RankId> members = joined(ranks(0, 8), ranks(10, 2));  // all of node 0, a package of node 1
-    const Communicator communicator = ChannelPlanner(topology).ring(members);
+    const Communicator communicator = ChannelPlanner(topology).lay(members, Order::rings);
     expect_orders_of(communicator, members);
     EXPECT_EQ(communicator.channels.size(), 4U);
 }
@@ -221,14 +196,54 @@ TEST(channel_planner, uneven_nodes_take_the_channels_of_the_larger) {
 TEST(channel_planner, nodes_are_passed_in_the_callers_order) {
     const Topology topology = Machine::load("frontier").topology(3);
     const std::vector<RankId> members{RankId(17), RankId(1), RankId(9)};
-    EXPECT_EQ(ChannelPlanner(topology).ring(members).channels, (std::vector<std::vector<RankId>>{members}));
+    EXPECT_EQ(ChannelPlanner(topology).lay(members, Order::rings).channels,
+              (std::vector<std::vector<RankId>>{members}));
 }
 
-TEST(channel_planner, single_keeps_the_order_given) {
+TEST(channel_planner, keeps_the_order_given_where_asked) {
     const Topology topology = Machine::load("frontier").topology(1);
     const std::vector<RankId> members{RankId(5), RankId(2), RankId(7)};
-    EXPECT_EQ(ChannelPlanner(topology).single(members).channels, (std::vector<std::vector<RankId>>{members}));
-    EXPECT_EQ(ChannelPlanner(topology).ring({RankId(4)}).size(), 1U);
+    EXPECT_EQ(ChannelPlanner(topology).lay(members, Order::given).channels,
+              (std::vector<std::vector<RankId>>{members}));
+    EXPECT_EQ(ChannelPlanner(topology).lay({RankId(4)}, Order::rings).size(), 1U);
+}
+
+// The first member of every node of a channel is the one by the NIC, the same on all nodes.
+TEST(channel_planner, trees_take_every_node_alike) {
+    const Topology topology = Machine::load("frontier").topology(3);
+    const Communicator trees = ChannelPlanner(topology).lay(ranks(0, 24), Order::trees);
+    ASSERT_EQ(trees.channels.size(), 4U);
+    std::set<LinkId> ports;
+    for (const std::vector<RankId>& channel : trees.channels) {
+        for (std::size_t i = 8; i < 24; ++i)
+            EXPECT_EQ(topology.local_of(channel[i]), topology.local_of(channel[i - 8]));
+        ports.insert(topology.router->uplink(channel.front()));
+    }
+    EXPECT_EQ(ports.size(), 4U) << "each channel has a NIC of its own";
+}
+
+// Eight data-parallel groups of one rank per node go through four NICs; a group of whole nodes has them to itself.
+TEST(channel_planner, tells_groups_that_share_nics) {
+    const Topology topology = Machine::load("frontier").topology(4);
+    const auto ports = [&](const std::vector<RankId>& members, std::vector<std::uint32_t> busy) {
+        return ChannelPlanner(topology, std::move(busy)).lay(members, Order::rings).ports;
+    };
+    EXPECT_EQ(ports(ranks(0, 4, 8), {}), Ports::shared);
+    EXPECT_EQ(ports(ranks(0, 32), {}), Ports::own);
+    EXPECT_EQ(ports(ranks(0, 16, 2), {}), Ports::shared) << "the other die of each package is busy";
+    EXPECT_EQ(ports(ranks(0, 16, 2), {0, 2, 4, 6}), Ports::own) << "nobody else is there";
+    EXPECT_EQ(ports(ranks(0, 4), {}), Ports::own) << "inside a node no NIC is used";
+
+    const Topology dgx = Machine::load("dgx-h100").topology(2);
+    EXPECT_EQ(ChannelPlanner(dgx).lay(ranks(0, 2, 8), Order::rings).ports, Ports::own) << "a NIC for every GPU";
+}
+
+TEST(group_shape, counts_nodes_and_says_whether_they_hold_equally_many) {
+    const Topology topology = Machine::load("frontier").topology(3);
+    EXPECT_EQ(shape_of(topology, ranks(0, 24)), (GroupShape{.members = 24, .nodes = 3}));
+    EXPECT_EQ(shape_of(topology, ranks(0, 3, 8)), (GroupShape{.members = 3, .nodes = 3}));
+    EXPECT_EQ(shape_of(topology, ranks(0, 10)), (GroupShape{.members = 10, .nodes = 2, .even = false}));
+    EXPECT_EQ(shape_of(topology, ranks(0, 10)).per_node(), 1U);
 }
 
 }  // namespace

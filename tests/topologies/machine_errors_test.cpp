@@ -91,7 +91,7 @@ TEST(machine_files, all_mistakes_come_at_once) {
     std::vector<std::string> keys;
     for (const auto& [key, message] : errors_of(text)) keys.push_back(key);
     EXPECT_EQ(keys, (std::vector<std::string>{"links.wire.bandwidth.efficiency", "node.nics.attached[1]",
-                                              "network.global", "library.name", "library.nam"}));
+                                              "network.global", "libraries[0].name", "libraries[0].nam"}));
 }
 
 TEST(machine_files, the_good_one_is_read) { EXPECT_TRUE(errors_of(small_machine(good_network)).empty()); }

@@ -70,9 +70,17 @@ TEST_P(machine, figures_are_physical) {
         EXPECT_GE(link_class.latency, Seconds{});
         EXPECT_LT(link_class.latency, 10_us);
     }
-    EXPECT_GT(info_.library_cost.launch, Seconds{});
-    EXPECT_GT(info_.library_cost.efficiency_in_node, 0.0);
-    EXPECT_LE(info_.library_cost.efficiency_across, 1.0);
+    for (const Library& library : info_.libraries) {
+        EXPECT_GE(library.launch, Seconds{}) << library.name;
+        for (const Collective op : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                                    Collective::broadcast, Collective::all_to_all}) {
+            EXPECT_TRUE(std::any_of(library.costs.begin(), library.costs.end(),
+                                    [&](const ProtocolCost& cost) {
+                                        return cost.serves(op) && find_algorithm(op, cost.algorithm) != nullptr;
+                                    }))
+                << library.name << " cannot run " << name(op);
+        }
+    }
     EXPECT_GT(info_.bisection, BytesPerSecond{});
     EXPECT_TRUE(std::is_sorted(info_.neighbourhoods.begin(), info_.neighbourhoods.end()));
 }

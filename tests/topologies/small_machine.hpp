@@ -22,12 +22,13 @@ inline std::string small_machine(const std::string& network) {
               "nics": { "attached": [0, 1], "link": "wire", "source": "test" } },
     "network": )" +
            network + R"(,
-    "library": { "name": "test",
+    "libraries": [ { "name": "test",
         "launch": { "value": "1 us", "source": "test" },
-        "step_in_node": { "value": "1 us", "source": "test" },
-        "step_across": { "value": "1 us", "source": "test" },
-        "efficiency_in_node": { "value": 1, "source": "test" },
-        "efficiency_across": { "value": 1, "source": "test" } }
+        "blocking": { "value": "0 us", "source": "test" },
+        "costs": [
+            { "algorithm": "ring", "protocol": "Simple", "step_in_node": "1 us", "step_across": "1 us", "source": "test" },
+            { "algorithm": "direct", "protocol": "Simple", "step_in_node": "1 us", "step_across": "1 us", "source": "test" }
+        ] } ]
 })";
 }
 

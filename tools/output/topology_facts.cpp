@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "topologies/channels.hpp"
+
 namespace weft {
 
 namespace {
@@ -37,7 +39,7 @@ RingFacts lay_rings(const Topology& topology) {
     std::vector<RankId> node;
     for (std::uint32_t i = 0; i < topology.ranks_per_node; ++i) node.push_back(RankId(i));
     RingFacts facts;
-    facts.orders = ChannelPlanner(topology).ring(node).channels;
+    facts.orders = ChannelPlanner(topology).lay(node, Order::rings).channels;
     if (node.size() < 2) return facts;
     std::map<LinkId, double> loads;
     for (const std::vector<RankId>& order : facts.orders) {

@@ -51,7 +51,7 @@ std::string to_json(const MachineInfo& machine, const TopologyFacts& facts) {
     Json json{{"machine", machine.name},
               {"title", machine.title},
               {"device", machine.device},
-              {"library", machine.library},
+              {"library", machine.library().name},
               {"nodes", facts.nodes},
               {"machine_nodes", machine.nodes},
               {"accelerators", facts.accelerators},

@@ -50,6 +50,8 @@ class ExchangeSpans {
 // The logged calls of `script`, which `run` has simulated.
 std::vector<LoggedCall> timed(const Script& script, const Simulation& run, RankId rank) {
     const Job& job = run.plan.job;
+    const Library& library = run.plan.machine.library();
+    const Seconds alone = library.launch + library.blocking;  // of a call in a group of one
     std::vector<std::uint32_t> sizes;
     for (const Call& call : script.calls()) sizes.push_back(group_size(call.group, job.layout, rank));
     ExchangeSpans spans(run, job.layout.grid().coordinate(rank, "pipeline"));
@@ -58,7 +60,7 @@ std::vector<LoggedCall> timed(const Script& script, const Simulation& run, RankI
         if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
         const Call& call = script.calls()[action.subject];
         const std::uint32_t size = sizes[action.subject];
-        const Seconds latency = size == 1 ? run.plan.machine.library_cost.launch : spans.latency_of(call);
+        const Seconds latency = size == 1 ? alone : spans.latency_of(call);
         if (call.through != Through::deepspeed) continue;
         WEFT_CHECK(action.kind == Action::Kind::call, "a logged call blocks");
         log.push_back({logged_name(call), logged_size(call, size), latency});

@@ -1,5 +1,7 @@
 #include "workloads/step/groups.hpp"
 
+#include <fmt/format.h>
+
 #include "sim/base/check.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -19,9 +21,20 @@ std::vector<Cell> make_cells(const Plan& plan, Folding folding) {
     return cells;
 }
 
+namespace {
+
+Library library_of(const Plan& plan) {
+    Library library = plan.machine.library();
+    if (plan.job.deepspeed.log_calls == Setting::on) library.launch += library.blocking;
+    return library;
+}
+
+}  // namespace
+
 Groups::Groups(const Plan& plan, const Topology& topology, Folding folding, ProgramBuilder& builder)
     : plan_(plan),
       topology_(topology),
+      library_(library_of(plan)),
       folding_(folding),
       builder_(builder),
       grid_(plan.job.layout.grid()),
@@ -63,58 +76,60 @@ std::uint32_t Groups::find(const Cell& cell, const Call& call) {
     return it->second;
 }
 
+GroupCosts Groups::lay(std::vector<std::vector<RankId>> groups) {
+    const GroupShape shape = shape_of(topology_, groups.front());
+    return {topology_, library_, shape, [this, groups = std::move(groups)](Order order) {
+                std::vector<Communicator> communicators;
+                for (const std::vector<RankId>& members : groups) communicators.push_back(planner_.lay(members, order));
+                return communicators;
+            }};
+}
+
 Groups::Set Groups::make_boundary(RankId sender, std::uint32_t to, const Call& call) {
-    Set set;
     Call sending = call;
     sending.direction = Direction::send;
-    set.lane = lane(sending);
-    set.size = set.parties = 2;
     const std::vector<RankId> senders =
         folding_ == Folding::none ? std::vector{sender} : grid_.slice("pipeline", grid_.coordinate(sender, "pipeline"));
-    for (const RankId from : senders) set.communicators.push_back(planner_.single({from, on_stage(from, to)}));
-    return set;
+    std::vector<std::vector<RankId>> pairs;
+    for (const RankId from : senders) pairs.push_back({from, on_stage(from, to)});
+    const auto groups = static_cast<std::uint32_t>(pairs.size());
+    return {.lane = lane(sending), .size = 2, .parties = 2, .groups = groups, .costs = lay(std::move(pairs))};
 }
 
 Groups::Set Groups::make_set(const Cell& cell, GroupKind kind) {
     const RankGroups& groups = groups_of(kind);
-    const auto lay = [&](const std::vector<RankId>& group) {
-        return groups.stages() > 1 ? planner_.single(group) : planner_.ring(group);
-    };
-    Set set;
-    set.lane = lanes::of(kind);
     const std::vector<RankId> own = groups.members(cell.representative);
-    set.size = static_cast<std::uint32_t>(own.size());
+    const auto size = static_cast<std::uint32_t>(own.size());
+    std::vector<std::vector<RankId>> together;
+    std::uint32_t parties = size;
     if (folding_ == Folding::none) {
-        set.parties = set.size;
-        set.communicators.push_back(lay(own));
-        return set;
+        together.push_back(own);
+    } else {
+        parties = size == 1 ? 1 : groups.stages();
+        for (const RankId rank : grid_.slice("pipeline", cell.stage)) {
+            if (groups.is_first_of_stage(rank)) together.push_back(groups.members(rank));
+        }
     }
-    set.parties = set.size == 1 ? 1 : groups.stages();
-    for (const RankId rank : grid_.slice("pipeline", cell.stage)) {
-        if (groups.is_first_of_stage(rank)) set.communicators.push_back(lay(groups.members(rank)));
-    }
-    return set;
+    const auto count = static_cast<std::uint32_t>(together.size());
+    return {
+        .lane = lanes::of(kind), .size = size, .parties = parties, .groups = count, .costs = lay(std::move(together))};
 }
 
 CommunicationId Groups::communication(std::uint32_t index, const Call& call) {
     Set& set = sets_[index];
     const auto known = set.communications.find({call.op, call.message.value, call.first_use.value});
     if (known != set.communications.end()) return known->second;
-    const LibraryCost& library = plan_.machine.library_cost;
-    const Algorithm& algorithm = choose(call.op, set.size, call.message);
-    auto [costs, fresh] = set.costs.try_emplace(&algorithm);
-    if (fresh) costs->second = cost(algorithm, set.communicators, topology_, library);
+    const std::optional<Choice> choice = set.costs.choose(call.op, call.message);
+    WEFT_CHECK(choice.has_value(),
+               fmt::format("the library {} has no {} for {} members", library_.name, name(call.op), set.size));
     std::vector<Leg> legs;
-    for (const PhaseCost& phase : costs->second) {
+    for (const PhaseCost& phase : set.costs.phases(*choice)) {
         const Seconds set_up = legs.empty() ? call.first_use : Seconds{};
         legs.push_back(
-            {builder_.pattern(phase.pattern), phase.latency + set_up, call.message * phase.bytes_per_message_byte});
+            {builder_.pattern(phase.pattern), phase.latency(call.message) + set_up, phase.bytes(call.message)});
     }
-    const Communication what{.op = call.op,
-                             .dimension = set.lane,
-                             .group_size = set.size,
-                             .groups = static_cast<std::uint32_t>(set.communicators.size()),
-                             .message = call.message};
+    const Communication what{
+        .op = call.op, .dimension = set.lane, .group_size = set.size, .groups = set.groups, .message = call.message};
     const CommunicationId id = builder_.communication(what, legs);
     set.communications.emplace(std::tuple{call.op, call.message.value, call.first_use.value}, id);
     return id;

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "sim/collective/communicator.hpp"
+#include "sim/collective/group_costs.hpp"
 #include "sim/program/program_builder.hpp"
 #include "sim/topology/topology.hpp"
-#include "topologies/machine.hpp"
+#include "topologies/channels.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
 #include "workloads/plan.hpp"
 
@@ -48,23 +48,26 @@ class Groups {
 
   private:
     struct Set {
-        std::vector<Communicator> communicators;
         LaneId lane{};
         std::uint32_t size = 1, parties = 1;
-        std::map<const Algorithm*, std::vector<PhaseCost>> costs;
-        std::map<std::tuple<Collective, double, double>, CommunicationId> communications;
-        std::vector<std::pair<ExchangeId, CommunicationId>> exchanges;
+        std::uint32_t groups = 1;  // laid together
+        GroupCosts costs;
+        std::map<std::tuple<Collective, double, double>, CommunicationId> communications{};
+        std::vector<std::pair<ExchangeId, CommunicationId>> exchanges{};
     };
     // Kind, the rank the group is known by, and of a boundary the receiving stage and the port.
     using Key = std::tuple<GroupKind, RankId, std::uint32_t, std::uint32_t>;
 
     const RankGroups& groups_of(GroupKind kind);
     RankId on_stage(RankId rank, std::uint32_t stage) const;
+    // The groups of a set, whose members are given group by group.
+    GroupCosts lay(std::vector<std::vector<RankId>> groups);
     Set make_boundary(RankId sender, std::uint32_t to, const Call& call);
     Set make_set(const Cell& cell, GroupKind kind);
 
     const Plan& plan_;
     const Topology& topology_;
+    const Library library_;  // the machine's, with the caller's wait for every call where calls block
     Folding folding_;
     ProgramBuilder& builder_;
     RankGrid grid_;

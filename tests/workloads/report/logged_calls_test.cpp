@@ -91,7 +91,7 @@ TEST_P(every_log, has_calls_that_do_not_overlap) {
     Study job = study();
     job.job.deepspeed.log_calls = Setting::on;
     const Seconds step = since_start(simulate_step(job, make_plan(job)).timeline.end);
-    const Seconds launch = job.machine.info().library_cost.launch;
+    const Seconds launch = job.machine.info().library().launch + job.machine.info().library().blocking;
     Seconds sum;
     for (const LoggedCall& call : logged_calls(job, RankId{0}, 1)) {
         sum += call.latency;
@@ -114,7 +114,8 @@ TEST(logged_calls, in_groups_of_one_last_as_long_as_a_launch) {
         log, {}, [](const LoggedCall& call) { return call.name == "all_reduce" ? call.size : Bytes{}; });
     EXPECT_EQ(largest->name, "all_reduce");
     EXPECT_EQ(largest->size.value, 2 * make_plan(job).stages.front().parameters());
-    EXPECT_EQ(largest->latency, job.machine.info().library_cost.launch);
+    const Library& library = job.machine.info().library();
+    EXPECT_EQ(largest->latency, library.launch + library.blocking);
 }
 
 // 1F1B with one micro-batch: rank 0 posts its receive at once after its sends, and waits there until the other stage

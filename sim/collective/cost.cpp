@@ -1,0 +1,90 @@
+#include "sim/collective/cost.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "sim/collective/phase_traffic.hpp"
+
+namespace weft {
+namespace {
+
+bool same_traffic(const Phase& a, const Phase& b) {
+    return a.peer == b.peer && a.distance == b.distance && a.span == b.span && a.hops == b.hops && a.duty == b.duty &&
+           a.hops_across == b.hops_across && a.edges == b.edges;
+}
+
+PhaseCost route_phase(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
+                      const ProtocolCost& protocol) {
+    PhaseTraffic traffic(topology, protocol);
+    for (const Communicator& communicator : communicators) traffic.add(phase, communicator);
+    return {.pattern = traffic.pattern(),
+            .path = traffic.latency(),
+            .bytes_per_message_byte = phase.volume(),
+            .overlap = protocol.overlap};
+}
+
+// `costs` are those of `phases`, one by one.
+std::vector<PhaseCost> join_stretches(std::span<const Phase> phases, std::vector<PhaseCost> costs, Seconds launch) {
+    std::vector<PhaseCost> stretches;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        if (i > 0 && same_traffic(phases[i - 1], phases[i])) {
+            stretches.back().path += costs[i].path;
+            stretches.back().bytes_per_message_byte += costs[i].bytes_per_message_byte;
+        } else {
+            stretches.push_back(std::move(costs[i]));
+        }
+    }
+    stretches.front().launch = launch;
+    return stretches;
+}
+
+// Time of the bytes on idle links.
+Seconds idle(const PhaseCost& phase, Bytes message) {
+    return is_unlimited(phase.pattern) ? Seconds{} : phase.bytes(message) / phase.pattern.alone;
+}
+
+}  // namespace
+
+Seconds PhaseCost::latency(Bytes message) const {
+    if (overlap == 1.0 || path == Seconds{}) return launch + path;
+    // (L^p + B^p)^(1/p) - B, in terms of the smaller over the larger so that nothing overflows or cancels.
+    const double l = path.value, b = idle(*this, message).value;
+    if (l >= b) return launch + Seconds{l * std::pow(1.0 + std::pow(b / l, overlap), 1.0 / overlap) - b};
+    return launch + Seconds{b * std::expm1(std::log1p(std::pow(l / b, overlap)) / overlap)};
+}
+
+Seconds PhaseCost::time(Bytes message) const { return latency(message) + idle(*this, message); }
+
+std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
+                            std::span<const Communicator> communicators, const Topology& topology,
+                            const Library& library, const ProtocolCost& protocol) {
+    WEFT_CHECK(!communicators.empty(), "a collective without communicators");
+    for (const Communicator& communicator : communicators) {
+        WEFT_CHECK(communicator.size() == shape.members, "communicators in lock step have equally many members");
+    }
+    const Seconds launch = library.launch + protocol.launch;
+    if (shape.members < 2) return {{.launch = launch}};
+    WEFT_CHECK(algorithm.runs(shape), std::string(algorithm.name) + " cannot run in a group of this shape");
+
+    const std::vector<Phase> phases = algorithm.phases(shape);
+    std::vector<PhaseCost> costs;  // one per phase
+    for (const Phase& phase : phases) {
+        std::size_t known = 0;  // routes are the costly part: each kind of traffic is routed once
+        while (known < costs.size() && !same_traffic(phases[known], phase)) ++known;
+        costs.push_back(known < costs.size() ? costs[known] : route_phase(phase, communicators, topology, protocol));
+        costs.back().bytes_per_message_byte = phase.volume();
+    }
+    return join_stretches(phases, std::move(costs), launch);
+}
+
+Seconds time_of(std::span<const PhaseCost> phases, Bytes message) {
+    Seconds sum;
+    for (const PhaseCost& phase : phases) sum += phase.time(message);
+    return sum;
+}
+
+}  // namespace weft

@@ -1,0 +1,40 @@
+// What an algorithm costs among communicators that run it in lock step.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/base/quantity.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "sim/collective/communicator.hpp"
+#include "sim/collective/library.hpp"
+#include "sim/network/network_model.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+// A stretch of an algorithm on the wire: latency first, then message x bytes_per_message_byte on the pattern.
+struct PhaseCost {
+    Pattern pattern{};
+    Seconds launch{};                     // paid in full, before
+    Seconds path{};                       // latencies on the critical path
+    double bytes_per_message_byte = 0.0;  // moved by one sender to one peer
+    double overlap = 1.0;                 // see ProtocolCost
+
+    Bytes bytes(Bytes message) const { return message * bytes_per_message_byte; }
+    // launch + what of the path the bytes of `message` do not hide on idle links.
+    Seconds latency(Bytes message) const;
+    // On idle links, to the end.
+    Seconds time(Bytes message) const;
+};
+
+// The algorithm run in lock step by communicators of equal size and shape (LogicError otherwise, or if the algorithm
+// cannot run in that shape). Phases on the same traffic that follow one another are one stretch. The first stretch
+// carries the launch latencies; a group of one costs nothing else.
+std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
+                            std::span<const Communicator> communicators, const Topology& topology,
+                            const Library& library, const ProtocolCost& protocol);
+
+Seconds time_of(std::span<const PhaseCost> phases, Bytes message);  // on idle links
+
+}  // namespace weft

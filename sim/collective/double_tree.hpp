@@ -1,0 +1,43 @@
+// Two binary trees over the same nodes in which every node but the roots has children in at most one, so that with half
+// of the message in each, all nodes send and receive about the same (Sanders, Speck and Traeff, "Two-tree algorithms
+// for full bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009) 581-594).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace weft::collective {
+
+constexpr std::uint32_t no_parent = 0xffffffff;
+
+// The parent of every one of n nodes in tree 0 or 1. In tree 0, node r > 0 with lowest set bit b hangs below the node
+// that has b cleared and 2 b set, or only b cleared if that one does not exist: odd nodes are leaves. Tree 1 is its
+// mirror image for an even n, and is shifted by one for an odd n: even nodes are leaves.
+inline std::vector<std::uint32_t> tree_parents(std::uint32_t n, std::uint32_t tree) {
+    const auto in_tree_0 = [n](std::uint32_t r) {
+        if (r == 0) return no_parent;
+        const std::uint32_t lowest = std::uint32_t{1} << std::countr_zero(r);
+        const std::uint32_t above = (r ^ lowest) | (lowest << 1);
+        return above < n ? above : r ^ lowest;
+    };
+    const auto swapped = [n](std::uint32_t r) { return n % 2 == 0 ? n - 1 - r : (r + n - 1) % n; };
+    const auto back = [n](std::uint32_t r) { return n % 2 == 0 ? n - 1 - r : (r + 1) % n; };
+    std::vector<std::uint32_t> parents(n);
+    for (std::uint32_t r = 0; r < n; ++r) {
+        const std::uint32_t parent = in_tree_0(tree == 0 ? r : swapped(r));
+        parents[r] = tree == 0 || parent == no_parent ? parent : back(parent);
+    }
+    return parents;
+}
+
+// Edges from every node to the root, 0 for the root.
+inline std::vector<std::uint32_t> tree_depths(const std::vector<std::uint32_t>& parents) {
+    std::vector<std::uint32_t> depths(parents.size());
+    for (std::size_t r = 0; r < parents.size(); ++r) {
+        for (std::uint32_t at = parents[r]; at != no_parent; at = parents[at]) ++depths[r];
+    }
+    return depths;
+}
+
+}  // namespace weft::collective

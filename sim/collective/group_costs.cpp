@@ -1,0 +1,79 @@
+#include "sim/collective/group_costs.hpp"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+// The largest message that one member sends another at once.
+Bytes largest_message(const Algorithm& algorithm, const GroupShape& shape, Bytes message) {
+    double fraction = 0.0;
+    for (const Phase& phase : algorithm.phases(shape)) fraction = std::max(fraction, phase.fraction);
+    return message * fraction;
+}
+
+}  // namespace
+
+GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay)
+    : topology_(topology), library_(library), shape_(shape), lay_(std::move(lay)) {}
+
+std::vector<Choice> GroupCosts::candidates(Collective op, const Preference& preference) const {
+    std::vector<Choice> found;
+    for (const ProtocolCost& protocol : library_.costs) {
+        const Algorithm* const algorithm = find_algorithm(op, protocol.algorithm);
+        const bool wanted = (preference.algorithm.empty() || preference.algorithm == protocol.algorithm) &&
+                            (preference.protocol.empty() || preference.protocol == protocol.protocol);
+        if (algorithm != nullptr && wanted && protocol.serves(op) && algorithm->runs(shape_))
+            found.push_back({algorithm, &protocol});
+    }
+    return found;
+}
+
+std::optional<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const {
+    if (!library_.tuner || shape_.members < 2) return std::nullopt;
+    const TunerTable& table = library_.tuner->table(shape_);
+    std::optional<Choice> best;
+    Seconds least;
+    for (const Choice& choice : candidates) {
+        for (const TunerRow& row : table.rows) {
+            if (row.algorithm != choice.protocol->algorithm || row.protocol != choice.protocol->protocol) continue;
+            const Seconds time = predicted_time(table, row, op, shape_, message);
+            if (best && !(time < least)) continue;
+            best = choice;
+            least = time;
+        }
+    }
+    return best;
+}
+
+std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Preference& preference) {
+    std::vector<Choice> possible = candidates(op, preference);
+    if (preference.protocol.empty()) {
+        std::erase_if(possible, [&](const Choice& choice) {
+            const Bytes one = largest_message(*choice.algorithm, shape_, message);
+            return one <= choice.protocol->over || one > choice.protocol->most;
+        });
+    }
+    if (possible.size() < 2) return possible.empty() ? std::nullopt : std::optional(possible.front());
+    if (const std::optional<Choice> tuned = by_tuner(op, message, possible)) return tuned;
+    return *std::min_element(possible.begin(), possible.end(), [&](const Choice& a, const Choice& b) {
+        return idle_time(a, message) < idle_time(b, message);
+    });
+}
+
+const std::vector<Communicator>& GroupCosts::communicators(Order order) {
+    const auto [it, fresh] = communicators_.try_emplace(order);
+    if (fresh) it->second = lay_(order);
+    return it->second;
+}
+
+const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
+    const auto [it, fresh] = phases_.try_emplace(choice);
+    if (fresh) {
+        it->second = cost(*choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_,
+                          *choice.protocol);
+    }
+    return it->second;
+}
+
+}  // namespace weft

@@ -1,0 +1,59 @@
+// The collectives of one set of equal groups: which algorithm and protocol the library takes for a call, and what it
+// costs. Traffic is worked out once for each algorithm and protocol that is looked at.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/collective/cost.hpp"
+
+namespace weft {
+
+struct Choice {
+    const Algorithm* algorithm = nullptr;
+    const ProtocolCost* protocol = nullptr;
+    auto operator<=>(const Choice&) const = default;
+};
+
+// What a caller forces; empty: the library's choice.
+struct Preference {
+    std::string algorithm, protocol;
+};
+
+class GroupCosts {
+  public:
+    // The communicators of the set, laid in an order.
+    using Lay = std::function<std::vector<Communicator>(Order)>;
+
+    GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay);
+
+    const GroupShape& shape() const { return shape_; }
+
+    // Every algorithm and protocol that can run `op`, in the order of the library's table.
+    std::vector<Choice> candidates(Collective op, const Preference& preference = {}) const;
+    // The candidate that the library takes: by its tuner's prediction if it has one for the algorithms of `op`,
+    // otherwise the cheapest on idle links; of equals the first. Empty if there is no candidate.
+    std::optional<Choice> choose(Collective op, Bytes message, const Preference& preference = {});
+
+    const std::vector<PhaseCost>& phases(const Choice& choice);
+    Seconds idle_time(const Choice& choice, Bytes message) { return time_of(phases(choice), message); }
+
+  private:
+    const std::vector<Communicator>& communicators(Order order);
+    std::optional<Choice> by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const;
+
+    const Topology& topology_;
+    const Library& library_;
+    GroupShape shape_;
+    Lay lay_;
+    std::map<Order, std::vector<Communicator>> communicators_;
+    std::map<Choice, std::vector<PhaseCost>> phases_;
+};
+
+}  // namespace weft

@@ -1,0 +1,97 @@
+// The traffic that one phase of an algorithm puts on links, and the latencies on its critical path.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "sim/base/quantity.hpp"
+#include "sim/base/table.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "sim/collective/communicator.hpp"
+#include "sim/collective/library.hpp"
+#include "sim/network/network_model.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+// Loads of links, summed densely: a cell per link of the topology, and which of them are in use. In units of 2^-40, so
+// that a sum does not depend on the order of its terms and links that carry the same are equal to the bit.
+class LinkLoads {
+  public:
+    using Units = std::int64_t;
+    static Units units(double load) { return std::llround(load * unit); }
+
+    explicit LinkLoads(const Topology& topology) : load_(topology.tail.size()) {}
+
+    void add(LinkId link, Units load) {
+        if (load_[link] == 0) used_.push_back(link);
+        load_[link] += load;
+    }
+    void add(const LinkLoads& other) {
+        for (const LinkId link : other.used_) add(link, other.load_[link]);
+    }
+    double operator[](LinkId link) const { return static_cast<double>(load_[link]) / unit; }
+    const std::vector<LinkId>& used() const { return used_; }
+    void clear();
+
+  private:
+    static constexpr double unit = 1099511627776.0;
+    Table<LinkId, Units> load_;
+    std::vector<LinkId> used_;
+};
+
+// Accumulates the loads of one phase over any number of communicators that run it in lock step (all the equal groups
+// of a program, say), and the latency of the slowest.
+class PhaseTraffic {
+  public:
+    PhaseTraffic(const Topology& topology, const ProtocolCost& protocol);
+
+    // The unit of flow is one byte from each sender to each of its peers, split over the channels: each message loads
+    // its links with 1 / channels / efficiency. Channel c takes the routes of salt c. All communicators of one
+    // PhaseTraffic run the same phase. Groups of one add nothing.
+    void add(const Phase& phase, const Communicator& communicator);
+
+    // Loads sorted by link. `alone`: of the slowest communicator, its own messages sharing links. `cap`: the protocol's
+    // rate, and for a phase with duty < 1 that share of the rate that an idle network gives.
+    // Where the fabric routes adaptively, the share of each message that takes detours is the smallest that makes the
+    // busiest link least busy (one share for the phase).
+    Pattern pattern() const;
+
+    // Of the slowest channel: messages that follow one another (shift, chain) along the worst `hops` in a row, round
+    // the ring as often as need be; for listed edges `hops` times the slowest message in a node and `hops_across` times
+    // the slowest between nodes; otherwise `hops` times the slowest message. A message takes the protocol's step and
+    // the latencies of its links.
+    Seconds latency() const { return latency_; }
+
+  private:
+    // What messages load: by minimal routes; for those that have detours both ways are kept apart.
+    struct Traffic {
+        LinkLoads fixed, minimal, detour;
+        explicit Traffic(const Topology& topology) : fixed(topology), minimal(topology), detour(topology) {}
+        void add(const Traffic& other);
+        void clear();
+    };
+    struct Message {
+        Seconds latency;
+        bool across = false;
+    };
+
+    Message add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
+    void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
+    double detoured(const Traffic& traffic) const;
+    std::vector<LinkLoad> loads(const Traffic& traffic) const;
+
+    const Topology& topology_;
+    const ProtocolCost& protocol_;
+    Traffic own_, sum_;              // of the communicator being added, and of all
+    std::vector<Message> messages_;  // of the channel being added
+    BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
+    BytesPerSecond cap_{std::numeric_limits<double>::infinity()};
+    double duty_ = 1.0;
+    Seconds latency_;
+};
+
+}  // namespace weft

@@ -1,0 +1,82 @@
+// All-reduce on trees, as NCCL lays them: a chain inside every node down to the member at the NIC, two binary trees
+// over the nodes with half of the message in each. Sums go up and results come down in small chunks, all links working
+// at once: latency grows with the logarithm of the nodes, and a node sends the message once, whatever their number.
+#include <algorithm>
+
+#include "sim/collective/algorithm.hpp"
+#include "sim/collective/double_tree.hpp"
+
+namespace weft::collective {
+namespace {
+
+std::uint32_t depth_of(std::uint32_t nodes) {
+    std::uint32_t depth = 0;
+    for (const std::uint32_t tree : {0U, 1U}) {
+        for (const std::uint32_t d : tree_depths(tree_parents(nodes, tree))) depth = std::max(depth, d);
+    }
+    return depth;
+}
+
+std::vector<Phase> phases_of(const GroupShape& shape) {
+    const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
+    Phase phase{.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * depth_of(nodes), .reduce = true};
+    for (std::uint32_t node = 0; node < nodes; ++node) {
+        for (std::uint32_t i = 0; i + 1 < m; ++i) {
+            phase.edges.push_back({node * m + i + 1, node * m + i});
+            phase.edges.push_back({node * m + i, node * m + i + 1});
+        }
+    }
+    for (const std::uint32_t tree : {0U, 1U}) {
+        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
+        for (std::uint32_t node = 0; node < nodes; ++node) {
+            if (parents[node] == no_parent) continue;
+            phase.edges.push_back({node * m, parents[node] * m, 0.5});
+            phase.edges.push_back({parents[node] * m, node * m, 0.5});
+        }
+    }
+    return {phase};
+}
+
+std::vector<Transfer> transfers_of(const GroupShape& shape) {
+    const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
+    std::vector<Transfer> transfers;
+    std::uint32_t round = 0;
+    const auto chain = [&](std::uint32_t from, std::uint32_t to, bool reduce) {
+        for (std::uint32_t node = 0; node < nodes; ++node) {
+            for (const std::uint32_t half : {0U, 1U}) {
+                transfers.push_back({round, node * m + from, node * m + to, half, reduce});
+            }
+        }
+        ++round;
+    };
+    const auto level = [&](std::uint32_t depth, bool up) {
+        for (const std::uint32_t tree : {0U, 1U}) {
+            const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
+            const std::vector<std::uint32_t> depths = tree_depths(parents);
+            for (std::uint32_t node = 0; node < nodes; ++node) {
+                if (depths[node] != depth) continue;
+                const std::uint32_t child = node * m, parent = parents[node] * m;
+                transfers.push_back({round, up ? child : parent, up ? parent : child, tree, up});
+            }
+        }
+        ++round;
+    };
+    for (std::uint32_t i = m - 1; i > 0; --i) chain(i, i - 1, true);
+    for (std::uint32_t d = depth_of(nodes); d > 0; --d) level(d, true);
+    for (std::uint32_t d = 1; d <= depth_of(nodes); ++d) level(d, false);
+    for (std::uint32_t i = 1; i < m; ++i) chain(i - 1, i, false);
+    return transfers;
+}
+
+}  // namespace
+
+extern const Algorithm tree_all_reduce{
+    .name = "tree",
+    .op = Collective::all_reduce,
+    .chunks = [](const GroupShape&) { return std::uint32_t{2}; },
+    .phases = phases_of,
+    .transfers = transfers_of,
+    .order = Order::trees,
+};
+
+}  // namespace weft::collective

@@ -1,0 +1,24 @@
+// How a job finds the fabric of a machine: where its nodes are, how traffic is routed, and what others send meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+struct Fabric {
+    std::optional<Routing> routing{};        // absent: the machine's own
+    std::vector<std::uint32_t> placement{};  // the machine's node that each node of the job is; empty: the first ones
+    // By link class: the share of its bandwidth that other traffic takes, at least 0 and below 1.
+    std::vector<std::pair<std::string, double>> background{};
+};
+
+std::optional<Routing> find_routing(std::string_view name);  // "minimal", "valiant", "adaptive"
+
+}  // namespace weft

@@ -1,0 +1,163 @@
+#include "topologies/library_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "sim/io/diagnostics.hpp"
+#include "sim/io/shipped.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::array every_collective{Collective::all_reduce,   Collective::all_gather,    Collective::reduce_scatter,
+                                      Collective::broadcast,    Collective::reduce,        Collective::all_to_all,
+                                      Collective::send_receive, Collective::point_to_point};
+
+std::vector<std::string> collective_names() {
+    std::vector<std::string> names;
+    for (const Collective op : every_collective) names.emplace_back(name(op));
+    return names;
+}
+
+std::vector<std::string> algorithm_names() {
+    std::vector<std::string> names;
+    for (const Algorithm* algorithm : collective::all()) {
+        if (std::find(names.begin(), names.end(), algorithm->name) == names.end()) names.emplace_back(algorithm->name);
+    }
+    return names;
+}
+
+// { "value": "2.4 us", "source": "..." }
+Seconds sourced_duration(Field& parent, std::string_view key) {
+    Field field = parent.object(key);
+    const Seconds value = field.duration("value");
+    field.text("source");
+    field.done();
+    return value;
+}
+
+double read_efficiency(Field& row, std::string_view key, double otherwise) {
+    const double value = row.number(key, otherwise);
+    if (value > 0.0 && value <= 1.0) return value;
+    row.error(key, fmt::format("expected a number above 0 and at most 1, got {}", value));
+    return 1.0;
+}
+
+std::vector<Collective> read_operations(Field& row) {
+    std::vector<Collective> ops;
+    if (!row.has("operations")) return ops;
+    for (Field& element : row.list("operations")) {
+        const std::string text = element.as_text();
+        if (const std::optional<Collective> op = find_collective(text)) {
+            ops.push_back(*op);
+        } else if (!text.empty()) {
+            row.error("operations",
+                      fmt::format("no collective is called \"{}\"{}", text, suggestion(text, collective_names())));
+        }
+    }
+    return ops;
+}
+
+ProtocolCost read_cost(Field row) {
+    ProtocolCost cost;
+    cost.algorithm = row.choice("algorithm", algorithm_names());
+    cost.protocol = row.text("protocol");
+    cost.ops = read_operations(row);
+    cost.launch = row.duration("launch", Seconds{});
+    cost.step_in_node = row.duration("step_in_node");
+    cost.step_across = row.duration("step_across");
+    cost.efficiency_in_node = read_efficiency(row, "efficiency_in_node", 1.0);
+    cost.efficiency_across = read_efficiency(row, "efficiency_across", 1.0);
+    cost.efficiency_shared = read_efficiency(row, "efficiency_shared", cost.efficiency_across);
+    cost.rate_in_node = row.bandwidth("rate_in_node", cost.rate_in_node);
+    cost.rate_across = row.bandwidth("rate_across", cost.rate_across);
+    cost.overlap = row.number("overlap", 1.0);
+    if (cost.overlap < 1.0) row.error("overlap", fmt::format("expected at least 1, got {}", cost.overlap));
+    cost.over = row.bytes("over", cost.over);
+    cost.most = row.bytes("most", cost.most);
+    row.text("source");
+    row.done();
+    return cost;
+}
+
+TunerTable read_table(Field table) {
+    TunerTable result;
+    result.bus = table.bandwidth("bus");
+    table.text("source");
+    for (Field& row : table.list("rows")) {
+        TunerRow& read = result.rows.emplace_back();
+        read.algorithm = row.choice("algorithm", {"ring", "tree"});
+        read.protocol = row.text("protocol");
+        read.base = row.duration("base");
+        read.in_node = row.duration("in_node");
+        read.across = row.duration("across");
+        read.post = row.duration("post", Seconds{});
+        read.ratio_few = row.number("ratio_few");
+        read.ratio_many = row.number("ratio_many");
+        if (row.has("correction")) {
+            for (Field& element : row.list("correction")) read.correction.push_back(element.as_number());
+        }
+        row.done();
+    }
+    table.done();
+    return result;
+}
+
+std::optional<Tuner> read_tuner(Field& library) {
+    const std::string tuner = library.text("tuner", "");
+    if (tuner.empty()) return std::nullopt;
+    const std::vector<std::string> known = shipped_names(embedded::tuners());
+    if (!is_path(tuner) && std::find(known.begin(), known.end(), tuner) == known.end()) {
+        library.error("tuner", fmt::format("no tuner is called \"{}\"{}", tuner, suggestion(tuner, known)));
+        return std::nullopt;
+    }
+    return load_tuner(tuner);
+}
+
+}  // namespace
+
+std::optional<Collective> find_collective(std::string_view name) {
+    const auto letters = [](std::string_view text) {
+        std::string kept;
+        for (const char c : text) {
+            if (c != '_' && c != '-') kept += c;
+        }
+        return kept;
+    };
+    for (const Collective op : every_collective) {
+        if (letters(name) == letters(weft::name(op))) return op;
+    }
+    if (letters(name) == "sendrecv") return Collective::send_receive;
+    if (letters(name) == "bcast") return Collective::broadcast;
+    return std::nullopt;
+}
+
+std::vector<Library> read_libraries(Field& machine) {
+    std::vector<Library> libraries;
+    for (Field& field : machine.list("libraries")) {
+        Library& library = libraries.emplace_back();
+        library.name = field.text("name");
+        library.tuner = read_tuner(field);
+        library.launch = sourced_duration(field, "launch");
+        library.blocking = sourced_duration(field, "blocking");
+        for (Field& row : field.list("costs")) library.costs.push_back(read_cost(row));
+        field.done();
+    }
+    if (libraries.empty()) machine.error("libraries", "expected at least one communication library");
+    return libraries;
+}
+
+Tuner load_tuner(std::string_view name) {
+    NamedDocument file = open_shipped(embedded::tuners(), "tuner", name);
+    Field root = file.document.root();
+    root.text("source");
+    Tuner tuner{.in_node = read_table(root.object("in_node")), .across = read_table(root.object("across"))};
+    root.done();
+    file.document.check();
+    return tuner;
+}
+
+}  // namespace weft

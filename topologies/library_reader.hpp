@@ -1,0 +1,41 @@
+// The "libraries" of a machine file: the communication libraries that were measured on the machine. The first is the
+// default.
+//
+//   "libraries": [ {
+//     "name": "rccl",
+//     "tuner": "rccl-mi200",                                // a file of topologies/tuners; absent: cheapest by "costs"
+//     "launch":   { "value": "12 us", "source": "..." },    // per call, on the device
+//     "blocking": { "value": "18 us", "source": "..." },    // per call, on a host that waits for it
+//     "costs": [ {                                          // see ProtocolCost for the meaning
+//       "algorithm": "ring", "protocol": "LL",
+//       "operations": ["all_gather"],                       // absent: all that the algorithm runs
+//       "launch": "0 us",                                   // absent: 0
+//       "step_in_node": "1.3 us", "step_across": "40 us",
+//       "efficiency_in_node": 0.3, "efficiency_across": 0.025,
+//       "efficiency_shared": 0.01,                          // absent: as efficiency_across
+//       "rate_in_node": "20 GB/s", "rate_across": "2.5 GB/s",   // absent: as fast as the links
+//       "overlap": 1,                                       // absent: 1
+//       "over": "16 KiB", "most": "1 MiB",                  // absent: any message
+//       "source": "..."
+//     } ]
+//   } ]
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sim/collective/library.hpp"
+#include "sim/io/document.hpp"
+
+namespace weft {
+
+// Records every error at its place.
+std::vector<Library> read_libraries(Field& machine);
+
+// A file of topologies/tuners (shipped, or a path). Throws ConfigError.
+Tuner load_tuner(std::string_view name);
+
+std::optional<Collective> find_collective(std::string_view name);  // "all_reduce"; also "allreduce", "all-reduce"
+
+}  // namespace weft
