@@ -34,6 +34,7 @@ std::vector<PhaseCost> join_stretches(std::span<const Phase> phases, std::vector
         if (i > 0 && same_traffic(phases[i - 1], phases[i])) {
             stretches.back().path += costs[i].path;
             stretches.back().bytes_per_message_byte += costs[i].bytes_per_message_byte;
+            ++stretches.back().phases;
         } else {
             stretches.push_back(std::move(costs[i]));
         }

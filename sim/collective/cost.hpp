@@ -1,6 +1,7 @@
 // What an algorithm costs among communicators that run it in lock step.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct PhaseCost {
     Seconds path{};                       // latencies on the critical path
     double bytes_per_message_byte = 0.0;  // moved by one sender to one peer
     double overlap = 1.0;                 // see ProtocolCost
+    std::size_t phases = 1;               // of the algorithm, that this stretch joins
 
     Bytes bytes(Bytes message) const { return message * bytes_per_message_byte; }
     // launch + what of the path the bytes of `message` do not hide on idle links.

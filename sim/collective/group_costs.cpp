@@ -46,13 +46,15 @@ std::optional<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::sp
     return best;
 }
 
+bool GroupCosts::carries(const Choice& choice, Bytes message) const {
+    const Bytes one = largest_message(*choice.algorithm, shape_, message);
+    return one > choice.protocol->over && one <= choice.protocol->most;
+}
+
 std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Preference& preference) {
     std::vector<Choice> possible = candidates(op, preference);
     if (preference.protocol.empty()) {
-        std::erase_if(possible, [&](const Choice& choice) {
-            const Bytes one = largest_message(*choice.algorithm, shape_, message);
-            return one <= choice.protocol->over || one > choice.protocol->most;
-        });
+        std::erase_if(possible, [&](const Choice& choice) { return !carries(choice, message); });
     }
     if (possible.size() < 2) return possible.empty() ? std::nullopt : std::optional(possible.front());
     if (const std::optional<Choice> tuned = by_tuner(op, message, possible)) return tuned;

@@ -37,6 +37,8 @@ class GroupCosts {
 
     // Every algorithm and protocol that can run `op`, in the order of the library's table.
     std::vector<Choice> candidates(Collective op, const Preference& preference = {}) const;
+    // Whether the protocol is made for the messages that members then send one another (ProtocolCost::over and most).
+    bool carries(const Choice& choice, Bytes message) const;
     // The candidate that the library takes: by its tuner's prediction if it has one for the algorithms of `op`,
     // otherwise the cheapest on idle links; of equals the first. Empty if there is no candidate.
     std::optional<Choice> choose(Collective op, Bytes message, const Preference& preference = {});

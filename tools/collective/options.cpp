@@ -1,0 +1,175 @@
+#include "tools/collective/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "sim/io/diagnostics.hpp"
+#include "tools/collective/sizes.hpp"
+#include "topologies/library_reader.hpp"
+
+namespace weft {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string text_of(const po::variables_map& arguments, const char* name) {
+    return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
+}
+
+// One of `allowed`; its place there.
+std::size_t one_of(const po::variables_map& arguments, const char* option, const Words& allowed) {
+    const std::string text = text_of(arguments, option);
+    const auto found = std::find(allowed.begin(), allowed.end(), text);
+    if (found != allowed.end()) return static_cast<std::size_t>(found - allowed.begin());
+    throw po::error(fmt::format("--{}: expected {}, got \"{}\"{}", option, fmt::join(allowed, ", "), text,
+                                suggestion(text, allowed)));
+}
+
+Collective read_op(const std::string& text) {
+    if (const auto op = find_collective(text)) return *op;
+    const Words known{"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                      "reduce",     "all_to_all", "send_receive",   "point_to_point"};
+    throw po::error(fmt::format("no collective is called \"{}\"{} (known: {})", text, suggestion(text, known),
+                                fmt::join(known, ", ")));
+}
+
+std::uint32_t read_count(const po::variables_map& arguments, const char* option, std::uint32_t otherwise) {
+    if (arguments.count(option) == 0) return otherwise;
+    // Read as signed, because Boost wraps -1 round.
+    const std::int64_t value = arguments[option].as<std::int64_t>();
+    if (value >= 1 && value <= std::numeric_limits<std::uint32_t>::max()) return static_cast<std::uint32_t>(value);
+    throw po::error(fmt::format("--{}: expected at least 1, got {}", option, value));
+}
+
+std::uint32_t read_rank(std::string_view text, std::uint32_t ranks) {
+    std::uint32_t rank = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (error == std::errc{} && end == text.data() + text.size() && rank < ranks) return rank;
+    throw po::error(fmt::format("--order: expected ranks from 0 to {} as in 0,2-5,1; got \"{}\"", ranks - 1, text));
+}
+
+// "0,2,4-7": each rank once.
+std::vector<std::uint32_t> read_order(std::string_view text, std::uint32_t ranks) {
+    std::vector<std::uint32_t> order;
+    std::vector<char> named(ranks, 0);
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        const std::string_view part = text.substr(begin, comma - begin);
+        const std::size_t dash = part.find('-');
+        const std::uint32_t first = read_rank(part.substr(0, dash), ranks);
+        const std::uint32_t last = dash == part.npos ? first : read_rank(part.substr(dash + 1), ranks);
+        for (std::uint32_t rank = first; rank <= last; ++rank) {
+            if (named[rank] != 0) throw po::error(fmt::format("--order: rank {} stands there twice", rank));
+            named[rank] = 1;
+            order.push_back(rank);
+        }
+        begin = comma + 1;
+    }
+    if (order.size() == ranks) return order;
+    throw po::error(fmt::format("--order: expected all {} ranks, got {}", ranks, order.size()));
+}
+
+SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& machine) {
+    SetLayout layout{.ranks = read_count(arguments, "ranks", 1),
+                     .ranks_per_node = read_count(arguments, "ranks-per-node", machine.accelerators_per_node),
+                     .groups = read_count(arguments, "groups", 1),
+                     .channels = read_count(arguments, "channels", 0)};
+    if (layout.ranks_per_node > machine.accelerators_per_node) {
+        throw po::error(fmt::format("--ranks-per-node: a node of {} has {} accelerators, not {}", machine.name,
+                                    machine.accelerators_per_node, layout.ranks_per_node));
+    }
+    if (layout.nodes() > machine.nodes) {
+        throw po::error(fmt::format("--ranks: {} has {} nodes, which hold {} ranks at {} per node, not {}",
+                                    machine.name, machine.nodes, std::uint64_t{machine.nodes} * layout.ranks_per_node,
+                                    layout.ranks_per_node, layout.ranks));
+    }
+    if (layout.ranks % layout.groups != 0) {
+        throw po::error(fmt::format("--groups: {} ranks do not fill {} equal groups", layout.ranks, layout.groups));
+    }
+    if (arguments.count("order") > 0) layout.order = read_order(text_of(arguments, "order"), layout.ranks);
+    return layout;
+}
+
+// "slingshot.global=0.3"
+std::pair<std::string, double> read_background(const std::string& text) {
+    const std::size_t equals = text.rfind('=');
+    double share = -1.0;
+    if (equals != text.npos) {
+        const char* const end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, share);
+        if (error != std::errc{} || stop != end) share = -1.0;
+    }
+    if (share >= 0.0 && share < 1.0) return {text.substr(0, equals), share};
+    throw po::error(
+        fmt::format("--background: expected CLASS=SHARE, a share of at least 0 and below 1; got \"{}\"", text));
+}
+
+Fabric read_fabric(const po::variables_map& arguments) {
+    Fabric fabric;
+    if (arguments.count("routing") > 0) {
+        const Words names{"minimal", "valiant", "adaptive"};
+        fabric.routing = find_routing(names[one_of(arguments, "routing", names)]);
+    }
+    if (arguments.count("background") > 0) {
+        for (const std::string& each : arguments["background"].as<Words>()) {
+            fabric.background.push_back(read_background(each));
+        }
+    }
+    return fabric;
+}
+
+}  // namespace
+
+const Library& library_named(const MachineInfo& machine, const std::string& name) {
+    if (name.empty()) return machine.library();
+    if (const Library* const library = machine.find_library(name)) return *library;
+    Words known;
+    for (const Library& library : machine.libraries) known.push_back(library.name);
+    throw po::error(fmt::format("--library: {} has no \"{}\"{} (it has: {})", machine.name, name,
+                                suggestion(name, known), fmt::join(known, ", ")));
+}
+
+void add_collective_options(po::options_description& options, po::positional_options_description& positional) {
+    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+    const auto count = [](const char* value) { return po::value<std::int64_t>()->value_name(value); };
+    options.add_options()("op", text("OP")->required(), "the collective")(
+        "machine", text("MACHINE")->required(), "a shipped machine, or a machine file")("ranks", count("N")->required(),
+                                                                                        "ranks of all groups together")(
+        "ranks-per-node", count("K"), "the first K accelerators of every node (default: all)")(
+        "groups", count("G"), "deal the ranks by stride into G groups, which all run the collective at once")(
+        "sizes", text("SIZES")->default_value("8:1G:2"),
+        "first:last:factor, or a list with commas; K, M and G are powers of 1024")(
+        "library", text("L"), "a library of the machine file (default: its first)")(
+        "algorithm", text("A"), "force an algorithm")("protocol", text("P"), "force a protocol")(
+        "channels", count("C"), "force so many channels (default: as found on the links)")(
+        "order", text("RANKS"), "force this order of the ranks, in one channel, as in 0,2,4-7,1,3")(
+        "routing", text("R"), "minimal, valiant or adaptive (default: the machine's)")(
+        "background", po::value<Words>()->value_name("CLASS=SHARE")->composing(),
+        "other traffic takes this share of the links of a class (may be repeated)")(
+        "calls", text("HOW")->default_value("blocking"),
+        "blocking: the host waits for each call; queued: it issues them back to back")(
+        "format", text("F")->default_value("nccl"), "whose table and size convention: nccl or osu")(
+        "explain", po::bool_switch(), "phases, bottlenecks and the candidates with their times")(
+        "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows");
+    positional.add("op", 1);
+}
+
+CollectiveRequest collective_request(const po::variables_map& arguments) {
+    const Collective op = read_op(text_of(arguments, "op"));
+    CollectiveRequest request{.machine = Machine::load(text_of(arguments, "machine")), .op = op};
+    request.library = &library_named(request.machine.info(), text_of(arguments, "library"));
+    request.layout = read_layout(arguments, request.machine.info());
+    request.fabric = read_fabric(arguments);
+    request.preference = {.algorithm = text_of(arguments, "algorithm"), .protocol = text_of(arguments, "protocol")};
+    request.calls = one_of(arguments, "calls", {"blocking", "queued"}) == 0 ? Calls::blocking : Calls::queued;
+    request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
+    request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
+    request.sizes = parse_sizes(text_of(arguments, "sizes"), "sizes");
+    return request;
+}
+
+}  // namespace weft

@@ -1,0 +1,20 @@
+// The command line of `weft collective`.
+#pragma once
+
+#include <boost/program_options.hpp>
+
+#include "tools/collective/request.hpp"
+
+namespace weft {
+
+namespace po = boost::program_options;
+
+void add_collective_options(po::options_description& options, po::positional_options_description& positional);
+
+// Throws po::error, or ConfigError for the machine file.
+CollectiveRequest collective_request(const po::variables_map& arguments);
+
+// Of the machine: the one of that name, or its default if it is empty. Throws po::error, with the nearest names.
+const Library& library_named(const MachineInfo& machine, const std::string& name);
+
+}  // namespace weft

@@ -1,0 +1,41 @@
+// What `weft collective` is asked, as values.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sim/collective/group_costs.hpp"
+#include "topologies/collective_set.hpp"
+#include "topologies/fabric.hpp"
+#include "topologies/machine.hpp"
+#include "topologies/measurements/size_convention.hpp"
+
+namespace weft {
+
+// Whether the host waits for each call before it issues the next.
+enum class Calls : std::uint8_t { blocking, queued };
+
+// Whether the phases and the candidates of each row are told.
+enum class Detail : std::uint8_t { plain, explained };
+
+struct CollectiveRequest {
+    Machine machine;
+    const Library* library = nullptr;  // of `machine`
+    Collective op{};
+    SetLayout layout{};
+    Fabric fabric{};
+    Preference preference{};
+    Calls calls = Calls::blocking;
+    Detail detail = Detail::plain;
+    SizeConvention convention = SizeConvention::nccl;
+    std::vector<Bytes> sizes{};  // as the convention counts them
+};
+
+// The library's choice, or a po::error that says what there is instead.
+Choice choose(CollectiveSet& set, const CollectiveRequest& request, Bytes message);
+
+// Throws po::error for names that the library's table does not have for `op` (for any, if it is absent).
+void check_preference(const Library& library, Collective op, const Preference& preference);
+
+}  // namespace weft

@@ -1,0 +1,47 @@
+// The rows that `weft collective` prints, as values.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/collective/request.hpp"
+
+namespace weft {
+
+struct ClassUtilization {
+    std::string link_class;
+    double utilization = 0.0;  // of the busiest link of the class
+};
+
+// A stretch of the algorithm on the wire.
+struct PhaseFacts {
+    std::string pattern;                        // "shift by 1, 126 rounds"
+    Seconds launch, path, latency, bytes_time;  // latency: launch and what of the path the bytes do not hide
+    Bytes bytes;                                // that one sender moves to one peer
+    std::string bottleneck;  // link class; "cap" where the algorithm's own pace limits; "" for no traffic
+};
+
+enum class Standing : std::uint8_t { chosen, possible, out_of_bounds };  // the last: not made for messages of this size
+
+struct CandidateFacts {
+    std::string_view algorithm, protocol;
+    Seconds time;  // as the row's, if this one were taken
+    Standing standing{};
+};
+
+struct CollectiveRow {
+    Bytes size;     // as the convention counts it
+    Bytes message;  // the full buffer
+    Seconds time;
+    BytesPerSecond algorithm_bandwidth{}, bus_bandwidth{};
+    std::string_view algorithm, protocol;
+    std::uint32_t channels = 0;
+    std::vector<ClassUtilization> links{};
+    std::vector<PhaseFacts> phases{};          // if explained
+    std::vector<CandidateFacts> candidates{};  // if explained: in the order of the library's table
+};
+
+std::vector<CollectiveRow> predict(const CollectiveRequest& request);  // throws po::error for what cannot run
+
+}  // namespace weft

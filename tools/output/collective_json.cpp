@@ -1,0 +1,82 @@
+#include <nlohmann/json.hpp>
+
+#include "tools/output/collective_text.hpp"
+#include "tools/output/number.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json links_json(std::span<const ClassUtilization> links) {
+    Json json = Json::array();
+    for (const ClassUtilization& use : links) {
+        json.push_back({{"class", use.link_class}, {"utilization", use.utilization}});
+    }
+    return json;
+}
+
+Json phases_json(std::span<const PhaseFacts> phases) {
+    Json json = Json::array();
+    for (const PhaseFacts& phase : phases) {
+        json.push_back({{"pattern", phase.pattern},
+                        {"launch_s", phase.launch.value},
+                        {"path_s", phase.path.value},
+                        {"latency_s", phase.latency.value},
+                        {"bytes", phase.bytes.value},
+                        {"bytes_time_s", phase.bytes_time.value},
+                        {"bottleneck", phase.bottleneck}});
+    }
+    return json;
+}
+
+Json candidates_json(std::span<const CandidateFacts> candidates) {
+    Json json = Json::array();
+    for (const CandidateFacts& candidate : candidates) {
+        json.push_back({{"algorithm", candidate.algorithm},
+                        {"protocol", candidate.protocol},
+                        {"time_s", candidate.time.value},
+                        {"chosen", candidate.standing == Standing::chosen},
+                        {"within_bounds", candidate.standing != Standing::out_of_bounds}});
+    }
+    return json;
+}
+
+Json row_json(const CollectiveRow& row, Detail detail) {
+    Json json{{"size_bytes", number<Json>(row.size.value)},
+              {"message_bytes", number<Json>(row.message.value)},
+              {"time_s", row.time.value},
+              {"algbw", row.algorithm_bandwidth.value},
+              {"busbw", row.bus_bandwidth.value},
+              {"algorithm", row.algorithm},
+              {"protocol", row.protocol},
+              {"channels", row.channels},
+              {"links", links_json(row.links)}};
+    if (detail == Detail::explained) {
+        json["phases"] = phases_json(row.phases);
+        json["candidates"] = candidates_json(row.candidates);
+    }
+    return json;
+}
+
+}  // namespace
+
+std::string collective_json(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+    const SetLayout& layout = request.layout;
+    Json json{{"op", name(request.op)},
+              {"machine", request.machine.info().name},
+              {"library", request.library->name},
+              {"ranks", layout.ranks},
+              {"nodes", layout.nodes()},
+              {"ranks_per_node", layout.ranks_per_node},
+              {"groups", layout.groups},
+              {"calls", request.calls == Calls::blocking ? "blocking" : "queued"},
+              {"size_convention", request.convention == SizeConvention::nccl ? "nccl" : "osu"},
+              {"channels", rows.empty() ? 0 : rows.back().channels},
+              {"links", links_json(busiest(rows))}};
+    json["rows"] = Json::array();
+    for (const CollectiveRow& row : rows) json["rows"].push_back(row_json(row, request.detail));
+    return json.dump(2) + "\n";
+}
+
+}  // namespace weft

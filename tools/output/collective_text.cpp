@@ -1,0 +1,164 @@
+#include "tools/output/collective_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "sim/io/units.hpp"
+#include "tools/output/csv.hpp"
+#include "tools/output/number.hpp"
+#include "tools/output/text_table.hpp"
+
+namespace weft {
+namespace {
+
+constexpr double element = 4.0;  // bytes of a float, the type of nccl-tests unless told otherwise
+
+bool reduces(Collective op) {
+    return op == Collective::all_reduce || op == Collective::reduce_scatter || op == Collective::reduce;
+}
+
+bool has_root(Collective op) { return op == Collective::broadcast || op == Collective::reduce; }
+
+// nccl-tests counts the elements of one rank's part where the full buffer is made of parts (its src/*.cu).
+double elements(Collective op, Bytes message, std::uint32_t members) {
+    const bool in_parts =
+        op == Collective::all_gather || op == Collective::reduce_scatter || op == Collective::all_to_all;
+    return std::floor(message.value / (in_parts ? element * members : element));
+}
+
+// As many digits as nccl-tests shows.
+std::string microseconds(Seconds time) {
+    const double us = time.value * 1e6;
+    return us < 100.0     ? fmt::format("{:.2f}", us)
+           : us < 10000.0 ? fmt::format("{:.1f}", us)
+                          : fmt::format("{:.0f}", us);
+}
+
+std::string osu_name(Collective op) {
+    switch (op) {
+        case Collective::all_reduce:
+            return "Allreduce";
+        case Collective::all_gather:
+            return "Allgather";
+        case Collective::reduce_scatter:
+            return "Reduce_scatter";
+        case Collective::broadcast:
+            return "Broadcast";
+        case Collective::reduce:
+            return "Reduce";
+        case Collective::all_to_all:
+            return "All-to-All";
+        case Collective::send_receive:
+            return "Send-Receive";
+        case Collective::point_to_point:
+            return "Point-to-Point";
+    }
+    throw LogicError("a Collective outside its enumerators");
+}
+
+std::string heading(const CollectiveRequest& request) {
+    return fmt::format("# weft collective {}: {}, {}, {}, {} calls\n", name(request.op), request.machine.info().name,
+                       request.library->name, layout_text(request.layout),
+                       request.calls == Calls::blocking ? "blocking" : "queued");
+}
+
+std::string links_text(std::span<const CollectiveRow> rows) {
+    std::string text;
+    for (const ClassUtilization& use : busiest(rows)) {
+        text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", use.link_class, 100.0 * use.utilization);
+    }
+    return text.empty() ? text : "# busiest links of each class, at most: " + text + "\n";
+}
+
+}  // namespace
+
+std::string layout_text(const SetLayout& layout) {
+    std::string text = fmt::format("{} rank{} on {} node{}", layout.ranks, layout.ranks == 1 ? "" : "s", layout.nodes(),
+                                   layout.nodes() == 1 ? "" : "s");
+    if (layout.groups > 1) text += fmt::format(" in {} groups of {}", layout.groups, layout.members());
+    return text;
+}
+
+std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows) {
+    std::vector<ClassUtilization> most;
+    for (const CollectiveRow& row : rows) {
+        for (const ClassUtilization& use : row.links) {
+            const auto same = [&](const ClassUtilization& known) { return known.link_class == use.link_class; };
+            const auto known = std::find_if(most.begin(), most.end(), same);
+            if (known == most.end()) {
+                most.push_back(use);
+            } else {
+                known->utilization = std::max(known->utilization, use.utilization);
+            }
+        }
+    }
+    return most;
+}
+
+std::string collective_nccl(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+    std::string text = heading(request);
+    text += fmt::format("#{:>12}{:>14}{:>9}{:>8}{:>8}{:>11}{:>9}{:>9}  {:<18} {}\n", "size", "count", "type", "redop",
+                        "root", "time", "algbw", "busbw", "algorithm", "protocol");
+    text += fmt::format("#{:>12}{:>14}{:>9}{:>8}{:>8}{:>11}{:>9}{:>9}\n", "(B)", "(elements)", "", "", "", "(us)",
+                        "(GB/s)", "(GB/s)");
+    double sum = 0.0;
+    for (const CollectiveRow& row : rows) {
+        text += fmt::format(" {:>12.0f}{:>14.0f}{:>9}{:>8}{:>8}{:>11}{:>9.2f}{:>9.2f}  {:<18} {}\n", row.message.value,
+                            elements(request.op, row.message, request.layout.members()), "float",
+                            reduces(request.op) ? "sum" : "none", has_root(request.op) ? 0 : -1, microseconds(row.time),
+                            row.algorithm_bandwidth.value / 1e9, row.bus_bandwidth.value / 1e9, row.algorithm,
+                            row.protocol);
+        sum += row.bus_bandwidth.value / 1e9;
+    }
+    if (!rows.empty()) text += fmt::format("# Avg bus bandwidth    : {:g}\n", sum / static_cast<double>(rows.size()));
+    return text + links_text(rows);
+}
+
+std::string collective_osu(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+    std::string text = fmt::format("# OSU MPI {} Latency Test, as predicted\n", osu_name(request.op));
+    text += heading(request);
+    text += fmt::format("{:<12}{:>16}  {:<18} {}\n", "# Size", "Avg Latency(us)", "Algorithm", "Protocol");
+    for (const CollectiveRow& row : rows) {
+        text += fmt::format("{:<12.0f}{:>16.2f}  {:<18} {}\n", row.size.value, row.time.value * 1e6, row.algorithm,
+                            row.protocol);
+    }
+    return text + links_text(rows);
+}
+
+std::string collective_csv(std::span<const CollectiveRow> rows) {
+    std::string text = "size_bytes,time_s,algbw,busbw,algorithm,protocol,channels\n";
+    for (const CollectiveRow& row : rows) {
+        text += fmt::format("{},{},{},{},{},{},{}\n", number_text(row.size.value), number_text(row.time.value),
+                            number_text(row.algorithm_bandwidth.value), number_text(row.bus_bandwidth.value),
+                            csv_cell(row.algorithm), csv_cell(row.protocol), row.channels);
+    }
+    return text;
+}
+
+std::string collective_explanation(std::span<const CollectiveRow> rows) {
+    std::string text;
+    for (const CollectiveRow& row : rows) {
+        text += fmt::format("\n{:.0f} B: {} {}, {} in {} channels\n", row.size.value, row.algorithm, row.protocol,
+                            to_text(row.time), row.channels);
+        TextTable phases({"<phase", "launch", "path", "not hidden", "bytes", "bytes' time", "<bottleneck"});
+        for (const PhaseFacts& phase : row.phases) {
+            phases.add({phase.pattern, to_text(phase.launch), to_text(phase.path), to_text(phase.latency),
+                        to_text(phase.bytes), to_text(phase.bytes_time), phase.bottleneck});
+        }
+        text += phases.text(2);
+        TextTable candidates({"<candidate", "<protocol", "time", "<"});
+        for (const CandidateFacts& candidate : row.candidates) {
+            candidates.add({std::string(candidate.algorithm), std::string(candidate.protocol), to_text(candidate.time),
+                            candidate.standing == Standing::chosen     ? "chosen"
+                            : candidate.standing == Standing::possible ? ""
+                                                                       : "not for messages of this size"});
+        }
+        text += candidates.text(2);
+    }
+    return text;
+}
+
+}  // namespace weft

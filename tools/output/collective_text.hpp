@@ -1,0 +1,25 @@
+// The rows of `weft collective` as benchmarks print them, and for programs.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tools/collective/table.hpp"
+
+namespace weft {
+
+// The table of nccl-tests, with the algorithm and protocol behind it; lines that are no rows begin with #.
+std::string collective_nccl(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
+std::string collective_osu(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
+std::string collective_json(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
+std::string collective_csv(std::span<const CollectiveRow> rows);
+// Phases and candidates of every row.
+std::string collective_explanation(std::span<const CollectiveRow> rows);
+
+// "64 ranks on 8 nodes, 8 groups of 8"
+std::string layout_text(const SetLayout& layout);
+
+// Of each class the highest utilization in any row.
+std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows);
+
+}  // namespace weft

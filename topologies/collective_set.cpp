@@ -1,0 +1,143 @@
+#include "topologies/collective_set.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<std::uint32_t> first_accelerators(const SetLayout& layout) {
+    std::vector<std::uint32_t> local(std::min(layout.ranks_per_node, layout.ranks));
+    std::iota(local.begin(), local.end(), 0U);
+    return local;
+}
+
+// Whether the members of each node stand in one run.
+bool in_runs(const Topology& topology, const std::vector<RankId>& members) {
+    std::vector<std::uint32_t> nodes;
+    for (const RankId rank : members) {
+        if (nodes.empty() || nodes.back() != topology.node_of(rank)) nodes.push_back(topology.node_of(rank));
+    }
+    std::sort(nodes.begin(), nodes.end());
+    return std::adjacent_find(nodes.begin(), nodes.end()) == nodes.end();
+}
+
+}  // namespace
+
+BytesPerSecond idle_rate(const Pattern& pattern, const Topology& topology) {
+    BytesPerSecond rate = pattern.cap;
+    for (const LinkLoad& load : pattern.loads) rate = std::min(rate, topology.link(load.link).bandwidth / load.load);
+    return rate;
+}
+
+CollectiveSet::CollectiveSet(const Topology& topology, const Library& library, SetLayout layout)
+    : topology_(topology),
+      layout_(std::move(layout)),
+      planner_(topology, first_accelerators(layout_)),
+      costs_(topology, library, shape(), [this](Order order) { return communicators(order); }) {}
+
+std::vector<RankId> CollectiveSet::members(std::uint32_t group) const {
+    std::vector<RankId> members;
+    members.reserve(layout_.members());
+    for (std::uint32_t place = group; place < layout_.ranks; place += layout_.groups) {
+        const std::uint32_t rank = layout_.order.empty() ? place : layout_.order[place];
+        members.push_back(
+            RankId(rank / layout_.ranks_per_node * topology_.ranks_per_node + rank % layout_.ranks_per_node));
+    }
+    return members;
+}
+
+GroupShape CollectiveSet::shape() const {
+    const bool laid_out = layout_.ranks >= 1 && layout_.groups >= 1 && layout_.ranks % layout_.groups == 0 &&
+                          layout_.ranks_per_node >= 1 && layout_.ranks_per_node <= topology_.ranks_per_node &&
+                          layout_.nodes() * topology_.ranks_per_node <= topology_.ranks &&
+                          (layout_.order.empty() || layout_.order.size() == layout_.ranks);
+    WEFT_CHECK(laid_out, "ranks that fill equal groups, on the nodes of the topology");
+    const GroupShape first = shape_of(topology_, members(0));
+    GroupShape shape = first;
+    for (std::uint32_t group = 0; group < layout_.groups; ++group) {
+        const std::vector<RankId> ranks = members(group);
+        const GroupShape other = shape_of(topology_, ranks);
+        // Groups that share a program but not a shape (12 ranks of 8 per node, say) have no blocks in common.
+        shape.nodes = std::max(shape.nodes, other.nodes);
+        shape.even = shape.even && other == first && (layout_.order.empty() || in_runs(topology_, ranks));
+    }
+    return shape;
+}
+
+Communicator CollectiveSet::with_channels(Communicator communicator) const {
+    if (layout_.channels == 0 || communicator.channels.empty()) return communicator;
+    const std::size_t found = communicator.channels.size();
+    for (std::size_t c = found; c < layout_.channels; ++c) {
+        communicator.channels.push_back(communicator.channels[c % found]);
+    }
+    communicator.channels.resize(layout_.channels);
+    return communicator;
+}
+
+std::vector<Communicator> CollectiveSet::communicators(Order order) {
+    std::vector<Communicator> communicators;
+    const Order laid = layout_.order.empty() ? order : Order::given;
+    for (std::uint32_t group = 0; group < layout_.groups; ++group) {
+        communicators.push_back(with_channels(planner_.lay(members(group), laid)));
+    }
+    channels_[order] = static_cast<std::uint32_t>(communicators.front().channels.size());
+    return communicators;
+}
+
+CollectiveSet::Load CollectiveSet::make_load(const Choice& choice) {
+    Load load{.rates = {}, .busy = Table<LinkClassId, double>(topology_.classes.size(), 0.0)};
+    Table<LinkId, double> carried(topology_.tail.size(), 0.0);  // per byte of message
+    std::vector<LinkId> used;
+    for (const PhaseCost& phase : costs_.phases(choice)) {
+        load.rates.push_back(idle_rate(phase.pattern, topology_));
+        for (const LinkLoad& each : phase.pattern.loads) {
+            if (carried[each.link] == 0.0) used.push_back(each.link);
+            carried[each.link] += each.load * phase.bytes_per_message_byte;
+        }
+    }
+    for (const LinkId link : used) {
+        double& busy = load.busy[topology_.link_class[link]];
+        busy = std::max(busy, carried[link] / topology_.link(link).bandwidth.value);
+    }
+    return load;
+}
+
+const CollectiveSet::Load& CollectiveSet::load(const Choice& choice) {
+    const auto [it, fresh] = loads_.try_emplace(choice);
+    if (fresh) it->second = make_load(choice);
+    return it->second;
+}
+
+Seconds CollectiveSet::time(const Choice& choice, Bytes message) {
+    const std::vector<PhaseCost>& phases = costs_.phases(choice);
+    const Load& together = load(choice);
+    Seconds sum;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        sum += phases[i].latency(message);
+        if (!is_unlimited(phases[i].pattern)) sum += phases[i].bytes(message) / together.rates[i];
+    }
+    return sum;
+}
+
+std::vector<CollectiveSet::ClassUse> CollectiveSet::utilization(const Choice& choice, Bytes message) {
+    const double seconds = time(choice, message).value;
+    const Table<LinkClassId, double>& busy = load(choice).busy;
+    std::vector<ClassUse> uses;
+    for (LinkClassId id{}; id != busy.end_id(); id = next(id)) {
+        if (busy[id] > 0.0 && seconds > 0.0) uses.push_back({id, busy[id] * message.value / seconds});
+    }
+    return uses;
+}
+
+std::uint32_t CollectiveSet::channels(const Choice& choice) {
+    costs_.phases(choice);  // lays the channels
+    const auto known = channels_.find(choice.algorithm->order);
+    return layout_.members() < 2 || known == channels_.end() ? 0 : known->second;
+}
+
+}  // namespace weft
