@@ -1,5 +1,5 @@
 // Every member sends its message to the next one round the ring and receives that of the one before (nccl-tests'
-// "sendrecv").
+// "sendrecv"). Who is next is the caller's matter: no other order of the members would be the same exchange.
 #include "sim/collective/algorithm.hpp"
 
 namespace weft::collective {
@@ -16,6 +16,7 @@ extern const Algorithm ring_send_receive{
             for (std::uint32_t i = 0; i < n; ++i) transfers.push_back({0, i, (i + 1) % n, i, false});
             return transfers;
         },
+    .order = Order::given,
 };
 
 }  // namespace weft::collective
