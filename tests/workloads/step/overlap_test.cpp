@@ -54,8 +54,9 @@ TEST(overlap, fsdp_backward_prefetch_helps_in_order_of_its_eagerness) {
 }
 
 // Short sequences: the network is what the step waits for, and only one gradient shard of eight crosses it.
-TEST(overlap, fsdp_hybrid_sharding_beats_full_sharding_where_the_network_is_slow) {
-    for (const char* machine : {"frontier", "dgx-a100", "dgx-h100"}) {
+// Not on MI250X nodes, where groups of one rank per node share NICs and get 0.4 of them (measured on LUMI).
+TEST(overlap, fsdp_hybrid_sharding_beats_full_sharding_where_every_gpu_has_a_nic) {
+    for (const char* machine : {"dgx-a100", "dgx-h100"}) {
         const auto shard = [machine](const char* strategy) {
             return run(sharded, {"framework=fsdp", std::string("fsdp.strategy=") + strategy,
                                  std::string("machine=") + machine, "batch.sequence=256"});
