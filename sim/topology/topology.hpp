@@ -24,7 +24,7 @@ struct LinkClass {
 
 // The directed links from one rank to another, in order. Empty for a rank to itself.
 struct Route {
-    static constexpr std::size_t capacity = 14;
+    static constexpr std::size_t capacity = 40;  // across a torus of 16 x 20 x 28 (a TPU v5p pod), both nodes included
     std::array<LinkId, capacity> hop{};
     std::uint8_t hops = 0;
 
@@ -45,7 +45,8 @@ class Router {
     virtual ~Router() = default;
     // Links from `from` to `to`. `salt` chooses among equal paths (ECMP, parallel links) where there are several.
     virtual Route route(RankId from, RankId to, std::uint64_t salt) const = 0;
-    // The link by which `rank`'s traffic leaves its node towards the network (and `downlink`: enters it).
+    // The link by which `rank`'s traffic leaves its node towards the network (and `downlink`: enters it), where it goes
+    // to a rank of the same place in another node; where NICs are chosen by the receiver, other traffic may differ.
     virtual LinkId uplink(RankId rank) const = 0;
     virtual LinkId downlink(RankId rank) const = 0;
     // How many non-minimal routes there are to spread over besides `route`, and one of them (i < detours).

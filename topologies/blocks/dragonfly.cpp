@@ -14,18 +14,21 @@
 //   switch i of group g            g S + i
 //   local link i -> j of group g   g S (S-1) + i (S-1) + (j < i ? j : j-1)
 //   global link k of g -> h        G S (S-1) + (g (G-1) + (h < g ? h : h-1)) m + k
-// Global cable k between g and h is plugged into switch ((h - g - 1 mod W) m + k) mod S of group g, W being the groups
-// of the whole machine: a group's global ports are dealt out to its switches in turn, so their numbers differ by one
-// at most.
+// Global cable k between g and h is plugged into switch ((h - g - 1 mod G) m + k) mod S of group g: a group's global
+// ports are dealt out to its switches in turn, so their numbers differ by one at most.
 //
 // Routes are minimal: local, global, local, each where needed (three switch-to-switch hops at most; Kim et al.,
 // "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008). Hardware that routes adaptively evens out the
 // load of a bundle; here its links are dealt out by node, NIC and salt, which does the same for regular traffic.
+// Detours between two groups lead through a third (Valiant, SIAM J. Comput. 11 (1982) 350-361; Kim et al. apply it to
+// the dragonfly): local, global, local, global, local. A job that spans several groups may take them through any group
+// of the machine, so then all groups are built.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "topologies/blocks/block.hpp"
+#include "topologies/blocks/detours.hpp"
 
 namespace weft::blocks {
 
@@ -42,7 +45,7 @@ struct Shape {
 class Dragonfly final : public Network {
   public:
     Dragonfly(const Shape& shape, std::uint32_t nodes, std::uint32_t all_groups)
-        : shape_(shape), groups_(divide_up(nodes, shape.nodes_per_group)), all_groups_(all_groups) {
+        : shape_(shape), groups_(nodes <= shape.nodes_per_group ? 1 : all_groups) {
         // A group on its own needs no gateways, so the switches of chassis without nodes are never touched.
         if (groups_ == 1) {
             shape_.switches_per_group = divide_up(nodes, shape_.nodes_per_chassis) * shape_.switches_per_chassis;
@@ -50,7 +53,7 @@ class Dragonfly final : public Network {
     }
 
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
-        return std::make_unique<Dragonfly>(shape_, nodes, all_groups_);
+        return std::make_unique<Dragonfly>(shape_, nodes, groups_);
     }
 
     std::uint32_t switches() const override { return groups_ * shape_.switches_per_group; }
@@ -92,10 +95,24 @@ class Dragonfly final : public Network {
             add_local(route, leaf(from), leaf(to));
             return route;
         }
-        const std::uint32_t cable = cable_of(from, to, salt);
-        add_local(route, leaf(from), gateway(from_group, to_group, cable));
-        route.push_back(global_link(from_group, to_group, cable));
-        add_local(route, gateway(to_group, from_group, cable), leaf(to));
+        const std::uint32_t arrival = add_crossing(route, leaf(from), to_group, cable_of(from, to, salt));
+        add_local(route, arrival, leaf(to));
+        return route;
+    }
+
+    std::uint32_t detours(Port from, Port to) const override {
+        return group_of(from.node) == group_of(to.node) ? 0 : detours_among(groups_);
+    }
+
+    Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
+        const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
+        const std::uint64_t pair = pair_hash(from, to, salt);
+        const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i);
+        const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
+        Route route;
+        std::uint32_t here = add_crossing(route, leaf(from), middle, cable(from_group));
+        here = add_crossing(route, here, to_group, cable(to_group));
+        add_local(route, here, leaf(to));
         return route;
     }
 
@@ -114,13 +131,21 @@ class Dragonfly final : public Network {
     std::uint32_t group_of(std::uint32_t node) const { return node / shape_.nodes_per_group; }
 
     std::uint32_t gateway(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
-        const std::uint32_t turn = (h + all_groups_ - g - 1) % all_groups_;
+        const std::uint32_t turn = (h + groups_ - g - 1) % groups_;
         return g * shape_.switches_per_group + (turn * shape_.global_links + cable) % shape_.switches_per_group;
     }
 
     LinkId global_link(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
         const std::uint32_t locals = switches() * (shape_.switches_per_group - 1);
         return LinkId(locals + (g * (groups_ - 1) + (h < g ? h : h - 1)) * shape_.global_links + cable);
+    }
+
+    // From a switch of one group to the switch of group h where the cable ends, which is returned.
+    std::uint32_t add_crossing(Route& route, std::uint32_t from, std::uint32_t h, std::uint32_t cable) const {
+        const std::uint32_t g = from / shape_.switches_per_group;
+        add_local(route, from, gateway(g, h, cable));
+        route.push_back(global_link(g, h, cable));
+        return gateway(h, g, cable);
     }
 
     void add_local(Route& route, std::uint32_t a, std::uint32_t b) const {
@@ -142,8 +167,7 @@ class Dragonfly final : public Network {
     }
 
     Shape shape_;
-    std::uint32_t groups_;      // built
-    std::uint32_t all_groups_;  // of the whole machine: decides into which switch a global cable is plugged
+    std::uint32_t groups_;  // one, or all of the machine
 };
 
 void check_shape(Field& block, const Shape& shape, std::uint32_t groups, NetworkSize size) {

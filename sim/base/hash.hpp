@@ -1,0 +1,23 @@
+// Numbers that look random but follow from their arguments alone, f(seed, stream, counter): the same on every run, in
+// any order of asking, on any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace weft {
+
+// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014),
+// chained over the words.
+constexpr std::uint64_t hash_of(std::initializer_list<std::uint64_t> words) {
+    std::uint64_t state = 0;
+    for (const std::uint64_t word : words) {
+        std::uint64_t z = state + word + 0x9e3779b97f4a7c15U;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+        state = z ^ (z >> 31);
+    }
+    return state;
+}
+
+}  // namespace weft
