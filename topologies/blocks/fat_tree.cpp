@@ -4,6 +4,7 @@
 //     "kind": "fat_tree",
 //     "nodes_per_leaf": 20, "rails": 8,  // NIC i of each node of a unit of 20 nodes: leaf switch i of the unit
 //     "leaf_order": "rail",              // which leaves are neighbours below a spine: those of a "rail" or of a "unit"
+//     "ecmp": "arithmetic",              // how the way up is chosen (absent: "arithmetic"), or "hash"
 //     "radix": 40,                       // ports of a switch: what is wired must fit
 //     "port": "infiniband.nic",
 //     "levels": [                        // above the leaves, from below
@@ -24,10 +25,13 @@
 // Routes go up to the lowest common level and down again. The cable up is D-mod-k (Zahavi et al., "D-Mod-K Routing
 // Providing Non-Blocking Traffic for Shift Permutations on Real Life Fat Trees", 2010): the destination's number
 // decides, so that traffic to different NICs of one leaf spreads evenly over the spines; the salt rotates the choice.
+// With "ecmp": "hash" a hash of source, destination and salt decides, as the switches of an Ethernet do by the hash of
+// a packet's header (Hopps, "Analysis of an Equal-Cost Multi-Path Algorithm", RFC 2992): flows then collide by chance.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "sim/base/hash.hpp"
 #include "topologies/blocks/block.hpp"
 
 namespace weft::blocks {
@@ -41,11 +45,13 @@ struct Level {
 };
 
 enum class LeafOrder : std::uint8_t { unit, rail };
+enum class Ecmp : std::uint8_t { arithmetic, hash };
 
 struct Shape {
     std::uint32_t nodes_per_leaf = 1, rails = 1;
     std::uint32_t nics_per_rail = 1;  // of one node
     LeafOrder order = LeafOrder::unit;
+    Ecmp ecmp = Ecmp::arithmetic;
     std::uint32_t units_per_block = 1;  // units whose leaves of one rail are neighbours
     LinkClassId port{};
     std::vector<Level> levels;
@@ -109,7 +115,8 @@ class FatTree final : public Network {
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
         std::uint32_t here = leaf(from), there = leaf(to);
-        std::uint64_t digits = destination(to) + salt;
+        std::uint64_t digits = shape_.ecmp == Ecmp::arithmetic ? destination(to) + salt
+                                                               : hash_of({from.node, from.nic, to.node, to.nic, salt});
         std::uint32_t low = 0;
         Route up, down;  // `down` from the bottom
         for (std::size_t l = 0; here != there; ++l) {
@@ -229,6 +236,8 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
     }
     const std::string order = block.choice("leaf_order", {"unit", "rail"}, "unit");
     shape.order = order == "rail" ? LeafOrder::rail : LeafOrder::unit;
+    const std::string ecmp = block.choice("ecmp", {"arithmetic", "hash"}, "arithmetic");
+    shape.ecmp = ecmp == "hash" ? Ecmp::hash : Ecmp::arithmetic;
     shape.port = classes.read(block, "port");
     shape.levels = read_levels(block, classes);
     check_radix(block, shape);
