@@ -88,6 +88,7 @@ class Field {
 
     std::uint32_t as_whole();  // this field itself, as an element of a list
     double as_number();
+    bool as_flag();
     std::string as_text();
     std::vector<Field> elements();  // this field itself, as a list
 

@@ -154,6 +154,7 @@ FlopsPerSecond Field::flop_rate(std::string_view key, FlopsPerSecond otherwise) 
 
 std::uint32_t Field::as_whole() { return read(row_, IntegerReader{0}); }
 double Field::as_number() { return read(row_, NumberReader{}); }
+bool Field::as_flag() { return read(row_, FlagReader{}); }
 std::string Field::as_text() { return read(row_, TextReader{}); }
 
 std::vector<std::string> Field::keys() const {

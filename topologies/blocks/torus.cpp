@@ -1,0 +1,218 @@
+// A torus or mesh of any number of dimensions, whose nodes are single chips or boards that forward the traffic of
+// others, as TPU v4 does (Jouppi et al., "TPU v4: An Optically Reconfigurable Supercomputer for Machine Learning with
+// Hardware Support for Embeddings", ISCA 2023).
+//
+//   "network": {
+//     "kind": "torus",
+//     "dimensions": [16, 16, 16],       // nodes along each; the first runs fastest in the numbers of nodes
+//     "wrap": [true, true, true],       // whether the last is joined to the first again (absent: everywhere)
+//     "port": "ici.port", "link": "ici",
+//     "source": "..."
+//   }
+//
+// Every position has a switch, the router on the chip: traffic passes there without touching the chip's memory, and
+// what the chip itself sends and receives goes through its port, which is as fast as all links of the router together
+// unless the machine file says otherwise. Routes through accelerators would make transit and own traffic compete inside
+// the node, which they do not. A node with several NICs has all of them on the router of its position.
+//
+// Numbering: position p = x + X (y + Y (z + ...)) is the node and its switch. Links dimension by dimension; inside one,
+// line by line (a line is numbered like a position, without its own dimension); inside a line cable i joins coordinates
+// i and i + 1: 2 i up, 2 i + 1 down. A dimension of two that wraps has two cables between its two positions.
+//
+// Routes correct one dimension after another, each the short way round (dimension order: Dally and Seitz,
+// "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE Trans. Comput. C-36 (1987) 547-553).
+// Where both ways are equally long, the parity of the salt and of the sender's and the receiver's coordinates decides,
+// which sends half of all pairs each way.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "topologies/blocks/block.hpp"
+
+namespace weft::blocks {
+
+namespace {
+
+enum class Wrap : std::uint8_t { no, yes };
+
+struct Dimension {
+    std::uint32_t size = 1;
+    Wrap wrap = Wrap::yes;
+    std::uint32_t stride = 1;      // of positions that differ by one in it
+    std::uint32_t first_link = 0;  // all of a network follow from sizes and wraps
+
+    std::uint32_t cables() const { return size == 1 ? 0 : wrap == Wrap::yes ? size : size - 1; }  // of one line
+    std::uint32_t coordinate(std::uint32_t position) const { return position / stride % size; }
+    std::uint32_t line(std::uint32_t position) const { return position / (stride * size) * stride + position % stride; }
+    std::uint32_t longest() const { return wrap == Wrap::yes ? size / 2 : size - 1; }  // way along it
+};
+
+struct Shape {
+    std::vector<Dimension> dimensions;
+    LinkClassId port{}, link{};
+};
+
+class Torus final : public Network {
+  public:
+    explicit Torus(Shape shape) : shape_(std::move(shape)) {
+        for (Dimension& dimension : shape_.dimensions) {
+            dimension.stride = positions_;
+            positions_ *= dimension.size;
+        }
+        for (Dimension& dimension : shape_.dimensions) {
+            dimension.first_link = links_;
+            links_ += 2 * (positions_ / dimension.size) * dimension.cables();
+        }
+    }
+
+    // The way round between two of the first nodes may lead past any other.
+    std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
+        return nodes == 1 ? std::make_unique<Torus>(Shape{.dimensions = {}, .port = shape_.port, .link = shape_.link})
+                          : std::make_unique<Torus>(*this);
+    }
+
+    std::uint32_t switches() const override { return positions_; }
+    LinkClassId port_class() const override { return shape_.port; }
+    std::uint32_t leaf(Port port) const override { return port.node; }
+
+    std::vector<BlockLink> links() const override {
+        std::vector<BlockLink> links;
+        links.reserve(links_);
+        for (const Dimension& dimension : shape_.dimensions) {
+            for (std::uint32_t line = 0; line < positions_ / dimension.size; ++line) {
+                const std::uint32_t start =
+                    line / dimension.stride * dimension.stride * dimension.size + line % dimension.stride;
+                for (std::uint32_t i = 0; i < dimension.cables(); ++i) {
+                    const std::uint32_t a = start + i * dimension.stride;
+                    const std::uint32_t b = start + (i + 1) % dimension.size * dimension.stride;
+                    links.push_back({a, b, shape_.link});
+                    links.push_back({b, a, shape_.link});
+                }
+            }
+        }
+        return links;
+    }
+
+    Route route(Port from, Port to, std::uint64_t salt) const override {
+        Route route;
+        const std::uint64_t parity = salt + coordinate_sum(from.node) + coordinate_sum(to.node);
+        std::uint32_t here = from.node;
+        for (const Dimension& dimension : shape_.dimensions) {
+            const std::uint32_t a = dimension.coordinate(here), b = dimension.coordinate(to.node);
+            const std::uint32_t upwards = (b + dimension.size - a) % dimension.size;
+            const std::uint32_t downwards = (a + dimension.size - b) % dimension.size;
+            const bool up = dimension.wrap == Wrap::no ? a < b
+                            : upwards == downwards     ? (parity + a) % 2 == 0
+                                                       : upwards < downwards;
+            for (std::uint32_t step = up ? upwards : downwards; step > 0; --step)
+                here = add_step(route, dimension, here, up ? Way::up : Way::down);
+        }
+        return route;
+    }
+
+    // The planes and lines that a run of nodes fills.
+    std::vector<std::uint32_t> neighbourhoods() const override {
+        std::vector<std::uint32_t> sizes;
+        for (const Dimension& dimension : shape_.dimensions) {
+            if (dimension.stride > 1 && dimension.stride < positions_ &&
+                (sizes.empty() || sizes.back() < dimension.stride)) {
+                sizes.push_back(dimension.stride);
+            }
+        }
+        return sizes;
+    }
+
+    // The thinnest cut across one dimension, twice where it wraps.
+    BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
+        double least = 0.0;
+        for (const Dimension& dimension : shape_.dimensions) {
+            if (dimension.size == 1) continue;
+            const double cables =
+                static_cast<double>(positions_ / dimension.size) * (dimension.wrap == Wrap::yes ? 2.0 : 1.0);
+            least = least == 0.0 ? cables : std::min(least, cables);
+        }
+        return positions_ == 1 ? classes[shape_.port].nominal / 2.0 : classes[shape_.link].nominal * least;
+    }
+
+  private:
+    enum class Way : std::uint8_t { up, down };
+
+    std::uint64_t coordinate_sum(std::uint32_t position) const {
+        std::uint64_t sum = 0;
+        for (const Dimension& dimension : shape_.dimensions) sum += dimension.coordinate(position);
+        return sum;
+    }
+
+    // Returns the next position.
+    static std::uint32_t add_step(Route& route, const Dimension& dimension, std::uint32_t here, Way way) {
+        const std::uint32_t a = dimension.coordinate(here);
+        const std::uint32_t b = (a + (way == Way::up ? 1 : dimension.size - 1)) % dimension.size;
+        const std::uint32_t cable = dimension.line(here) * dimension.cables() + (way == Way::up ? a : b);
+        route.push_back(LinkId(dimension.first_link + 2 * cable + (way == Way::up ? 0 : 1)));
+        return here - a * dimension.stride + b * dimension.stride;
+    }
+
+    Shape shape_;
+    std::uint32_t positions_ = 1, links_ = 0;
+};
+
+// Hops between switches that leave room in a Route for two ports and three links inside each node.
+constexpr std::uint32_t most_hops = Route::capacity - 8;
+constexpr std::uint64_t most_positions = 1U << 20;
+
+std::vector<Dimension> read_dimensions(Field& block) {
+    std::vector<Dimension> dimensions;
+    for (Field& size : block.list("dimensions")) {
+        dimensions.push_back({.size = std::max(size.as_whole(), 1U)});
+    }
+    if (!block.has("wrap")) return dimensions;
+    std::vector<Field> wraps = block.list("wrap");
+    if (wraps.size() != dimensions.size()) {
+        block.error("wrap", fmt::format("expected true or false for each of the {} dimensions, got {} values",
+                                        dimensions.size(), wraps.size()));
+        return dimensions;
+    }
+    for (std::size_t i = 0; i < wraps.size(); ++i) {
+        dimensions[i].wrap = wraps[i].as_flag() ? Wrap::yes : Wrap::no;
+    }
+    return dimensions;
+}
+
+// False after an error.
+bool check_dimensions(Field& block, const std::vector<Dimension>& dimensions, NetworkSize size) {
+    std::uint64_t positions = 1;
+    std::uint32_t hops = 0;
+    for (const Dimension& dimension : dimensions) {
+        positions = std::min(positions * dimension.size, 2 * most_positions);
+        hops = std::min(hops, most_hops) + dimension.longest();
+    }
+    if (dimensions.empty()) {
+        block.error("dimensions", "expected at least one");
+    } else if (positions < size.nodes || positions > most_positions) {
+        block.error("dimensions", fmt::format("expected room for the {} nodes, and for at most {}; got {}", size.nodes,
+                                              most_positions, positions));
+    } else if (hops > most_hops) {
+        block.error("dimensions",
+                    fmt::format("the longest route has {} hops; at most {} are possible", hops, most_hops));
+    } else {
+        return true;
+    }
+    return false;
+}
+
+std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
+    block.text("source");
+    Shape shape{
+        .dimensions = read_dimensions(block), .port = classes.read(block, "port"), .link = classes.read(block, "link")};
+    const bool sound = check_dimensions(block, shape.dimensions, size);
+    block.done();
+    return sound ? std::make_unique<Torus>(std::move(shape)) : nullptr;
+}
+
+}  // namespace
+
+extern const BlockKind torus;
+const BlockKind torus{.name = "torus", .read_network = read};
+
+}  // namespace weft::blocks
