@@ -48,17 +48,17 @@ Route BlockRouter::route(RankId from, RankId to, std::uint64_t salt) const {
         add_inside(route, node(from), local(from), local(to));
         return route;
     }
-    return through(from, to, network_->route(port(from), port(to), salt));
+    return through(from, to, network_->route(port(from, to), port(to), salt));
 }
 
 Route BlockRouter::detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const {
-    return through(from, to, network_->detour(port(from), port(to), salt, i));
+    return through(from, to, network_->detour(port(from, to), port(to), salt, i));
 }
 
 // Out of one node, `between` the leaves, and into the other node.
 Route BlockRouter::through(RankId from, RankId to, const Route& between) const {
     Route route;
-    const Port leave = port(from), enter = port(to);
+    const Port leave = port(from, to), enter = port(to);
     const std::uint32_t first_nic = numbering_.accelerators;
     add_inside(route, leave.node, local(from), first_nic + leave.nic);
     route.push_back(numbering_.up(leave));
@@ -83,7 +83,7 @@ Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& p
     for (std::uint32_t node = 0; node < nodes; ++node) add_node(topology, numbering, node, plan);
     add_ports(topology, numbering, plan, *network);
     add_network(topology, numbering, *network);
-    topology.router = std::make_unique<BlockRouter>(numbering, NodeRoutes(plan, classes), std::move(network));
+    topology.router = std::make_unique<BlockRouter>(numbering, NodeRoutes(plan, classes), plan.pxn, std::move(network));
     return topology;
 }
 

@@ -31,12 +31,12 @@ struct Numbering {
 
 class BlockRouter final : public Router {
   public:
-    BlockRouter(Numbering numbering, NodeRoutes routes, std::unique_ptr<const Network> network)
-        : numbering_(numbering), routes_(std::move(routes)), network_(std::move(network)) {}
+    BlockRouter(Numbering numbering, NodeRoutes routes, Pxn pxn, std::unique_ptr<const Network> network)
+        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(std::move(network)) {}
 
     Route route(RankId from, RankId to, std::uint64_t salt) const override;
     std::uint32_t detours(RankId from, RankId to) const override {
-        return node(from) == node(to) ? 0 : network_->detours(port(from), port(to));
+        return node(from) == node(to) ? 0 : network_->detours(port(from, to), port(to));
     }
     Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const override;
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
@@ -46,11 +46,14 @@ class BlockRouter final : public Router {
     std::uint32_t node(RankId rank) const { return static_cast<std::uint32_t>(rank) / numbering_.accelerators; }
     std::uint32_t local(RankId rank) const { return static_cast<std::uint32_t>(rank) % numbering_.accelerators; }
     Port port(RankId rank) const { return {node(rank), routes_.nic_of(local(rank))}; }
+    // By which `from` leaves for `to`.
+    Port port(RankId from, RankId to) const { return {node(from), routes_.nic_of(local(pxn_ == Pxn::on ? to : from))}; }
     Route through(RankId from, RankId to, const Route& between) const;
     void add_inside(Route& route, std::uint32_t node, std::uint32_t from, std::uint32_t to) const;
 
     Numbering numbering_;
     NodeRoutes routes_;
+    Pxn pxn_;
     std::unique_ptr<const Network> network_;
 };
 

@@ -76,8 +76,9 @@ ChannelProblem problem_of(const Topology& topology, const NodeMembers& node, con
         }
         if (outside == nullptr) continue;
         problem.port.push_back(topology.router->uplink(from));
-        problem.leave.push_back(leaving(topology, from, *outside));
-        problem.enter.push_back(entering(topology, *outside, from));
+        const RankId opposite = rank_at(topology, topology.node_of(*outside), a);  // whose NIC has the same number
+        problem.leave.push_back(leaving(topology, from, opposite));
+        problem.enter.push_back(entering(topology, opposite, from));
     }
     return problem;
 }

@@ -20,12 +20,17 @@ struct BlockLink {
     LinkClassId link_class{};
 };
 
+// Whether traffic to another node leaves through the NIC with the number of the one it arrives at ("PCI x NVLink", NCCL
+// 2.12), so that it stays on its rail, or through the NIC of the sender.
+enum class Pxn : std::uint8_t { off, on };
+
 // One node. Vertices: accelerators, then NICs, then switches. Links come in twins: 2k and 2k + 1 are the two
 // directions of one cable, so that `l ^ 1` is the way back.
 struct NodePlan {
     std::uint32_t accelerators = 0;
     std::uint32_t accelerators_per_package = 1;
     std::vector<std::uint32_t> nics;  // the accelerator that each NIC is attached to
+    Pxn pxn = Pxn::off;
     std::uint32_t switches = 0;
     std::vector<BlockLink> links;
 
@@ -56,7 +61,8 @@ constexpr std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return a /
 class Network {
   public:
     virtual ~Network() = default;
-    // The part of this network that traffic among the first `nodes` nodes can touch. It routes them as the whole does.
+    // The part of this network that traffic among the first `nodes` nodes can touch, detours included. It routes them
+    // as the whole does.
     virtual std::unique_ptr<const Network> first(std::uint32_t nodes) const = 0;
     virtual std::uint32_t switches() const = 0;
     virtual std::vector<BlockLink> links() const = 0;  // between switches; their order is their numbering
@@ -94,7 +100,7 @@ std::span<const BlockKind* const> all();  // every registered kind, sorted by fi
 }
 
 // Reads the "nics" of a node block and connects each to its accelerator.
-//   "nics": { "attached": [1, 3, 5, 7], "link": "pcie.nic", "source": "..." }
+//   "nics": { "attached": [1, 3, 5, 7], "link": "pcie.nic", "pxn": true, "source": "..." }   // pxn: false if absent
 void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan);
 // "accelerators_per_package" (1 if absent), which must divide the accelerators.
 void read_packages(Field& block, NodePlan& plan);
