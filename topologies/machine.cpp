@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "sim/io/shipped.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/library_reader.hpp"
+#include "topologies/placed_network.hpp"
 
 namespace weft {
 
@@ -35,6 +37,44 @@ Reader reader_of(Field& block, Reader BlockKind::*reader) {
         if (kind->name == name) return kind->*reader;
     }
     return nullptr;
+}
+
+std::optional<NodeNames> read_node_names(Field& root) {
+    if (!root.has("node_names")) return std::nullopt;
+    Field field = root.object("node_names");
+    NodeNames names{.prefix = field.text("prefix"), .first = field.whole("first")};
+    field.text("source", "");
+    field.done();
+    return names;
+}
+
+void check_placement(const MachineInfo& machine, std::uint32_t nodes, std::span<const std::uint32_t> placement) {
+    if (placement.empty()) return;
+    if (placement.size() != nodes) {
+        throw RangeError(fmt::format("a placement of {} nodes for a job of {}", placement.size(), nodes));
+    }
+    std::vector<std::uint8_t> taken(machine.nodes);
+    for (const std::uint32_t node : placement) {
+        if (node >= machine.nodes) {
+            throw RangeError(fmt::format("{} has nodes 0 to {}, not {}", machine.name, machine.nodes - 1, node));
+        }
+        if (taken[node]++ > 0) throw RangeError(fmt::format("a placement has node {} twice", node));
+    }
+}
+
+// Other traffic takes its share of every link of the class.
+void add_background(Topology& topology, const Fabric& fabric) {
+    for (const auto& [name, share] : fabric.background) {
+        const auto known = std::find_if(topology.classes.begin(), topology.classes.end(),
+                                        [&](const LinkClass& link_class) { return link_class.name == name; });
+        if (known == topology.classes.end()) {
+            throw RangeError(fmt::format("{} has no link class \"{}\" for background traffic", topology.name, name));
+        }
+        if (!(share >= 0.0 && share < 1.0)) {
+            throw RangeError(fmt::format("background traffic takes a share from 0 to below 1, not {}", share));
+        }
+        known->bandwidth *= 1.0 - share;
+    }
 }
 
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
@@ -66,6 +106,8 @@ Machine Machine::read(Document document) {
         parts->network = read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U)});
     }
     info.libraries = read_libraries(root);
+    info.node_names = read_node_names(root);
+    for (const LinkClass& link_class : parts->classes) info.link_classes.push_back(link_class.name);
     root.done();
     document.check();
 
@@ -100,9 +142,13 @@ Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
     if (nodes == 0 || nodes > info_.nodes) {
         throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.nodes, nodes));
     }
+    check_placement(info_, nodes, fabric.placement);
     Topology topology =
-        build_topology(info_.name, nodes, blocks_->node, blocks_->classes, blocks_->network->first(nodes));
+        build_topology(info_.name, nodes, blocks_->node, blocks_->classes,
+                       fabric.placement.empty() ? blocks_->network->first(nodes)
+                                                : std::make_unique<PlacedNetwork>(*blocks_->network, fabric.placement));
     topology.routing = fabric.routing.value_or(info_.routing);
+    add_background(topology, fabric);
     return topology;
 }
 

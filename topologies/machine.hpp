@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,12 @@
 #include "topologies/fabric.hpp"
 
 namespace weft {
+
+// Host names are the prefix and a number, which for node 0 is `first`.
+struct NodeNames {
+    std::string prefix;
+    std::uint32_t first = 0;
+};
 
 struct MachineInfo {
     std::string name;         // "frontier"
@@ -27,6 +34,8 @@ struct MachineInfo {
     BytesPerSecond bisection;                   // specified, one way, between two halves of the whole machine
     Routing routing = Routing::minimal;         // of the fabric, unless a job asks for another
     std::vector<Library> libraries;             // the first is the default
+    std::vector<std::string> link_classes;
+    std::optional<NodeNames> node_names;  // absent: nodes are known by their numbers only
 
     const Library& library() const { return libraries.front(); }
     const Library* find_library(std::string_view library) const;  // null if the machine file has none of that name
@@ -42,7 +51,8 @@ class Machine {
 
     const MachineInfo& info() const { return info_; }
     // The topology that a job of `nodes` nodes finds. Throws RangeError: 0 nodes or more than the machine has, a
-    // placement of another length, with a node twice or none of the machine, or a background class that is unknown.
+    // placement of another length, with a node twice or none of the machine, a background class that is unknown, or a
+    // share of it that is not from 0 to below 1.
     Topology topology(std::uint32_t nodes, const Fabric& fabric = {}) const;
 
   private:

@@ -46,6 +46,7 @@ struct Job {
     MegatronSettings megatron;
     FsdpSettings fsdp;
     DdpSettings ddp;
+    Fabric fabric;
     StepKind step = StepKind::steady;
     Seconds first_use{};  // of a connection between two stages, on the first step
 

@@ -9,7 +9,7 @@ template <class Build>
 Simulation simulated(const Study& study, Plan plan, const SimulationOptions& options, Build build) {
     Simulation run{.options = options,
                    .plan = std::move(plan),
-                   .topology = study.machine.topology(study.job.nodes),
+                   .topology = study.machine.topology(study.job.nodes, study.job.fabric),
                    .step = {},
                    .timeline = {}};
     run.step = build(run.plan, run.topology, options.folding);

@@ -1,0 +1,41 @@
+// The network as the nodes of a job find it that are not the first of the machine.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "topologies/blocks/block.hpp"
+
+namespace weft {
+
+// Node i of the job is node `nodes[i]` of the machine. Switches and links keep the numbers that they have in the
+// smallest network that holds all of these.
+class PlacedNetwork final : public Network {
+  public:
+    PlacedNetwork(const Network& whole, std::vector<std::uint32_t> nodes);  // one node at least
+
+    std::unique_ptr<const Network> first(std::uint32_t nodes) const override;
+    std::uint32_t switches() const override { return network_->switches(); }
+    std::vector<BlockLink> links() const override { return network_->links(); }
+    LinkClassId port_class() const override { return network_->port_class(); }
+    std::uint32_t leaf(Port port) const override { return network_->leaf(placed(port)); }
+    Route route(Port from, Port to, std::uint64_t salt) const override {
+        return network_->route(placed(from), placed(to), salt);
+    }
+    std::uint32_t detours(Port from, Port to) const override { return network_->detours(placed(from), placed(to)); }
+    Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
+        return network_->detour(placed(from), placed(to), salt, i);
+    }
+    std::vector<std::uint32_t> neighbourhoods() const override { return network_->neighbourhoods(); }
+    BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
+        return network_->bisection(classes);
+    }
+
+  private:
+    Port placed(Port port) const { return {nodes_[port.node], port.nic}; }
+
+    std::vector<std::uint32_t> nodes_;
+    std::unique_ptr<const Network> network_;
+};
+
+}  // namespace weft
