@@ -44,8 +44,10 @@ std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n) {
             return i < n - phase.distance ? i + phase.distance : n;
         case Peer::grow:
             return i < phase.distance && i + phase.distance < n ? i + phase.distance : n;
-        case Peer::shrink:
-            return i >= phase.distance && i < 2 * phase.distance ? i - phase.distance : n;
+        case Peer::shrink: {
+            const std::uint64_t to = std::uint64_t{i} + phase.distance;
+            return to < n && to + phase.distance >= n ? static_cast<std::uint32_t>(to) : n;
+        }
         case Peer::all:
         case Peer::listed:
             break;

@@ -44,9 +44,9 @@ enum class Peer : std::uint8_t {
     fold,           // member i sends to i - distance, members at or above `distance` (beyond a power of two)
     unfold,         // the reverse of fold
     grow,           // member i sends to i + distance, members below `distance` (a binomial tree's round)
-    shrink,         // the reverse of grow
-    all,            // every other member, all at once
-    listed,         // along `edges`
+    shrink,  // grow backwards from the last member: i sends to i + distance if i + 2 distance >= n > i + distance
+    all,     // every other member, all at once
+    listed,  // along `edges`
 };
 
 struct Edge {

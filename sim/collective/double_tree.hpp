@@ -3,6 +3,7 @@
 // for full bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009) 581-594).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -38,6 +39,15 @@ inline std::vector<std::uint32_t> tree_depths(const std::vector<std::uint32_t>& 
         for (std::uint32_t at = parents[r]; at != no_parent; at = parents[at]) ++depths[r];
     }
     return depths;
+}
+
+// Edges from the farthest node of either tree to its root.
+inline std::uint32_t double_tree_depth(std::uint32_t nodes) {
+    std::uint32_t depth = 0;
+    for (const std::uint32_t tree : {0U, 1U}) {
+        for (const std::uint32_t d : tree_depths(tree_parents(nodes, tree))) depth = std::max(depth, d);
+    }
+    return depth;
 }
 
 }  // namespace weft::collective

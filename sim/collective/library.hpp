@@ -15,15 +15,16 @@
 
 namespace weft {
 
-// One algorithm in one protocol. A message from a rank to a peer takes a `step` of software besides the latencies of
-// its links, and loads its links with 1/efficiency of their achievable bandwidth (0 < efficiency <= 1).
+// One algorithm in one protocol. Algorithms with Needs::reducing_switch have rows only on machines whose switches
+// reduce: the row is what says that they do. A message from a rank to a peer takes a `step` of software besides the
+// latencies of its links, and loads its links with 1/efficiency of their achievable bandwidth (0 < efficiency <= 1).
 //
 // A phase whose messages have latencies L on the critical path and whose bytes take B on idle links lasts
 // (L^p + B^p)^(1/p), p = `overlap`: 1 where each message waits for the one before to be there entirely, more where
 // messages are cut into slices that follow one another, so that latency hides behind bytes.
 struct ProtocolCost {
-    std::string algorithm;          // "ring"
-    std::string protocol;           // "LL", "LL128", "Simple", "eager", "rendezvous"
+    std::string algorithm{};        // "ring"
+    std::string protocol{};         // "LL", "LL128", "Simple", "eager", "rendezvous"
     std::vector<Collective> ops{};  // that the row is for; empty: all that the algorithm runs
     Seconds launch{};               // once per call, besides the library's
     Seconds step_in_node{}, step_across{};
@@ -41,7 +42,7 @@ struct ProtocolCost {
 };
 
 struct Library {
-    std::string name;    // "rccl"
+    std::string name{};  // "rccl"
     Seconds launch{};    // once per call, on the device
     Seconds blocking{};  // once per call, on the host, where the caller waits for each call (benchmarks, loggers)
     std::vector<ProtocolCost> costs{};

@@ -1,25 +1,15 @@
 // All-reduce on trees, as NCCL lays them: a chain inside every node down to the member at the NIC, two binary trees
 // over the nodes with half of the message in each. Sums go up and results come down in small chunks, all links working
 // at once: latency grows with the logarithm of the nodes, and a node sends the message once, whatever their number.
-#include <algorithm>
-
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/double_tree.hpp"
 
 namespace weft::collective {
 namespace {
 
-std::uint32_t depth_of(std::uint32_t nodes) {
-    std::uint32_t depth = 0;
-    for (const std::uint32_t tree : {0U, 1U}) {
-        for (const std::uint32_t d : tree_depths(tree_parents(nodes, tree))) depth = std::max(depth, d);
-    }
-    return depth;
-}
-
 std::vector<Phase> phases_of(const GroupShape& shape) {
     const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
-    Phase phase{.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * depth_of(nodes), .reduce = true};
+    Phase phase{.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true};
     for (std::uint32_t node = 0; node < nodes; ++node) {
         for (std::uint32_t i = 0; i + 1 < m; ++i) {
             phase.edges.push_back({node * m + i + 1, node * m + i});
@@ -62,8 +52,8 @@ std::vector<Transfer> transfers_of(const GroupShape& shape) {
         ++round;
     };
     for (std::uint32_t i = m - 1; i > 0; --i) chain(i, i - 1, true);
-    for (std::uint32_t d = depth_of(nodes); d > 0; --d) level(d, true);
-    for (std::uint32_t d = 1; d <= depth_of(nodes); ++d) level(d, false);
+    for (std::uint32_t d = double_tree_depth(nodes); d > 0; --d) level(d, true);
+    for (std::uint32_t d = 1; d <= double_tree_depth(nodes); ++d) level(d, false);
     for (std::uint32_t i = 1; i < m; ++i) chain(i - 1, i, false);
     return transfers;
 }

@@ -30,15 +30,16 @@ Contributions everyone(std::uint32_t n) {
 
 // all_to_all and send_receive number chunks across all members, so they have n times as many names as a message has
 // pieces.
-std::uint32_t chunk_names(const Algorithm& algorithm, std::uint32_t n) {
-    return algorithm.chunks({.members = n}) *
-           (algorithm.op == Collective::all_to_all || algorithm.op == Collective::send_receive ? n : 1);
+std::uint32_t chunk_names(const Algorithm& algorithm, const GroupShape& shape) {
+    const bool across = algorithm.op == Collective::all_to_all || algorithm.op == Collective::send_receive;
+    return algorithm.chunks(shape) * (across ? shape.members : 1);
 }
 
-State before(const Algorithm& algorithm, std::uint32_t n) {
+State before(const Algorithm& algorithm, const GroupShape& shape) {
+    const std::uint32_t n = shape.members;
     State state(n);
     for (std::uint32_t member = 0; member < n; ++member) {
-        for (std::uint32_t chunk = 0; chunk < chunk_names(algorithm, n); ++chunk) {
+        for (std::uint32_t chunk = 0; chunk < chunk_names(algorithm, shape); ++chunk) {
             bool holds = false;
             switch (algorithm.op) {
                 case Collective::all_reduce:
@@ -98,8 +99,9 @@ std::string said(const Transfer& t) {
 
 // Executes the transfers; the messages of one round read what their senders held before it. Returns what is wrong
 // first, or "".
-std::string fault(const Algorithm& algorithm, std::uint32_t n, const std::vector<Transfer>& transfers) {
-    State state = before(algorithm, n);
+std::string fault(const Algorithm& algorithm, const GroupShape& shape, const std::vector<Transfer>& transfers) {
+    const std::uint32_t n = shape.members;
+    State state = before(algorithm, shape);
     for (auto first = transfers.begin(); first != transfers.end();) {
         const auto last =
             std::find_if(first, transfers.end(), [&](const Transfer& t) { return t.round != first->round; });
@@ -118,7 +120,7 @@ std::string fault(const Algorithm& algorithm, std::uint32_t n, const std::vector
         if (first != transfers.end() && first->round < std::prev(first)->round) return "rounds out of order";
     }
     for (std::uint32_t member = 0; member < n; ++member) {
-        for (std::uint32_t chunk = 0; chunk < chunk_names(algorithm, n); ++chunk) {
+        for (std::uint32_t chunk = 0; chunk < chunk_names(algorithm, shape); ++chunk) {
             const auto want = wanted(algorithm, n, member, chunk);
             if (want && state[member][chunk] != *want) {
                 return "member " + std::to_string(member) + " ends with a wrong chunk " + std::to_string(chunk);
@@ -135,7 +137,7 @@ struct Case {
 
 std::string title(const Case& c) {
     return std::string(name(c.algorithm->op)) + "_" + std::string(c.algorithm->name) + "_" +
-           std::to_string(c.shape.members) + "_on_" + std::to_string(c.shape.nodes);
+           std::to_string(c.shape.members) + "_on_" + std::to_string(c.shape.nodes) + (c.shape.even ? "" : "_uneven");
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << title(c); }
 
@@ -148,15 +150,21 @@ bool is_new(const Algorithm& algorithm, const GroupShape& shape, const std::vect
     });
 }
 
+std::vector<GroupShape> shapes(std::uint32_t n) {
+    std::vector<GroupShape> all;
+    for (std::uint32_t nodes = 1; nodes <= n; ++nodes) {
+        if (n % nodes == 0) all.push_back({.members = n, .nodes = nodes});
+    }
+    if (n > 2) all.push_back({.members = n, .nodes = 2, .even = false});
+    return all;
+}
+
 std::vector<Case> cases() {
     std::vector<Case> all;
     for (const Algorithm* const algorithm : collective::all()) {
         for (std::uint32_t n = 2; n <= 17; ++n) {
-            for (std::uint32_t nodes = 1; nodes <= n; ++nodes) {
-                const GroupShape shape{.members = n, .nodes = nodes};
-                if (n % nodes == 0 && algorithm->runs(shape) && is_new(*algorithm, shape, all)) {
-                    all.push_back({algorithm, shape});
-                }
+            for (const GroupShape& shape : shapes(n)) {
+                if (algorithm->runs(shape) && is_new(*algorithm, shape, all)) all.push_back({algorithm, shape});
             }
         }
     }
@@ -174,7 +182,7 @@ class every_algorithm : public testing::TestWithParam<Case> {
 INSTANTIATE_TEST_SUITE_P(registered, every_algorithm, testing::ValuesIn(cases()),
                          [](const auto& test) { return title(test.param); });
 
-TEST_P(every_algorithm, delivers_each_contribution_exactly_once) { EXPECT_EQ(fault(algorithm, n, transfers), ""); }
+TEST_P(every_algorithm, delivers_each_contribution_exactly_once) { EXPECT_EQ(fault(algorithm, shape, transfers), ""); }
 
 // The judge itself is judged, on transfers spread evenly over the algorithm.
 std::size_t stride(const std::vector<Transfer>& transfers) { return transfers.size() / 12 + 1; }
@@ -183,63 +191,115 @@ TEST_P(every_algorithm, is_refuted_without_any_one_of_its_messages) {
     for (std::size_t lost = 0; lost < transfers.size(); lost += stride(transfers)) {
         auto fewer = transfers;
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(lost));
-        EXPECT_NE(fault(algorithm, n, fewer), "") << "without transfer " << lost;
+        EXPECT_NE(fault(algorithm, shape, fewer), "") << "without transfer " << lost;
     }
 }
 
 TEST_P(every_algorithm, is_refuted_with_any_one_wrong_chunk) {
-    const std::uint32_t names = std::max(2u, chunk_names(algorithm, n));
+    const std::uint32_t names = std::max(2u, chunk_names(algorithm, shape));
     for (std::size_t wrong = 0; wrong < transfers.size(); wrong += stride(transfers)) {
         auto mutated = transfers;
         mutated[wrong].chunk = (mutated[wrong].chunk + 1) % names;
-        EXPECT_NE(fault(algorithm, n, mutated), "") << "with another chunk in transfer " << wrong;
+        EXPECT_NE(fault(algorithm, shape, mutated), "") << "with another chunk in transfer " << wrong;
     }
 }
 
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
+using Traffic = std::map<Pair, double>;  // in messages
 
-// In bytes per chunk, so that both sides are whole numbers up to rounding.
-std::map<Pair, double> traffic_of(const Phase& phase, std::uint32_t n, double chunks_per_pair) {
-    std::map<Pair, double> traffic;
+// What a phase moves between each pair, if a sender moves `share` of the message to each of its peers.
+Traffic traffic_of(const Phase& phase, std::uint32_t n, double share) {
+    Traffic traffic;
+    for (const Edge& edge : phase.edges) traffic[{edge.from, edge.to}] += share * edge.weight;
+    if (phase.peer == Peer::listed) return traffic;
     for (std::uint32_t i = 0; i < n; ++i) {
         if (phase.peer == Peer::all) {
             for (std::uint32_t j = 0; j < n; ++j) {
-                if (j != i) traffic[{i, j}] += chunks_per_pair;
+                if (j != i) traffic[{i, j}] += share;
             }
         } else if (const std::uint32_t peer = peer_of(phase, i, n); peer < n) {
-            traffic[{i, peer}] += chunks_per_pair;
+            traffic[{i, peer}] += share;
         }
     }
     return traffic;
 }
 
-void expect_same(const std::map<Pair, double>& phases, const std::map<Pair, double>& transfers) {
+void expect_same(const Traffic& phases, const Traffic& transfers) {
     ASSERT_EQ(phases.size(), transfers.size());
-    for (const auto& [pair, chunks] : phases) {
+    for (const auto& [pair, moved] : phases) {
         ASSERT_TRUE(transfers.contains(pair)) << pair.first << " to " << pair.second;
-        EXPECT_NEAR(chunks, transfers.at(pair), 1e-9) << pair.first << " to " << pair.second;
+        EXPECT_NEAR(moved, transfers.at(pair), 1e-9) << pair.first << " to " << pair.second;
     }
 }
 
+// All links of a listed phase work at once on small chunks; the transfers spell the rounds of one chunk.
+bool is_pipeline_of_rounds(const std::vector<Phase>& phases) {
+    return std::any_of(phases.begin(), phases.end(), [](const Phase& phase) { return phase.peer == Peer::listed; });
+}
+
+// What transfers inside nodes load a member's link with where a switch adds and copies: a sum enters its owner once,
+// for which the switch reads every member's part, the owner's too; a copy leaves its owner once and enters every
+// member. The busier direction, in messages; the same for all members.
+double switched_load(const std::vector<Transfer>& transfers, const GroupShape& shape, double chunks) {
+    using Piece = std::pair<std::uint32_t, std::uint32_t>;    // owner or member, chunk
+    std::map<std::uint32_t, std::set<Piece>> sent, received;  // by round
+    for (const Transfer& t : transfers) {
+        if (t.from / shape.per_node() != t.to / shape.per_node()) continue;
+        const std::uint32_t owner = t.reduce ? t.to : t.from;
+        sent[t.round].insert({t.from, t.chunk});
+        received[t.round].insert({t.to, t.chunk});
+        (t.reduce ? sent : received)[t.round].insert({owner, t.chunk});
+    }
+    double out = 0.0, in = 0.0;
+    for (const auto& [round, pieces] : sent) out += static_cast<double>(pieces.size()) / chunks / shape.members;
+    for (const auto& [round, pieces] : received) in += static_cast<double>(pieces.size()) / chunks / shape.members;
+    return std::max(out, in);
+}
+
+// In its node every member sends to one neighbour what a switch would have its links carry; between nodes the forms
+// agree.
+void expect_switched(const std::vector<Phase>& phases, const std::vector<Transfer>& transfers, const GroupShape& shape,
+                     const Algorithm& algorithm) {
+    ASSERT_EQ(phases.size(), 1u);
+    const double chunks = algorithm.chunks(shape);
+    Traffic expected;
+    for (const Transfer& t : transfers) {
+        if (t.from / shape.per_node() != t.to / shape.per_node()) expected[{t.from, t.to}] += 1.0 / chunks;
+    }
+    for (std::uint32_t i = 0; i < shape.members; ++i) {
+        const std::uint32_t first = i - i % shape.per_node();
+        expected[{i, first + (i + 1 - first) % shape.per_node()}] = switched_load(transfers, shape, chunks);
+    }
+    expect_same(traffic_of(phases.front(), shape.members, phases.front().volume()), expected);
+}
+
 TEST_P(every_algorithm, moves_the_same_bytes_between_the_same_pairs_in_both_forms) {
-    std::map<std::uint32_t, std::map<Pair, double>> by_round;
-    for (const Transfer& t : transfers) by_round[t.round][{t.from, t.to}] += 1.0;
+    if (algorithm.needs == Needs::reducing_switch) return expect_switched(phases, transfers, shape, algorithm);
+    std::map<std::uint32_t, Traffic> by_round;
+    Traffic total;
+    for (const Transfer& t : transfers) {
+        by_round[t.round][{t.from, t.to}] += 1.0 / algorithm.chunks(shape);
+        total[{t.from, t.to}] += 1.0 / algorithm.chunks(shape);
+    }
+    if (is_pipeline_of_rounds(phases)) {
+        ASSERT_EQ(phases.size(), 1u);
+        return expect_same(traffic_of(phases.front(), n, phases.front().volume()), total);
+    }
     std::uint32_t round = 0;
     for (const Phase& phase : phases) {
-        const double chunks = algorithm.chunks({.members = n});
         if (phase.duty == 1.0) {
             for (std::uint32_t r = 0; r < phase.repeat; ++r) {
-                expect_same(traffic_of(phase, n, phase.fraction * chunks), by_round[round + r]);
+                expect_same(traffic_of(phase, n, phase.fraction), by_round[round + r]);
             }
         } else {  // a pipeline that fills and drains: equal over the whole phase, and never more than a round holds
-            std::map<Pair, double> sum;
+            Traffic sum;
             for (std::uint32_t r = 0; r < phase.repeat; ++r) {
                 for (const auto& [pair, moved] : by_round[round + r]) {
-                    EXPECT_LE(moved, phase.fraction * chunks + 1e-9);
+                    EXPECT_LE(moved, phase.fraction + 1e-9);
                     sum[pair] += moved;
                 }
             }
-            expect_same(traffic_of(phase, n, phase.volume() * chunks), sum);
+            expect_same(traffic_of(phase, n, phase.volume()), sum);
         }
         round += phase.repeat;
     }
@@ -247,6 +307,11 @@ TEST_P(every_algorithm, moves_the_same_bytes_between_the_same_pairs_in_both_form
 }
 
 TEST_P(every_algorithm, says_which_rounds_reduce) {
+    if (is_pipeline_of_rounds(phases) || algorithm.needs == Needs::reducing_switch) {  // sums and results in one phase
+        const auto reduces = [](const Transfer& t) { return t.reduce; };
+        EXPECT_EQ(phases.front().reduce, std::any_of(transfers.begin(), transfers.end(), reduces));
+        return;
+    }
     std::uint32_t round = 0;
     for (const Phase& phase : phases) {
         for (const Transfer& t : transfers) {
@@ -278,28 +343,50 @@ double lower_bound(Collective op, std::uint32_t n) {
     return 0.0;
 }
 
+// With a switch that adds, what a member contributes leaves it once, and a result enters it once.
+double lower_bound(const Algorithm& algorithm, std::uint32_t n) {
+    const bool both = algorithm.op == Collective::all_reduce && algorithm.needs == Needs::reducing_switch;
+    return both ? 1.0 : lower_bound(algorithm.op, n);
+}
+
+// What the member that sends most sends in all phases, or receives, whichever is more: what the simulation makes of
+// the phases where every member has one link each way. In messages, waits of a chain included.
+double duration(const std::vector<Phase>& phases, std::uint32_t n) {
+    double sum = 0.0;
+    for (const Phase& phase : phases) {
+        std::vector<double> sent(n), received(n);
+        for (const auto& [pair, moved] : traffic_of(phase, n, phase.volume() / phase.duty)) {
+            sent[pair.first] += moved;
+            received[pair.second] += moved;
+        }
+        sum +=
+            std::max(*std::max_element(sent.begin(), sent.end()), *std::max_element(received.begin(), received.end()));
+    }
+    return sum;
+}
+
 TEST_P(every_algorithm, never_sends_less_than_the_lower_bound) {
     std::vector<double> sent(n);
-    for (const Transfer& t : transfers) sent[t.from] += 1.0 / algorithm.chunks({.members = n});
-    const double bound = lower_bound(algorithm.op, n);
-    EXPECT_GE(*std::max_element(sent.begin(), sent.end()), bound - 1e-12);
+    for (const Transfer& t : transfers) sent[t.from] += 1.0 / algorithm.chunks(shape);
+    EXPECT_GE(*std::max_element(sent.begin(), sent.end()), lower_bound(algorithm.op, n) - 1e-12);
 
-    double duration = 0.0;  // in message times: what the simulation makes of the phases
-    for (const Phase& phase : phases) {
-        duration += phase.volume() / phase.duty * (phase.peer == Peer::all ? n - 1.0 : 1.0);
-    }
-    EXPECT_GE(duration, bound - 1e-12);
+    const double bound = lower_bound(algorithm, n);
+    EXPECT_GE(duration(phases, n), bound - 1e-12);
     const bool fills_a_chain = algorithm.op == Collective::broadcast || algorithm.op == Collective::reduce;
     if (algorithm.name == "ring" && !fills_a_chain) {
-        EXPECT_NEAR(duration, bound, 1e-12) << "the ring is optimal";
+        EXPECT_NEAR(duration(phases, n), bound, 1e-12) << "the ring is optimal";
     }
 }
 
 TEST_P(every_algorithm, has_its_latencies_on_a_path_no_longer_than_its_rounds) {
+    std::uint32_t hops = 0;
     for (const Phase& phase : phases) {
-        EXPECT_GE(phase.hops, 1u);
-        EXPECT_LE(phase.hops, phase.repeat);
+        EXPECT_GE(phase.hops + phase.hops_across, 1u);
+        const bool in_rounds = phase.peer != Peer::listed && algorithm.needs == Needs::nothing;
+        EXPECT_TRUE(!in_rounds || phase.hops <= phase.repeat);
+        hops += phase.hops + phase.hops_across;
     }
+    EXPECT_LE(hops, transfers.back().round + 1);
 }
 
 TEST(algorithm, names_are_unique_per_operation) {
@@ -333,6 +420,60 @@ TEST(algorithm, an_exchange_leaves_out_the_members_beyond_its_span) {
     EXPECT_EQ(peer_of(phase, 3, 6), 1u);
     EXPECT_EQ(peer_of(phase, 4, 6), 6u);
     EXPECT_THROW(peer_of({.peer = Peer::all}, 0, 4), LogicError);
+}
+
+TEST(algorithm, a_binomial_tree_grows_from_the_first_member_and_shrinks_to_the_last) {
+    const Phase grow{.peer = Peer::grow, .distance = 4}, shrink{.peer = Peer::shrink, .distance = 4};
+    // Seven members: 0 1 2 have the message and send it 4 on (3 has nobody); mirrored, 0 1 2 send their sums to 4 5 6.
+    for (const std::uint32_t i : {0U, 1U, 2U}) {
+        EXPECT_EQ(peer_of(grow, i, 7), i + 4);
+        EXPECT_EQ(peer_of(shrink, i, 7), i + 4);
+    }
+    for (const std::uint32_t i : {3U, 4U, 5U, 6U}) {
+        EXPECT_EQ(peer_of(grow, i, 7), 7u);
+        EXPECT_EQ(peer_of(shrink, i, 7), 7u);
+    }
+    const Phase last{.peer = Peer::shrink, .distance = 1};
+    EXPECT_EQ(peer_of(last, 5, 7), 6u);
+    EXPECT_EQ(peer_of(last, 4, 7), 7u);
+}
+
+TEST(algorithm, few_rounds_are_what_the_logarithmic_ones_are_for) {
+    const auto rounds = [](Collective op, std::string_view name, std::uint32_t n) {
+        return find_algorithm(op, name)->phases({.members = n}).size();
+    };
+    EXPECT_EQ(rounds(Collective::all_reduce, "recursive_doubling", 16), 4u);
+    EXPECT_EQ(rounds(Collective::all_reduce, "recursive_doubling", 17), 6u);
+    EXPECT_EQ(rounds(Collective::all_gather, "recursive_doubling", 16), 4u);
+    EXPECT_EQ(rounds(Collective::all_gather, "bruck", 17), 5u);
+    EXPECT_EQ(rounds(Collective::reduce_scatter, "halving_doubling", 16), 4u);
+    EXPECT_EQ(rounds(Collective::broadcast, "binomial", 17), 5u);
+    EXPECT_EQ(rounds(Collective::reduce, "binomial", 17), 5u);
+}
+
+TEST(algorithm, runs_only_in_the_shapes_that_it_is_made_for) {
+    const auto runs = [](Collective op, std::string_view name, const GroupShape& shape) {
+        return find_algorithm(op, name)->runs(shape);
+    };
+    EXPECT_FALSE(runs(Collective::all_gather, "recursive_doubling", {.members = 12}));
+    EXPECT_FALSE(runs(Collective::reduce_scatter, "halving_doubling", {.members = 12}));
+    for (const Collective op : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter}) {
+        EXPECT_TRUE(runs(op, "hierarchical", {.members = 12, .nodes = 3}));
+        EXPECT_FALSE(runs(op, "hierarchical", {.members = 12, .nodes = 1})) << "one node";
+        EXPECT_FALSE(runs(op, "hierarchical", {.members = 12, .nodes = 12})) << "one member in each";
+        EXPECT_FALSE(runs(op, "hierarchical", {.members = 12, .nodes = 5, .even = false}));
+        EXPECT_TRUE(runs(op, "nvls", {.members = 8, .nodes = 1}));
+        EXPECT_FALSE(runs(op, "nvls", {.members = 8, .nodes = 2}));
+    }
+    EXPECT_TRUE(runs(Collective::all_reduce, "nvls_tree", {.members = 16, .nodes = 2}));
+    EXPECT_FALSE(runs(Collective::all_reduce, "nvls_tree", {.members = 8, .nodes = 1}));
+}
+
+// All-reduce of eight dies by a switch: 9/8 of the message on every link instead of the ring's 14/8.
+TEST(algorithm, a_reducing_switch_saves_bytes) {
+    const GroupShape shape{.members = 8};
+    EXPECT_DOUBLE_EQ(duration(find_algorithm(Collective::all_reduce, "nvls")->phases(shape), 8), 1.125);
+    EXPECT_DOUBLE_EQ(duration(find_algorithm(Collective::all_reduce, "ring")->phases(shape), 8), 1.75);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/collective/communicator.hpp"
+#include "sim/collective/cost.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/program/program_builder.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
@@ -21,9 +21,11 @@ namespace {
 using testing_support::toy_crossbar;
 
 constexpr BytesPerSecond bandwidth = 25_GBps;
-constexpr LibraryCost library{.launch = 7_us, .step_in_node = 1_us, .step_across = 3_us};
+const Library library{.name = "toy", .launch = 5_us};
+const ProtocolCost protocol{.launch = 2_us, .step_in_node = 1_us, .step_across = 3_us};
+const Seconds launch = library.launch + protocol.launch;
 constexpr Seconds link_latency = 0.25_us;
-constexpr Seconds alpha = library.step_across + 2.0 * link_latency;  // per message: a link up and a link down
+const Seconds alpha = protocol.step_across + 2.0 * link_latency;  // per message: a link up and a link down
 
 // How often alpha and S/B occur in the time of a collective.
 struct Terms {
@@ -37,6 +39,7 @@ struct Formula {
 };
 
 double core(double n) { return static_cast<double>(std::bit_floor(static_cast<std::uint32_t>(n))); }
+double rounds_to(double n) { return static_cast<double>(std::bit_width(static_cast<std::uint32_t>(n) - 1)); }
 double log2_of_core(double n) { return static_cast<double>(std::bit_width(static_cast<std::uint32_t>(n)) - 1); }
 
 // Ring and halving/doubling: Thakur, Rabenseifner, Gropp (2005). A broadcast or reduce of k = 8 n chunks: k + n - 2
@@ -75,16 +78,38 @@ constexpr Formula formulas[] = {
          const double folds = core(n) < n ? 2 : 0;
          return {2 * log2_of_core(n) + folds, 2 * (core(n) - 1) / core(n) + folds};
      }},
+    {Collective::all_reduce, "recursive_doubling",
+     [](double n) -> Terms {
+         const double folds = core(n) < n ? 2 : 0;
+         return {log2_of_core(n) + folds, log2_of_core(n) + folds};
+     }},
+    {Collective::all_gather, "bruck",
+     [](double n) -> Terms {
+         return {rounds_to(n), (n - 1) / n};
+     }},
+    {Collective::all_to_all, "pairwise",
+     [](double n) -> Terms {
+         return {n - 1, (n - 1) / n};
+     }},
+    {Collective::broadcast, "binomial",
+     [](double n) -> Terms {
+         return {rounds_to(n), rounds_to(n)};
+     }},
+    {Collective::reduce, "binomial",
+     [](double n) -> Terms {
+         return {rounds_to(n), rounds_to(n)};
+     }},
 };
 
 // One call among all ranks of the topology, which all belong to one class.
 Program one_call(const Algorithm& algorithm, const Topology& topology, Bytes message) {
     Communicator communicator{{{}}};
     for (std::uint32_t r = 0; r < topology.ranks; ++r) communicator.channels.front().push_back(RankId(r));
+    const GroupShape shape{.members = topology.ranks, .nodes = topology.ranks / topology.ranks_per_node};
     ProgramBuilder builder({"communication"});
     std::vector<Leg> legs;
-    for (const PhaseCost& one : cost(algorithm, std::span(&communicator, 1), topology, library)) {
-        legs.push_back({builder.pattern(one.pattern), one.latency, message * one.bytes_per_message_byte});
+    for (const PhaseCost& one : cost(algorithm, shape, std::span(&communicator, 1), topology, library, protocol)) {
+        legs.push_back({builder.pattern(one.pattern), one.latency(message), one.bytes(message)});
     }
     const CommunicationId communication =
         builder.communication({.op = algorithm.op, .group_size = topology.ranks, .message = message}, legs);
@@ -117,9 +142,41 @@ TEST_P(closed_form, is_met_from_a_kibibyte_to_four_gibibytes) {
     const Topology topology = toy_crossbar(n, 1, bandwidth, link_latency);
     const Terms terms = formula.terms(n);
     for (Bytes message = 1_KiB; message <= 4_GiB; message *= 4.0) {
-        const Program program = one_call(find_algorithm(formula.op, formula.algorithm), topology, message);
-        const Seconds expected = library.launch + terms.messages * alpha + terms.volumes * (message / bandwidth);
+        const Program program = one_call(*find_algorithm(formula.op, formula.algorithm), topology, message);
+        const Seconds expected = launch + terms.messages * alpha + terms.volumes * (message / bandwidth);
         EXPECT_NEAR(since_start(simulate(program, topology, kind).end) / expected, 1.0, 1e-9) << message.value << " B";
+    }
+}
+
+// Nodes of four on a crossbar whose links are all alike: m = 4 members in each of N nodes, in-node steps of 1 us.
+struct TwoLevelFormula {
+    Collective op;
+    std::string_view algorithm;
+    double in_node, across;  // messages per m - 1, and per N - 1
+    double volumes;          // per (n - 1)/n; 0: see the test
+};
+
+TEST(closed_form_on_two_levels, is_met_by_hierarchical_algorithms) {
+    constexpr TwoLevelFormula two_levels[] = {{Collective::reduce_scatter, "hierarchical", 1, 1, 1},
+                                              {Collective::all_gather, "hierarchical", 1, 1, 1},
+                                              {Collective::all_reduce, "hierarchical", 2, 2, 2},
+                                              {Collective::all_to_all, "hierarchical", 1, 1, 0}};
+    constexpr double m = 4;
+    for (const std::uint32_t n : {8U, 12U, 64U, 512U}) {
+        const Topology topology = toy_crossbar(n, 4, bandwidth, link_latency);
+        const double nodes = n / m;
+        for (const TwoLevelFormula& formula : two_levels) {
+            // An all-to-all sends most blocks twice: (m - 1)/m in the node and (N - 1)/N across.
+            const double volumes = formula.volumes > 0 ? formula.volumes * (n - 1.0) / n : 2.0 - 1.0 / m - 1.0 / nodes;
+            const Seconds latencies = formula.in_node * (m - 1) * (protocol.step_in_node + 2.0 * link_latency) +
+                                      formula.across * (nodes - 1) * alpha;
+            for (const Bytes message : {1_KiB, 1_MiB, 1_GiB}) {
+                const Program program = one_call(*find_algorithm(formula.op, formula.algorithm), topology, message);
+                const Seconds expected = launch + latencies + volumes * (message / bandwidth);
+                EXPECT_NEAR(since_start(simulate(program, topology, NetworkKind::flow).end) / expected, 1.0, 1e-9)
+                    << name(formula.op) << " of " << message.value << " B among " << n;
+            }
+        }
     }
 }
 
@@ -131,7 +188,7 @@ TEST(closed_form_fit, recovers_launch_latency_and_bandwidth_from_ring_all_reduce
         const Topology topology = toy_crossbar(n, 1, bandwidth, link_latency);
         const Terms terms = formulas[0].terms(n);
         for (Bytes message = 1_KiB; message <= 64_MiB; message *= 4.0) {
-            const Program program = one_call(find_algorithm(Collective::all_reduce, "ring"), topology, message);
+            const Program program = one_call(*find_algorithm(Collective::all_reduce, "ring"), topology, message);
             const double time = since_start(simulate(program, topology, NetworkKind::flow).end).value;
             // Relative residuals: every row is divided by its time. Microseconds and seconds per 100 GB keep the
             // columns of one size.
@@ -144,7 +201,7 @@ TEST(closed_form_fit, recovers_launch_latency_and_bandwidth_from_ring_all_reduce
                                                                                              3);
     const Eigen::Map<const Eigen::VectorXd> ones(times.data(), count);
     const Eigen::Vector3d fit = matrix.colPivHouseholderQr().solve(ones);
-    EXPECT_NEAR(fit[0] * 1e-6 / library.launch.value, 1.0, 1e-6);
+    EXPECT_NEAR(fit[0] * 1e-6 / launch.value, 1.0, 1e-6);
     EXPECT_NEAR(fit[1] * 1e-6 / alpha.value, 1.0, 1e-6);
     EXPECT_NEAR(1.0 / (fit[2] * 1e-11) / bandwidth.value, 1.0, 1e-6);
 }

@@ -1,45 +1,29 @@
-#include "sim/collective/communicator.hpp"
+#include "sim/collective/phase_traffic.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <rapidcheck/gtest.h>
 #include <algorithm>
-#include <chrono>
-#include <map>
-#include <numeric>
+#include <limits>
 
+#include "tests/sim/collective/members.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
 
 namespace weft {
 namespace {
 
+using testing_support::first_ranks;
+using testing_support::loads_of;
+using testing_support::ranks;
 using testing_support::toy_crossbar;
 
-std::vector<RankId> ranks(std::initializer_list<std::uint32_t> list) {
-    std::vector<RankId> out;
-    for (const std::uint32_t r : list) out.push_back(RankId(r));
-    return out;
-}
-
-std::vector<RankId> first_ranks(std::uint32_t n) {
-    std::vector<RankId> out;
-    for (std::uint32_t r = 0; r < n; ++r) out.push_back(RankId(r));
-    return out;
-}
-
-std::map<std::uint32_t, double> loads_of(const Pattern& pattern) {
-    std::map<std::uint32_t, double> loads;
-    for (const auto& [link, load] : pattern.loads) loads[static_cast<std::uint32_t>(link)] = load;
-    return loads;
-}
-
-constexpr LibraryCost free_library{};
+constexpr ProtocolCost free_protocol{};
 constexpr Phase ring_round{.peer = Peer::shift, .repeat = 3, .hops = 3};
 
 TEST(phase_traffic, a_ring_loads_every_link_of_its_members_once) {
     const Topology topology = toy_crossbar(4, 1, 10_GBps, 1_us);
-    PhaseTraffic traffic(topology, free_library);
+    PhaseTraffic traffic(topology, free_protocol);
     traffic.add(ring_round, {{first_ranks(4)}});
     const Pattern pattern = traffic.pattern();
     ASSERT_EQ(pattern.loads.size(), 8u);
@@ -52,15 +36,15 @@ TEST(phase_traffic, a_ring_loads_every_link_of_its_members_once) {
 
 TEST(phase_traffic, channels_split_the_message_and_add_up_on_shared_links) {
     const Topology topology = toy_crossbar(3, 1, 10_GBps, 1_us);
-    PhaseTraffic traffic(topology, free_library);
+    PhaseTraffic traffic(topology, free_protocol);
     traffic.add(ring_round, {{ranks({0, 1, 2}), ranks({2, 1, 0})}});
     for (const LinkLoad& load : traffic.pattern().loads) EXPECT_EQ(load.load, 1.0);  // twice a half
 }
 
 TEST(phase_traffic, a_protocol_that_reaches_half_the_bandwidth_doubles_the_load) {
     const Topology topology = toy_crossbar(4, 2, 10_GBps, 1_us);
-    const LibraryCost library{.efficiency_in_node = 0.5, .efficiency_across = 0.25};
-    PhaseTraffic traffic(topology, library);
+    const ProtocolCost protocol{.efficiency_in_node = 0.5, .efficiency_across = 0.25};
+    PhaseTraffic traffic(topology, protocol);
     traffic.add({.peer = Peer::chain}, {{ranks({0, 1, 2})}});  // 0 to 1 in a node, 1 to 2 across
     const Pattern pattern = traffic.pattern();
     EXPECT_THAT(loads_of(pattern), testing::ElementsAre(testing::Pair(0, 2.0), testing::Pair(2, 4.0),
@@ -70,7 +54,7 @@ TEST(phase_traffic, a_protocol_that_reaches_half_the_bandwidth_doubles_the_load)
 
 TEST(phase_traffic, sister_groups_load_shared_links_but_leave_the_lone_rate) {
     const Topology topology = toy_crossbar(4, 1, 12_GBps, 1_us);
-    PhaseTraffic traffic(topology, free_library);
+    PhaseTraffic traffic(topology, free_protocol);
     traffic.add({.peer = Peer::chain}, {{ranks({0, 1})}});
     traffic.add({.peer = Peer::chain}, {{ranks({0, 2})}});
     traffic.add({.peer = Peer::chain}, {{ranks({0, 3})}});
@@ -82,7 +66,7 @@ TEST(phase_traffic, sister_groups_load_shared_links_but_leave_the_lone_rate) {
 
 TEST(phase_traffic, an_all_to_all_loads_links_with_every_peer) {
     const Topology topology = toy_crossbar(5, 1, 12_GBps, 1_us);
-    PhaseTraffic traffic(topology, free_library);
+    PhaseTraffic traffic(topology, free_protocol);
     traffic.add({.peer = Peer::all, .fraction = 0.2}, {{first_ranks(5)}});
     const Pattern pattern = traffic.pattern();
     for (const LinkLoad& load : pattern.loads) EXPECT_EQ(load.load, 4.0);
@@ -92,7 +76,7 @@ TEST(phase_traffic, an_all_to_all_loads_links_with_every_peer) {
 
 TEST(phase_traffic, a_pipeline_that_fills_and_drains_cannot_use_the_whole_bandwidth) {
     const Topology topology = toy_crossbar(3, 1, 10_GBps, 1_us);
-    PhaseTraffic traffic(topology, free_library);
+    PhaseTraffic traffic(topology, free_protocol);
     traffic.add({.peer = Peer::chain, .duty = 0.8}, {{first_ranks(3)}});
     EXPECT_EQ(traffic.pattern().cap, 8_GBps);
     EXPECT_EQ(traffic.pattern().alone, 8_GBps);
@@ -102,9 +86,9 @@ TEST(phase_traffic, a_pipeline_that_fills_and_drains_cannot_use_the_whole_bandwi
 // 3 7 3 7 us: the worst three in a row are 7 + 3 + 7, the worst five 7 + 3 + 7 + 3 + 7.
 TEST(phase_traffic, latency_is_that_of_the_worst_messages_in_a_row) {
     const Topology topology = toy_crossbar(4, 2, 10_GBps, 1_us);
-    const LibraryCost library{.launch = 100_us, .step_in_node = 1_us, .step_across = 5_us};
+    const ProtocolCost protocol{.step_in_node = 1_us, .step_across = 5_us};
     const auto latency = [&](const Phase& phase) {
-        PhaseTraffic traffic(topology, library);
+        PhaseTraffic traffic(topology, protocol);
         traffic.add(phase, {{first_ranks(4)}});
         return traffic.latency().value * 1e6;
     };
@@ -119,8 +103,8 @@ TEST(phase_traffic, latency_is_that_of_the_worst_messages_in_a_row) {
 
 TEST(phase_traffic, latency_is_that_of_the_slowest_group) {
     const Topology topology = toy_crossbar(4, 2, 10_GBps, 0_us);
-    const LibraryCost library{.step_in_node = 1_us, .step_across = 5_us};
-    PhaseTraffic traffic(topology, library);
+    const ProtocolCost protocol{.step_in_node = 1_us, .step_across = 5_us};
+    PhaseTraffic traffic(topology, protocol);
     traffic.add({.peer = Peer::chain}, {{ranks({0, 1})}});
     EXPECT_DOUBLE_EQ(traffic.latency().value, 1e-6);
     traffic.add({.peer = Peer::chain}, {{ranks({1, 2})}});
@@ -131,10 +115,10 @@ TEST(phase_traffic, latency_is_that_of_the_slowest_group) {
 // Against a twin that adds into a plain array, for any groups and channels.
 RC_GTEST_PROP(phase_traffic, loads_are_the_sum_over_all_messages, ()) {
     const Topology topology = toy_crossbar(16, 4, 10_GBps, 1_us);
-    const LibraryCost library{.efficiency_in_node = 0.5, .efficiency_across = 1.0};
+    const ProtocolCost protocol{.efficiency_in_node = 0.5, .efficiency_across = 1.0};
     const auto groups = *rc::gen::inRange(1, 6);
     const auto channels = *rc::gen::inRange(1, 4);
-    PhaseTraffic traffic(topology, library);
+    PhaseTraffic traffic(topology, protocol);
     std::vector<double> naive(32);
     for (int g = 0; g < groups; ++g) {
         const auto size = static_cast<std::size_t>(*rc::gen::inRange(2, 17));
@@ -158,72 +142,8 @@ RC_GTEST_PROP(phase_traffic, loads_are_the_sum_over_all_messages, ()) {
     const auto loads = loads_of(traffic.pattern());
     for (std::uint32_t link = 0; link < 32; ++link) {
         RC_ASSERT(loads.contains(link) == (naive[link] > 0.0));
-        if (naive[link] > 0.0) RC_ASSERT(std::abs(loads.at(link) - naive[link]) < 1e-12);
+        if (naive[link] > 0.0) RC_ASSERT(std::abs(loads.at(link) - naive[link]) < 48 * 1e-12);
     }
-}
-
-std::vector<PhaseCost> cost_of(Collective op, std::string_view algorithm, std::uint32_t n, const Topology& topology,
-                               const LibraryCost& library) {
-    const std::vector<Communicator> communicators{{{first_ranks(n)}}};
-    return cost(find_algorithm(op, algorithm), communicators, topology, library);
-}
-
-constexpr LibraryCost library_of_1_us{.launch = 10_us, .step_in_node = 1_us, .step_across = 1_us};
-
-TEST(cost, a_ring_all_reduce_is_one_stretch_of_twice_the_rounds) {
-    const Topology topology = toy_crossbar(8, 1, 10_GBps, 0_us);
-    const auto costs = cost_of(Collective::all_reduce, "ring", 8, topology, library_of_1_us);
-    ASSERT_EQ(costs.size(), 1u);
-    EXPECT_NEAR(costs[0].latency.value, 10e-6 + 14e-6, 1e-15);
-    EXPECT_NEAR(costs[0].bytes_per_message_byte, 2.0 * 7 / 8, 1e-15);
-}
-
-TEST(cost, halving_doubling_has_a_stretch_per_distance_and_one_launch) {
-    const Topology topology = toy_crossbar(8, 1, 10_GBps, 0_us);
-    const auto costs = cost_of(Collective::all_reduce, "halving_doubling", 8, topology, library_of_1_us);
-    ASSERT_EQ(costs.size(), 5u);  // 4 2 1+1 2 4
-    Seconds latency;
-    double bytes = 0.0;
-    for (const PhaseCost& one : costs) {
-        latency += one.latency;
-        bytes += one.bytes_per_message_byte;
-    }
-    EXPECT_NEAR(latency.value, 10e-6 + 6e-6, 1e-15);
-    EXPECT_NEAR(bytes, 2.0 * 7 / 8, 1e-15);
-    EXPECT_EQ(costs[0].pattern, costs[4].pattern);
-    EXPECT_NEAR(costs[2].bytes_per_message_byte, 2.0 / 8, 1e-15);
-}
-
-TEST(cost, a_group_of_one_costs_its_launch) {
-    const Topology topology = toy_crossbar(2, 1, 10_GBps, 1_us);
-    const auto costs = cost_of(Collective::all_reduce, "ring", 1, topology, library_of_1_us);
-    ASSERT_EQ(costs.size(), 1u);
-    EXPECT_EQ(costs[0].latency, 10_us);
-    EXPECT_EQ(costs[0].bytes_per_message_byte, 0.0);
-    EXPECT_TRUE(is_unlimited(costs[0].pattern));
-}
-
-TEST(cost, refuses_unequal_groups_and_too_many_members) {
-    const Topology topology = toy_crossbar(4, 1, 10_GBps, 1_us);
-    const std::vector<Communicator> unequal{{{first_ranks(2)}}, {{first_ranks(3)}}};
-    EXPECT_THROW(cost(find_algorithm(Collective::all_reduce, "ring"), unequal, topology, {}), LogicError);
-    EXPECT_THROW(cost_of(Collective::point_to_point, "direct", 3, topology, {}), LogicError);
-}
-
-TEST(cost, of_a_whole_large_machine_takes_well_below_a_second) {
-    constexpr std::uint32_t all = 75264, size = 512;
-    const Topology topology = toy_crossbar(all, 8, 10_GBps, 1_us);
-    std::vector<Communicator> communicators;
-    for (std::uint32_t first = 0; first < all; first += size) {
-        std::vector<RankId> order;
-        for (std::uint32_t r = first; r < first + size; ++r) order.push_back(RankId(r));
-        communicators.push_back({{order, order, order, order}});
-    }
-    const auto start = std::chrono::steady_clock::now();
-    const auto costs = cost(find_algorithm(Collective::all_reduce, "ring"), communicators, topology, {});
-    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-    EXPECT_EQ(costs[0].pattern.loads.size(), 2 * all);
-    EXPECT_LT(wall.count(), 2.0) << "even in a debug build on a busy machine";
 }
 
 }  // namespace
