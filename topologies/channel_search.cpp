@@ -14,23 +14,26 @@ using Order = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t most_searched = 8;   // members; 8! paths at most
 constexpr std::uint32_t most_channels = 16;  // tried; beyond that no node gains
+constexpr std::uint32_t most_evened = 6;     // members of groups where channels are laid beyond the first without gain
 
 // What an order costs on top of the channels laid so far. Less is better.
 struct Cost {
-    std::int64_t busiest = 0;  // occupancy of the busiest link of all, old channels included
-    std::int64_t total = 0;    // of this channel alone
+    std::int64_t busiest = 0;   // occupancy of the busiest link of all, old channels included
+    std::int64_t total = 0;     // of this channel alone
+    std::int64_t crowding = 0;  // what channels before it occupy of the links that it uses
     auto operator<=>(const Cost&) const = default;
 };
 
 // Occupancy by link, for links renumbered from 0.
 class Occupancy {
   public:
-    explicit Occupancy(std::size_t links) : by_link_(links) {}
+    Occupancy(std::size_t links, std::int64_t crowding_weight) : by_link_(links), crowding_weight_(crowding_weight) {}
 
     std::int64_t busiest() const { return by_link_.empty() ? 0 : *std::max_element(by_link_.begin(), by_link_.end()); }
     Cost add(const HopUses& uses, Cost cost) {
         for (const LinkUse& use : uses) {
             std::int64_t& occupied = by_link_[index(use.link)];
+            cost.crowding += crowding_weight_ * occupied;
             occupied += use.occupancy;
             cost.busiest = std::max(cost.busiest, occupied);
             cost.total += use.occupancy;
@@ -40,14 +43,21 @@ class Occupancy {
     void remove(const HopUses& uses) {
         for (const LinkUse& use : uses) by_link_[index(use.link)] -= use.occupancy;
     }
+    std::int64_t crowding(const HopUses& uses) const {
+        std::int64_t sum = 0;
+        for (const LinkUse& use : uses) sum += crowding_weight_ * by_link_[index(use.link)];
+        return sum;
+    }
 
   private:
     std::vector<std::int64_t> by_link_;
+    std::int64_t crowding_weight_;  // 0 where only busiest and total count
 };
 
 class Search {
   public:
-    explicit Search(const ChannelProblem& problem) : problem_(renumbered(problem)), occupancy_(links_) {
+    explicit Search(const ChannelProblem& problem)
+        : problem_(renumbered(problem)), occupancy_(links_, problem.members <= most_evened ? 1 : 0) {
         cheapest_hop_ = cheapest(problem_.hop);
         cheapest_closing_ = problem_.across() ? cheapest(problem_.leave) : cheapest_hop_;
         many_ports_ = problem.across() && std::any_of(problem.port.begin(), problem.port.end(),
@@ -62,6 +72,8 @@ class Search {
             leave_busiest_.push_back(occupancy_.add(uses, {}).busiest);
             occupancy_.remove(uses);
         }
+        least_crowded_hop_ = least_crowded(problem_.hop);
+        least_crowded_closing_ = problem_.across() ? least_crowded(problem_.leave) : least_crowded_hop_;
         if (problem_.members <= most_searched) {
             order_.clear();
             extend(Cost{.busiest = occupancy_.busiest()});
@@ -90,6 +102,14 @@ class Search {
             if (uses.empty()) continue;  // from a member to itself
             const std::int64_t occupancy = occupancy_of(uses);
             least = least == 0 ? occupancy : std::min(least, occupancy);
+        }
+        return least;
+    }
+
+    std::int64_t least_crowded(const std::vector<HopUses>& hops) const {
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (const HopUses& uses : hops) {
+            if (!uses.empty()) least = std::min(least, occupancy_.crowding(uses));
         }
         return least;
     }
@@ -130,6 +150,7 @@ class Search {
         const std::size_t left = problem_.members - order_.size();
         if (order_.empty() || left == 0) return cost;
         cost.total += static_cast<std::int64_t>(left) * cheapest_hop_ + cheapest_closing_;
+        cost.crowding += static_cast<std::int64_t>(left) * least_crowded_hop_ + least_crowded_closing_;
         if (!problem_.across()) return cost;
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (std::uint32_t member = 0; member < problem_.members; ++member) {
@@ -197,6 +218,7 @@ class Search {
     ChannelProblem problem_;
     Occupancy occupancy_;
     std::int64_t cheapest_hop_ = 0, cheapest_closing_ = 0;
+    std::int64_t least_crowded_hop_ = 0, least_crowded_closing_ = 0;  // before this channel
     std::vector<std::int64_t> leave_busiest_;  // by member: the busiest link of its way out, before this channel
     bool many_ports_ = false;
     HopUses nothing_;
@@ -206,21 +228,30 @@ class Search {
 
 }  // namespace
 
+// Together c channels move c messages in the time that the busiest link is occupied; rates are compared without
+// division. Channels are laid while one more raises the rate. Beyond that, several more may raise it where one lowers
+// it: the six rings of four all-to-all accelerators use every link twice, the first two but two thirds of the links
+// once. Each takes compute units from the application, so they must add at least a third.
 std::vector<Order> find_channels(const ChannelProblem& problem) {
     if (problem.members == 1 && !problem.across()) return {{0}};
     Search search(problem);
     std::vector<Order> channels;
-    std::int64_t busiest = 0;
+    std::size_t best = 0;
+    std::int64_t best_busiest = 0;
     while (channels.size() < most_channels) {
-        const Order order = search.next();
-        // Together c channels move c messages in the time that the busiest link is occupied. Stop where one channel
-        // more does not raise the rate, compared without division: (c + 1) / busier > c / busiest.
-        const auto count = static_cast<std::int64_t>(channels.size());
-        const std::int64_t busier = search.busiest();
-        if (!channels.empty() && (count + 1) * busiest <= count * busier) break;
-        channels.push_back(order);
-        busiest = busier;
+        const bool next_to_best = best == channels.size();
+        channels.push_back(search.next());
+        const std::int64_t busiest = search.busiest();
+        const auto rate = static_cast<std::int64_t>(channels.size()) * best_busiest;  // times both busiest
+        const auto best_rate = static_cast<std::int64_t>(best) * busiest;
+        if (best > 0 && (next_to_best ? rate <= best_rate : 3 * rate < 4 * best_rate)) {
+            if (problem.members > most_evened) break;
+            continue;
+        }
+        best = channels.size();
+        best_busiest = busiest;
     }
+    channels.resize(best);
     return channels;
 }
 

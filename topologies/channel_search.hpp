@@ -29,8 +29,9 @@ struct ChannelProblem {
 // channel comes in from another node and goes on to the next.
 //
 // Channels are chosen one after another. Each is the order that keeps the busiest link least occupied, then has the
-// least occupancy in all, then is the first in lexicographic order; paths leave by another port than they come in by
-// where the members have several. The last is the one after which another would not raise what they carry together.
+// least occupancy in all, then (up to six members) uses links that earlier ones use least, then is the first in
+// lexicographic order; paths leave by another port than they come in by where the members have several. The last is the
+// one after which another would not raise what they carry together, nor (up to six members) several by a third.
 // Up to eight members, all orders are searched (branch and bound); beyond, the rotations of the given order and of its
 // reverse.
 std::vector<std::vector<std::uint32_t>> find_channels(const ChannelProblem& problem);
