@@ -158,6 +158,33 @@ void add_collective_options(po::options_description& options, po::positional_opt
     positional.add("op", 1);
 }
 
+void add_measurement_options(po::options_description& options) {
+    options.add_options()("convention", po::value<std::string>()->value_name("C"),
+                          "sizes in tables are nccl's or osu's (default: as the table says)")(
+        "place", po::value<std::string>()->default_value("out")->value_name("P"),
+        "which times of nccl-tests: out (of place) or in")(
+        "where", po::value<Words>()->value_name("COLUMN=VALUE")->composing(),
+        "only rows of a CSV table with this value (may be repeated)");
+}
+
+MeasurementHints measurement_hints(const po::variables_map& arguments) {
+    MeasurementHints hints;
+    if (arguments.count("convention") > 0) {
+        hints.convention =
+            one_of(arguments, "convention", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
+    }
+    hints.place = one_of(arguments, "place", {"out", "in"}) == 0 ? Place::out_of_place : Place::in_place;
+    if (arguments.count("where") == 0) return hints;
+    for (const std::string& each : arguments["where"].as<Words>()) {
+        const std::size_t equals = each.find('=');
+        if (equals == each.npos || equals == 0) {
+            throw po::error(fmt::format("--where: expected COLUMN=VALUE, got \"{}\"", each));
+        }
+        hints.where.emplace_back(each.substr(0, equals), each.substr(equals + 1));
+    }
+    return hints;
+}
+
 CollectiveRequest collective_request(const po::variables_map& arguments) {
     const Collective op = read_op(text_of(arguments, "op"));
     CollectiveRequest request{.machine = Machine::load(text_of(arguments, "machine")), .op = op};
@@ -168,7 +195,9 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     request.calls = one_of(arguments, "calls", {"blocking", "queued"}) == 0 ? Calls::blocking : Calls::queued;
     request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
-    request.sizes = parse_sizes(text_of(arguments, "sizes"), "sizes");
+    for (const Bytes size : parse_sizes(text_of(arguments, "sizes"), "sizes")) {
+        request.messages.push_back(full_size(op, size, request.convention, request.layout.members()));
+    }
     return request;
 }
 

@@ -4,6 +4,7 @@
 #include <boost/program_options.hpp>
 
 #include "tools/collective/request.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 
@@ -13,6 +14,10 @@ void add_collective_options(po::options_description& options, po::positional_opt
 
 // Throws po::error, or ConfigError for the machine file.
 CollectiveRequest collective_request(const po::variables_map& arguments);
+
+// For the tables of measurements that --compare (and `weft calibrate`) reads.
+void add_measurement_options(po::options_description& options);
+MeasurementHints measurement_hints(const po::variables_map& arguments);
 
 // Of the machine: the one of that name, or its default if it is empty. Throws po::error, with the nearest names.
 const Library& library_named(const MachineInfo& machine, const std::string& name);

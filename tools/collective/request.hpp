@@ -29,7 +29,7 @@ struct CollectiveRequest {
     Calls calls = Calls::blocking;
     Detail detail = Detail::plain;
     SizeConvention convention = SizeConvention::nccl;
-    std::vector<Bytes> sizes{};  // as the convention counts them
+    std::vector<Bytes> messages{};  // full buffers
 };
 
 // The library's choice, or a po::error that says what there is instead.

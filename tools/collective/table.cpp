@@ -104,11 +104,10 @@ std::vector<CandidateFacts> explain_candidates(CollectiveSet& set, const Collect
     return facts;
 }
 
-CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const CollectiveRequest& request, Bytes size) {
+CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const CollectiveRequest& request, Bytes message) {
     const std::uint32_t members = request.layout.members();
-    const Bytes message = full_size(request.op, size, request.convention, members);
     const Choice choice = choose(set, request, message);
-    CollectiveRow row{.size = size,
+    CollectiveRow row{.size = stated_size(request.op, message, request.convention, members),
                       .message = message,
                       .time = call_time(set, request, choice, message),
                       .algorithm = choice.protocol->algorithm,
@@ -133,7 +132,7 @@ std::vector<CollectiveRow> predict(const CollectiveRequest& request) {
     const Topology topology = request.machine.topology(request.layout.nodes(), request.fabric);
     CollectiveSet set(topology, *request.library, request.layout);
     std::vector<CollectiveRow> rows;
-    for (const Bytes size : request.sizes) rows.push_back(make_row(set, topology, request, size));
+    for (const Bytes message : request.messages) rows.push_back(make_row(set, topology, request, message));
     return rows;
 }
 

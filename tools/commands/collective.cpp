@@ -1,32 +1,92 @@
 // `weft collective OP --machine M --ranks N`: what nccl-tests, rccl-tests or the OSU micro-benchmarks would print.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <optional>
 #include <vector>
 
+#include "sim/io/atomic_file.hpp"
+#include "tools/collective/comparison.hpp"
 #include "tools/collective/options.hpp"
-#include "tools/collective/table.hpp"
 #include "tools/command.hpp"
+#include "tools/output/chart_svg.hpp"
 #include "tools/output/collective_text.hpp"
+#include "tools/output/comparison_text.hpp"
 
 namespace weft::commands {
 namespace {
 
 bool given(const po::variables_map& arguments, const char* name) { return arguments[name].as<bool>(); }
 
+void options(po::options_description& options, po::positional_options_description& positional) {
+    add_collective_options(options, positional);
+    options.add_options()(
+        "compare", po::value<std::string>()->value_name("MEASURED"),
+        "beside what nccl-tests, rccl-tests or OSU printed, or a CSV table; its sizes unless --sizes")(
+        "plot", po::value<std::string>()->value_name("F.svg"), "draw time over size, with what was measured");
+    add_measurement_options(options);
+}
+
+// What of the table the request is about; the request then asks for the sizes that were measured.
+std::vector<Measurement> measurements(const po::variables_map& arguments, CollectiveRequest& request) {
+    MeasurementHints hints = measurement_hints(arguments);
+    hints.op = request.op;
+    hints.ranks = request.layout.members();
+    hints.nodes = request.layout.nodes();
+    const MeasurementTable table = read_measurements(arguments["compare"].as<std::string>(), hints);
+    for (const SkippedRow& row : table.skipped) {
+        fmt::print(stderr, "{}:{}: skipped: {}\n", table.file, row.line, row.why);
+    }
+    std::vector<Measurement> rows = matching(table, request);
+    std::vector<Bytes>& messages = request.messages;
+    if (!arguments["sizes"].defaulted()) {
+        std::erase_if(rows, [&](const Measurement& row) { return std::ranges::count(messages, row.size) == 0; });
+        if (rows.empty()) throw po::error("--sizes: none of these was measured");
+        return rows;
+    }
+    messages.clear();
+    for (const Measurement& row : rows) messages.push_back(row.size);
+    std::ranges::sort(messages);
+    messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
+    return rows;
+}
+
 std::string text_of(const po::variables_map& arguments, const CollectiveRequest& request,
-                    const std::vector<CollectiveRow>& rows) {
-    if (given(arguments, "json")) return collective_json(request, rows);
+                    const std::vector<CollectiveRow>& rows, const std::optional<Comparison>& comparison) {
+    if (given(arguments, "json")) return collective_json(request, rows, comparison);
     if (given(arguments, "csv")) return collective_csv(rows);
-    const std::string table =
+    std::string text =
         request.convention == SizeConvention::osu ? collective_osu(request, rows) : collective_nccl(request, rows);
-    return request.detail == Detail::explained ? table + collective_explanation(rows) : table;
+    if (request.detail == Detail::explained) text += collective_explanation(rows);
+    if (comparison) text += comparison_text(*comparison, arguments["compare"].as<std::string>());
+    return text;
+}
+
+void check_options(const po::variables_map& arguments) {
+    const bool csv = given(arguments, "csv");
+    if (csv && given(arguments, "json")) throw po::error("--json and --csv: only one of them");
+    if (csv && given(arguments, "explain")) throw po::error("--explain: not in --csv");
+    if (csv && arguments.count("compare") > 0) throw po::error("--compare: not in --csv");
+    for (const char* option : {"convention", "where"}) {
+        if (arguments.count(option) > 0 && arguments.count("compare") == 0) {
+            throw po::error(fmt::format("--{}: only with --compare", option));
+        }
+    }
 }
 
 Exit run(const po::variables_map& arguments) {
-    if (given(arguments, "json") && given(arguments, "csv")) throw po::error("--json and --csv: only one of them");
-    if (given(arguments, "explain") && given(arguments, "csv")) throw po::error("--explain: not in --csv");
-    const CollectiveRequest request = collective_request(arguments);
-    fmt::print("{}", text_of(arguments, request, predict(request)));
+    check_options(arguments);
+    CollectiveRequest request = collective_request(arguments);
+    std::vector<Measurement> measured;
+    if (arguments.count("compare") > 0) measured = measurements(arguments, request);
+    const std::vector<CollectiveRow> rows = predict(request);
+    const auto comparison = measured.empty() ? std::nullopt : std::optional(compare(measured, rows));
+    fmt::print("{}", text_of(arguments, request, rows, comparison));
+    if (arguments.count("plot") > 0) {
+        write_file_atomically(arguments["plot"].as<std::string>(),
+                              chart_svg(collective_chart(request, rows, comparison)));
+    }
     return Exit::ok;
 }
 
@@ -47,8 +107,9 @@ const Command collective{
         "  weft collective all_reduce --machine frontier --ranks 64 --sizes 1K:1G:4\n"
         "  weft collective all_gather --machine frontier --ranks 128 --sizes 64M --explain\n"
         "  weft collective all_reduce --machine frontier --ranks 64 --groups 8 --sizes 256M --json\n"
+        "  weft collective all_reduce --machine frontier --ranks 64 --compare measured.txt --plot times.svg\n"
         "  weft collective point_to_point --machine frontier --ranks 2 --ranks-per-node 1 --format osu",
-    .options = add_collective_options,
+    .options = options,
     .run = run,
     .group = CommandGroup::inspect,
 };

@@ -59,9 +59,29 @@ Json row_json(const CollectiveRow& row, Detail detail) {
     return json;
 }
 
+Json comparison_json(const Comparison& comparison) {
+    const ErrorSummary& summary = comparison.summary;
+    Json json{{"median_absolute_error", summary.median},
+              {"percentile_90_absolute_error", summary.percentile_90},
+              {"largest_absolute_error", summary.largest},
+              {"median_error", summary.bias}};
+    json["rows"] = Json::array();
+    for (const ComparedRow& row : comparison.rows) {
+        json["rows"].push_back({{"message_bytes", number<Json>(row.message.value)},
+                                {"measured_s", row.measured.value},
+                                {"predicted_s", row.predicted.value},
+                                {"error", row.error()},
+                                {"algorithm", row.algorithm},
+                                {"protocol", row.protocol},
+                                {"line", row.line}});
+    }
+    return json;
+}
+
 }  // namespace
 
-std::string collective_json(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+std::string collective_json(const CollectiveRequest& request, std::span<const CollectiveRow> rows,
+                            const std::optional<Comparison>& comparison) {
     const SetLayout& layout = request.layout;
     Json json{{"op", name(request.op)},
               {"machine", request.machine.info().name},
@@ -76,6 +96,7 @@ std::string collective_json(const CollectiveRequest& request, std::span<const Co
               {"links", links_json(busiest(rows))}};
     json["rows"] = Json::array();
     for (const CollectiveRow& row : rows) json["rows"].push_back(row_json(row, request.detail));
+    if (comparison) json["comparison"] = comparison_json(*comparison);
     return json.dump(2) + "\n";
 }
 

@@ -1,9 +1,11 @@
 // The rows of `weft collective` as benchmarks print them, and for programs.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
+#include "tools/collective/comparison.hpp"
 #include "tools/collective/table.hpp"
 
 namespace weft {
@@ -11,7 +13,8 @@ namespace weft {
 // The table of nccl-tests, with the algorithm and protocol behind it; lines that are no rows begin with #.
 std::string collective_nccl(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
 std::string collective_osu(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
-std::string collective_json(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
+std::string collective_json(const CollectiveRequest& request, std::span<const CollectiveRow> rows,
+                            const std::optional<Comparison>& comparison);
 std::string collective_csv(std::span<const CollectiveRow> rows);
 // Phases and candidates of every row.
 std::string collective_explanation(std::span<const CollectiveRow> rows);

@@ -8,10 +8,20 @@ std::optional<SizeConvention> find_convention(std::string_view name) {
     return std::nullopt;
 }
 
+namespace {
+
+bool of_one_part(Collective op, SizeConvention convention) {
+    return convention == SizeConvention::osu && (op == Collective::all_gather || op == Collective::all_to_all);
+}
+
+}  // namespace
+
 Bytes full_size(Collective op, Bytes size, SizeConvention convention, std::uint32_t members) {
-    const bool of_one_part =
-        convention == SizeConvention::osu && (op == Collective::all_gather || op == Collective::all_to_all);
-    return of_one_part ? size * members : size;
+    return of_one_part(op, convention) ? size * members : size;
+}
+
+Bytes stated_size(Collective op, Bytes message, SizeConvention convention, std::uint32_t members) {
+    return of_one_part(op, convention) ? message / members : message;
 }
 
 double bus_factor(Collective op, std::uint32_t members) {

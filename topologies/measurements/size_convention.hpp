@@ -19,6 +19,8 @@ std::optional<SizeConvention> find_convention(std::string_view name);  // "nccl"
 
 // Bytes of the full buffer of a message that `convention` calls `size`, among `members` ranks.
 Bytes full_size(Collective op, Bytes size, SizeConvention convention, std::uint32_t members);
+// The other way round.
+Bytes stated_size(Collective op, Bytes message, SizeConvention convention, std::uint32_t members);
 
 // Bytes on the wire per second of algorithm bandwidth, which makes operations comparable with link speeds: 2 (n-1)/n
 // for all-reduce, (n-1)/n for all-gather, reduce-scatter and all-to-all, otherwise 1 (nccl-tests, doc/PERFORMANCE.md).

@@ -1,0 +1,29 @@
+// Rows of a CSV file by the names of their columns.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topologies/measurements/lines.hpp"
+
+namespace weft {
+
+struct CsvRow {
+    int line = 0;
+    std::vector<std::string> cells;  // as many as there are columns
+};
+
+struct CsvTable {
+    std::vector<std::string> columns;  // in lower case
+    std::vector<CsvRow> rows;
+
+    std::optional<std::size_t> find(std::string_view column) const;
+};
+
+// RFC 4180, a record per line. The first line has the names. Errors: an open quotation, a row of another length, a
+// name that stands there twice.
+CsvTable read_csv_table(const TableText& text, TableErrors& errors);
+
+}  // namespace weft

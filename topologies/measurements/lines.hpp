@@ -1,0 +1,45 @@
+// The lines of a table of measurements, and the errors found in them. For the readers of this folder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/io/diagnostics.hpp"
+
+namespace weft {
+
+struct TableLine {
+    int number = 0;  // from 1
+    std::string_view text;
+};
+
+struct TableText {
+    std::string file;
+    std::vector<TableLine> comments;  // begin with '#', after blanks
+    std::vector<TableLine> lines;     // the others that are not blank
+};
+
+TableText split_lines(std::string file, std::string_view text);
+
+std::vector<std::string_view> words(std::string_view text);  // between blanks
+std::optional<double> to_number(std::string_view text);      // finite, the whole text
+std::string letters(std::string_view text);                  // only letters and digits, in lower case
+std::string excerpt(std::string_view text);                  // printable, at most 40 characters, for messages
+
+class TableErrors {
+  public:
+    explicit TableErrors(std::string file) : file_(std::move(file)) {}
+    void add(int line, std::string message, int column = 0);
+    bool is_full() const { return errors_.size() >= most; }
+    void check() const;  // throws ConfigError if there is any
+    [[noreturn]] void fail(int line, std::string message);
+
+  private:
+    static constexpr std::size_t most = 20;
+    std::string file_;
+    std::vector<Diagnostic> errors_;
+};
+
+}  // namespace weft

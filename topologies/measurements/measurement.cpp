@@ -1,0 +1,51 @@
+#include "topologies/measurements/measurement.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "topologies/measurements/formats.hpp"
+
+namespace weft {
+namespace {
+
+bool has_bus_bandwidth_column(const TableText& text) {
+    return std::any_of(text.comments.begin(), text.comments.end(), [](const TableLine& line) {
+        return line.text.find("busbw") != line.text.npos && line.text.find("size") != line.text.npos;
+    });
+}
+
+// Names of columns, not numbers, between commas.
+bool begins_as_csv(const TableText& text) {
+    if (text.lines.empty()) return false;
+    const std::string_view first = text.lines.front().text;
+    return first.find(',') != first.npos && !to_number(first.substr(0, first.find(',')));
+}
+
+}  // namespace
+
+MeasurementTable parse_measurements(std::string file, std::string_view text, const MeasurementHints& hints) {
+    const TableText table = split_lines(std::move(file), text);
+    TableErrors errors(table.file);
+    if (table.lines.empty()) errors.fail(0, "no measurements: the file has no lines besides comments");
+    if (begins_as_csv(table)) return read_measurement_csv(table, hints);
+    if (osu_heading(table)) return read_osu(table, hints);
+    if (has_bus_bandwidth_column(table)) return read_nccl_tests(table, hints);
+    errors.fail(table.lines.front().number,
+                "expected the output of nccl-tests or of an OSU micro-benchmark with its comment lines, or a CSV "
+                "table that begins with the names of its columns; got \"" +
+                    excerpt(table.lines.front().text) + "\"");
+}
+
+MeasurementTable read_measurements(const std::filesystem::path& path, const MeasurementHints& hints) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    std::error_code ignored;
+    if (!file || std::filesystem::is_directory(path, ignored) || !(text << file.rdbuf())) {
+        TableErrors(path.string()).fail(0, "cannot read the table of measurements");
+    }
+    return parse_measurements(path.string(), text.str(), hints);
+}
+
+}  // namespace weft

@@ -1,0 +1,65 @@
+// Measured times of collectives, read from what benchmarks print or from tables of them:
+//   - the output of nccl-tests and rccl-tests (*_perf),
+//   - the output of the OSU micro-benchmarks (osu_*),
+//   - CSV with a line of column names; lines that begin with # are comments. Columns, by any of these names:
+//       operation         collective, op                                      (or told by the caller)
+//       ranks             ranks, ranks_gcd, n_gpus, nranks                    (unknown if absent)
+//       nodes             nnodes, nodes                                       (unknown if absent)
+//       size              size_bytes, bytes, size
+//       time              time_<unit>[_<anything>], unit s, ms, us or ns; with _oop and _ip for out of and in place
+//       or bandwidth      algbw, busbw, busbw_gbps, ... in 10^9 bytes/s, as nccl-tests prints them, where no time is
+//       size convention   convention (nccl or osu)                            (or told by the caller)
+//       machine, library
+//       variant           any of variant, algorithm, algo, tool, path, n_groups
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/base/quantity.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "topologies/measurements/size_convention.hpp"
+
+namespace weft {
+
+struct Measurement {
+    Collective op{};
+    std::uint32_t ranks = 0, nodes = 0;  // 0: not told
+    Bytes size;                          // of the full buffer
+    Seconds time;
+    std::string library{}, machine{}, variant{};  // empty: not told
+    int line = 0;
+};
+
+struct SkippedRow {
+    int line = 0;
+    std::string why;
+};
+
+struct MeasurementTable {
+    std::string file;
+    std::vector<Measurement> rows;    // in the order of the file
+    std::vector<SkippedRow> skipped;  // that have no size or no time
+};
+
+enum class Place : std::uint8_t { out_of_place, in_place };  // which of the two columns of nccl-tests
+
+// What a file may leave out, and which of its rows are wanted.
+struct MeasurementHints {
+    std::optional<Collective> op{};
+    std::uint32_t ranks = 0, nodes = 0;  // 0: unknown
+    std::optional<SizeConvention> convention{};
+    Place place = Place::out_of_place;
+    std::vector<std::pair<std::string, std::string>> where{};  // CSV: only rows with these values in these columns
+};
+
+// Throw ConfigError, with all the errors found at their lines (up to 20).
+MeasurementTable read_measurements(const std::filesystem::path& path, const MeasurementHints& hints = {});
+MeasurementTable parse_measurements(std::string file, std::string_view text, const MeasurementHints& hints = {});
+
+}  // namespace weft
