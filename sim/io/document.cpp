@@ -1,13 +1,12 @@
 #include "sim/io/document.hpp"
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/io/document_state.hpp"
+#include "sim/io/text_file.hpp"
 #include "sim/io/text_positions.hpp"
 
 namespace weft {
@@ -92,15 +91,7 @@ void Document::State::report_value(std::size_t row, const Expectation& expected)
     report(value.offset, value.path, "expected " + expected.what + ", got " + shown(value) + expected.hint);
 }
 
-Document Document::read(const std::filesystem::path& path) {
-    std::error_code problem;
-    if (std::filesystem::is_directory(path, problem)) refuse(path.string(), "", "cannot be read: is a directory");
-    std::ifstream file(path, std::ios::binary);
-    if (!file) refuse(path.string(), "", "cannot be read: " + std::generic_category().message(errno));
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (file.bad()) refuse(path.string(), "", "cannot be read to its end");
-    return parse(path.string(), std::move(text));
-}
+Document Document::read(const std::filesystem::path& path) { return parse(path.string(), read_text(path)); }
 
 Document Document::parse(std::string name, std::string text) {
     ParsedValues parsed = parse_values(text, "", 0);
