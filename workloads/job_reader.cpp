@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sim/io/shipped.hpp"
+#include "workloads/fabric_reader.hpp"
 #include "workloads/job.hpp"
 #include "workloads/settings_reader.hpp"
 
@@ -226,6 +227,7 @@ Study read_study(Document document, Purpose purpose) {
     job.batch = read_batch(root);
     const bool readable = !document.has_errors();
     read_step(root, job);
+    const bool has_fabric = root.has("fabric");  // read when machine and nodes are known
     root.done();
     if (model) {
         job.model = *model;
@@ -234,6 +236,10 @@ Study read_study(Document document, Purpose purpose) {
     }
     if (machine) {
         if (nodes_readable) complete_layout(root, job, machine->info(), layout.data_given, nodes);
+        if (has_fabric && nodes_readable) {
+            job.fabric = read_fabric(root.object("fabric"), machine->info(), job.nodes,
+                                     std::filesystem::path(document.name()).parent_path());
+        }
         job.ranks_per_node = machine->info().accelerators_per_node;
         job.layout.shard_ranks = shard_ranks(job);
         if (model && readable && purpose == Purpose::simulation) {

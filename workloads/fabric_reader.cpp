@@ -1,0 +1,57 @@
+#include "workloads/fabric_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/io/diagnostics.hpp"
+#include "topologies/placement.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<std::uint32_t> read_placement(Field& section, const MachineInfo& machine, std::uint32_t nodes,
+                                          const std::filesystem::path& folder) {
+    const std::string placement = section.text("placement", "contiguous");
+    if (nodes == 0 || nodes > machine.nodes) return {};  // which is reported where the nodes are asked for
+    try {
+        return place_nodes(placement, nodes, machine, folder);
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& inner : error.diagnostics()) {
+            section.error("placement", inner.file.empty() ? inner.message : to_text(inner));
+        }
+        return {};
+    }
+}
+
+std::vector<std::pair<std::string, double>> read_background(Field section, const MachineInfo& machine) {
+    std::vector<std::pair<std::string, double>> background;
+    for (const std::string& name : section.keys()) {
+        const double share = section.number(name);
+        if (std::ranges::find(machine.link_classes, name) == machine.link_classes.end()) {
+            section.error(name, fmt::format("no link class of {} is called \"{}\"{}", machine.name, name,
+                                            suggestion(name, machine.link_classes)));
+        } else if (!(share >= 0.0 && share < 1.0)) {
+            section.error(name, fmt::format("expected a share of at least 0 and below 1, got {}", share));
+        } else {
+            background.emplace_back(name, share);
+        }
+    }
+    return background;
+}
+
+}  // namespace
+
+Fabric read_fabric(Field section, const MachineInfo& machine, std::uint32_t nodes,
+                   const std::filesystem::path& folder) {
+    Fabric fabric;
+    if (section.has("routing")) {
+        fabric.routing = find_routing(section.choice("routing", {"minimal", "valiant", "adaptive"}));
+    }
+    fabric.placement = read_placement(section, machine, nodes, folder);
+    if (section.has("background")) fabric.background = read_background(section.object("background"), machine);
+    section.done();
+    return fabric;
+}
+
+}  // namespace weft
