@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/command.hpp"
+#include "tools/fabric_options.hpp"
 #include "tools/output/topology_graph.hpp"
 #include "tools/output/topology_text.hpp"
 #include "topologies/machine.hpp"
@@ -21,6 +22,7 @@ void options(po::options_description& options, po::positional_options_descriptio
         "route", po::value<std::string>()->value_name("A,B"), "only the route from rank A to rank B")(
         "dot", po::bool_switch(), "a drawing for Graphviz")("graphml", po::bool_switch(), "the graph as GraphML")(
         "json", po::bool_switch(), "machine-readable output");
+    add_fabric_options(options);
     positional.add("machine", 1);
 }
 
@@ -52,7 +54,10 @@ RouteFacts route_asked(std::string_view pair, const Topology& topology) {
 Exit run(const po::variables_map& arguments) {
     const Machine machine = Machine::load(arguments["machine"].as<std::string>());
     const MachineInfo& info = machine.info();
-    const Topology topology = machine.topology(nodes_asked(arguments, info));
+    const std::uint32_t nodes = nodes_asked(arguments, info);
+    // Too many nodes are reported by topology().
+    const Fabric fabric = nodes <= info.nodes ? fabric_option(arguments, info, nodes) : Fabric{};
+    const Topology topology = machine.topology(nodes, fabric);
     const bool json = arguments["json"].as<bool>();
     if (arguments["dot"].as<bool>()) {
         fmt::print("{}", to_graphviz(topology));
@@ -74,12 +79,15 @@ extern const Command topology;
 const Command topology{
     .name = "topology",
     .summary = "figures, routes and drawings of a machine",
-    .usage = "weft topology MACHINE [--nodes N] [--route A,B] [--dot | --graphml] [--json]",
+    .usage =
+        "weft topology MACHINE [--nodes N] [--route A,B] [--placement P] [--routing R] "
+        "[--background CLASS=SHARE]... [--dot | --graphml] [--json]",
     .details =
         "Shows a route for every kind of pair: in a package, across packages, to the next node and past each\n"
         "neighbourhood of the network. Bandwidths and counts are one way.\n\n"
         "  weft topology frontier\n"
         "  weft topology frontier --route 0,1025\n"
+        "  weft topology frontier --nodes 8 --placement scatter:4 --route 0,8\n"
         "  weft topology frontier --nodes 1 --dot | dot -Tsvg > node.svg",
     .options = options,
     .run = run,
