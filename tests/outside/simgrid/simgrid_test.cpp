@@ -1,0 +1,175 @@
+// FlowNetwork against SimGrid's flow-level network (Velho et al., "On the validity of flow-level TCP network models for
+// grid and cloud simulations", ACM TOMACS 23 (2013) 23), which nobody here wrote: the same flows on the same links end
+// at the same times. SimGrid is told to share links max-min fairly with nothing of TCP in it: CM02 without window
+// limits (TCP-gamma 0), correction factors, reverse traffic or latencies, on which its weights depend.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <simgrid/s4u.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sim/network/flow_network.hpp"
+#include "tests/sim/network/toy.hpp"
+#include "topologies/machine.hpp"
+
+namespace weft {
+namespace {
+
+struct Flow {
+    std::vector<LinkId> route;
+    Seconds start;
+    std::uint64_t bytes = 0;
+};
+
+// Flows that have links to themselves; systems do not touch each other.
+struct System {
+    std::string name;
+    Topology topology;
+    std::vector<Flow> flows;
+};
+
+std::uint32_t below(std::mt19937_64& random, std::uint32_t bound) {
+    return static_cast<std::uint32_t>(random() % bound);
+}
+
+// Sizes and starts such that a flow meets a good part of the others, and some start together.
+void finish_flow(Flow& flow, std::mt19937_64& random, BytesPerSecond bandwidth) {
+    flow.start = {0.25 * below(random, 40)};
+    flow.bytes = static_cast<std::uint64_t>(bandwidth.value) * (1 + below(random, 16)) / 4;
+}
+
+// Every flow takes one to five links of a small fabric, in any order.
+System random_system(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<double> bandwidths;
+    for (std::uint32_t links = 2 + below(random, 15); links > 0; --links) {
+        bandwidths.push_back(1e9 * (1 + below(random, 8)));
+    }
+    System system{"fabric_" + std::to_string(seed), toy::fabric(bandwidths), {}};
+    for (std::uint32_t flows = 1 + below(random, 40); flows > 0; --flows) {
+        Flow flow;
+        for (std::uint32_t hop = 1 + below(random, 5); hop > 0; --hop) {
+            const LinkId link{below(random, static_cast<std::uint32_t>(bandwidths.size()))};
+            if (std::find(flow.route.begin(), flow.route.end(), link) == flow.route.end()) flow.route.push_back(link);
+        }
+        finish_flow(flow, random, 1_GBps);
+        system.flows.push_back(flow);
+    }
+    return system;
+}
+
+System machine_system(const std::string& machine, std::uint32_t nodes, std::uint32_t flows) {
+    std::mt19937_64 random(nodes);
+    System system{machine, Machine::load(machine).topology(nodes), {}};
+    while (system.flows.size() < flows) {
+        const RankId from{below(random, system.topology.ranks)}, to{below(random, system.topology.ranks)};
+        if (from == to) continue;
+        const Route route = system.topology.route(from, to, random());
+        Flow flow{{route.links().begin(), route.links().end()}, {}, 0};
+        finish_flow(flow, random, 10_GBps);
+        system.flows.push_back(flow);
+    }
+    return system;
+}
+
+std::vector<Seconds> ends_here(const System& system) {
+    Table<PatternId, Pattern> patterns;
+    std::vector<std::size_t> order;
+    for (const Flow& flow : system.flows) {
+        std::vector<std::uint32_t> links;
+        for (const LinkId link : flow.route) links.push_back(static_cast<std::uint32_t>(link));
+        std::sort(links.begin(), links.end());
+        order.push_back(index(patterns.push_back(toy::path(links))));
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return system.flows[a].start < system.flows[b].start; });
+    FlowNetwork network(system.topology, patterns);
+    std::vector<Seconds> ends(system.flows.size());
+    std::vector<std::size_t> flow_of(system.flows.size());
+    std::vector<FlowId> done;
+    const auto advance = [&](Instant now) {
+        network.advance(now, done);
+        for (const FlowId id : done) ends[flow_of[index(id)]] = since_start(now);
+        done.clear();
+    };
+    for (const std::size_t i : order) {
+        const Instant start = Instant{} + system.flows[i].start;
+        while (network.next_change() <= start) advance(network.next_change());
+        const FlowId id = network.start(start, PatternId(static_cast<std::uint32_t>(i)),
+                                        {static_cast<double>(system.flows[i].bytes)});
+        flow_of[index(id)] = i;
+    }
+    while (network.next_change() != Instant::never()) advance(network.next_change());
+    return ends;
+}
+
+// A link per link, and for every flow a host to start from, one to arrive at, and a route between them.
+void build_there(const System& system, simgrid::s4u::NetZone& zone, std::vector<Seconds>& ends) {
+    using namespace simgrid::s4u;
+    std::vector<Link*> links;
+    for (LinkId link{}; link != system.topology.link_class.end_id(); link = next(link)) {
+        const std::string name = system.name + "_link_" + std::to_string(index(link));
+        links.push_back(zone.create_link(name, system.topology.link(link).bandwidth.value)->set_latency(0.0)->seal());
+    }
+    ends.resize(system.flows.size());
+    for (std::size_t i = 0; i < system.flows.size(); ++i) {
+        const Flow& flow = system.flows[i];
+        const std::string name = system.name + "_flow_" + std::to_string(i);
+        Host* const from = zone.create_host(name + "_from", 1e9)->seal();
+        Host* const to = zone.create_host(name + "_to", 1e9)->seal();
+        std::vector<LinkInRoute> route;
+        for (const LinkId link : flow.route) route.emplace_back(links[index(link)]);
+        zone.add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, route, false);
+        Actor::create(name, from, [=, &flow, &ends] {
+            this_actor::sleep_until(flow.start.value);
+            Comm::sendto(from, to, flow.bytes);
+            ends[i] = {Engine::get_clock()};
+        });
+    }
+}
+
+// SimGrid has one engine per process, so one test holds all systems.
+TEST(simgrid, agrees_on_when_flows_end) {
+    std::vector<System> systems;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) systems.push_back(random_system(seed));
+    systems.push_back(machine_system("frontier", 4, 300));
+    systems.push_back(machine_system("dgx-a100", 2, 150));
+
+    int arguments = 1;
+    std::string program = "simgrid_test";
+    char* words[] = {program.data(), nullptr};
+    simgrid::s4u::Engine engine(&arguments, words);
+    for (const char* const setting :
+         {"network/model:CM02", "network/TCP-gamma:0", "network/bandwidth-factor:1", "network/latency-factor:1",
+          "network/weight-S:0", "network/crosstraffic:0", "contexts/stack-size:64", "surf/precision:1e-12"}) {
+        simgrid::s4u::Engine::set_config(setting);
+    }
+    simgrid::s4u::NetZone* const zone = simgrid::s4u::create_full_zone("all");
+    std::vector<std::vector<Seconds>> ends(systems.size());
+    for (std::size_t i = 0; i < systems.size(); ++i) build_there(systems[i], *zone, ends[i]);
+    zone->seal();
+    engine.run();
+
+    double worst = 0.0;
+    std::size_t flows = 0;
+    for (std::size_t i = 0; i < systems.size(); ++i) {
+        const std::vector<Seconds> ours = ends_here(systems[i]);
+        for (std::size_t f = 0; f < ours.size(); ++f, ++flows) {
+            const double lasted = (ends[i][f] - systems[i].flows[f].start).value;
+            const double difference = std::abs(ours[f].value - ends[i][f].value) / lasted;
+            EXPECT_LT(difference, 1e-6) << systems[i].name << ", flow " << f << ": " << ours[f].value << " s here, "
+                                        << ends[i][f].value << " s there";
+            worst = std::max(worst, difference);
+        }
+    }
+    RecordProperty("flows", static_cast<int>(flows));
+    RecordProperty("largest_difference", fmt::format("{:.1e}", worst));
+}
+
+}  // namespace
+}  // namespace weft
