@@ -22,7 +22,8 @@
 // load of a bundle; here its links are dealt out by node, NIC and salt, which does the same for regular traffic.
 // Detours between two groups lead through a third (Valiant, SIAM J. Comput. 11 (1982) 350-361; Kim et al. apply it to
 // the dragonfly): local, global, local, global, local. A job that spans several groups may take them through any group
-// of the machine, so then all groups are built.
+// of the machine, so then all groups are built. Inside a group there is one detour, by a third switch: a pair of
+// switches has a single cable, which 16 nodes of a chassis that exchange with those of another one would share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,12 +102,14 @@ class Dragonfly final : public Network {
     }
 
     std::uint32_t detours(Port from, Port to) const override {
-        return group_of(from.node) == group_of(to.node) ? 0 : detours_among(groups_);
+        if (group_of(from.node) != group_of(to.node)) return detours_among(groups_);
+        return leaf(from) == leaf(to) || shape_.switches_per_group < 3 ? 0 : 1;
     }
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
         const std::uint64_t pair = pair_hash(from, to, salt);
+        if (from_group == to_group) return local_detour(leaf(from), leaf(to), pair, i);
         const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i);
         const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
         Route route;
@@ -146,6 +149,16 @@ class Dragonfly final : public Network {
         add_local(route, from, gateway(g, h, cable));
         route.push_back(global_link(g, h, cable));
         return gateway(h, g, cable);
+    }
+
+    // By a third switch of the group: the switches of a group are joined all-to-all, as groups are.
+    Route local_detour(std::uint32_t from, std::uint32_t to, std::uint64_t pair, std::uint32_t i) const {
+        const std::uint32_t size = shape_.switches_per_group;
+        const std::uint32_t middle = from / size * size + group_between(from % size, to % size, size, pair, i);
+        Route route;
+        add_local(route, from, middle);
+        add_local(route, middle, to);
+        return route;
     }
 
     void add_local(Route& route, std::uint32_t a, std::uint32_t b) const {

@@ -75,9 +75,19 @@ TEST(dragonfly_detours, need_a_third_group) {
     const std::string wide = replaced(two_groups, R"("nodes_per_chassis": 2)", R"("nodes_per_chassis": 4)");
     const Topology topology = Machine::read(Document::parse("small.json", small_machine(wide))).topology(16);
     EXPECT_EQ(topology.router->detours(RankId{0}, RankId{31}), 0U);
-    EXPECT_EQ(small().topology(16).router->detours(RankId{0}, RankId{7}), 0U);  // one group
     EXPECT_EQ(small().topology(5).router->detours(RankId{0}, RankId{8}),
               2U);  // through groups without nodes of the job
+}
+
+// The switches of a group are joined all-to-all, each pair by one cable.
+TEST(dragonfly_detours, pass_a_third_switch_inside_a_group) {
+    const Topology topology = small().topology(16);
+    const RankId from{0}, to{7};  // switches 0 and 3
+    ASSERT_EQ(topology.router->detours(from, to), 1U);
+    const Route detour = topology.router->detour(from, to, 0, 0);
+    expect_simple(topology, from, to, detour);
+    EXPECT_EQ(switch_hops(topology, detour), 2U);
+    EXPECT_EQ(topology.router->detours(from, RankId{2}), 0U);  // the same switch
 }
 
 // The rate of the slowest of messages that are sent all at once, each as fast as the others.
