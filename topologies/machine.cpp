@@ -138,6 +138,11 @@ const Library* MachineInfo::find_library(std::string_view library) const {
     return nullptr;
 }
 
+void MachineInfo::prefer(std::string_view library) {
+    std::stable_partition(libraries.begin(), libraries.end(),
+                          [&](const Library& each) { return each.name == library; });
+}
+
 Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
     if (nodes == 0 || nodes > info_.nodes) {
         throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.nodes, nodes));

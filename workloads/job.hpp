@@ -47,6 +47,7 @@ struct Job {
     FsdpSettings fsdp;
     DdpSettings ddp;
     Fabric fabric;
+    std::string library;  // communication library; empty: the machine's default
     StepKind step = StepKind::steady;
     Seconds first_use{};  // of a connection between two stages, on the first step
 

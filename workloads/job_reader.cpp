@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/io/diagnostics.hpp"
 #include "sim/io/shipped.hpp"
 #include "workloads/fabric_reader.hpp"
 #include "workloads/job.hpp"
@@ -209,6 +210,32 @@ void report(Field root, const JobError& error) {
 
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
+// The "library" of a job: one that the machine file has, with everything that a step may call.
+std::string read_library(Field& root, const MachineInfo& machine) {
+    const std::string name = root.text("library", "");
+    if (name.empty()) return name;
+    const Library* const library = machine.find_library(name);
+    if (library == nullptr) {
+        std::vector<std::string> known;
+        for (const Library& each : machine.libraries) known.push_back(each.name);
+        root.error("library", fmt::format("{} has no library \"{}\"{} (known: {})", machine.name, name,
+                                          suggestion(name, known), fmt::join(known, ", ")));
+        return name;
+    }
+    for (const Collective op :
+         {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast,
+          Collective::reduce, Collective::all_to_all, Collective::point_to_point}) {
+        const auto runs = [&](const ProtocolCost& cost) {
+            return cost.serves(op) && find_algorithm(op, cost.algorithm) != nullptr;
+        };
+        if (std::none_of(library->costs.begin(), library->costs.end(), runs)) {
+            root.error("library",
+                       fmt::format("{} has no {} on {}: weft collective only", name, weft::name(op), machine.name));
+        }
+    }
+    return name;
+}
+
 }  // namespace
 
 Study read_study(Document document, Purpose purpose) {
@@ -228,6 +255,11 @@ Study read_study(Document document, Purpose purpose) {
     const bool readable = !document.has_errors();
     read_step(root, job);
     const bool has_fabric = root.has("fabric");  // read when machine and nodes are known
+    if (machine) {
+        job.library = read_library(root, machine->info());
+    } else {
+        root.text("library", "");
+    }
     root.done();
     if (model) {
         job.model = *model;

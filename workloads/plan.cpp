@@ -241,6 +241,7 @@ Plan make_plan(const Study& study) {
               .stages = {},
               .model_flops = {},
               .hardware_flops = {}};
+    plan.machine.prefer(plan.job.library);
     plan.costs = part_costs(plan);
     plan.stages = stages(plan);
     plan.model_flops = model_flops(plan.job.model, plan.job.batch.global, plan.job.batch.sequence);

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "sim/collective/group_costs.hpp"
 #include "tests/csv.hpp"
-#include "topologies/blocks/block.hpp"
-#include "topologies/channels.hpp"
+#include "topologies/collective_set.hpp"
 #include "topologies/library_reader.hpp"
 #include "topologies/machine.hpp"
 
@@ -34,33 +31,16 @@ Fabric fabric_of(const test::CsvRow& row) {
 // Blocking calls, all groups at once: what a benchmark prints.
 Seconds predict(const test::CsvRow& row) {
     const Machine machine = Machine::load(row.at("machine"));
-    const std::uint32_t ranks = whole(row, "ranks"), per_node = whole(row, "ranks_per_node");
-    const Topology topology = machine.topology(divide_up(ranks, per_node), fabric_of(row));
-    std::vector<std::uint32_t> busy(per_node);
-    for (std::uint32_t i = 0; i < per_node; ++i) busy[i] = i;
-    std::vector<std::vector<RankId>> groups(whole(row, "groups"));
-    for (std::uint32_t i = 0; i < ranks; ++i) {
-        groups[i % groups.size()].push_back(RankId(i / per_node * topology.ranks_per_node + i % per_node));
-    }
+    const SetLayout layout{
+        .ranks = whole(row, "ranks"), .ranks_per_node = whole(row, "ranks_per_node"), .groups = whole(row, "groups")};
+    const Topology topology = machine.topology(layout.nodes(), fabric_of(row));
     const Library* const library = machine.info().find_library(row.at("library"));
     if (library == nullptr) throw std::runtime_error("no library " + row.at("library"));
-    ChannelPlanner planner(topology, busy);
-    GroupCosts costs(topology, *library, shape_of(topology, groups.front()), [&](Order order) {
-        std::vector<Communicator> communicators;
-        for (const std::vector<RankId>& members : groups) communicators.push_back(planner.lay(members, order));
-        return communicators;
-    });
+    CollectiveSet set(topology, *library, layout);
     const Bytes message{std::stod(row.at("size_bytes"))};
-    const auto choice = costs.choose(*find_collective(row.at("op")), message, {.algorithm = row.at("algorithm")});
-    if (!choice) throw std::runtime_error("no algorithm");
-    Seconds time = library->blocking;
-    for (const PhaseCost& phase : costs.phases(*choice)) {
-        BytesPerSecond rate = phase.pattern.cap;  // of all groups together, unlike Pattern::alone
-        for (const auto& [link, load] : phase.pattern.loads)
-            rate = std::min(rate, topology.link(link).bandwidth / load);
-        time += phase.latency(message) + phase.bytes(message) / rate;
-    }
-    return time;
+    const auto choice = set.costs().choose(*find_collective(row.at("op")), message, {.algorithm = row.at("algorithm")});
+    if (!choice) throw std::runtime_error("no algorithm " + row.at("algorithm"));
+    return library->blocking + set.time(*choice, message);
 }
 
 struct Bound {
