@@ -55,9 +55,7 @@ class NodeListParser {
         for (const std::string_view key : {"slots=", "max_slots=", "max-slots="}) {
             if (word.starts_with(key)) return read_slots(word.substr(key.size()));
         }
-        const std::size_t colon = word.rfind(':');
-        if (colon != word.npos) read_slots(word.substr(colon + 1));
-        read_names(word.substr(0, colon));
+        read_names(word);
     }
 
     void read_slots(std::string_view count) {
@@ -70,13 +68,16 @@ class NodeListParser {
         }
     }
 
-    // "a1,a[2-3,7],a9": commas inside brackets belong to the brackets.
+    // "a1,a[2-3,7],a9:8": commas inside brackets belong to the brackets.
     void read_names(std::string_view list) {
         for (std::size_t start = 0; start <= list.size();) {
             std::size_t end = list.find_first_of(",[", start);
             if (end != list.npos && list[end] == '[') end = list.find(',', std::min(list.find(']', end), list.size()));
             end = std::min(end, list.size());
-            read_name(list.substr(start, end - start));
+            const std::string_view host = list.substr(start, end - start);
+            const std::size_t colon = host.rfind(':');
+            if (colon != host.npos) read_slots(host.substr(colon + 1));
+            read_name(host.substr(0, colon));
             start = end + 1;
         }
     }

@@ -94,8 +94,9 @@ Nodes place_nodes(std::string_view placement, std::uint32_t nodes, const Machine
     }
     if (kind == "file" && !rest.empty()) return listed(folder / rest, nodes, machine);
     if (placement.find_first_of("/.") != placement.npos) return listed(folder / placement, nodes, machine);
-    const std::vector<std::string> known{"contiguous", "random", "random:SEED", "group:K", "scatter:K", "file:PATH"};
-    refuse(fmt::format("expected {}, got \"{}\"{}", fmt::join(known, ", "), placement, suggestion(kind, known)));
+    const std::vector<std::string> known{"contiguous", "random", "group", "scatter", "file"};
+    refuse(fmt::format("expected contiguous, random, random:SEED, group:K, scatter:K or file:PATH, got \"{}\"{}",
+                       placement, suggestion(kind, known)));
 }
 
 }  // namespace weft

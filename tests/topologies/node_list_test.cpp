@@ -13,11 +13,15 @@ namespace {
 
 using Nodes = std::vector<std::uint32_t>;
 
-const MachineInfo machine{.name = "small",
-                          .nodes = 100,
-                          .accelerators_per_node = 8,
-                          .neighbourhoods = {10},
-                          .node_names = NodeNames{.prefix = "nid", .first = 5}};
+MachineInfo small() {
+    MachineInfo info;
+    info.name = "small";
+    info.nodes = 100;
+    info.accelerators_per_node = 8;
+    info.node_names = {.prefix = "nid", .first = 5};
+    return info;
+}
+const MachineInfo machine = small();
 
 Nodes parse(std::string_view text) { return parse_node_list("hosts", text, machine); }
 

@@ -18,8 +18,15 @@ namespace {
 using Nodes = std::vector<std::uint32_t>;
 
 // Groups of 10, the last of 5.
-const MachineInfo machine{
-    .name = "small", .nodes = 35, .accelerators_per_node = 8, .neighbourhoods = {2, 10}, .node_names = {}};
+MachineInfo groups_of_ten() {
+    MachineInfo info;
+    info.name = "small";
+    info.nodes = 35;
+    info.accelerators_per_node = 8;
+    info.neighbourhoods = {2, 10};
+    return info;
+}
+const MachineInfo machine = groups_of_ten();
 
 std::string error_of(std::string_view placement, std::uint32_t nodes) {
     try {
@@ -72,7 +79,7 @@ TEST(placement, mistakes_are_told) {
     EXPECT_EQ(error_of("random:x", 8),
               "error: placement: expected a number of at least 0 after the colon, got \"random:x\"");
     EXPECT_EQ(error_of("contigous", 8),
-              "error: placement: expected contiguous, random, random:SEED, group:K, scatter:K, file:PATH, got "
+              "error: placement: expected contiguous, random, random:SEED, group:K, scatter:K or file:PATH, got "
               "\"contigous\", did you mean \"contiguous\"?");
     EXPECT_NE(error_of("no/such/file", 8).find("no/such/file: error: cannot be read"), std::string::npos);
 }
@@ -93,9 +100,9 @@ const std::string dragonfly = R"({ "kind": "dragonfly", "source": "test", "nodes
 Machine small() { return Machine::read(Document::parse("small.json", small_machine(dragonfly))); }
 
 TEST(placed, ranks_keep_their_numbers_and_find_the_routes_of_their_nodes) {
-    const Machine machine = small();
+    const Machine dragonflies = small();
     const Nodes nodes{14, 3, 9, 0, 12};
-    const Topology whole = machine.topology(16), placed = machine.topology(5, {.placement = nodes});
+    const Topology whole = dragonflies.topology(16), placed = dragonflies.topology(5, {.placement = nodes});
     ASSERT_EQ(placed.ranks, 10U);
     expect_sound_routes(placed);
     for (std::uint32_t a = 0; a < placed.ranks; ++a) {
@@ -109,30 +116,30 @@ TEST(placed, ranks_keep_their_numbers_and_find_the_routes_of_their_nodes) {
 }
 
 TEST(placed, the_first_nodes_in_order_are_the_machine_as_it_is) {
-    const Machine machine = small();
-    const Topology plain = machine.topology(6), placed = machine.topology(6, {.placement = {0, 1, 2, 3, 4, 5}});
+    const Machine dragonflies = small();
+    const Topology plain = dragonflies.topology(6), placed = dragonflies.topology(6, {.placement = {0, 1, 2, 3, 4, 5}});
     EXPECT_EQ(plain.tail.rows(), placed.tail.rows());
     EXPECT_EQ(plain.head.rows(), placed.head.rows());
 }
 
 TEST(placed, impossible_placements_are_refused) {
-    const Machine machine = small();
-    EXPECT_THROW(machine.topology(2, {.placement = {1}}), RangeError);
-    EXPECT_THROW(machine.topology(2, {.placement = {1, 1}}), RangeError);
-    EXPECT_THROW(machine.topology(2, {.placement = {1, 16}}), RangeError);
+    const Machine dragonflies = small();
+    EXPECT_THROW(dragonflies.topology(2, {.placement = {1}}), RangeError);
+    EXPECT_THROW(dragonflies.topology(2, {.placement = {1, 1}}), RangeError);
+    EXPECT_THROW(dragonflies.topology(2, {.placement = {1, 16}}), RangeError);
 }
 
 TEST(background, takes_its_share_of_one_class) {
-    const Machine machine = small();
-    const Topology idle = machine.topology(16), loaded = machine.topology(16, {.background = {{"core", 0.25}}});
+    const Machine dragonflies = small();
+    const Topology idle = dragonflies.topology(16), loaded = dragonflies.topology(16, {.background = {{"core", 0.25}}});
     for (LinkClassId id{}; id < idle.classes.end_id(); id = next(id)) {
         const double left = idle.classes[id].name == "core" ? 0.75 : 1.0;
         EXPECT_EQ(loaded.classes[id].bandwidth, idle.classes[id].bandwidth * left);
         EXPECT_EQ(loaded.classes[id].nominal, idle.classes[id].nominal);
     }
-    EXPECT_THROW(machine.topology(16, {.background = {{"cores", 0.25}}}), RangeError);
-    EXPECT_THROW(machine.topology(16, {.background = {{"core", 1.0}}}), RangeError);
-    EXPECT_THROW(machine.topology(16, {.background = {{"core", -0.1}}}), RangeError);
+    EXPECT_THROW(dragonflies.topology(16, {.background = {{"cores", 0.25}}}), RangeError);
+    EXPECT_THROW(dragonflies.topology(16, {.background = {{"core", 1.0}}}), RangeError);
+    EXPECT_THROW(dragonflies.topology(16, {.background = {{"core", -0.1}}}), RangeError);
 }
 
 TEST(node_names, are_read_with_the_machine) {

@@ -164,7 +164,10 @@ constexpr std::uint64_t most_positions = 1U << 20;
 std::vector<Dimension> read_dimensions(Field& block) {
     std::vector<Dimension> dimensions;
     for (Field& size : block.list("dimensions")) {
-        dimensions.push_back({.size = std::max(size.as_whole(), 1U)});
+        dimensions.push_back({.size = size.as_whole()});
+        if (dimensions.back().size > 0) continue;
+        size.error("", "expected at least one node, got 0");
+        dimensions.back().size = 1;  // harmless
     }
     if (!block.has("wrap")) return dimensions;
     std::vector<Field> wraps = block.list("wrap");

@@ -132,7 +132,8 @@ TEST(torus_files, mistakes_are_reported_at_their_key) {
               "network.wrap: expected true or false for each of the 2 dimensions, got 1 values");
     EXPECT_NE(error_of(torus("[4, 4]", "[true, 1]")).find("network.wrap[1]: expected true or false"),
               std::string::npos);
-    EXPECT_NE(error_of(torus("[4, 0, 8]")).find("network.dimensions[1]: expected"), std::string::npos);
+    EXPECT_NE(error_of(torus("[4, 0, 8]")).find("network.dimensions[1]: expected at least one node"),
+              std::string::npos);
 }
 
 }  // namespace
