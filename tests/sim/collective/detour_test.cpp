@@ -2,12 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "sim/collective/cost.hpp"
 #include "sim/collective/phase_traffic.hpp"
 #include "tests/sim/collective/members.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
+#include "tests/sim/collective/two_ways.hpp"
 
 namespace weft {
 namespace {
@@ -17,46 +16,7 @@ using testing_support::first_ranks;
 using testing_support::loads_of;
 using testing_support::ranks;
 using testing_support::toy_crossbar;
-
-constexpr LinkId way_in{0}, direct{1}, first_detour{2};  // and one more link per further detour
-
-// Two nodes with a rank each: a link that all traffic from rank 0 takes, then a direct one, or one of the detours.
-class TwoWays : public Router {
-  public:
-    explicit TwoWays(std::uint32_t detours) : detours_(detours) {}
-    Route route(RankId, RankId, std::uint64_t) const override { return over(direct); }
-    LinkId uplink(RankId) const override { return way_in; }
-    LinkId downlink(RankId) const override { return way_in; }
-    std::uint32_t detours(RankId, RankId) const override { return detours_; }
-    Route detour(RankId, RankId, std::uint64_t, std::uint32_t i) const override {
-        return over(LinkId(static_cast<std::uint32_t>(first_detour) + i));
-    }
-
-  private:
-    static Route over(LinkId link) {
-        Route route;
-        route.push_back(way_in);
-        route.push_back(link);
-        return route;
-    }
-    std::uint32_t detours_;
-};
-
-Topology two_ways(Routing routing, BytesPerSecond in, std::uint32_t detours) {
-    Topology topology;
-    topology.ranks = 2;
-    topology.routing = routing;
-    const auto add = [&](std::string name, BytesPerSecond bandwidth, Seconds latency) {
-        topology.link_class.push_back(topology.classes.push_back({std::move(name), bandwidth, bandwidth, latency}));
-        topology.tail.push_back({});
-        topology.head.push_back({});
-    };
-    add("in", in, 1_us);
-    add("direct", 10_GBps, 1_us);
-    for (std::uint32_t i = 0; i < detours; ++i) add("detour " + std::to_string(i), 20_GBps, 3_us);
-    topology.router = std::make_unique<TwoWays>(detours);
-    return topology;
-}
+using testing_support::two_ways;
 
 struct Found {
     std::map<std::uint32_t, double> loads;
@@ -75,7 +35,7 @@ Found send(const Topology& topology, double efficiency = 1.0) {
 auto about(std::uint32_t link, double load) { return Pair(link, testing::DoubleNear(load, 1e-6)); }
 
 TEST(detours, are_left_alone_by_minimal_routing) {
-    const Found found = send(two_ways(Routing::minimal, 100_GBps, 2));
+    const Found found = send(two_ways(Routing::minimal, 100_GBps, 20_GBps, 2));
     EXPECT_THAT(found.loads, testing::ElementsAre(Pair(0, 1.0), Pair(1, 1.0)));
     EXPECT_EQ(found.alone, 10_GBps);
     EXPECT_NEAR(found.latency.value, 2e-6, 1e-15);
@@ -83,7 +43,7 @@ TEST(detours, are_left_alone_by_minimal_routing) {
 
 // A share q detoured leaves (1 - q) / 10 on the direct link and q / 20 on the detour: equal at q = 2/3, 30 GB/s.
 TEST(detours, take_what_makes_the_busiest_link_least_busy) {
-    const Found found = send(two_ways(Routing::adaptive, 100_GBps, 1));
+    const Found found = send(two_ways(Routing::adaptive, 100_GBps, 20_GBps, 1));
     EXPECT_THAT(found.loads, testing::ElementsAre(about(0, 1.0), about(1, 1.0 / 3.0), about(2, 2.0 / 3.0)));
     EXPECT_NEAR(found.alone.value, 30e9, 1e5);
     EXPECT_NEAR(found.latency.value, 2e-6, 1e-15) << "messages of an idle network go straight";
@@ -91,33 +51,33 @@ TEST(detours, take_what_makes_the_busiest_link_least_busy) {
 
 // With two, (1 - q) / 10 = q / 40: q = 0.8.
 TEST(detours, share_what_is_detoured_equally) {
-    const Found found = send(two_ways(Routing::adaptive, 100_GBps, 2));
+    const Found found = send(two_ways(Routing::adaptive, 100_GBps, 20_GBps, 2));
     EXPECT_THAT(found.loads, testing::ElementsAre(about(0, 1.0), about(1, 0.2), about(2, 0.4), about(3, 0.4)));
     EXPECT_NEAR(found.alone.value, 50e9, 1e5);
 }
 
 TEST(detours, are_not_taken_where_they_do_not_help) {
-    const Found found = send(two_ways(Routing::adaptive, 8_GBps, 2));
+    const Found found = send(two_ways(Routing::adaptive, 8_GBps, 20_GBps, 2));
     EXPECT_THAT(found.loads, testing::ElementsAre(Pair(0, 1.0), Pair(1, 1.0)));
     EXPECT_EQ(found.alone, 8_GBps);
 }
 
 TEST(detours, take_everything_and_its_latency_under_valiant_routing) {
-    const Found found = send(two_ways(Routing::valiant, 100_GBps, 2));
+    const Found found = send(two_ways(Routing::valiant, 100_GBps, 20_GBps, 2));
     EXPECT_THAT(found.loads, testing::ElementsAre(about(0, 1.0), about(2, 0.5), about(3, 0.5)));
     EXPECT_NEAR(found.alone.value, 40e9, 1e5);
     EXPECT_NEAR(found.latency.value, 4e-6, 1e-15);
 }
 
 TEST(detours, carry_the_overhead_of_the_protocol) {
-    const Found found = send(two_ways(Routing::adaptive, 100_GBps, 1), 0.5);
+    const Found found = send(two_ways(Routing::adaptive, 100_GBps, 20_GBps, 1), 0.5);
     EXPECT_THAT(found.loads, testing::ElementsAre(about(0, 2.0), about(1, 2.0 / 3.0), about(2, 4.0 / 3.0)));
     EXPECT_NEAR(found.alone.value, 15e9, 1e5);
 }
 
 // Sisters choose together: three groups on the same links have one share, and each alone has its own.
 TEST(detours, have_one_share_for_all_groups) {
-    const Topology topology = two_ways(Routing::adaptive, 100_GBps, 1);
+    const Topology topology = two_ways(Routing::adaptive, 100_GBps, 20_GBps, 1);
     const ProtocolCost protocol{};
     PhaseTraffic traffic(topology, protocol);
     for (int i = 0; i < 3; ++i) traffic.add({.peer = Peer::chain}, {{ranks({0, 1})}});

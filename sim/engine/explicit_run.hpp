@@ -1,0 +1,41 @@
+// A collective in which every message is a flow of its own and nobody keeps step: members go on as soon as they can,
+// whatever the others do. What lock-step phases assume away, the drift of members that contention slows, shows here.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/base/quantity.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "sim/collective/communicator.hpp"
+#include "sim/collective/library.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+// What a member waits for before it starts the messages of its next round.
+enum class Waits : std::uint8_t {
+    sends,               // its own of the round before: where nothing that it sends has to arrive first
+    sends_and_receives,  // those to it as well
+};
+
+struct ExplicitRun {
+    Seconds time;                // launches included
+    std::uint64_t messages = 0;  // flows
+    std::uint64_t solves = 0;    // of rates
+};
+
+// Whether an algorithm consists of rounds of messages. Listed phases describe a pipeline, and a switch that adds does
+// not send what members exchange: neither can be run message by message.
+bool has_rounds(const Algorithm& algorithm, const GroupShape& shape);
+
+// Runs one call from its start, all members together. Every channel of `communicator` runs beside the others with its
+// part of the message. A message takes the protocol's step and the latencies of its minimal route, then its bytes; what
+// ProtocolCost::overlap hides of latencies is not hidden here. Where the fabric routes adaptively, a message looks at
+// the minimal route and two detours when its bytes start, and takes the one on which it can expect most (as UGAL does
+// packet by packet: Singh, PhD thesis, Stanford 2005); under Valiant routing it takes any detour. LogicError if the
+// algorithm cannot run in that shape or has no rounds, or if the network delivers other than it was asked for.
+ExplicitRun run_explicitly(const Algorithm& algorithm, const GroupShape& shape, const Communicator& communicator,
+                           Bytes message, Waits waits, const Topology& topology, const Library& library,
+                           const ProtocolCost& protocol);
+
+}  // namespace weft

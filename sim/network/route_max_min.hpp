@@ -1,0 +1,98 @@
+// Max-min fair rates of flows that come and go, each with a route of its own. Where MaxMin knows all patterns
+// beforehand and solves whole components, this one starts from what changed and looks only as far as rates really
+// change:
+//
+// All rates but those of a set of moving flows are held, and the moving ones fill what is left of their links. The
+// result is the max-min fair one, which is unique, if every flow has a bottleneck: a link that is used up and on which
+// no flow is faster (Bertsekas & Gallager, Data Networks, section 6.5.2). Held flows that lost theirs, or that are
+// faster than a moving flow on its bottleneck, move as well, until there are none.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/base/quantity.hpp"
+#include "sim/base/table.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+class RouteMaxMin {
+  public:
+    explicit RouteMaxMin(const Topology& topology);
+
+    // The flow loads every link of `route`, of which there is at least one and none twice, with `load` bytes per byte
+    // of its own. Its rate is known after the next solve.
+    void enter(FlowId flow, const Route& route, double load);
+    void leave(FlowId flow);
+
+    // What one more flow would get if each link of `route` shared its bandwidth equally by load: a guess from how many
+    // flows there are, not a rate.
+    BytesPerSecond fair_share(const Route& route, double load) const;
+
+    // Returns the flows whose rates changed, good until the next call.
+    std::span<const FlowId> solve();
+
+    BytesPerSecond rate(FlowId flow) const { return {flows_[flow].rate}; }
+
+  private:
+    struct Hop {
+        LinkId link{};
+        std::uint32_t place = 0;  // in the link's list
+    };
+    struct FlowState {
+        std::array<Hop, Route::capacity> hop{};
+        std::uint8_t hops = 0;  // 0: not under way
+        double load = 1.0;
+        double rate = 0.0;
+        double held_rate = 0.0;    // before it moved
+        LinkId bottleneck{};       // of the last solve; none before the first
+        std::uint32_t moving = 0;  // the solve in which it moves
+        std::uint32_t frozen = 0;  // the filling in which its rate was found
+    };
+    struct LinkState {
+        double capacity = 0.0;
+        std::vector<FlowId> flows{};
+        double load = 0.0;          // sum over flows
+        std::uint32_t touched = 0;  // the solve that looks at it
+        std::uint32_t dirty = 0;    // the solve before which flows came or went
+        // Of the filling under way: flows that rise, their loads, and what they have left.
+        std::uint32_t rising = 0;
+        double demand = 0.0;
+        double residual = 0.0;
+    };
+    struct Limit {
+        double level = 0.0;
+        LinkId link{};
+    };
+
+    std::span<const Hop> hops(const FlowState& flow) const { return {flow.hop.data(), flow.hops}; }
+    bool is_moving(const FlowState& flow) const { return flow.moving == solve_; }
+    void mark_dirty(LinkId link);
+    void touch(LinkId link);
+    void move(FlowId flow);
+    void fill();
+    void gather_limits();
+    void freeze(LinkId link, double level);
+    void move_disturbed();
+    void move_disturbed_on(LinkId link);
+
+    static constexpr auto lower = [](const Limit& a, const Limit& b) {
+        return a.level != b.level ? a.level < b.level : a.link < b.link;
+    };
+
+    Table<FlowId, FlowState> flows_;
+    Table<LinkId, LinkState> links_;
+    std::uint32_t solve_ = 1;
+    std::uint32_t filling_ = 0;
+    std::vector<FlowId> entered_;  // since the last solve
+    std::vector<LinkId> dirty_;    // links on which flows came or went since the last solve
+    std::vector<FlowId> moving_;
+    std::vector<LinkId> touched_;  // links of moving flows, and dirty ones
+    std::vector<Limit> limits_;
+    std::vector<FlowId> changed_;
+};
+
+}  // namespace weft
