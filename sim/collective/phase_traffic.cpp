@@ -43,7 +43,7 @@ Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, s
 }  // namespace
 
 void LinkLoads::clear() {
-    for (const LinkId link : used_) load_[link] = 0;
+    for (const LinkId link : used_) (*pages_[index(link) / page_size])[index(link) % page_size] = 0;
     used_.clear();
 }
 

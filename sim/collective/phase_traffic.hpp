@@ -1,9 +1,11 @@
 // The traffic that one phase of an algorithm puts on links, and the latencies on its critical path.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,29 +19,41 @@
 
 namespace weft {
 
-// Loads of links, summed densely: a cell per link of the topology, and which of them are in use. In units of 2^-40, so
-// that a sum does not depend on the order of its terms and links that carry the same are equal to the bit.
+// Loads of links, and which links have one. Pages of cells are made when they are first used, since most groups touch
+// few of a large machine's links. In units of 2^-40, so that a sum does not depend on the order of its terms and links
+// that carry the same are equal to the bit.
 class LinkLoads {
   public:
     using Units = std::int64_t;
     static Units units(double load) { return std::llround(load * unit); }
 
-    explicit LinkLoads(const Topology& topology) : load_(topology.tail.size()) {}
+    explicit LinkLoads(const Topology& topology) : pages_(topology.tail.size() / page_size + 1) {}
 
     void add(LinkId link, Units load) {
-        if (load_[link] == 0) used_.push_back(link);
-        load_[link] += load;
+        std::unique_ptr<Page>& page = pages_[index(link) / page_size];
+        if (!page) page = std::make_unique<Page>();
+        Units& cell = (*page)[index(link) % page_size];
+        if (cell == 0) used_.push_back(link);
+        cell += load;
     }
     void add(const LinkLoads& other) {
-        for (const LinkId link : other.used_) add(link, other.load_[link]);
+        for (const LinkId link : other.used_) add(link, other.units_of(link));
     }
-    double operator[](LinkId link) const { return static_cast<double>(load_[link]) / unit; }
+    double operator[](LinkId link) const { return static_cast<double>(units_of(link)) / unit; }
     const std::vector<LinkId>& used() const { return used_; }
     void clear();
 
   private:
     static constexpr double unit = 1099511627776.0;
-    Table<LinkId, Units> load_;
+    static constexpr std::size_t page_size = 256;
+    using Page = std::array<Units, page_size>;
+
+    Units units_of(LinkId link) const {
+        const std::unique_ptr<Page>& page = pages_[index(link) / page_size];
+        return page ? (*page)[index(link) % page_size] : 0;
+    }
+
+    std::vector<std::unique_ptr<Page>> pages_;
     std::vector<LinkId> used_;
 };
 
