@@ -27,31 +27,34 @@ struct Cost {
 // Occupancy by link, for links renumbered from 0.
 class Occupancy {
   public:
-    Occupancy(std::size_t links, std::int64_t crowding_weight) : by_link_(links), crowding_weight_(crowding_weight) {}
+    Occupancy(std::size_t links, std::int64_t crowding_weight)
+        : by_link_(links), before_(links), crowding_weight_(crowding_weight) {}
 
     std::int64_t busiest() const { return by_link_.empty() ? 0 : *std::max_element(by_link_.begin(), by_link_.end()); }
     Cost add(const HopUses& uses, Cost cost) {
         for (const LinkUse& use : uses) {
             std::int64_t& occupied = by_link_[index(use.link)];
-            cost.crowding += crowding_weight_ * occupied;
             occupied += use.occupancy;
             cost.busiest = std::max(cost.busiest, occupied);
             cost.total += use.occupancy;
         }
+        cost.crowding += crowding(uses);
         return cost;
     }
     void remove(const HopUses& uses) {
         for (const LinkUse& use : uses) by_link_[index(use.link)] -= use.occupancy;
     }
+    void start_channel() { before_ = by_link_; }
     std::int64_t crowding(const HopUses& uses) const {
         std::int64_t sum = 0;
-        for (const LinkUse& use : uses) sum += crowding_weight_ * by_link_[index(use.link)];
+        for (const LinkUse& use : uses) sum += crowding_weight_ * before_[index(use.link)];
         return sum;
     }
 
   private:
     std::vector<std::int64_t> by_link_;
-    std::int64_t crowding_weight_;  // 0 where only busiest and total count
+    std::vector<std::int64_t> before_;  // by link, before the channel that is being laid
+    std::int64_t crowding_weight_;      // 0 where only busiest and total count
 };
 
 class Search {
@@ -67,6 +70,7 @@ class Search {
     // The best next channel, whose occupancy is then added.
     Order next() {
         best_.reset();
+        occupancy_.start_channel();
         leave_busiest_.clear();
         for (const HopUses& uses : problem_.leave) {
             leave_busiest_.push_back(occupancy_.add(uses, {}).busiest);

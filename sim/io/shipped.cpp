@@ -34,6 +34,7 @@ NamedDocument open_shipped(std::span<const embedded::File> files, std::string_vi
 std::vector<std::string> shipped_names(std::span<const embedded::File> files) {
     std::vector<std::string> names;
     for (const embedded::File& file : files) names.emplace_back(file.name);
+    std::ranges::sort(names);  // files are sorted with their ending: a-b.json before a.json
     return names;
 }
 

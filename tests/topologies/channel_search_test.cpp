@@ -92,6 +92,21 @@ RC_GTEST_PROP(channel_search, every_channel_passes_every_member_once, ()) {
     }
 }
 
+// Every two of four members are joined by a cable. Two rings use 8 of the 12 ways once; no third fits beside them, as
+// the complete directed graph of four has no three rings without a common way. Six use each way twice: half as many
+// again.
+TEST(channel_search, four_all_to_all_members_get_the_six_rings_that_use_every_way_alike) {
+    ChannelProblem problem{.members = 4, .hop = {}, .enter = {}, .leave = {}, .port = {}};
+    for (std::uint32_t way = 0; way < 16; ++way)
+        problem.hop.push_back(way / 4 == way % 4 ? HopUses{} : HopUses{{LinkId(way), 1}});
+    std::map<std::uint32_t, int> times;
+    for (const Order& ring : find_channels(problem)) {
+        for (std::size_t i = 0; i < 4; ++i) ++times[ring[i] * 4 + ring[(i + 1) % 4]];
+    }
+    ASSERT_EQ(times.size(), 12U);
+    for (const auto& [way, count] : times) EXPECT_EQ(count, 2) << way;
+}
+
 // Two members, one cable each way of occupancy 1: the second ring would double the load without adding rate.
 TEST(channel_search, one_ring_is_enough_where_a_second_shares_its_links) {
     const ChannelProblem problem{
