@@ -108,13 +108,19 @@ TEST_P(machine, routes_have_equal_hops_both_ways_and_repeat_exactly) {
     }
 }
 
+std::uint32_t from_node(const Topology& topology, RankId rank) {
+    return topology.node_of(rank) * topology.ranks_per_node;
+}
+
 TEST_P(machine, traffic_between_nodes_uses_the_ports_of_its_ranks_and_only_those) {
     const Topology topology = machine_.topology(info_.nodes);
     for (const auto& [from, to] : pairs()) {
         const Route route = topology.route(from, to, 0);
         const auto uses = [&](LinkId link) { return std::count(route.links().begin(), route.links().end(), link); };
         const bool across = topology.node_of(from) != topology.node_of(to);
-        EXPECT_EQ(uses(topology.router->uplink(from)), across ? 1 : 0);
+        const RankId forwarder{from_node(topology, from) + topology.local_of(to)};  // of the receiver's rail, with PXN
+        const auto own = uses(topology.router->uplink(from)), rail = uses(topology.router->uplink(forwarder));
+        EXPECT_EQ(std::max(own, rail), across ? 1 : 0);
         EXPECT_EQ(uses(topology.router->downlink(to)), across ? 1 : 0);
         EXPECT_EQ(switch_hops(topology, route) > 0 && !across, false);
     }
