@@ -12,20 +12,6 @@
 namespace weft {
 namespace {
 
-// "cray-mpich" names "Cray MPICH 8.1.29" and "CRAY_MPICH".
-std::string letters_of(std::string_view text) {
-    std::string kept;
-    for (const char c : text) {
-        if (c >= 'A' && c <= 'Z') kept += static_cast<char>(c + ('a' - 'A'));
-        if (c >= 'a' && c <= 'z') kept += c;
-    }
-    return kept;
-}
-
-bool names_library(std::string_view measured, std::string_view library) {
-    return letters_of(measured).starts_with(letters_of(library));
-}
-
 [[noreturn]] void refuse(const MeasurementTable& table, std::string message) {
     throw ConfigError({{.file = table.file, .line = 0, .column = 0, .key = {}, .message = std::move(message)}});
 }
@@ -43,12 +29,6 @@ constexpr std::size_t listed = 12;
 std::string list(const std::set<std::string>& texts) {
     const auto end = std::next(texts.begin(), static_cast<std::ptrdiff_t>(std::min(texts.size(), listed)));
     return fmt::format("{}{}", fmt::join(texts.begin(), end, "; "), texts.size() > listed ? "; ..." : "");
-}
-
-std::set<std::string> libraries(const std::vector<Measurement>& rows) {
-    std::set<std::string> names;
-    for (const Measurement& row : rows) names.insert(row.library);
-    return names;
 }
 
 double nearest_rank(const std::vector<double>& sorted, double share) {
@@ -88,19 +68,7 @@ std::vector<Measurement> matching(const MeasurementTable& table, const Collectiv
         refuse(table, fmt::format("nothing measured of {} among {} ranks on {} nodes; the table has: {}",
                                   name(request.op), request.layout.members(), request.layout.nodes(), list(there)));
     }
-    if (const std::set<std::string> names = libraries(rows); names.size() > 1) {
-        std::erase_if(rows, [&](const Measurement& row) { return !names_library(row.library, request.library->name); });
-        if (rows.empty()) {
-            refuse(table,
-                   fmt::format("nothing measured with {}; the table has: {}", request.library->name, list(names)));
-        }
-    }
-    std::set<std::string> variants;
-    for (const Measurement& row : rows) variants.insert(row.variant);
-    if (variants.size() > 1) {
-        refuse(table, fmt::format("measured in several ways; choose one by --where COLUMN=VALUE: {}", list(variants)));
-    }
-    return rows;
+    return of_one_kind(table, std::move(rows), request.library->name);
 }
 
 Comparison compare(std::span<const Measurement> measurements, std::span<const CollectiveRow> rows) {

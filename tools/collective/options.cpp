@@ -185,6 +185,10 @@ MeasurementHints measurement_hints(const po::variables_map& arguments) {
     return hints;
 }
 
+Calls calls_option(const po::variables_map& arguments) {
+    return one_of(arguments, "calls", {"blocking", "queued"}) == 0 ? Calls::blocking : Calls::queued;
+}
+
 CollectiveRequest collective_request(const po::variables_map& arguments) {
     const Collective op = read_op(text_of(arguments, "op"));
     CollectiveRequest request{.machine = Machine::load(text_of(arguments, "machine")), .op = op};
@@ -192,7 +196,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     request.layout = read_layout(arguments, request.machine.info());
     request.fabric = read_fabric(arguments);
     request.preference = {.algorithm = text_of(arguments, "algorithm"), .protocol = text_of(arguments, "protocol")};
-    request.calls = one_of(arguments, "calls", {"blocking", "queued"}) == 0 ? Calls::blocking : Calls::queued;
+    request.calls = calls_option(arguments);
     request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
     for (const Bytes size : parse_sizes(text_of(arguments, "sizes"), "sizes")) {

@@ -19,6 +19,9 @@ CollectiveRequest collective_request(const po::variables_map& arguments);
 void add_measurement_options(po::options_description& options);
 MeasurementHints measurement_hints(const po::variables_map& arguments);
 
+// --calls blocking|queued. Throws po::error for another word.
+Calls calls_option(const po::variables_map& arguments);
+
 // Of the machine: the one of that name, or its default if it is empty. Throws po::error, with the nearest names.
 const Library& library_named(const MachineInfo& machine, const std::string& name);
 

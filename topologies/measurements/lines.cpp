@@ -62,9 +62,10 @@ std::string excerpt(std::string_view text) {
     return text.size() > most ? shown + "..." : shown;
 }
 
-void TableErrors::add(int line, std::string message, int column) {
+void TableErrors::add(int line, std::string message) {
     if (is_full()) return;
-    errors_.push_back({.file = file_, .line = line, .column = column, .key = {}, .message = std::move(message)});
+    errors_.push_back(
+        {.file = file_, .line = line, .column = line > 0 ? 1 : 0, .key = {}, .message = std::move(message)});
 }
 
 void TableErrors::check() const {
@@ -72,7 +73,8 @@ void TableErrors::check() const {
 }
 
 void TableErrors::fail(int line, std::string message) {
-    errors_.push_back({.file = file_, .line = line, .column = 0, .key = {}, .message = std::move(message)});
+    errors_.push_back(
+        {.file = file_, .line = line, .column = line > 0 ? 1 : 0, .key = {}, .message = std::move(message)});
     throw ConfigError(errors_);
 }
 

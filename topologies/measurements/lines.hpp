@@ -31,7 +31,7 @@ std::string excerpt(std::string_view text);                  // printable, at mo
 class TableErrors {
   public:
     explicit TableErrors(std::string file) : file_(std::move(file)) {}
-    void add(int line, std::string message, int column = 0);
+    void add(int line, std::string message);  // line 0: of the whole file
     bool is_full() const { return errors_.size() >= most; }
     void check() const;  // throws ConfigError if there is any
     [[noreturn]] void fail(int line, std::string message);

@@ -49,7 +49,7 @@ struct MeasurementTable {
 
 enum class Place : std::uint8_t { out_of_place, in_place };  // which of the two columns of nccl-tests
 
-// What a file may leave out, and which of its rows are wanted.
+// What a file may leave out (what it does tell counts), and which of its rows are wanted.
 struct MeasurementHints {
     std::optional<Collective> op{};
     std::uint32_t ranks = 0, nodes = 0;  // 0: unknown
@@ -61,5 +61,10 @@ struct MeasurementHints {
 // Throw ConfigError, with all the errors found at their lines (up to 20).
 MeasurementTable read_measurements(const std::filesystem::path& path, const MeasurementHints& hints = {});
 MeasurementTable parse_measurements(std::string file, std::string_view text, const MeasurementHints& hints = {});
+
+// Of `rows` of `table` those of a library, where they are of several ("cray-mpich" also names "Cray MPICH 8.1.29").
+// Throws ConfigError if none is left, or if what is left was measured in several variants.
+std::vector<Measurement> of_one_kind(const MeasurementTable& table, std::vector<Measurement> rows,
+                                     std::string_view library);
 
 }  // namespace weft

@@ -88,7 +88,7 @@ MeasurementTable read_nccl_tests(const TableText& text, const MeasurementHints& 
     }
     if (!columns) errors.fail(text.lines.front().number, "no comment names the columns size, time and busbw");
     if (columns->count == 0) errors.fail(0, "the table has no times in place");
-    const std::optional<Collective> op = hints.op ? hints.op : nccl_tests_op(text);
+    const std::optional<Collective> told = nccl_tests_op(text), op = told ? told : hints.op;
     if (!op) errors.fail(0, "the output does not say which collective it is: name it");
     const Participants found = participants(text);
     MeasurementTable table{.file = text.file, .rows = {}, .skipped = {}};

@@ -46,7 +46,7 @@ MeasurementTable read_osu(const TableText& text, const MeasurementHints& hints) 
     if (heading.find("Latency") == heading.npos) {
         errors.fail(0, fmt::format("\"{}\": only latency tests measure times", excerpt(heading)));
     }
-    const std::optional<Collective> op = hints.op ? hints.op : op_of(heading);
+    const std::optional<Collective> told = op_of(heading), op = told ? told : hints.op;
     if (!op) errors.fail(0, fmt::format("\"{}\" names no known collective", excerpt(heading)));
     const bool in_parts = *op == Collective::all_gather || *op == Collective::all_to_all;
     if (in_parts && hints.ranks == 0) errors.fail(0, "sizes are of one rank's part: say among how many ranks");

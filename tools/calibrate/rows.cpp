@@ -1,0 +1,112 @@
+#include "tools/calibrate/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "sim/io/diagnostics.hpp"
+#include "tools/collective/options.hpp"
+#include "tools/collective/sizes.hpp"
+#include "topologies/blocks/block.hpp"
+#include "topologies/library_reader.hpp"
+
+namespace weft {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Every condition is KEY=VALUE; a row that meets one of them is held back.
+struct Hold {
+    std::string key, value;
+};
+
+std::vector<Hold> read_holds(const po::variables_map& arguments) {
+    std::vector<Hold> holds;
+    if (arguments.count("hold") == 0) return holds;
+    const Words keys{"op", "ranks", "nodes", "size"};
+    for (const std::string& each : arguments["hold"].as<Words>()) {
+        const std::size_t equals = each.find('=');
+        const std::string key = each.substr(0, equals);
+        if (equals == each.npos || std::ranges::find(keys, key) == keys.end()) {
+            throw po::error(fmt::format("--hold: expected op=, ranks=, nodes= or size= and a value, got \"{}\"{}", each,
+                                        suggestion(key, keys)));
+        }
+        holds.push_back({key, each.substr(equals + 1)});
+        if (key == "op" && !find_collective(holds.back().value)) {
+            throw po::error(fmt::format("--hold: no collective is called \"{}\"", holds.back().value));
+        }
+        if (key != "op") parse_sizes(holds.back().value, "hold");  // refuses what is no number
+    }
+    return holds;
+}
+
+bool is_held(const Measurement& row, const std::vector<Hold>& holds) {
+    return std::ranges::any_of(holds, [&](const Hold& hold) {
+        if (hold.key == "op") return find_collective(hold.value) == row.op;
+        const Bytes value = hold.key == "ranks"   ? Bytes{static_cast<double>(row.ranks)}
+                            : hold.key == "nodes" ? Bytes{static_cast<double>(row.nodes)}
+                                                  : row.size;
+        const std::vector<Bytes> held = parse_sizes(hold.value, "hold");
+        return std::ranges::find(held, value) != held.end();
+    });
+}
+
+// Ranks and nodes of a row, checked against the machine; the message of what is wrong, or "".
+std::string place(Measurement& row, const MachineInfo& machine) {
+    if (row.ranks == 0) return "the table does not tell among how many ranks: say --ranks";
+    if (row.nodes == 0) row.nodes = divide_up(row.ranks, machine.accelerators_per_node);
+    if (row.nodes > machine.nodes)
+        return fmt::format("{} has {} nodes, not {}", machine.name, machine.nodes, row.nodes);
+    if (row.ranks % row.nodes != 0) {
+        return fmt::format("{} ranks do not fill {} nodes evenly", row.ranks, row.nodes);
+    }
+    if (row.ranks / row.nodes > machine.accelerators_per_node) {
+        return fmt::format("{} ranks on {} nodes: a node of {} has {} accelerators", row.ranks, row.nodes, machine.name,
+                           machine.accelerators_per_node);
+    }
+    return row.op == Collective::point_to_point && row.ranks != 2 ? "point_to_point is among 2 ranks" : "";
+}
+
+MeasurementHints hints_of(const po::variables_map& arguments) {
+    MeasurementHints hints = measurement_hints(arguments);
+    if (arguments.count("op") > 0) {
+        const std::string& text = arguments["op"].as<std::string>();
+        hints.op = find_collective(text);
+        if (!hints.op) throw po::error(fmt::format("--op: no collective is called \"{}\"", text));
+    }
+    if (arguments.count("ranks") > 0) hints.ranks = arguments["ranks"].as<std::uint32_t>();
+    if (arguments.count("nodes") > 0) hints.nodes = arguments["nodes"].as<std::uint32_t>();
+    return hints;
+}
+
+}  // namespace
+
+MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library) {
+    const MeasurementHints hints = hints_of(arguments);
+    const std::vector<Hold> holds = read_holds(arguments);
+    MeasuredRows result;
+    std::vector<Diagnostic> errors;
+    for (const std::string& file : arguments["table"].as<Words>()) {
+        const MeasurementTable table = read_measurements(file, hints);
+        for (const SkippedRow& row : table.skipped) {
+            fmt::print(stderr, "{}:{}: skipped: {}\n", file, row.line, row.why);
+        }
+        for (Measurement& row : of_one_kind(table, table.rows, library.name)) {
+            if (std::string wrong = place(row, machine.info()); !wrong.empty()) {
+                errors.push_back({.file = file, .line = row.line, .column = 1, .key = {}, .message = std::move(wrong)});
+                continue;
+            }
+            const bool held = is_held(row, holds);
+            result.rows.push_back({.measured = std::move(row), .is_held = held});
+            result.files.push_back(std::filesystem::path(file).filename().string());
+        }
+    }
+    if (!errors.empty()) throw ConfigError(std::move(errors));
+    if (std::ranges::all_of(result.rows, [](const CalibrationRow& row) { return row.is_held; })) {
+        throw po::error("--hold: no row is left to fit");
+    }
+    return result;
+}
+
+}  // namespace weft

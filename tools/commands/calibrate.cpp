@@ -1,0 +1,102 @@
+// `weft calibrate TABLE... --machine M`: fits the constants of a communication library to measured times.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/io/atomic_file.hpp"
+#include "tools/calibrate/machine_copy.hpp"
+#include "tools/calibrate/rows.hpp"
+#include "tools/collective/options.hpp"
+#include "tools/command.hpp"
+#include "tools/output/calibration_text.hpp"
+
+namespace weft::commands {
+namespace {
+
+void options(po::options_description& options, po::positional_options_description& positional) {
+    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+    const auto words = [](const char* value) {
+        return po::value<std::vector<std::string>>()->value_name(value)->composing();
+    };
+    options.add_options()("table", words("TABLE")->required(), "output of nccl-tests, rccl-tests or OSU, or CSV")(
+        "machine", text("MACHINE")->required(), "a shipped machine, or a machine file")(
+        "library", text("L"), "a library of the machine file (default: its first)")(
+        "fit", text("LIST")->default_value("launch,step,efficiency"),
+        "what is fitted: launch, step, efficiency, rate (of protocols that have a limit)")(
+        "hold", words("KEY=VALUE"), "hold back rows by op, ranks, nodes or size, to judge the rest (may be repeated)")(
+        "algorithm", text("A"), "the measured calls ran this algorithm")(
+        "protocol", text("P"), "the measured calls ran this protocol")("op", text("OP"),
+                                                                       "the collective, where a table does not tell")(
+        "ranks", po::value<std::uint32_t>()->value_name("N"), "among so many ranks, where a table does not tell")(
+        "nodes", po::value<std::uint32_t>()->value_name("N"), "on so many nodes, where a table does not tell")(
+        "calls", text("HOW")->default_value("blocking"),
+        "blocking: times include the host's part; queued: they do not")(
+        "out", text("F.json"), "write the machine file with the new constants")("json", po::bool_switch(),
+                                                                                "machine-readable output");
+    add_measurement_options(options);
+    positional.add("table", -1);
+}
+
+std::vector<Constant> constants_asked(const std::string& list) {
+    const std::vector<std::string> known{"launch", "step", "efficiency", "rate"};
+    std::vector<Constant> constants;
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t comma = std::min(list.find(',', begin), list.size());
+        const std::string name = list.substr(begin, comma - begin);
+        const auto found = std::ranges::find(known, name);
+        if (found == known.end()) {
+            throw po::error(
+                fmt::format("--fit: expected {}, got \"{}\"{}", fmt::join(known, ", "), name, suggestion(name, known)));
+        }
+        constants.push_back(static_cast<Constant>(found - known.begin()));
+        begin = comma + 1;
+    }
+    return constants;
+}
+
+std::string given(const po::variables_map& arguments, const char* name) {
+    return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
+}
+
+Exit run(const po::variables_map& arguments) {
+    const std::string machine_name = given(arguments, "machine");
+    const Machine machine = Machine::load(machine_name);
+    const Library& library = library_named(machine.info(), given(arguments, "library"));
+    const MeasuredRows rows = measured_rows(arguments, machine, library);
+    const CalibrationTask task{
+        .rows = rows.rows,
+        .constants = constants_asked(given(arguments, "fit")),
+        .preference = {.algorithm = given(arguments, "algorithm"), .protocol = given(arguments, "protocol")},
+        .blocking = calls_option(arguments) == Calls::blocking ? library.blocking : Seconds{}};
+    for (const CalibrationRow& row : rows.rows) check_preference(library, row.measured.op, task.preference);
+    const Calibration calibration = calibrate(machine, library, task);
+    fmt::print(
+        "{}", arguments["json"].as<bool>() ? calibration_json(calibration, rows) : calibration_text(calibration, rows));
+    if (arguments.count("out") > 0) {
+        write_file_atomically(given(arguments, "out"),
+                              machine_with(machine_name, calibration, provenance(calibration, rows)));
+    }
+    return Exit::ok;
+}
+
+}  // namespace
+
+extern const Command calibrate;
+const Command calibrate{
+    .name = "calibrate",
+    .summary = "fit a library's constants to measured collectives",
+    .usage = "weft calibrate TABLE... --machine MACHINE [--library L] [--out F.json] [options]",
+    .details =
+        "Fits launch, steps and efficiencies of the algorithms and protocols that the measured calls take, by\n"
+        "non-negative least squares on relative errors; the library's choice and the fit take turns until nothing\n"
+        "changes. Constants that the rows say nothing of are left alone. Tables: what nccl-tests, rccl-tests or the\n"
+        "OSU micro-benchmarks print, or CSV with columns collective, ranks, nnodes, size_bytes and time_us.\n\n"
+        "  weft calibrate all_reduce.txt --machine dgx-a100 --calls queued --out my-dgx.json\n"
+        "  weft calibrate measured.csv --machine frontier --hold ranks=1024",
+    .options = options,
+    .run = run,
+    .group = CommandGroup::exchange,
+};
+
+}  // namespace weft::commands

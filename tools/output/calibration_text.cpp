@@ -1,0 +1,142 @@
+#include "tools/output/calibration_text.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "sim/io/units.hpp"
+#include "tools/output/comparison_text.hpp"
+#include "tools/output/number.hpp"
+#include "tools/output/text_table.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double error_of(Seconds predicted, const CalibrationRow& row) { return predicted / row.measured.time - 1.0; }
+
+std::string group_text(const Measurement& row) {
+    return fmt::format("{} among {} ranks on {} node{}", name(row.op), row.ranks, row.nodes, row.nodes == 1 ? "" : "s");
+}
+
+std::string value_text(const FittedConstant& constant, double value) {
+    if (constant.name.starts_with("efficiency")) return fmt::format("{:.4f}", value);
+    return constant.name.starts_with("rate") ? to_text(BytesPerSecond{value}) : to_text(Seconds{value});
+}
+
+std::string_view algorithm_of(const Calibration& calibration, const FittedConstant& constant) {
+    const auto& costs = calibration.library.costs;
+    return constant.cost < costs.size() ? std::string_view(costs[constant.cost].algorithm) : "(library)";
+}
+
+std::string_view protocol_of(const Calibration& calibration, const FittedConstant& constant) {
+    const auto& costs = calibration.library.costs;
+    return constant.cost < costs.size() ? std::string_view(costs[constant.cost].protocol) : "";
+}
+
+Json summary_json(const ErrorSummary& summary) {
+    return {{"rows", summary.rows},
+            {"median_absolute_error", summary.median},
+            {"percentile_90_absolute_error", summary.percentile_90},
+            {"largest_absolute_error", summary.largest},
+            {"median_error", summary.bias}};
+}
+
+std::string percent(double share) { return fmt::format("{:+.1f} %", 100.0 * share); }
+
+}  // namespace
+
+CalibrationErrors calibration_errors(const Calibration& calibration, const MeasuredRows& rows) {
+    std::vector<double> before[2], after[2];  // fitted, held
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        const std::size_t kind = rows.rows[i].is_held ? 1 : 0;
+        before[kind].push_back(error_of(calibration.times[i].before, rows.rows[i]));
+        after[kind].push_back(error_of(calibration.times[i].after, rows.rows[i]));
+    }
+    return {.fitted_before = summarize(std::move(before[0])),
+            .fitted_after = summarize(std::move(after[0])),
+            .held_before = summarize(std::move(before[1])),
+            .held_after = summarize(std::move(after[1]))};
+}
+
+std::string provenance(const Calibration& calibration, const MeasuredRows& rows) {
+    std::map<std::string, std::size_t> groups;
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        if (rows.rows[i].is_held) continue;
+        ++groups[fmt::format("{} ({})", group_text(rows.rows[i].measured), rows.files[i])];
+    }
+    std::string text;
+    for (const auto& [group, count] : groups) {
+        text += fmt::format("{}{} rows of {}", text.empty() ? "" : ", ", count, group);
+    }
+    return fmt::format("fitted to {}: median error {:.1f} %", text,
+                       100.0 * calibration_errors(calibration, rows).fitted_after.median);
+}
+
+std::string calibration_text(const Calibration& calibration, const MeasuredRows& rows) {
+    TextTable constants({"<algorithm", "<protocol", "<constant", "before", "after", "rows"});
+    for (const FittedConstant& constant : calibration.constants) {
+        constants.add({std::string(algorithm_of(calibration, constant)),
+                       std::string(protocol_of(calibration, constant)), std::string(constant.name),
+                       value_text(constant, constant.before), value_text(constant, constant.after),
+                       constant.rows > 0 ? fmt::to_string(constant.rows) : "none: left alone"});
+    }
+    TextTable times(
+        {"<measured", "size (B)", "time", "before", "after", "error", "<", "<algorithm", "<protocol", "line"});
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        const CalibrationRow& row = rows.rows[i];
+        const FittedTime& time = calibration.times[i];
+        times.add({group_text(row.measured), fmt::format("{:.0f}", row.measured.size.value), to_text(row.measured.time),
+                   to_text(time.before), to_text(time.after), percent(error_of(time.after, row)),
+                   row.is_held ? "held" : "", std::string(time.algorithm), std::string(time.protocol),
+                   fmt::to_string(row.measured.line)});
+    }
+    const CalibrationErrors errors = calibration_errors(calibration, rows);
+    std::string text = constants.text() + "\n" + times.text() + "\nbefore: " + summary_text(errors.fitted_before) +
+                       "\nafter:  " + summary_text(errors.fitted_after) + "\n";
+    if (errors.held_after.rows > 0) {
+        text += "held, before: " + summary_text(errors.held_before) +
+                "\nheld, after:  " + summary_text(errors.held_after) + "\n";
+    }
+    return text;
+}
+
+std::string calibration_json(const Calibration& calibration, const MeasuredRows& rows) {
+    const CalibrationErrors errors = calibration_errors(calibration, rows);
+    Json json{
+        {"library", calibration.library.name},
+        {"rounds", calibration.rounds},
+        {"fitted", {{"before", summary_json(errors.fitted_before)}, {"after", summary_json(errors.fitted_after)}}},
+        {"held", {{"before", summary_json(errors.held_before)}, {"after", summary_json(errors.held_after)}}}};
+    json["constants"] = Json::array();
+    for (const FittedConstant& constant : calibration.constants) {
+        json["constants"].push_back({{"algorithm", algorithm_of(calibration, constant)},
+                                     {"protocol", protocol_of(calibration, constant)},
+                                     {"constant", constant.name},
+                                     {"before", constant.before},
+                                     {"after", constant.after},
+                                     {"rows", constant.rows}});
+    }
+    json["rows"] = Json::array();
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        const Measurement& row = rows.rows[i].measured;
+        const FittedTime& time = calibration.times[i];
+        json["rows"].push_back({{"file", rows.files[i]},
+                                {"line", row.line},
+                                {"op", name(row.op)},
+                                {"ranks", row.ranks},
+                                {"nodes", row.nodes},
+                                {"message_bytes", number<Json>(row.size.value)},
+                                {"measured_s", row.time.value},
+                                {"before_s", time.before.value},
+                                {"after_s", time.after.value},
+                                {"held", rows.rows[i].is_held},
+                                {"algorithm", time.algorithm},
+                                {"protocol", time.protocol}});
+    }
+    return json.dump(2) + "\n";
+}
+
+}  // namespace weft

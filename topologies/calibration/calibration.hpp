@@ -1,0 +1,61 @@
+// Fits the constants of a communication library to measured times.
+//
+// With every call assigned to the algorithm and protocol that runs it, time is linear in the launch, the steps and the
+// inverse efficiencies and rates, as long as the same messages and links are the slowest:
+//   time = launch + hops in node x step in node + hops across x step across + link latencies + bytes / (efficiency
+//   rate)
+// Where they are not, or latency hides behind bytes (overlap > 1), it is linearised at the last constants. So each
+// round is a Gauss-Newton step by non-negative least squares on relative errors, halved until it helps; then calls are
+// assigned anew by the library's own choice, until nothing changes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/collective/group_costs.hpp"
+#include "topologies/machine.hpp"
+#include "topologies/measurements/measurement.hpp"
+
+namespace weft {
+
+enum class Constant : std::uint8_t { launch, step, efficiency, rate };
+
+struct CalibrationRow {
+    Measurement measured;  // ranks and nodes are told, ranks fill the nodes evenly
+    bool is_held = false;  // not fitted, only predicted
+};
+
+struct CalibrationTask {
+    std::vector<CalibrationRow> rows;
+    std::vector<Constant> constants{Constant::launch, Constant::step, Constant::efficiency};
+    Preference preference{};  // if the measured calls are of one algorithm or protocol
+    Seconds blocking{};       // of the host, in every measured time
+};
+
+// One constant of the library, or of one of its costs.
+struct FittedConstant {
+    std::string_view name;             // as in a machine file: "step_across"
+    std::size_t cost = 0;              // index in Library::costs; Library::costs.size() for the library's own
+    double before = 0.0, after = 0.0;  // as in the library: seconds, a share or bytes per second
+    std::size_t rows = 0;              // fitted rows that it has any influence on; 0: it was left alone
+};
+
+struct FittedTime {
+    Seconds before, after;                 // predicted
+    std::string_view algorithm, protocol;  // chosen with the constants after
+};
+
+struct Calibration {
+    Library library;                        // with the constants after
+    std::vector<FittedConstant> constants;  // of those asked for, of the costs that any fitted row takes
+    std::vector<FittedTime> times;          // of every row
+    std::uint32_t rounds = 0;
+};
+
+// Throws ConfigError for a measurement that no algorithm of the library can run.
+Calibration calibrate(const Machine& machine, const Library& library, const CalibrationTask& task);
+
+}  // namespace weft

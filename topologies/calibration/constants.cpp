@@ -1,0 +1,61 @@
+#include "topologies/calibration/constants.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+namespace {
+
+bool is_inverted(Constant kind) { return kind == Constant::efficiency || kind == Constant::rate; }
+
+// The field of a Library or a const Library.
+template <class AnyLibrary>
+auto& field(AnyLibrary& library, const Unknown& unknown) {
+    if (unknown.cost == library.costs.size()) return library.launch.value;
+    auto& cost = library.costs[unknown.cost];
+    if (unknown.name == "step_in_node") return cost.step_in_node.value;
+    if (unknown.name == "step_across") return cost.step_across.value;
+    if (unknown.name == "efficiency_in_node") return cost.efficiency_in_node;
+    if (unknown.name == "efficiency_across") return cost.efficiency_across;
+    if (unknown.name == "rate_in_node") return cost.rate_in_node.value;
+    WEFT_CHECK(unknown.name == "rate_across", "a known constant");
+    return cost.rate_across.value;
+}
+
+}  // namespace
+
+std::vector<Unknown> unknowns_of(const Library& library, std::span<const std::size_t> costs,
+                                 std::span<const Constant> kinds) {
+    const auto wanted = [&](Constant kind) { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); };
+    std::vector<Unknown> unknowns;
+    if (wanted(Constant::launch)) unknowns.push_back({"launch", Constant::launch, library.costs.size()});
+    for (const std::size_t cost : costs) {
+        for (const std::string_view name : {"step_in_node", "step_across"}) {
+            if (wanted(Constant::step)) unknowns.push_back({name, Constant::step, cost});
+        }
+        for (const std::string_view name : {"efficiency_in_node", "efficiency_across"}) {
+            if (wanted(Constant::efficiency)) unknowns.push_back({name, Constant::efficiency, cost});
+        }
+        const ProtocolCost& row = library.costs[cost];
+        if (!wanted(Constant::rate)) continue;
+        if (std::isfinite(row.rate_in_node.value)) unknowns.push_back({"rate_in_node", Constant::rate, cost});
+        if (std::isfinite(row.rate_across.value)) unknowns.push_back({"rate_across", Constant::rate, cost});
+    }
+    return unknowns;
+}
+
+double stated(const Unknown& unknown, double value) { return is_inverted(unknown.kind) ? 1.0 / value : value; }
+
+double value_of(const Library& library, const Unknown& unknown) { return stated(unknown, field(library, unknown)); }
+
+// A shared efficiency that is no other than that across follows it, as in a machine file that leaves it out.
+void set_value(Library& library, const Unknown& unknown, double value) {
+    const bool follows = unknown.name == "efficiency_across" &&
+                         library.costs[unknown.cost].efficiency_shared == library.costs[unknown.cost].efficiency_across;
+    field(library, unknown) = stated(unknown, value);
+    if (follows) library.costs[unknown.cost].efficiency_shared = library.costs[unknown.cost].efficiency_across;
+}
+
+}  // namespace weft
