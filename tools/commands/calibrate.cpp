@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "sim/io/atomic_file.hpp"
@@ -24,6 +25,8 @@ void options(po::options_description& options, po::positional_options_descriptio
         "library", text("L"), "a library of the machine file (default: its first)")(
         "fit", text("LIST")->default_value("launch,step,efficiency"),
         "what is fitted: launch, step, efficiency, rate (of protocols that have a limit)")(
+        "within", po::value<double>()->default_value(4.0, "4")->value_name("F"),
+        "a constant changes by at most this factor")(
         "hold", words("KEY=VALUE"), "hold back rows by op, ranks, nodes or size, to judge the rest (may be repeated)")(
         "algorithm", text("A"), "the measured calls ran this algorithm")(
         "protocol", text("P"), "the measured calls ran this protocol")("op", text("OP"),
@@ -55,6 +58,11 @@ std::vector<Constant> constants_asked(const std::string& list) {
     return constants;
 }
 
+double factor_asked(double factor) {
+    if (factor > 1.0 && std::isfinite(factor)) return factor;
+    throw po::error(fmt::format("--within: expected a factor above 1, got {}", factor));
+}
+
 std::string given(const po::variables_map& arguments, const char* name) {
     return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
 }
@@ -67,6 +75,7 @@ Exit run(const po::variables_map& arguments) {
     const CalibrationTask task{
         .rows = rows.rows,
         .constants = constants_asked(given(arguments, "fit")),
+        .most_change = factor_asked(arguments["within"].as<double>()),
         .preference = {.algorithm = given(arguments, "algorithm"), .protocol = given(arguments, "protocol")},
         .blocking = calls_option(arguments) == Calls::blocking ? library.blocking : Seconds{}};
     for (const CalibrationRow& row : rows.rows) check_preference(library, row.measured.op, task.preference);

@@ -81,7 +81,9 @@ std::string calibration_text(const Calibration& calibration, const MeasuredRows&
         constants.add({std::string(algorithm_of(calibration, constant)),
                        std::string(protocol_of(calibration, constant)), std::string(constant.name),
                        value_text(constant, constant.before), value_text(constant, constant.after),
-                       constant.rows > 0 ? fmt::to_string(constant.rows) : "none: left alone"});
+                       constant.rows > 0                   ? fmt::to_string(constant.rows)
+                       : constant.after == constant.before ? "none: left alone"
+                                                           : "none any more"});
     }
     TextTable times(
         {"<measured", "size (B)", "time", "before", "after", "error", "<", "<algorithm", "<protocol", "line"});

@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "topologies/calibration/constants.hpp"
+#include "topologies/calibration/gauss_newton.hpp"
 #include "topologies/calibration/measured_group.hpp"
-#include "topologies/calibration/nnls.hpp"
 
 namespace weft {
 namespace {
@@ -25,6 +27,16 @@ struct Assignment {
     std::size_t cost = 0;
     bool operator==(const Assignment&) const = default;
 };
+
+// A constant that makes up less than this of every measured time cannot be told from noise.
+constexpr double noticeable = 0.02;
+
+// Of an unknown that is (nearly) 0 now, so that it can grow again: a time that would be one.
+double notable_value(const Library& library, const Unknown& unknown) {
+    constexpr double short_time = 1e-7;
+    const bool is_time = unknown.kind == Constant::launch || unknown.kind == Constant::step;
+    return std::max(value_of(library, unknown), is_time ? short_time : 0.0);
+}
 
 class Calibrator {
   public:
@@ -43,14 +55,18 @@ class Calibrator {
     double loss(const std::vector<double>& times) const;  // sum of squares of relative errors of the fitted rows
     Eigen::MatrixXd sensitivities(const Library& library, const Assignments& assignments,
                                   const std::vector<double>& now, const std::vector<Unknown>& unknowns);
-    std::vector<Unknown> unknowns(const Assignments& assignments) const;
-    // Of relative errors, by unknowns above their least values.
-    struct LinearModel {
+    std::vector<Unknown> unknowns(const Assignments& assignments);
+    // Relative errors by unknowns, counted from their least values.
+    struct Linear {
         std::vector<Unknown> unknowns;
-        Eigen::MatrixXd slopes;
-        Eigen::VectorXd residual, above;
+        std::vector<double> least;
+        LinearFit fit;
     };
-    LinearModel linearise(const Library& library, const Assignments& assignments, const std::vector<double>& now);
+    Linear linearise(const Library& library, const Assignments& assignments, const std::vector<double>& now);
+    struct Range {
+        double least, most;
+    };
+    Range range_of(const Unknown& unknown) const;
     double improve(Library& library, const Assignments& assignments, std::vector<double>& now);
     Library fit(Library library, const Assignments& assignments);
     void report(Calibration& result, const Assignments& assignments);
@@ -60,7 +76,8 @@ class Calibrator {
     const Library& library_;  // as it was
     const CalibrationTask& task_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<MeasuredGroup>> known_;  // by ranks and nodes
-    std::vector<MeasuredGroup*> groups_;                                                       // of each row
+    std::set<std::size_t> touched_;       // costs that any round fitted
+    std::vector<MeasuredGroup*> groups_;  // of each row
 };
 
 Calibrator::Calibrator(const Machine& machine, const Library& library, const CalibrationTask& task)
@@ -140,62 +157,56 @@ Eigen::MatrixXd Calibrator::sensitivities(const Library& library, const Assignme
     return slopes;
 }
 
-std::vector<Unknown> Calibrator::unknowns(const Assignments& assignments) const {
-    std::vector<std::size_t> costs;
+std::vector<Unknown> Calibrator::unknowns(const Assignments& assignments) {
+    std::set<std::size_t> costs;
     for (std::size_t i = 0; i < assignments.size(); ++i) {
-        if (!task_.rows[i].is_held) costs.push_back(assignments[i].cost);
+        if (!task_.rows[i].is_held) costs.insert(assignments[i].cost);
     }
-    std::sort(costs.begin(), costs.end());
-    costs.erase(std::unique(costs.begin(), costs.end()), costs.end());
-    return unknowns_of(library_, costs, task_.constants);
+    touched_.insert(costs.begin(), costs.end());
+    return unknowns_of(library_, {costs.begin(), costs.end()}, task_.constants);
 }
 
-// Where the linear model has its least error. Rows: relative errors of the fitted times; then one per unknown that
-// draws it weakly to where it is, so that those that the measurements cannot tell apart stay.
-Eigen::VectorXd gauss_newton_goal(const Eigen::MatrixXd& a, const Eigen::VectorXd& residual,
-                                  const Eigen::VectorXd& above) {
-    constexpr double pull = 1e-4;
-    const Index m = a.rows(), k = a.cols();
-    const Eigen::VectorXd strength = pull * a.colwise().norm().transpose();
-    Eigen::MatrixXd system = Eigen::MatrixXd::Zero(m + k, k);
-    Eigen::VectorXd goal(m + k);
-    system.topRows(m) = a;
-    system.bottomRows(k) = strength.asDiagonal();
-    goal.head(m) = residual + a * above;
-    goal.tail(k) = strength.cwiseProduct(above);
-    // Columns of like size, so that no unit decides what counts as 0.
-    const Eigen::VectorXd scale = system.colwise().norm().transpose();
-    for (Index i = 0; i < k; ++i) system.col(i) /= scale(i);
-    return nonnegative_least_squares(system, goal).cwiseQuotient(scale);
+// The values that an unknown may take.
+Calibrator::Range Calibrator::range_of(const Unknown& unknown) const {
+    const double value = value_of(library_, unknown);
+    if (value == 0.0) return {unknown.least(), std::numeric_limits<double>::infinity()};
+    return {std::max(unknown.least(), value / task_.most_change), value * task_.most_change};
 }
 
-// What the fitted rows say of the unknowns that have any influence on them.
-Calibrator::LinearModel Calibrator::linearise(const Library& library, const Assignments& assignments,
-                                              const std::vector<double>& now) {
+// What the fitted rows say of the unknowns that they can notice.
+Calibrator::Linear Calibrator::linearise(const Library& library, const Assignments& assignments,
+                                         const std::vector<double>& now) {
     const std::vector<Unknown> all = unknowns(assignments);
     Eigen::MatrixXd relative = sensitivities(library, assignments, now, all);
-    LinearModel model{.unknowns = {}, .slopes = {}, .residual = Eigen::VectorXd::Zero(relative.rows()), .above = {}};
+    Eigen::VectorXd residual = Eigen::VectorXd::Zero(relative.rows());
     for (Index i = 0; i < relative.rows(); ++i) {
         const auto row = static_cast<std::size_t>(i);
         const double weight = task_.rows[row].is_held ? 0.0 : 1.0 / measured(row);
         relative.row(i) *= weight;
-        model.residual(i) = weight * (measured(row) - now[row]);
+        residual(i) = weight * (measured(row) - now[row]);
     }
     std::vector<Index> columns;
+    Linear linear;
     for (std::size_t k = 0; k < all.size(); ++k) {
-        if (relative.col(static_cast<Index>(k)).norm() == 0.0) continue;
+        const double most = relative.col(static_cast<Index>(k)).lpNorm<Eigen::Infinity>();
+        if (most * notable_value(library, all[k]) < noticeable) continue;
         columns.push_back(static_cast<Index>(k));
-        model.unknowns.push_back(all[k]);
+        linear.unknowns.push_back(all[k]);
+        linear.least.push_back(range_of(all[k]).least);
     }
     const auto count = static_cast<Index>(columns.size());
-    model.slopes.resize(relative.rows(), count);
-    model.above.resize(count);
+    linear.fit = {.slopes = Eigen::MatrixXd(relative.rows(), count),
+                  .residual = std::move(residual),
+                  .now = Eigen::VectorXd(count),
+                  .room = Eigen::VectorXd(count)};
     for (Index k = 0; k < count; ++k) {
-        const auto unknown = static_cast<std::size_t>(k);
-        model.slopes.col(k) = relative.col(columns[unknown]);
-        model.above(k) = value_of(library, model.unknowns[unknown]) - model.unknowns[unknown].least();
+        const Unknown& unknown = linear.unknowns[static_cast<std::size_t>(k)];
+        const Range range = range_of(unknown);
+        linear.fit.slopes.col(k) = relative.col(columns[static_cast<std::size_t>(k)]);
+        linear.fit.now(k) = std::max(value_of(library, unknown) - range.least, 0.0);
+        linear.fit.room(k) = range.most - range.least;
     }
-    return model;
+    return linear;
 }
 
 // Goes the Gauss-Newton step, or the largest 2^-n of it that helps. Returns by how much the constant that changed most
@@ -203,18 +214,18 @@ Calibrator::LinearModel Calibrator::linearise(const Library& library, const Assi
 double Calibrator::improve(Library& library, const Assignments& assignments, std::vector<double>& now) {
     constexpr int most_halvings = 12;
     constexpr double smallest = 1e-12;  // seconds (or s/B): far below any that is not 0
-    const LinearModel model = linearise(library, assignments, now);
-    if (model.unknowns.empty()) return 0.0;
-    const Eigen::VectorXd direction = gauss_newton_goal(model.slopes, model.residual, model.above) - model.above;
+    const Linear linear = linearise(library, assignments, now);
+    if (linear.unknowns.empty()) return 0.0;
+    const Eigen::VectorXd direction = best_fit(linear.fit) - linear.fit.now;
     for (int halving = 0; halving < most_halvings; ++halving) {
         Library tried = library;
         double moved = 0.0;
         for (Index k = 0; k < direction.size(); ++k) {
-            const Unknown& unknown = model.unknowns[static_cast<std::size_t>(k)];
-            const double value = unknown.least() + std::max(model.above(k) + std::ldexp(direction(k), -halving), 0.0);
-            if (unknown.kind == Constant::rate && value == 0.0) continue;  // no limit at all: the file has one
-            moved = std::max(moved, std::abs(value - value_of(library, unknown)) / std::max(value, smallest));
-            set_value(tried, unknown, value);
+            const auto unknown = static_cast<std::size_t>(k);
+            const double value = linear.least[unknown] + linear.fit.now(k) + std::ldexp(direction(k), -halving);
+            const double old = value_of(library, linear.unknowns[unknown]);
+            moved = std::max(moved, std::abs(value - old) / std::max(value, smallest));
+            set_value(tried, linear.unknowns[unknown], value);
         }
         std::vector<double> then = times(tried, assignments);
         if (!(loss(then) < loss(now))) continue;
@@ -245,7 +256,7 @@ void Calibrator::report(Calibration& result, const Assignments& assignments) {
                                 .algorithm = assignments[i].algorithm->name,
                                 .protocol = cost.protocol});
     }
-    const std::vector<Unknown> all = unknowns(assignments);
+    const std::vector<Unknown> all = unknowns_of(library_, {touched_.begin(), touched_.end()}, task_.constants);
     const Eigen::MatrixXd slopes = sensitivities(result.library, assignments, after, all);
     for (std::size_t k = 0; k < all.size(); ++k) {
         FittedConstant constant{.name = all[k].name,
@@ -253,8 +264,9 @@ void Calibrator::report(Calibration& result, const Assignments& assignments) {
                                 .before = stated(all[k], value_of(library_, all[k])),
                                 .after = stated(all[k], value_of(result.library, all[k]))};
         for (std::size_t i = 0; i < after.size(); ++i) {
-            const bool counts = !task_.rows[i].is_held && slopes(static_cast<Index>(i), static_cast<Index>(k)) != 0.0;
-            constant.rows += counts ? 1 : 0;
+            const double share = std::abs(slopes(static_cast<Index>(i), static_cast<Index>(k))) *
+                                 notable_value(result.library, all[k]) / measured(i);
+            constant.rows += !task_.rows[i].is_held && share >= noticeable ? 1 : 0;
         }
         result.constants.push_back(constant);
     }

@@ -31,6 +31,8 @@ struct CalibrationRow {
 struct CalibrationTask {
     std::vector<CalibrationRow> rows;
     std::vector<Constant> constants{Constant::launch, Constant::step, Constant::efficiency};
+    // A constant changes by at most this factor, so that a few rows cannot make it absurd; 0 may become anything.
+    double most_change = 4.0;
     Preference preference{};  // if the measured calls are of one algorithm or protocol
     Seconds blocking{};       // of the host, in every measured time
 };
@@ -40,7 +42,7 @@ struct FittedConstant {
     std::string_view name;             // as in a machine file: "step_across"
     std::size_t cost = 0;              // index in Library::costs; Library::costs.size() for the library's own
     double before = 0.0, after = 0.0;  // as in the library: seconds, a share or bytes per second
-    std::size_t rows = 0;              // fitted rows that it has any influence on; 0: it was left alone
+    std::size_t rows = 0;              // fitted rows that notice it; 0: it is left alone
 };
 
 struct FittedTime {

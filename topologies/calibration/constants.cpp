@@ -26,7 +26,7 @@ auto& field(AnyLibrary& library, const Unknown& unknown) {
 
 }  // namespace
 
-std::vector<Unknown> unknowns_of(const Library& library, std::span<const std::size_t> costs,
+std::vector<Unknown> unknowns_of(const Library& library, const std::vector<std::size_t>& costs,
                                  std::span<const Constant> kinds) {
     const auto wanted = [&](Constant kind) { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); };
     std::vector<Unknown> unknowns;

@@ -20,7 +20,7 @@ struct Unknown {
 };
 
 // Those of the given kinds, of the library and of the costs named (ascending). Rates only where there is a limit.
-std::vector<Unknown> unknowns_of(const Library& library, std::span<const std::size_t> costs,
+std::vector<Unknown> unknowns_of(const Library& library, const std::vector<std::size_t>& costs,
                                  std::span<const Constant> kinds);
 
 double value_of(const Library& library, const Unknown& unknown);  // of the linear model
