@@ -209,6 +209,18 @@ bool has_rounds(const Algorithm& algorithm, const GroupShape& shape) {
            std::none_of(phases.begin(), phases.end(), [](const Phase& phase) { return phase.peer == Peer::listed; });
 }
 
+// In an all-to-all whose members send (n - 1)/n of the message in all, every block goes straight to where it belongs.
+Waits waits_of(const Algorithm& algorithm, const GroupShape& shape) {
+    if (algorithm.op == Collective::send_receive || algorithm.op == Collective::point_to_point) return Waits::sends;
+    if (algorithm.op != Collective::all_to_all) return Waits::sends_and_receives;
+    const double others = shape.members - 1.0;
+    double sent = 0.0;
+    for (const Phase& phase : algorithm.phases(shape)) {
+        sent += phase.volume() * (phase.peer == Peer::all ? others : 1.0);
+    }
+    return sent <= others / shape.members * (1.0 + 1e-9) ? Waits::sends : Waits::sends_and_receives;
+}
+
 ExplicitRun run_explicitly(const Algorithm& algorithm, const GroupShape& shape, const Communicator& communicator,
                            Bytes message, Waits waits, const Topology& topology, const Library& library,
                            const ProtocolCost& protocol) {

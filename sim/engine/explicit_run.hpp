@@ -28,6 +28,9 @@ struct ExplicitRun {
 // not send what members exchange: neither can be run message by message.
 bool has_rounds(const Algorithm& algorithm, const GroupShape& shape);
 
+// What the members of an algorithm with rounds have to wait for: sends alone if no member passes on what it received.
+Waits waits_of(const Algorithm& algorithm, const GroupShape& shape);
+
 // Runs one call from its start, all members together. Every channel of `communicator` runs beside the others with its
 // part of the message. A message takes the protocol's step and the latencies of its minimal route, then its bytes; what
 // ProtocolCost::overlap hides of latencies is not hidden here. Where the fabric routes adaptively, a message looks at

@@ -30,7 +30,7 @@ void RouteMaxMin::enter(FlowId id, const Route& route, double load) {
     while (index(id) >= flows_.size()) flows_.push_back({});
     FlowState& flow = flows_[id];
     WEFT_CHECK(flow.hops == 0, "a flow enters once");
-    flow = {.hops = route.hops, .load = load, .bottleneck = nowhere};
+    flow = {.load = load, .bottleneck = nowhere, .hops = route.hops};
     for (std::size_t i = 0; i < route.hops; ++i) {
         LinkState& link = links_[route.hop[i]];
         flow.hop[i] = {route.hop[i], static_cast<std::uint32_t>(link.flows.size())};
@@ -111,7 +111,8 @@ void RouteMaxMin::fill() {
     ++filling_;
     gather_limits();
     double level = 0.0;
-    while (!limits_.empty()) {
+    for (std::size_t rising = moving_.size(); rising > 0;) {
+        WEFT_CHECK(!limits_.empty(), "nothing limits the rate of a flow");
         Limit limit = heap::pop(limits_, lower);
         const LinkState& link = links_[limit.link];
         if (link.rising == 0) continue;
@@ -122,7 +123,7 @@ void RouteMaxMin::fill() {
             continue;
         }
         if (limit.level > level * (1.0 + same_level)) level = limit.level;
-        freeze(limit.link, level);
+        rising -= freeze(limit.link, level);
     }
 }
 
@@ -147,11 +148,13 @@ void RouteMaxMin::gather_limits() {
     heap::make(limits_, lower);
 }
 
-// Stops the rising flows on a link.
-void RouteMaxMin::freeze(LinkId at, double level) {
+// Stops the rising flows on a link. Returns how many.
+std::size_t RouteMaxMin::freeze(LinkId at, double level) {
+    std::size_t stopped = 0;
     for (const FlowId id : links_[at].flows) {
         FlowState& flow = flows_[id];
         if (!is_moving(flow) || flow.frozen == filling_) continue;
+        ++stopped;
         flow.frozen = filling_;
         flow.rate = level;
         flow.bottleneck = at;
@@ -162,6 +165,7 @@ void RouteMaxMin::freeze(LinkId at, double level) {
             --link.rising;
         }
     }
+    return stopped;
 }
 
 void RouteMaxMin::move_disturbed() {

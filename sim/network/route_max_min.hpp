@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -42,15 +43,15 @@ class RouteMaxMin {
         LinkId link{};
         std::uint32_t place = 0;  // in the link's list
     };
-    struct FlowState {
-        std::array<Hop, Route::capacity> hop{};
-        std::uint8_t hops = 0;  // 0: not under way
+    struct FlowState {  // what is read of every flow on a link comes first
         double load = 1.0;
         double rate = 0.0;
-        double held_rate = 0.0;    // before it moved
         LinkId bottleneck{};       // of the last solve; none before the first
         std::uint32_t moving = 0;  // the solve in which it moves
         std::uint32_t frozen = 0;  // the filling in which its rate was found
+        std::uint8_t hops = 0;     // 0: not under way
+        double held_rate = 0.0;    // before it moved
+        std::array<Hop, Route::capacity> hop{};
     };
     struct LinkState {
         double capacity = 0.0;
@@ -75,7 +76,7 @@ class RouteMaxMin {
     void move(FlowId flow);
     void fill();
     void gather_limits();
-    void freeze(LinkId link, double level);
+    std::size_t freeze(LinkId link, double level);
     void move_disturbed();
     void move_disturbed_on(LinkId link);
 

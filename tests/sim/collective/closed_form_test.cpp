@@ -180,6 +180,40 @@ TEST(closed_form_on_two_levels, is_met_by_hierarchical_algorithms) {
     }
 }
 
+// Pipelines and switches, on two nodes of four or one of eight: the volume is what the busiest link carries.
+struct ShapedFormula {
+    Collective op;
+    std::string_view algorithm;
+    std::uint32_t members, per_node;
+    double in_node, across, volumes;
+};
+
+TEST(closed_form_of_pipelines, is_met_by_trees_and_switches) {
+    constexpr ShapedFormula formulas_of_shapes[] = {
+        {Collective::all_reduce, "nvls", 8, 8, 2, 0, 1.125},
+        {Collective::all_gather, "nvls", 8, 8, 1, 0, 1},
+        {Collective::reduce_scatter, "nvls", 8, 8, 1, 0, 1},
+        // Down a chain of eight and up again.
+        {Collective::all_reduce, "tree", 8, 8, 14, 0, 2},
+        // The member by the NIC sends the message down its chain, a half up in one tree, a half down in the other.
+        {Collective::all_reduce, "tree", 8, 4, 6, 2, 2},
+        {Collective::all_reduce, "tree", 2, 1, 0, 2, 1},
+        // 1 + 1/4 by the switch, and a half of a quarter each way in each tree.
+        {Collective::all_reduce, "nvls_tree", 8, 4, 2, 2, 1.5},
+    };
+    for (const ShapedFormula& formula : formulas_of_shapes) {
+        const Topology topology = toy_crossbar(formula.members, formula.per_node, bandwidth, link_latency);
+        for (const Bytes message : {1_KiB, 1_MiB, 1_GiB}) {
+            const Program program = one_call(*find_algorithm(formula.op, formula.algorithm), topology, message);
+            const Seconds latencies =
+                formula.in_node * (protocol.step_in_node + 2.0 * link_latency) + formula.across * alpha;
+            const Seconds expected = launch + latencies + formula.volumes * (message / bandwidth);
+            EXPECT_NEAR(since_start(simulate(program, topology, NetworkKind::flow).end) / expected, 1.0, 1e-9)
+                << name(formula.op) << " " << formula.algorithm << " of " << message.value << " B";
+        }
+    }
+}
+
 // The other way round: least squares over simulated times of many sizes finds the constants that went in.
 TEST(closed_form_fit, recovers_launch_latency_and_bandwidth_from_ring_all_reduces) {
     std::vector<std::array<double, 3>> rows;

@@ -120,6 +120,19 @@ TEST(explicit_run, of_nothing_takes_its_latencies_and_of_one_member_a_launch) {
     EXPECT_EQ(time(1), 4e-6);
 }
 
+// Judged by the transfers: does anybody send a block that is not its own?
+TEST(explicit_run, members_wait_for_receives_where_they_pass_blocks_on) {
+    const GroupShape shape = shape_on(12, 3);
+    for (const Algorithm* const algorithm : collective::all()) {
+        if (algorithm->op != Collective::all_to_all) continue;
+        bool passes_on = false;
+        for (const Transfer& t : algorithm->transfers(shape)) passes_on |= t.chunk / shape.members != t.from;
+        EXPECT_EQ(waits_of(*algorithm, shape), passes_on ? Waits::sends_and_receives : Waits::sends) << algorithm->name;
+    }
+    EXPECT_EQ(waits_of(*find_algorithm(Collective::all_reduce, "ring"), shape), Waits::sends_and_receives);
+    EXPECT_EQ(waits_of(*find_algorithm(Collective::send_receive, "ring"), shape), Waits::sends);
+}
+
 TEST(explicit_run, refuses_algorithms_without_rounds_and_shapes_that_do_not_fit) {
     const Topology topology = toy_crossbar(4, 4, 10_GBps, 0_us);
     const auto run = [&](Collective op, std::string_view algorithm, std::uint32_t members) {
