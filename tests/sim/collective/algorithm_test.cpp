@@ -7,128 +7,25 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "tests/sim/collective/forms.hpp"
+#include "tests/sim/collective/judge.hpp"
 
 namespace weft {
 namespace {
 
-// What a member holds of a chunk: who contributed to it, each as often as it was added in. No entry: nothing yet.
-using Contributions = std::multiset<std::uint32_t>;
-using Member = std::map<std::uint32_t, Contributions>;  // by chunk
-using State = std::vector<Member>;
-
-Contributions everyone(std::uint32_t n) {
-    Contributions all;
-    for (std::uint32_t i = 0; i < n; ++i) all.insert(i);
-    return all;
-}
-
-// all_to_all and send_receive number chunks across all members, so they have n times as many names as a message has
-// pieces.
-std::uint32_t chunk_names(const Algorithm& algorithm, const GroupShape& shape) {
-    const bool across = algorithm.op == Collective::all_to_all || algorithm.op == Collective::send_receive;
-    return algorithm.chunks(shape) * (across ? shape.members : 1);
-}
-
-State before(const Algorithm& algorithm, const GroupShape& shape) {
-    const std::uint32_t n = shape.members;
-    State state(n);
-    for (std::uint32_t member = 0; member < n; ++member) {
-        for (std::uint32_t chunk = 0; chunk < chunk_names(algorithm, shape); ++chunk) {
-            bool holds = false;
-            switch (algorithm.op) {
-                case Collective::all_reduce:
-                case Collective::reduce_scatter:
-                case Collective::reduce:
-                    holds = true;
-                    break;
-                case Collective::all_gather:
-                case Collective::send_receive:
-                    holds = chunk == member;
-                    break;
-                case Collective::all_to_all:
-                    holds = chunk / n == member;
-                    break;
-                case Collective::broadcast:
-                case Collective::point_to_point:
-                    holds = member == 0;
-                    break;
-            }
-            if (holds) state[member][chunk] = {member};
-        }
-    }
-    return state;
-}
-
-// What a member must hold of a chunk at the end; nothing: it does not matter.
-std::optional<Contributions> wanted(const Algorithm& algorithm, std::uint32_t n, std::uint32_t member,
-                                    std::uint32_t chunk) {
-    switch (algorithm.op) {
-        case Collective::all_reduce:
-            return everyone(n);
-        case Collective::reduce_scatter:
-            if (chunk == member) return everyone(n);
-            return std::nullopt;
-        case Collective::reduce:
-            if (member == n - 1) return everyone(n);
-            return std::nullopt;
-        case Collective::all_gather:
-            return Contributions{chunk};
-        case Collective::all_to_all:
-            if (chunk % n == member) return Contributions{chunk / n};
-            return std::nullopt;
-        case Collective::send_receive:
-            if (chunk == (member + n - 1) % n) return Contributions{chunk};
-            return std::nullopt;
-        case Collective::broadcast:
-        case Collective::point_to_point:
-            return Contributions{0};
-    }
-    return std::nullopt;
-}
-
-std::string said(const Transfer& t) {
-    return "round " + std::to_string(t.round) + ", " + std::to_string(t.from) + " to " + std::to_string(t.to) +
-           ", chunk " + std::to_string(t.chunk);
-}
-
-// Executes the transfers; the messages of one round read what their senders held before it. Returns what is wrong
-// first, or "".
-std::string fault(const Algorithm& algorithm, const GroupShape& shape, const std::vector<Transfer>& transfers) {
-    const std::uint32_t n = shape.members;
-    State state = before(algorithm, shape);
-    for (auto first = transfers.begin(); first != transfers.end();) {
-        const auto last =
-            std::find_if(first, transfers.end(), [&](const Transfer& t) { return t.round != first->round; });
-        std::vector<Contributions> sent;
-        for (auto t = first; t != last; ++t) {
-            const bool exists = t->from < n && t->to < n && t->from != t->to && state[t->from].contains(t->chunk);
-            if (!exists) return said(*t) + ": nothing to send, or nobody to send it to";
-            sent.push_back(state[t->from].at(t->chunk));
-        }
-        for (const Contributions& message : sent) {
-            Contributions& target = state[first->to][first->chunk];
-            if (!first->reduce) target.clear();
-            target.insert(message.begin(), message.end());
-            ++first;
-        }
-        if (first != transfers.end() && first->round < std::prev(first)->round) return "rounds out of order";
-    }
-    for (std::uint32_t member = 0; member < n; ++member) {
-        for (std::uint32_t chunk = 0; chunk < chunk_names(algorithm, shape); ++chunk) {
-            const auto want = wanted(algorithm, n, member, chunk);
-            if (want && state[member][chunk] != *want) {
-                return "member " + std::to_string(member) + " ends with a wrong chunk " + std::to_string(chunk);
-            }
-        }
-    }
-    return "";
-}
+using testing_support::chunk_names;
+using testing_support::duration;
+using testing_support::expect_same;
+using testing_support::expect_switched;
+using testing_support::fault;
+using testing_support::is_pipeline_of_rounds;
+using testing_support::Traffic;
+using testing_support::traffic_of;
 
 struct Case {
     const Algorithm* algorithm;
@@ -202,75 +99,6 @@ TEST_P(every_algorithm, is_refuted_with_any_one_wrong_chunk) {
         mutated[wrong].chunk = (mutated[wrong].chunk + 1) % names;
         EXPECT_NE(fault(algorithm, shape, mutated), "") << "with another chunk in transfer " << wrong;
     }
-}
-
-using Pair = std::pair<std::uint32_t, std::uint32_t>;
-using Traffic = std::map<Pair, double>;  // in messages
-
-// What a phase moves between each pair, if a sender moves `share` of the message to each of its peers.
-Traffic traffic_of(const Phase& phase, std::uint32_t n, double share) {
-    Traffic traffic;
-    for (const Edge& edge : phase.edges) traffic[{edge.from, edge.to}] += share * edge.weight;
-    if (phase.peer == Peer::listed) return traffic;
-    for (std::uint32_t i = 0; i < n; ++i) {
-        if (phase.peer == Peer::all) {
-            for (std::uint32_t j = 0; j < n; ++j) {
-                if (j != i) traffic[{i, j}] += share;
-            }
-        } else if (const std::uint32_t peer = peer_of(phase, i, n); peer < n) {
-            traffic[{i, peer}] += share;
-        }
-    }
-    return traffic;
-}
-
-void expect_same(const Traffic& phases, const Traffic& transfers) {
-    ASSERT_EQ(phases.size(), transfers.size());
-    for (const auto& [pair, moved] : phases) {
-        ASSERT_TRUE(transfers.contains(pair)) << pair.first << " to " << pair.second;
-        EXPECT_NEAR(moved, transfers.at(pair), 1e-9) << pair.first << " to " << pair.second;
-    }
-}
-
-// All links of a listed phase work at once on small chunks; the transfers spell the rounds of one chunk.
-bool is_pipeline_of_rounds(const std::vector<Phase>& phases) {
-    return std::any_of(phases.begin(), phases.end(), [](const Phase& phase) { return phase.peer == Peer::listed; });
-}
-
-// What transfers inside nodes load a member's link with where a switch adds and copies: a sum enters its owner once,
-// for which the switch reads every member's part, the owner's too; a copy leaves its owner once and enters every
-// member. The busier direction, in messages; the same for all members.
-double switched_load(const std::vector<Transfer>& transfers, const GroupShape& shape, double chunks) {
-    using Piece = std::pair<std::uint32_t, std::uint32_t>;    // owner or member, chunk
-    std::map<std::uint32_t, std::set<Piece>> sent, received;  // by round
-    for (const Transfer& t : transfers) {
-        if (t.from / shape.per_node() != t.to / shape.per_node()) continue;
-        const std::uint32_t owner = t.reduce ? t.to : t.from;
-        sent[t.round].insert({t.from, t.chunk});
-        received[t.round].insert({t.to, t.chunk});
-        (t.reduce ? sent : received)[t.round].insert({owner, t.chunk});
-    }
-    double out = 0.0, in = 0.0;
-    for (const auto& [round, pieces] : sent) out += static_cast<double>(pieces.size()) / chunks / shape.members;
-    for (const auto& [round, pieces] : received) in += static_cast<double>(pieces.size()) / chunks / shape.members;
-    return std::max(out, in);
-}
-
-// In its node every member sends to one neighbour what a switch would have its links carry; between nodes the forms
-// agree.
-void expect_switched(const std::vector<Phase>& phases, const std::vector<Transfer>& transfers, const GroupShape& shape,
-                     const Algorithm& algorithm) {
-    ASSERT_EQ(phases.size(), 1u);
-    const double chunks = algorithm.chunks(shape);
-    Traffic expected;
-    for (const Transfer& t : transfers) {
-        if (t.from / shape.per_node() != t.to / shape.per_node()) expected[{t.from, t.to}] += 1.0 / chunks;
-    }
-    for (std::uint32_t i = 0; i < shape.members; ++i) {
-        const std::uint32_t first = i - i % shape.per_node();
-        expected[{i, first + (i + 1 - first) % shape.per_node()}] = switched_load(transfers, shape, chunks);
-    }
-    expect_same(traffic_of(phases.front(), shape.members, phases.front().volume()), expected);
 }
 
 TEST_P(every_algorithm, moves_the_same_bytes_between_the_same_pairs_in_both_forms) {
@@ -347,22 +175,6 @@ double lower_bound(Collective op, std::uint32_t n) {
 double lower_bound(const Algorithm& algorithm, std::uint32_t n) {
     const bool both = algorithm.op == Collective::all_reduce && algorithm.needs == Needs::reducing_switch;
     return both ? 1.0 : lower_bound(algorithm.op, n);
-}
-
-// What the member that sends most sends in all phases, or receives, whichever is more: what the simulation makes of
-// the phases where every member has one link each way. In messages, waits of a chain included.
-double duration(const std::vector<Phase>& phases, std::uint32_t n) {
-    double sum = 0.0;
-    for (const Phase& phase : phases) {
-        std::vector<double> sent(n), received(n);
-        for (const auto& [pair, moved] : traffic_of(phase, n, phase.volume() / phase.duty)) {
-            sent[pair.first] += moved;
-            received[pair.second] += moved;
-        }
-        sum +=
-            std::max(*std::max_element(sent.begin(), sent.end()), *std::max_element(received.begin(), received.end()));
-    }
-    return sum;
 }
 
 TEST_P(every_algorithm, never_sends_less_than_the_lower_bound) {

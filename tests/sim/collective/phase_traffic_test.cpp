@@ -18,7 +18,7 @@ using testing_support::loads_of;
 using testing_support::ranks;
 using testing_support::toy_crossbar;
 
-constexpr ProtocolCost free_protocol{};
+const ProtocolCost free_protocol{};
 constexpr Phase ring_round{.peer = Peer::shift, .repeat = 3, .hops = 3};
 
 TEST(phase_traffic, a_ring_loads_every_link_of_its_members_once) {
