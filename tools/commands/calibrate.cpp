@@ -71,10 +71,11 @@ Exit run(const po::variables_map& arguments) {
     const std::string machine_name = given(arguments, "machine");
     const Machine machine = Machine::load(machine_name);
     const Library& library = library_named(machine.info(), given(arguments, "library"));
+    const std::vector<Constant> constants = constants_asked(given(arguments, "fit"));
     const MeasuredRows rows = measured_rows(arguments, machine, library);
     const CalibrationTask task{
         .rows = rows.rows,
-        .constants = constants_asked(given(arguments, "fit")),
+        .constants = constants,
         .most_change = factor_asked(arguments["within"].as<double>()),
         .preference = {.algorithm = given(arguments, "algorithm"), .protocol = given(arguments, "protocol")},
         .blocking = calls_option(arguments) == Calls::blocking ? library.blocking : Seconds{}};

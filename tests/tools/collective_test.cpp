@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::json;
+using test::run_weft;
+
+Json collective_json(const std::string& arguments) {
+    const test::Ran ran = run_weft("collective " + arguments + " --json");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    return Json::parse(ran.out, nullptr, false);
+}
+
+double time_of(const std::string& arguments) { return collective_json(arguments).at("rows").at(0).at("time_s"); }
+
+// Bandwidths as nccl-tests defines them (doc/PERFORMANCE.md).
+TEST(collective, json_has_the_agreed_keys) {
+    const Json json = collective_json("all_reduce --machine frontier --ranks 16 --sizes 1K:1G:1024");
+    EXPECT_EQ(json.at("machine"), "frontier");
+    EXPECT_EQ(json.at("library"), "rccl");
+    EXPECT_EQ(json.at("ranks"), 16);
+    EXPECT_EQ(json.at("nodes"), 2);
+    EXPECT_GE(json.at("channels"), 1);
+    EXPECT_TRUE(json.at("links").at(0).contains("class"));
+    EXPECT_TRUE(json.at("links").at(0).contains("utilization"));
+    ASSERT_EQ(json.at("rows").size(), 3U);
+    for (const Json& row : json.at("rows")) {
+        const double size = row.at("size_bytes"), time = row.at("time_s");
+        EXPECT_DOUBLE_EQ(row.at("algbw"), size / time);
+        EXPECT_DOUBLE_EQ(row.at("busbw"), size / time * 2.0 * 15.0 / 16.0);
+        EXPECT_TRUE(row.at("algorithm").is_string());
+        EXPECT_TRUE(row.at("protocol").is_string());
+    }
+}
+
+TEST(collective, sizes_are_a_range_or_a_list) {
+    const auto sizes = [](const std::string& text) {
+        std::vector<std::int64_t> found;
+        const Json json = collective_json("broadcast --machine dgx-a100 --ranks 8 --sizes " + text);
+        for (const Json& row : json.at("rows")) {
+            found.push_back(row.at("size_bytes"));
+        }
+        return found;
+    };
+    EXPECT_EQ(sizes("8:1K:4"), (std::vector<std::int64_t>{8, 32, 128, 512}));
+    EXPECT_EQ(sizes("8,64k,1M"), (std::vector<std::int64_t>{8, 65536, 1048576}));
+    EXPECT_EQ(sizes("1:8"), (std::vector<std::int64_t>{1, 2, 4, 8}));
+    EXPECT_EQ(sizes("3GiB"), (std::vector<std::int64_t>{3221225472}));
+    for (const char* wrong : {"8:4", "8:16:1", "0", "x", "8,,9", "''", "1.5", "8:16:2:3", "-8", "1e999", "8:1G:nan"}) {
+        EXPECT_EQ(run_weft(std::string("collective broadcast --machine dgx-a100 --ranks 8 --sizes=") + wrong).exit_code,
+                  2)
+            << wrong;
+    }
+}
+
+// OSU counts what one rank sends to one other: an eighth of the full buffer among 8.
+TEST(collective, osu_counts_parts_where_nccl_counts_the_whole) {
+    for (const char* op : {"all_gather", "all_to_all"}) {
+        const std::string of = std::string(op) + " --machine frontier --ranks 8 ";
+        EXPECT_EQ(time_of(of + "--sizes 1M --format osu"), time_of(of + "--sizes 8M")) << op;
+    }
+    const std::string of = "all_reduce --machine frontier --ranks 8 --sizes 1M";
+    EXPECT_EQ(time_of(of + " --format osu"), time_of(of));
+}
+
+TEST(collective, knows_the_names_of_nccl_tests) {
+    for (const char* op : {"allreduce", "all_gather", "reduce-scatter", "sendrecv", "alltoall", "bcast"}) {
+        EXPECT_EQ(run_weft(std::string("collective ") + op + " --machine frontier --ranks 8 --sizes 8").exit_code, 0)
+            << op;
+    }
+}
+
+TEST(collective, blocking_calls_wait_for_the_host) {
+    const std::string of = "all_reduce --machine frontier --ranks 8 --sizes 1M --calls ";
+    EXPECT_NEAR(time_of(of + "blocking") - time_of(of + "queued"), 100e-6, 50e-6);  // RCCL's host part on Frontier
+    EXPECT_GT(time_of(of + "blocking"), time_of(of + "queued"));
+}
+
+TEST(collective, groups_share_the_nics) {
+    const std::string of = "all_reduce --machine dgx-a100 --sizes 1G --ranks ";
+    EXPECT_GT(time_of(of + "32 --groups 8"), 0.9 * time_of(of + "4 --ranks-per-node 1"));
+    const Json json = collective_json(of + "32 --groups 8");
+    EXPECT_EQ(json.at("groups"), 8);
+}
+
+TEST(collective, text_is_the_table_of_nccl_tests) {
+    const test::Ran ran = run_weft("collective all_reduce --machine frontier --ranks 16 --sizes 8,1M");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_NE(ran.out.find("#        size         count     type   redop    root       time    algbw    busbw"),
+              std::string::npos);
+    EXPECT_NE(ran.out.find("     1048576        262144    float     sum      -1"), std::string::npos);
+}
+
+TEST(collective, explains_phases_and_candidates) {
+    const Json row =
+        collective_json("all_gather --machine frontier --ranks 128 --sizes 64M --explain").at("rows").at(0);
+    ASSERT_EQ(row.at("phases").size(), 1U);
+    EXPECT_EQ(row.at("phases")[0].at("pattern"), "shift by 1, 127 rounds");
+    int chosen = 0;
+    for (const Json& candidate : row.at("candidates")) {
+        if (!candidate.at("chosen")) continue;
+        ++chosen;
+        EXPECT_EQ(candidate.at("time_s"), row.at("time_s"));
+    }
+    EXPECT_EQ(chosen, 1);
+}
+
+void expect_refused(const std::string& arguments, const std::string& because) {
+    const test::Ran ran = run_weft("collective " + arguments);
+    EXPECT_EQ(ran.exit_code, 2) << arguments;
+    EXPECT_NE(ran.err.find(because), std::string::npos) << arguments << ": " << ran.err;
+}
+
+TEST(collective, refusals_say_what_there_is) {
+    expect_refused("all_redoce --machine frontier --ranks 8", "did you mean \"all_reduce\"");
+    expect_refused("all_reduce --machine frontier --ranks 8 --library rcl", "did you mean \"rccl\"");
+    expect_refused("all_reduce --machine frontier --ranks 8 --algorithm rng", "did you mean \"ring\"");
+    expect_refused("all_to_all --machine frontier --ranks 8 --protocol LL", "it has: Simple");
+    expect_refused("all_reduce --machine frontier --ranks 80000", "which hold 75264 ranks");
+    expect_refused("all_reduce --machine frontier --ranks 8 --ranks-per-node 9", "has 8 accelerators, not 9");
+    expect_refused("all_reduce --machine frontier --ranks 9 --groups 2", "9 ranks do not fill 2 equal groups");
+    expect_refused("point_to_point --machine frontier --ranks 16", "among 16 ranks on 2 nodes");
+    expect_refused("all_reduce --machine frontier --ranks 0", "at least 1");
+    expect_refused("all_reduce --machine frontier --ranks -4", "at least 1");
+    expect_refused("all_reduce --machine frontier --ranks 3 --order 0,1", "all 3 ranks, got 2");
+    expect_refused("all_reduce --machine frontier --ranks 3 --order 0,1,1", "twice");
+    expect_refused("all_reduce --machine frontier --ranks 8 --routing fast", "minimal, valiant, adaptive");
+    expect_refused("all_reduce --machine frontier --ranks 8 --background x=2", "below 1");
+    expect_refused("all_reduce --machine frontier --ranks 8 --calls late", "blocking, queued");
+}
+
+// A table that the program wrote itself is met without error.
+TEST(collective, compares_with_what_nccl_tests_would_have_printed) {
+    const test::TemporaryFolder folder;
+    const std::string of = "all_reduce --machine dgx-a100 --ranks 16 ";
+    const test::Ran csv = run_weft("collective " + of + "--sizes 1K:1G:16 --csv");
+    std::ofstream(folder.path() / "measured.csv") << csv.out;
+    const test::Ran ran = run_weft("collective " + of + "--compare '" + (folder.path() / "measured.csv").string() +
+                                   "' --plot '" + (folder.path() / "times.svg").string() + "' --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const Json comparison = Json::parse(ran.out).at("comparison");
+    EXPECT_EQ(comparison.at("rows").size(), 6U);
+    EXPECT_NEAR(comparison.at("largest_absolute_error"), 0.0, 1e-12);
+    EXPECT_NE(test::read_file(folder.path() / "times.svg").find("<svg"), std::string::npos);
+}
+
+TEST(collective, compare_says_how_far_it_is_off) {
+    const test::TemporaryFolder folder;
+    const std::string of = "all_reduce --machine dgx-a100 --ranks 8 --sizes 1M";
+    const double time = time_of(of);
+    std::ofstream(folder.path() / "measured.csv")
+        << "op,ranks,bytes,time_s\nallreduce,8,1048576," << time / 1.25 << "\nallreduce,16,1048576,1\n";
+    const Json json = collective_json("all_reduce --machine dgx-a100 --ranks 8 --compare '" +
+                                      (folder.path() / "measured.csv").string() + "'");
+    EXPECT_NEAR(json.at("comparison").at("median_absolute_error"), 0.25, 1e-5);
+    EXPECT_EQ(json.at("comparison").at("rows").size(), 1U);  // the other row is about 16 ranks
+    const test::Ran none = run_weft("collective all_reduce --machine dgx-a100 --ranks 4 --compare '" +
+                                    (folder.path() / "measured.csv").string() + "'");
+    EXPECT_EQ(none.exit_code, 3);
+    EXPECT_NE(none.err.find("all_reduce among 16 ranks"), std::string::npos);
+}
+
+TEST(calibrate, writes_a_machine_that_meets_the_table) {
+    const test::TemporaryFolder folder;
+    const std::string table = (folder.path() / "measured.csv").string(), out = (folder.path() / "my.json").string();
+    std::ofstream file(table);
+    file << "op,ranks,nnodes,bytes,time_s\n";
+    const Json rows = collective_json("all_gather --machine dgx-a100 --ranks 8 --sizes 8:1G:4").at("rows");
+    for (const Json& row : rows) {  // half as fast, and 10 us later
+        file << "allgather,8,1," << row.at("size_bytes") << ',' << 2.0 * row.at("time_s").get<double>() + 1e-5 << '\n';
+    }
+    file.close();
+    const test::Ran ran = run_weft("calibrate '" + table + "' --machine dgx-a100 --out '" + out + "' --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const Json fitted = Json::parse(ran.out).at("fitted");
+    EXPECT_LT(fitted.at("after").at("median_absolute_error"), 0.1);
+    EXPECT_GT(fitted.at("before").at("median_absolute_error"), 0.4);
+    const Json again =
+        collective_json("all_gather --machine '" + out + "' --ranks 8 --compare '" + table + "'").at("comparison");
+    EXPECT_NEAR(again.at("median_absolute_error"), fitted.at("after").at("median_absolute_error"), 1e-3);
+    EXPECT_NE(test::read_file(out).find("fitted to 14 rows of all_gather among 8 ranks on 1 node (measured.csv)"),
+              std::string::npos);
+}
+
+TEST(calibrate, refuses_what_it_cannot_place) {
+    const test::TemporaryFolder folder;
+    const std::string table = (folder.path() / "measured.csv").string();
+    std::ofstream(table) << "op,ranks,nnodes,bytes,time_us\nallreduce,9,2,8,1\nallreduce,32,2,8,1\n";
+    const test::Ran ran = run_weft("calibrate '" + table + "' --machine dgx-a100");
+    EXPECT_EQ(ran.exit_code, 3);
+    EXPECT_NE(ran.err.find(":2:1: error: 9 ranks do not fill 2 nodes evenly"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find(":3:1: error: 32 ranks on 2 nodes"), std::string::npos) << ran.err;
+    EXPECT_EQ(run_weft("calibrate '" + table + "' --machine dgx-a100 --fit lunch").exit_code, 2);
+    EXPECT_EQ(run_weft("calibrate '" + table + "' --machine dgx-a100 --hold ranks").exit_code, 2);
+    EXPECT_EQ(run_weft("calibrate no-such-file.csv --machine dgx-a100").exit_code, 3);
+}
+
+}  // namespace
+}  // namespace weft

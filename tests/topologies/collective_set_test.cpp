@@ -1,0 +1,106 @@
+#include "topologies/collective_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sim/engine/engine.hpp"
+#include "sim/program/program_builder.hpp"
+#include "topologies/machine.hpp"
+
+namespace weft {
+namespace {
+
+// What the engine takes for a program of one exchange of the whole set.
+Seconds engine_time(CollectiveSet& set, const Topology& topology, const Choice& choice, Bytes message) {
+    ProgramBuilder builder({"all"});
+    std::vector<Leg> legs;
+    for (const PhaseCost& phase : set.costs().phases(choice)) {
+        legs.push_back({builder.pattern(phase.pattern), phase.latency(message), phase.bytes(message)});
+    }
+    const CommunicationId communication = builder.communication({.op = choice.algorithm->op,
+                                                                 .group_size = set.layout().members(),
+                                                                 .groups = set.layout().groups,
+                                                                 .message = message},
+                                                                legs);
+    const ExchangeId exchange = builder.exchange(communication, 1);
+    builder.begin_class("all", RankId(0), set.layout().ranks);
+    builder.add(
+        Op{.kind = OpKind::exchange, .label = builder.label("call"), .subject = static_cast<std::uint32_t>(exchange)},
+        {});
+    return since_start(simulate(builder.finish(), topology, NetworkKind::flow).end);
+}
+
+struct SetCase {
+    const char* machine;
+    SetLayout layout;
+};
+
+class collective_set : public testing::TestWithParam<SetCase> {};
+
+TEST_P(collective_set, takes_as_long_as_its_program_in_the_engine) {
+    const Machine machine = Machine::load(GetParam().machine);
+    const Topology topology = machine.topology(GetParam().layout.nodes());
+    CollectiveSet set(topology, machine.info().library(), GetParam().layout);
+    for (const Collective op : {Collective::all_reduce, Collective::all_gather, Collective::all_to_all}) {
+        for (const Choice& choice : set.costs().candidates(op)) {
+            for (const Bytes message : {8_B, 1_MiB, 1_GiB}) {
+                const double engine = engine_time(set, topology, choice, message).value;
+                EXPECT_NEAR(set.time(choice, message).value, engine, 1e-9 * engine + 1e-11)
+                    << choice.protocol->algorithm << ' ' << choice.protocol->protocol << ' ' << message.value;
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(shapes, collective_set,
+                         testing::Values(SetCase{"frontier", {.ranks = 8, .ranks_per_node = 8}},
+                                         SetCase{"frontier", {.ranks = 64, .ranks_per_node = 8}},
+                                         SetCase{"frontier", {.ranks = 64, .ranks_per_node = 8, .groups = 8}},
+                                         SetCase{"frontier", {.ranks = 64, .ranks_per_node = 8, .groups = 4}},
+                                         SetCase{"dgx-a100", {.ranks = 32, .ranks_per_node = 8, .groups = 8}},
+                                         SetCase{"dgx-a100", {.ranks = 6, .ranks_per_node = 2, .groups = 2}}));
+
+TEST(collective_set, groups_on_the_same_nics_are_slower_than_one_alone) {
+    const Machine machine = Machine::load("frontier");
+    const Library& library = machine.info().library();
+    const Topology topology = machine.topology(8);
+    CollectiveSet one(topology, library, {.ranks = 8, .ranks_per_node = 1});
+    CollectiveSet eight(topology, library, {.ranks = 64, .ranks_per_node = 8, .groups = 8});
+    const Choice choice =
+        *one.costs().choose(Collective::all_reduce, 1_GiB, {.algorithm = "ring", .protocol = "Simple"});
+    EXPECT_GT(eight.time(choice, 1_GiB), one.time(choice, 1_GiB) * 1.5);
+    EXPECT_EQ(one.time(choice, 1_GiB), one.costs().idle_time(choice, 1_GiB));  // alone, a set is a group
+}
+
+TEST(collective_set, a_forced_order_is_kept_in_the_channels_asked_for) {
+    const Machine machine = Machine::load("frontier");
+    const Topology topology = machine.topology(1);
+    CollectiveSet set(topology, machine.info().library(),
+                      {.ranks = 4, .ranks_per_node = 8, .order = {3, 1, 0, 2}, .channels = 2});
+    const std::vector<RankId> order{RankId(3), RankId(1), RankId(0), RankId(2)};
+    EXPECT_EQ(set.communicators(Order::rings).front().channels, (std::vector{order, order}));
+}
+
+TEST(collective_set, an_order_that_leaves_a_node_and_comes_back_has_no_even_blocks) {
+    const Machine machine = Machine::load("frontier");
+    const Topology topology = machine.topology(2);
+    const Library& library = machine.info().library();
+    CollectiveSet runs(topology, library, {.ranks = 4, .ranks_per_node = 2, .order = {2, 3, 0, 1}});
+    CollectiveSet mixed(topology, library, {.ranks = 4, .ranks_per_node = 2, .order = {0, 2, 1, 3}});
+    EXPECT_TRUE(runs.costs().shape().even);
+    EXPECT_FALSE(mixed.costs().shape().even);
+}
+
+// The busiest link of the class that limits is busy for the whole of the bytes' time.
+TEST(collective_set, a_large_message_keeps_the_bottleneck_busy) {
+    const Machine machine = Machine::load("dgx-a100");
+    const Topology topology = machine.topology(1);
+    CollectiveSet set(topology, machine.info().library(), {.ranks = 8, .ranks_per_node = 8});
+    const Choice choice = *set.costs().choose(Collective::all_reduce, 64_GiB);
+    double most = 0.0;
+    for (const CollectiveSet::ClassUse& use : set.utilization(choice, 64_GiB)) most = std::max(most, use.utilization);
+    EXPECT_GT(most, 0.98);
+    EXPECT_LE(most, 1.0 + 1e-9);
+}
+
+}  // namespace
+}  // namespace weft
