@@ -1,5 +1,7 @@
 // A collective in which every message is a flow of its own and nobody keeps step: members go on as soon as they can,
 // whatever the others do. What lock-step phases assume away, the drift of members that contention slows, shows here.
+// A member sends one message at a time, latency included, as blocking calls of MPI do: a ring goes at the pace of its
+// slowest message, where phases add up the latencies along it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +26,8 @@ struct ExplicitRun {
     std::uint64_t solves = 0;    // of rates
 };
 
-// Whether an algorithm consists of rounds of messages. Listed phases describe a pipeline, and a switch that adds does
-// not send what members exchange: neither can be run message by message.
+// Whether an algorithm consists of rounds of messages. Listed phases have all links work at once on small chunks, and a
+// switch that adds does not send what members exchange: neither can be run message by message.
 bool has_rounds(const Algorithm& algorithm, const GroupShape& shape);
 
 // What the members of an algorithm with rounds have to wait for: sends alone if no member passes on what it received.
