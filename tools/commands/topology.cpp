@@ -48,16 +48,21 @@ RouteFacts route_asked(std::string_view pair, const Topology& topology) {
     const std::size_t comma = pair.find(',');
     const RankId from = read_rank(pair.substr(0, comma), topology.ranks);
     const RankId to = read_rank(comma == pair.npos ? "" : pair.substr(comma + 1), topology.ranks);
-    return route_facts(topology, vertex_names(topology), from, to, "");
+    const Table<NodeId, std::string> names = vertex_names(topology);
+    RouteFacts route = route_facts(topology, names, from, to, "");
+    route.detours = detour_facts(topology, names, from, to);
+    return route;
 }
 
 Exit run(const po::variables_map& arguments) {
     const Machine machine = Machine::load(arguments["machine"].as<std::string>());
-    const MachineInfo& info = machine.info();
+    MachineInfo info = machine.info();
     const std::uint32_t nodes = nodes_asked(arguments, info);
     // Too many nodes are reported by topology().
     const Fabric fabric = nodes <= info.nodes ? fabric_option(arguments, info, nodes) : Fabric{};
     const Topology topology = machine.topology(nodes, fabric);
+    // Nodes that follow one another in a placed job need not be neighbours.
+    if (!fabric.placement.empty()) info.neighbourhoods.clear();
     const bool json = arguments["json"].as<bool>();
     if (arguments["dot"].as<bool>()) {
         fmt::print("{}", to_graphviz(topology));
@@ -84,7 +89,8 @@ const Command topology{
         "[--background CLASS=SHARE]... [--dot | --graphml] [--json]",
     .details =
         "Shows a route for every kind of pair: in a package, across packages, to the next node and past each\n"
-        "neighbourhood of the network. Bandwidths and counts are one way.\n\n"
+        "neighbourhood of the network. Bandwidths and counts are one way. --route shows the detours, too, where the\n"
+        "fabric does not route minimally.\n\n"
         "  weft topology frontier\n"
         "  weft topology frontier --route 0,1025\n"
         "  weft topology frontier --nodes 8 --placement scatter:4 --route 0,8\n"

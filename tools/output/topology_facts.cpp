@@ -100,9 +100,8 @@ Table<NodeId, std::string> vertex_names(const Topology& topology) {
     return names;
 }
 
-RouteFacts route_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from, RankId to,
-                       std::string relation) {
-    const Route route = topology.route(from, to);
+static RouteFacts facts_of(const Route& route, const Topology& topology, const Table<NodeId, std::string>& names,
+                           RankId from, RankId to, std::string relation) {
     RouteFacts facts{.relation = std::move(relation),
                      .from = from,
                      .to = to,
@@ -117,6 +116,22 @@ RouteFacts route_facts(const Topology& topology, const Table<NodeId, std::string
         const bool first = facts.hops.size() == 1;
         facts.nominal = first ? link_class.nominal : std::min(facts.nominal, link_class.nominal);
         facts.bandwidth = first ? link_class.bandwidth : std::min(facts.bandwidth, link_class.bandwidth);
+    }
+    return facts;
+}
+
+RouteFacts route_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from, RankId to,
+                       std::string relation) {
+    return facts_of(topology.route(from, to), topology, names, from, to, std::move(relation));
+}
+
+std::vector<RouteFacts> detour_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from,
+                                     RankId to) {
+    std::vector<RouteFacts> facts;
+    const std::uint32_t count = topology.routing == Routing::minimal ? 0 : topology.router->detours(from, to);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        facts.push_back(facts_of(topology.router->detour(from, to, 0, i), topology, names, from, to,
+                                 fmt::format("detour {} of {}", i + 1, count)));
     }
     return facts;
 }

@@ -26,6 +26,7 @@ struct RouteFacts {
     std::vector<Hop> hops;
     Seconds latency;
     BytesPerSecond nominal, bandwidth;  // of the narrowest link; 0 for a rank to itself
+    std::vector<RouteFacts> detours{};  // over which traffic spreads as well, if they were asked for
 };
 
 struct RingFacts {
@@ -47,6 +48,10 @@ Table<NodeId, std::string> vertex_names(const Topology& topology);
 
 RouteFacts route_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from, RankId to,
                        std::string relation);
+
+// The detours between two ranks; none where the fabric routes minimally.
+std::vector<RouteFacts> detour_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from,
+                                     RankId to);
 
 // One pair per kind of path that the machine has: in a package, across packages, to the next node, past each
 // neighbourhood of the network, and from end to end.

@@ -22,13 +22,15 @@ Json route_json(const RouteFacts& route) {
         row.update(class_json(hop.link_class));
         hops.push_back(std::move(row));
     }
-    return {{"relation", route.relation},
-            {"from", index(route.from)},
-            {"to", index(route.to)},
-            {"latency_s", route.latency.value},
-            {"nominal_bytes_per_s", route.nominal.value},
-            {"bandwidth_bytes_per_s", route.bandwidth.value},
-            {"hops", std::move(hops)}};
+    Json json{{"relation", route.relation},
+              {"from", index(route.from)},
+              {"to", index(route.to)},
+              {"latency_s", route.latency.value},
+              {"nominal_bytes_per_s", route.nominal.value},
+              {"bandwidth_bytes_per_s", route.bandwidth.value},
+              {"hops", std::move(hops)}};
+    for (const RouteFacts& detour : route.detours) json["detours"].push_back(route_json(detour));
+    return json;
 }
 
 Json rings_json(const RingFacts& rings) {

@@ -65,7 +65,9 @@ std::string to_text(const RouteFacts& route) {
         table.add({hop.from, hop.to, hop.link_class.name, to_text(hop.link_class.bandwidth),
                    to_text(hop.link_class.latency)});
     }
-    return text + table.text(2);
+    text += table.text(2);
+    for (const RouteFacts& detour : route.detours) text += to_text(detour);
+    return text;
 }
 
 std::string to_text(const MachineInfo& machine, const TopologyFacts& facts) {

@@ -70,8 +70,8 @@ class Network {
     virtual std::uint32_t leaf(Port port) const = 0;   // the switch that a NIC is plugged into
     // Links between the leaves of two ports, numbered as in links(). As long as the route back, for equal salts.
     virtual Route route(Port from, Port to, std::uint64_t salt) const = 0;
-    // Non-minimal ways between the same leaves, over which Valiant and adaptive routing spread: how many, and one of
-    // them (i < detours). None by default.
+    // Other ways between the same leaves, over which Valiant and adaptive routing spread: how many, and one of them
+    // (i < detours). None by default.
     virtual std::uint32_t detours(Port /*from*/, Port /*to*/) const { return 0; }
     virtual Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t /*i*/) const {
         return route(from, to, salt);

@@ -25,7 +25,8 @@
 // Routes are minimal: up and down in a group; leaf, spine, spine of the other group, leaf between groups. Spines of a
 // group and cables of a bundle are dealt out by the receiver, the sender and the salt, which evens out regular traffic
 // as adaptive switches do. Detours between two groups lead through a third, where they change spines by way of a leaf
-// if need be. A job that spans several groups may take them through any group, so then all groups are built.
+// if need be; in a group they take other spines. A job that spans several groups may take them through any group, so
+// then all groups are built.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -93,24 +94,24 @@ class DragonflyPlus final : public Network {
         const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
         Route route;
         if (start == end) return route;
-        const std::uint64_t way = port_number(from) + port_number(to) + salt;
-        if (from_group == to_group) {
-            const auto cable = static_cast<std::uint32_t>(way % (shape_.spines * shape_.cables));
-            route.push_back(local_link(start, cable, Way::up));
-            route.push_back(local_link(end, cable, Way::down));
-            return route;
-        }
+        const std::uint64_t way = way_of(from, to, salt);
+        if (from_group == to_group) return by_spine(start, end, way);
         const auto cable = static_cast<std::uint32_t>(way % shape_.global_links);
         add_down(route, add_crossing(route, start, to_group, cable, way), end, way);
         return route;
     }
 
     std::uint32_t detours(Port from, Port to) const override {
-        return group_of(from.node) == group_of(to.node) ? 0 : detours_among(groups_);
+        if (group_of(from.node) != group_of(to.node)) return detours_among(groups_);
+        return leaf(from) == leaf(to) ? 0 : std::min(most_detours, ways_up() - 1);
     }
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
+        if (from_group == to_group) {
+            const std::uint32_t apart = ways_up() / (detours(from, to) + 1);
+            return by_spine(leaf(from), leaf(to), way_of(from, to, salt) + (i + 1) * apart);
+        }
         const std::uint64_t pair = pair_hash(from, to, salt);
         const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i);
         const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
@@ -174,6 +175,18 @@ class DragonflyPlus final : public Network {
         return leaf;
     }
 
+    std::uint32_t ways_up() const { return shape_.spines * shape_.cables; }
+    Route by_spine(std::uint32_t start, std::uint32_t end, std::uint64_t way) const {
+        const auto cable = static_cast<std::uint32_t>(way % ways_up());
+        Route route;
+        route.push_back(local_link(start, cable, Way::up));
+        route.push_back(local_link(end, cable, Way::down));
+        return route;
+    }
+
+    std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
+        return port_number(from) + port_number(to) + salt;
+    }
     // Ports of one leaf have consecutive numbers, whatever its rail.
     std::uint64_t port_number(Port port) const {
         return std::uint64_t{port.node} * shape_.nics_per_rail() + port.nic / shape_.rails;

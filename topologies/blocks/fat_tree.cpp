@@ -27,12 +27,14 @@
 // decides, so that traffic to different NICs of one leaf spreads evenly over the spines; the salt rotates the choice.
 // With "ecmp": "hash" a hash of source, destination and salt decides, as the switches of an Ethernet do by the hash of
 // a packet's header (Hopps, "Analysis of an Equal-Cost Multi-Path Algorithm", RFC 2992): flows then collide by chance.
+// Detours are other ways up to the same level, spread evenly over all of them: what adaptive switches choose among.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sim/base/hash.hpp"
 #include "topologies/blocks/block.hpp"
+#include "topologies/blocks/detours.hpp"
 
 namespace weft::blocks {
 
@@ -114,24 +116,17 @@ class FatTree final : public Network {
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
-        std::uint32_t here = leaf(from), there = leaf(to);
-        std::uint64_t digits = shape_.ecmp == Ecmp::arithmetic ? destination(to) + salt
-                                                               : hash_of({from.node, from.nic, to.node, to.nic, salt});
-        std::uint32_t low = 0;
-        Route up, down;  // `down` from the bottom
-        for (std::size_t l = 0; here != there; ++l) {
-            const Level& level = shape_.levels[l];
-            const auto port = static_cast<std::uint32_t>(digits % level.ports_up());
-            const std::uint32_t parent = port % level.parents, cable = port / level.parents;
-            up.push_back(link_at(l, here, low, parent * level.cables + cable, 0));
-            down.push_back(link_at(l, there, low, parent * level.cables + cable, 1));
-            here /= level.children;
-            there /= level.children;
-            low = low * level.parents + parent;
-            digits /= level.ports_up();
-        }
-        for (std::size_t i = down.hops; i > 0; --i) up.push_back(down.hop[i - 1]);
-        return up;
+        return by_way(leaf(from), leaf(to), way_of(from, to, salt));
+    }
+
+    std::uint32_t detours(Port from, Port to) const override {
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>(most_detours, ways(leaf(from), leaf(to)) - 1));
+    }
+
+    Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
+        const std::uint32_t here = leaf(from), there = leaf(to);
+        const std::uint64_t apart = ways(here, there) / (detours(from, to) + 1);
+        return by_way(here, there, way_of(from, to, salt) + (i + 1) * apart);
     }
 
     std::vector<std::uint32_t> neighbourhoods() const override {
@@ -164,6 +159,41 @@ class FatTree final : public Network {
     LinkId link_at(std::size_t l, std::uint32_t high, std::uint32_t low, std::uint32_t port, std::uint32_t down) const {
         const std::uint32_t child = high * tiers_[l].low + low;
         return LinkId(tiers_[l].first_link + (child * shape_.levels[l].ports_up() + port) * 2 + down);
+    }
+
+    // How many ways up there are from one leaf until it can turn down to another.
+    std::uint64_t ways(std::uint32_t here, std::uint32_t there) const {
+        std::uint64_t product = 1;
+        for (std::size_t l = 0; here != there; ++l) {
+            product *= shape_.levels[l].ports_up();
+            here /= shape_.levels[l].children;
+            there /= shape_.levels[l].children;
+        }
+        return product;
+    }
+
+    std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
+        return shape_.ecmp == Ecmp::arithmetic ? destination(to) + salt
+                                               : hash_of({from.node, from.nic, to.node, to.nic, salt});
+    }
+
+    // The lowest digits of `way`, level by level, choose the ports up.
+    Route by_way(std::uint32_t here, std::uint32_t there, std::uint64_t way) const {
+        std::uint32_t low = 0;
+        Route up, down;  // `down` from the bottom
+        for (std::size_t l = 0; here != there; ++l) {
+            const Level& level = shape_.levels[l];
+            const auto port = static_cast<std::uint32_t>(way % level.ports_up());
+            const std::uint32_t parent = port % level.parents, cable = port / level.parents;
+            up.push_back(link_at(l, here, low, parent * level.cables + cable, 0));
+            down.push_back(link_at(l, there, low, parent * level.cables + cable, 1));
+            here /= level.children;
+            there /= level.children;
+            low = low * level.parents + parent;
+            way /= level.ports_up();
+        }
+        for (std::size_t i = down.hops; i > 0; --i) up.push_back(down.hop[i - 1]);
+        return up;
     }
 
     // The number that D-mod-k takes the digits of. Ports of one leaf have consecutive numbers, and so have the leaves

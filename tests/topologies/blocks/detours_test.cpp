@@ -90,6 +90,12 @@ TEST(dragonfly_detours, pass_a_third_switch_inside_a_group) {
     EXPECT_EQ(topology.router->detours(from, RankId{2}), 0U);  // the same switch
 }
 
+BytesPerSecond slowest(const Topology& topology, const Pattern& pattern) {
+    BytesPerSecond least{std::numeric_limits<double>::infinity()};
+    for (const LinkLoad& load : pattern.loads) least = std::min(least, topology.link(load.link).bandwidth / load.load);
+    return least;
+}
+
 // The rate of the slowest of messages that are sent all at once, each as fast as the others.
 BytesPerSecond rate(const Topology& topology, std::uint32_t senders, std::uint32_t distance) {
     const ProtocolCost protocol{.algorithm = "ring", .protocol = "Simple"};
@@ -97,11 +103,7 @@ BytesPerSecond rate(const Topology& topology, std::uint32_t senders, std::uint32
     for (std::uint32_t i = 0; i < senders; ++i) {
         traffic.add({.peer = Peer::chain}, Communicator{.channels = {{RankId{i}, RankId{i + distance}}}});
     }
-    BytesPerSecond least{std::numeric_limits<double>::infinity()};
-    for (const LinkLoad& load : traffic.pattern().loads) {
-        least = std::min(least, topology.link(load.link).bandwidth / load.load);
-    }
-    return least;
+    return slowest(topology, traffic.pattern());
 }
 
 // All 8 ranks of group 0 send to group 1, over one cable of 10 GB/s. Of the bytes, a share q goes round by groups 2
@@ -112,6 +114,26 @@ TEST(dragonfly_detours, adaptive_routing_frees_a_hot_pair_of_groups) {
     EXPECT_NEAR(rate(machine.topology(16, {.routing = Routing::minimal}), 8, 8).value, 10e9 / 8, 1);
     EXPECT_NEAR(rate(machine.topology(16, {.routing = Routing::adaptive}), 8, 8).value, 10e9 / 8 * 3, 1e4);
     EXPECT_NEAR(rate(machine.topology(16, {.routing = Routing::valiant}), 8, 8).value, 10e9 / 4, 1);
+}
+
+// One message from each of four nodes to the next, round: in one group no link carries more than one of them, and the
+// ports of 10 GB/s decide. One node per group, each message has a global cable to itself: of that, others leave a
+// quarter.
+TEST(background, slows_a_job_that_is_spread_over_groups_and_no_other) {
+    const Machine machine = small();
+    const auto ring = [&](const std::vector<std::uint32_t>& nodes, double share) {
+        const Topology topology =
+            machine.topology(4, {.routing = Routing::minimal, .placement = nodes, .background = {{"core", share}}});
+        const ProtocolCost protocol{.algorithm = "ring", .protocol = "Simple"};
+        PhaseTraffic traffic(topology, protocol);
+        traffic.add({.peer = Peer::shift}, Communicator{.channels = {{RankId{0}, RankId{2}, RankId{4}, RankId{6}}}});
+        return slowest(topology, traffic.pattern());
+    };
+    const std::vector<std::uint32_t> packed{0, 1, 2, 3}, spread{0, 4, 8, 12};
+    EXPECT_EQ(ring(packed, 0.0), 10_GBps);
+    EXPECT_EQ(ring(packed, 0.75), 10_GBps);
+    EXPECT_EQ(ring(spread, 0.0), 10_GBps);
+    EXPECT_EQ(ring(spread, 0.75), 2.5_GBps);
 }
 
 // Inside a group, and where the ports are the bottleneck already, nothing is gained.

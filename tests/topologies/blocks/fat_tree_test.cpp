@@ -41,14 +41,14 @@ TEST(fat_tree, selene_has_the_switches_of_its_blocks) {
     EXPECT_EQ(switches_of(Machine::load("dgx-a100").topology(560)), 240U + 240 + 200);
 }
 
+// Traffic to another rail changes rails inside the sender's node (PXN), and meets no more switches.
 TEST(fat_tree, a_rail_inside_one_block_never_meets_the_core) {
     const Topology topology = Machine::load("dgx-h100").topology(576);
     const std::uint32_t block = 16 * 32;
     for (std::uint32_t node = 1; node < 576; node += 13) {
-        const Route same_rail = topology.route(RankId(5), RankId(node * 8 + 5));
-        EXPECT_EQ(switch_hops(topology, same_rail), node < 32 ? 0U : node < block ? 2U : 4U) << node;
-        const Route other_rail = topology.route(RankId(5), RankId(node * 8 + 6));  // over NVLink to rail 6 first
-        EXPECT_EQ(switch_hops(topology, other_rail), switch_hops(topology, same_rail)) << node;
+        const std::size_t hops = node < 32 ? 0 : node < block ? 2 : 4;
+        EXPECT_EQ(switch_hops(topology, topology.route(RankId(5), RankId(node * 8 + 5))), hops) << node;
+        EXPECT_EQ(switch_hops(topology, topology.route(RankId(5), RankId(node * 8 + 6))), hops) << node;
     }
 }
 
@@ -118,6 +118,21 @@ TEST(fat_tree_with_hashing, flows_collide_by_chance) {
     for (std::uint64_t salt = 0; salt < 1600; ++salt) ++first_up[topology.route(RankId(0), RankId(30), salt).hop[2]];
     ASSERT_EQ(first_up.size(), 4U);
     for (const auto& [link, times] : first_up) EXPECT_NEAR(times, 400, 5 * std::sqrt(300.0));
+}
+
+// Four cables up from every leaf: three other ways, none twice.
+TEST_P(small_fat_tree, detours_are_the_other_ways_up) {
+    const Topology topology = build(GetParam());
+    expect_sound_routes(topology);
+    const auto from = RankId(0), to = RankId(15 * topology.ranks_per_node);
+    const std::uint32_t detours = topology.router->detours(from, to);
+    ASSERT_EQ(detours, 3U);
+    std::set<std::vector<LinkId>> ways;
+    const auto add = [&](const Route& route) { ways.emplace(route.links().begin(), route.links().end()); };
+    add(topology.route(from, to, 2));
+    for (std::uint32_t i = 0; i < detours; ++i) add(topology.router->detour(from, to, 2, i));
+    EXPECT_EQ(ways.size(), detours + 1);
+    EXPECT_EQ(topology.router->detours(from, RankId(2)), 0U);  // on one leaf
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+// The fabric section of a job: mistakes at their place, and what a placement and other traffic cost a step.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "sim/io/diagnostics.hpp"
+#include "tests/workloads/studies.hpp"
+#include "workloads/plan.hpp"
+#include "workloads/report/report.hpp"
+
+namespace weft {
+namespace {
+
+using test::small_study;
+
+std::string mistakes(const std::string& fabric) {
+    try {
+        small_study({"fabric=" + fabric});
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(fabric, is_the_machines_own_where_a_job_says_nothing) {
+    const Fabric fabric = small_study().job.fabric;
+    EXPECT_FALSE(fabric.routing);
+    EXPECT_TRUE(fabric.placement.empty());
+    EXPECT_TRUE(fabric.background.empty());
+}
+
+TEST(fabric, is_read_from_its_section) {
+    const Fabric fabric =
+        small_study(
+            {R"(fabric={"routing": "valiant", "placement": "scatter:2", "background": {"slingshot.global": 0.3}})"})
+            .job.fabric;
+    EXPECT_EQ(fabric.routing, Routing::valiant);
+    EXPECT_EQ(fabric.placement, (std::vector<std::uint32_t>{0, 128}));
+    ASSERT_EQ(fabric.background.size(), 1U);
+    EXPECT_EQ(fabric.background[0].first, "slingshot.global");
+    EXPECT_EQ(fabric.background[0].second, 0.3);
+}
+
+TEST(fabric, takes_overrides_key_by_key) {
+    EXPECT_EQ(small_study({"fabric.placement=group:2"}).job.fabric.placement, (std::vector<std::uint32_t>{0, 128}));
+}
+
+TEST(fabric, mistakes_are_told_together) {
+    const std::string text = mistakes(R"({"routing": "valient", "placement": "scatter:3", "noise": 1,
+                                          "background": {"slingshot.globl": 0.3, "slingshot.nic": 1, "pcie.nic": "x"}})");
+    for (const char* part :
+         {"fabric.routing: expected", "did you mean \"valiant\"", "fabric.placement: 2 nodes do not reach 3 groups",
+          "fabric.noise: unknown key", "no link class of frontier is called \"slingshot.globl\", did you mean",
+          "expected a share of at least 0 and below 1, got 1", "expected a number"}) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+    }
+}
+
+TEST(fabric, a_mistake_in_a_node_list_is_told_with_its_place_there) {
+    const std::filesystem::path folder = testing::TempDir();
+    std::ofstream(folder / "fabric_test_nodes") << "5\n5\n";
+    const std::string text = mistakes(R"({"placement": "file:)" + (folder / "fabric_test_nodes").string() + R"("})");
+    std::filesystem::remove(folder / "fabric_test_nodes");
+    EXPECT_NE(text.find("fabric.placement: "), std::string::npos) << text;
+    EXPECT_NE(text.find("fabric_test_nodes:2:1: error: node 5 stands here again, first in line 1"), std::string::npos)
+        << text;
+}
+
+double step_time(const std::vector<std::string>& overrides) {
+    std::vector<std::string> all{"layout.tensor=1", "layout.pipeline=1", "layout.data=64", "batch.global=64"};
+    all.insert(all.end(), overrides.begin(), overrides.end());
+    const Study study = small_study(all);
+    return make_report(simulate_step(study, make_plan(study))).metric("step.time_s");
+}
+
+// Eight nodes in one group do not meet a global link; spread over eight groups they do.
+TEST(fabric, a_job_spread_over_groups_feels_what_others_send_between_them) {
+    const std::string loaded = R"(fabric.background={"slingshot.global": 0.95})", minimal = "fabric.routing=minimal";
+    const std::string spread = "fabric.placement=scatter:8";
+    EXPECT_EQ(step_time({minimal, loaded}), step_time({minimal}));
+    EXPECT_GT(step_time({minimal, spread, loaded}), 1.02 * step_time({minimal, loaded}));
+    EXPECT_GT(step_time({minimal, spread, loaded}), 1.02 * step_time({minimal, spread}));
+}
+
+TEST(fabric, adaptive_routing_is_never_slower_than_minimal_on_a_loaded_fabric) {
+    const std::string loaded = R"(fabric.background={"slingshot.global": 0.95})", spread = "fabric.placement=scatter:8";
+    EXPECT_LE(step_time({spread, loaded, "fabric.routing=adaptive"}),
+              step_time({spread, loaded, "fabric.routing=minimal"}));
+}
+
+}  // namespace
+}  // namespace weft
