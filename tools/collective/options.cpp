@@ -153,6 +153,7 @@ void add_collective_options(po::options_description& options, po::positional_opt
         "calls", text("HOW")->default_value("blocking"),
         "blocking: the host waits for each call; queued: it issues them back to back")(
         "format", text("F")->default_value("nccl"), "whose table and size convention: nccl or osu")(
+        "explicit", po::bool_switch(), "every message a flow of its own; members do not keep step")(
         "explain", po::bool_switch(), "phases, bottlenecks and the candidates with their times")(
         "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows");
     positional.add("op", 1);
@@ -198,6 +199,10 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     request.preference = {.algorithm = text_of(arguments, "algorithm"), .protocol = text_of(arguments, "protocol")};
     request.calls = calls_option(arguments);
     request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
+    request.pace = arguments["explicit"].as<bool>() ? Pace::message_by_message : Pace::lock_step;
+    if (request.pace == Pace::message_by_message && request.layout.groups > 1) {
+        throw po::error(fmt::format("--explicit: one group at a time, not {}", request.layout.groups));
+    }
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
     for (const Bytes size : parse_sizes(text_of(arguments, "sizes"), "sizes")) {
         request.messages.push_back(full_size(op, size, request.convention, request.layout.members()));

@@ -5,6 +5,8 @@
 #include <span>
 
 #include "sim/base/check.hpp"
+#include "sim/engine/explicit_run.hpp"
+#include "tools/command.hpp"
 
 namespace weft {
 namespace {
@@ -87,9 +89,14 @@ Standing standing(const CollectiveSet& set, const Choice& candidate, const Choic
     return set.costs().carries(candidate, message) ? Standing::possible : Standing::out_of_bounds;
 }
 
-// Of the whole call; the host's part too where it waits for each.
+// What the host adds to a call.
+Seconds host_time(const CollectiveRequest& request) {
+    return request.calls == Calls::blocking ? request.library->blocking : Seconds{};
+}
+
+// Of the whole call.
 Seconds call_time(CollectiveSet& set, const CollectiveRequest& request, const Choice& choice, Bytes message) {
-    return set.time(choice, message) + (request.calls == Calls::blocking ? request.library->blocking : Seconds{});
+    return set.time(choice, message) + host_time(request);
 }
 
 std::vector<CandidateFacts> explain_candidates(CollectiveSet& set, const CollectiveRequest& request,
@@ -104,6 +111,37 @@ std::vector<CandidateFacts> explain_candidates(CollectiveSet& set, const Collect
     return facts;
 }
 
+// Rounds in which every member sends a message or one to each other member.
+constexpr double most_messages = 2e7;  // a minute or so
+
+double messages_of(const Choice& choice, const GroupShape& shape, std::uint32_t channels) {
+    double messages = 0;
+    for (const Phase& phase : choice.algorithm->phases(shape)) {
+        const double peers = phase.peer == Peer::all ? shape.members - 1.0 : 1.0;
+        messages += peers * phase.repeat * shape.members * channels;
+    }
+    return messages;
+}
+
+// The call message by message, from its start to its end.
+Seconds explicit_time(CollectiveSet& set, const Topology& topology, const CollectiveRequest& request,
+                      const Choice& choice, Bytes message) {
+    const GroupShape& shape = set.costs().shape();
+    if (shape.members < 2) return set.time(choice, message);
+    if (!has_rounds(*choice.algorithm, shape)) {
+        throw po::error(fmt::format("--explicit: {} does not go round by round; force another with --algorithm",
+                                    choice.algorithm->name));
+    }
+    const double messages = messages_of(choice, shape, set.channels(choice));
+    if (messages > most_messages) {
+        throw po::error(
+            fmt::format("--explicit: {:.3g} messages; at most {:.0g} are run one by one", messages, most_messages));
+    }
+    return run_explicitly(*choice.algorithm, shape, set.communicators(choice.algorithm->order).front(), message,
+                          waits_of(*choice.algorithm, shape), topology, *request.library, *choice.protocol)
+        .time;
+}
+
 CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const CollectiveRequest& request, Bytes message) {
     const std::uint32_t members = request.layout.members();
     const Choice choice = choose(set, request, message);
@@ -113,11 +151,15 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
                       .algorithm = choice.protocol->algorithm,
                       .protocol = choice.protocol->protocol,
                       .channels = set.channels(choice)};
+    if (request.pace == Pace::message_by_message) {
+        row.time = explicit_time(set, topology, request, choice, message) + host_time(request);
+    } else {
+        for (const CollectiveSet::ClassUse& use : set.utilization(choice, message)) {
+            row.links.push_back({topology.classes[use.link_class].name, use.utilization});
+        }
+    }
     if (row.time > Seconds{}) row.algorithm_bandwidth = message / row.time;
     row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(request.op, members);
-    for (const CollectiveSet::ClassUse& use : set.utilization(choice, message)) {
-        row.links.push_back({topology.classes[use.link_class].name, use.utilization});
-    }
     if (request.detail == Detail::explained) {
         row.phases = explain_phases(set, topology, choice, message);
         row.candidates = explain_candidates(set, request, choice, message);
