@@ -64,16 +64,17 @@ void check_placement(const MachineInfo& machine, std::uint32_t nodes, std::span<
 
 // Other traffic takes its share of every link of the class.
 void add_background(Topology& topology, const Fabric& fabric) {
-    for (const auto& [name, share] : fabric.background) {
+    for (const std::pair<std::string, double>& load : fabric.background) {
         const auto known = std::find_if(topology.classes.begin(), topology.classes.end(),
-                                        [&](const LinkClass& link_class) { return link_class.name == name; });
+                                        [&](const LinkClass& link_class) { return link_class.name == load.first; });
         if (known == topology.classes.end()) {
-            throw RangeError(fmt::format("{} has no link class \"{}\" for background traffic", topology.name, name));
+            throw RangeError(
+                fmt::format("{} has no link class \"{}\" for background traffic", topology.name, load.first));
         }
-        if (!(share >= 0.0 && share < 1.0)) {
-            throw RangeError(fmt::format("background traffic takes a share from 0 to below 1, not {}", share));
+        if (!(load.second >= 0.0 && load.second < 1.0)) {
+            throw RangeError(fmt::format("background traffic takes a share from 0 to below 1, not {}", load.second));
         }
-        known->bandwidth *= 1.0 - share;
+        known->bandwidth *= 1.0 - load.second;
     }
 }
 
