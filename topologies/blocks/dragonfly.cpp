@@ -22,8 +22,9 @@
 // load of a bundle; here its links are dealt out by node, NIC and salt, which does the same for regular traffic.
 // Detours between two groups lead through a third (Valiant, SIAM J. Comput. 11 (1982) 350-361; Kim et al. apply it to
 // the dragonfly): local, global, local, global, local. A job that spans several groups may take them through any group
-// of the machine, so then all groups are built. Inside a group there is one detour, by a third switch: a pair of
-// switches has a single cable, which 16 nodes of a chassis that exchange with those of another one would share.
+// of the machine, so then all groups are built. Inside a group they lead through a third switch, with or
+// without nodes of the job, so a group is built whole: two switches have a single cable, which the 16 nodes of a
+// chassis that exchange with those of another one would share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,12 +47,7 @@ struct Shape {
 class Dragonfly final : public Network {
   public:
     Dragonfly(const Shape& shape, std::uint32_t nodes, std::uint32_t all_groups)
-        : shape_(shape), groups_(nodes <= shape.nodes_per_group ? 1 : all_groups) {
-        // A group on its own needs no gateways, so the switches of chassis without nodes are never touched.
-        if (groups_ == 1) {
-            shape_.switches_per_group = divide_up(nodes, shape_.nodes_per_chassis) * shape_.switches_per_chassis;
-        }
-    }
+        : shape_(shape), groups_(nodes <= shape.nodes_per_group ? 1 : all_groups) {}
 
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
         return std::make_unique<Dragonfly>(shape_, nodes, groups_);
@@ -103,7 +99,7 @@ class Dragonfly final : public Network {
 
     std::uint32_t detours(Port from, Port to) const override {
         if (group_of(from.node) != group_of(to.node)) return detours_among(groups_);
-        return leaf(from) == leaf(to) || shape_.switches_per_group < 3 ? 0 : 1;
+        return leaf(from) == leaf(to) ? 0 : detours_among(shape_.switches_per_group);
     }
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {

@@ -83,10 +83,15 @@ TEST(dragonfly_detours, need_a_third_group) {
 TEST(dragonfly_detours, pass_a_third_switch_inside_a_group) {
     const Topology topology = small().topology(16);
     const RankId from{0}, to{7};  // switches 0 and 3
-    ASSERT_EQ(topology.router->detours(from, to), 1U);
-    const Route detour = topology.router->detour(from, to, 0, 0);
-    expect_simple(topology, from, to, detour);
-    EXPECT_EQ(switch_hops(topology, detour), 2U);
+    ASSERT_EQ(topology.router->detours(from, to), 2U);
+    std::set<LinkId> first;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        const Route detour = topology.router->detour(from, to, 0, i);
+        expect_simple(topology, from, to, detour);
+        EXPECT_EQ(switch_hops(topology, detour), 2U);
+        first.insert(detour.hop[3]);
+    }
+    EXPECT_EQ(first.size(), 2U);
     EXPECT_EQ(topology.router->detours(from, RankId{2}), 0U);  // the same switch
 }
 
