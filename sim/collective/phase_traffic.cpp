@@ -135,7 +135,8 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     const RankId first = communicator.channels.front().front();
     const bool inside = std::all_of(communicator.channels.front().begin(), communicator.channels.front().end(),
                                     [&](RankId rank) { return topology_.node_of(rank) == topology_.node_of(first); });
-    cap_ = inside ? protocol_.rate_in_node : protocol_.rate_across;
+    const double peers = phase.peer == Peer::all ? communicator.size() - 1.0 : 1.0;  // of a sender, at a time
+    cap_ = (inside ? protocol_.rate_in_node : protocol_.rate_across) / peers;
 }
 
 // The share q of detoured bytes. The time of the busiest link, max over links of (fixed + (1 - q) minimal + q detour)

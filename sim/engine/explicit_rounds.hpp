@@ -24,6 +24,11 @@ class ExplicitRounds {
     // What each sender sends to each of its peers.
     double fraction(std::uint32_t round) const { return phases_[phase_of_[round]].fraction; }
 
+    // Of a sender, at a time.
+    double peers(std::uint32_t round) const {
+        return phases_[phase_of_[round]].peer == Peer::all ? members_ - 1.0 : 1.0;
+    }
+
     // Calls `visit` with every member that `member` sends to.
     template <class Visit>
     void for_each_peer(std::uint32_t member, std::uint32_t round, Visit visit) const {

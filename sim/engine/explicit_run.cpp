@@ -48,6 +48,7 @@ class ExplicitRunner {
   private:
     RankId rank(std::uint32_t actor) const { return communicator_.channels[actor / members_][actor % members_]; }
     double load(bool across) const;
+    BytesPerSecond rate_of_a_member() const;
     Route choose_route(const Message& message, double load) const;
     std::uint16_t& awaited(std::uint32_t actor, std::uint32_t round);
     bool may_go_on(std::uint32_t actor);
@@ -63,6 +64,7 @@ class ExplicitRunner {
     const Topology& topology_;
     const ProtocolCost& protocol_;
     std::uint32_t members_;
+    BytesPerSecond rate_;  // that a member sends at most in one channel
     RouteNetwork network_;
     std::vector<Actor> actors_;
     std::vector<std::uint16_t> awaited_;  // messages to each actor by round; empty if nobody waits for receives
@@ -83,6 +85,7 @@ ExplicitRunner::ExplicitRunner(const ExplicitRounds& rounds, const Communicator&
       topology_(topology),
       protocol_(protocol),
       members_(communicator.size()),
+      rate_(rate_of_a_member()),
       network_(topology),
       actors_(communicator.channels.size() * members_) {
     if (waits_ == Waits::sends) return;
@@ -134,6 +137,16 @@ double ExplicitRunner::load(bool across) const {
     return 1.0 / (communicator_.ports == Ports::shared ? protocol_.efficiency_shared : protocol_.efficiency_across);
 }
 
+// As in PhaseTraffic: by whether the group spans nodes.
+BytesPerSecond ExplicitRunner::rate_of_a_member() const {
+    const std::vector<RankId>& ranks = communicator_.channels.front();
+    const bool inside = std::all_of(ranks.begin(), ranks.end(), [&](RankId rank) {
+        return topology_.node_of(rank) == topology_.node_of(ranks.front());
+    });
+    return (inside ? protocol_.rate_in_node : protocol_.rate_across) /
+           static_cast<double>(communicator_.channels.size());
+}
+
 Route ExplicitRunner::choose_route(const Message& message, double load) const {
     const RankId from = rank(message.from), to = rank(message.to);
     const std::uint64_t channel = message.from / members_;
@@ -161,7 +174,7 @@ void ExplicitRunner::depart(const Message& message) {
     const Route route = choose_route(message, load(across));
     const Bytes bytes = message_ * rounds_.fraction(message.round);
     if (route.hops == 0 || bytes == Bytes{}) return arrive(message);
-    const FlowId flow = network_.start(now_, route, load(across), bytes);
+    const FlowId flow = network_.start(now_, route, load(across), bytes, rate_ / rounds_.peers(message.round));
     while (index(flow) >= under_way_.size()) under_way_.push_back({});
     under_way_[flow] = message;
     asked_ += bytes;

@@ -1,6 +1,7 @@
 #include "sim/network/route_max_min.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -25,12 +26,12 @@ RouteMaxMin::RouteMaxMin(const Topology& topology) : links_(topology.link_class.
     }
 }
 
-void RouteMaxMin::enter(FlowId id, const Route& route, double load) {
+void RouteMaxMin::enter(FlowId id, const Route& route, double load, BytesPerSecond cap) {
     WEFT_CHECK(route.hops > 0, "a flow without links has no rate");
     while (index(id) >= flows_.size()) flows_.push_back({});
     FlowState& flow = flows_[id];
     WEFT_CHECK(flow.hops == 0, "a flow enters once");
-    flow = {.load = load, .bottleneck = nowhere, .hops = route.hops};
+    flow = {.load = load, .cap = cap.value, .bottleneck = nowhere, .hops = route.hops};
     for (std::size_t i = 0; i < route.hops; ++i) {
         LinkState& link = links_[route.hop[i]];
         flow.hop[i] = {route.hop[i], static_cast<std::uint32_t>(link.flows.size())};
@@ -114,17 +115,21 @@ void RouteMaxMin::fill() {
     for (std::size_t rising = moving_.size(); rising > 0;) {
         WEFT_CHECK(!limits_.empty(), "nothing limits the rate of a flow");
         Limit limit = heap::pop(limits_, lower);
-        const LinkState& link = links_[limit.link];
-        if (link.rising == 0) continue;
-        const double now = std::max(link.residual, 0.0) / link.demand;
-        if (now > limit.level) {
-            limit.level = now;
+        if (has_moved_up(limit)) {
             heap::push(limits_, limit, lower);
             continue;
         }
         if (limit.level > level * (1.0 + same_level)) level = limit.level;
-        rising -= freeze(limit.link, level);
+        rising -= stop(limit, level);
     }
+}
+
+bool RouteMaxMin::has_moved_up(Limit& limit) const {
+    if (limit.what >= links_.size()) return false;
+    const LinkState& link = links_[LinkId(static_cast<std::uint32_t>(limit.what))];
+    if (link.rising == 0) return false;
+    const double level = std::max(link.residual, 0.0) / link.demand;
+    return level > std::exchange(limit.level, std::max(limit.level, level));
 }
 
 void RouteMaxMin::gather_limits() {
@@ -143,29 +148,45 @@ void RouteMaxMin::gather_limits() {
                 link.residual -= flow.load * flow.rate;
             }
         }
-        if (link.rising > 0) limits_.push_back({std::max(link.residual, 0.0) / link.demand, id});
+        if (link.rising > 0) limits_.push_back({std::max(link.residual, 0.0) / link.demand, index(id)});
+    }
+    for (const FlowId id : moving_) {
+        const double cap = flows_[id].cap;
+        if (std::isfinite(cap)) limits_.push_back({cap, links_.size() + index(id)});
     }
     heap::make(limits_, lower);
 }
 
-// Stops the rising flows on a link. Returns how many.
-std::size_t RouteMaxMin::freeze(LinkId at, double level) {
+// Stops the rising flows that a limit concerns. Returns how many.
+std::size_t RouteMaxMin::stop(const Limit& limit, double level) {
+    const auto rises = [&](const FlowState& flow) { return is_moving(flow) && flow.frozen != filling_; };
+    if (limit.what >= links_.size()) {
+        FlowState& flow = flows_[FlowId(static_cast<std::uint32_t>(limit.what - links_.size()))];
+        if (!rises(flow)) return 0;
+        freeze(flow, level, nowhere);
+        return 1;
+    }
+    const LinkId at{static_cast<std::uint32_t>(limit.what)};
+    if (links_[at].rising == 0) return 0;
     std::size_t stopped = 0;
     for (const FlowId id : links_[at].flows) {
-        FlowState& flow = flows_[id];
-        if (!is_moving(flow) || flow.frozen == filling_) continue;
+        if (!rises(flows_[id])) continue;
+        freeze(flows_[id], level, at);
         ++stopped;
-        flow.frozen = filling_;
-        flow.rate = level;
-        flow.bottleneck = at;
-        for (const Hop& hop : hops(flow)) {
-            LinkState& link = links_[hop.link];
-            link.residual -= flow.load * level;
-            link.demand -= flow.load;
-            --link.rising;
-        }
     }
     return stopped;
+}
+
+void RouteMaxMin::freeze(FlowState& flow, double level, LinkId bottleneck) {
+    flow.frozen = filling_;
+    flow.rate = level;
+    flow.bottleneck = bottleneck;
+    for (const Hop& hop : hops(flow)) {
+        LinkState& link = links_[hop.link];
+        link.residual -= flow.load * level;
+        link.demand -= flow.load;
+        --link.rising;
+    }
 }
 
 void RouteMaxMin::move_disturbed() {

@@ -3,9 +3,9 @@
 // change:
 //
 // All rates but those of a set of moving flows are held, and the moving ones fill what is left of their links. The
-// result is the max-min fair one, which is unique, if every flow has a bottleneck: a link that is used up and on which
-// no flow is faster (Bertsekas & Gallager, Data Networks, section 6.5.2). Held flows that lost theirs, or that are
-// faster than a moving flow on its bottleneck, move as well, until there are none.
+// result is the max-min fair one, which is unique, if every flow is at its cap or has a bottleneck: a link that is used
+// up and on which no flow is faster (Bertsekas & Gallager, Data Networks, section 6.5.2). Held flows that lost theirs,
+// or that are faster than a moving flow on its bottleneck, move as well, until there are none.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ class RouteMaxMin {
     explicit RouteMaxMin(const Topology& topology);
 
     // The flow loads every link of `route`, of which there is at least one and none twice, with `load` bytes per byte
-    // of its own. Its rate is known after the next solve.
-    void enter(FlowId flow, const Route& route, double load);
+    // of its own, and goes no faster than `cap`. Its rate is known after the next solve.
+    void enter(FlowId flow, const Route& route, double load, BytesPerSecond cap);
     void leave(FlowId flow);
 
     // What one more flow would get if each link of `route` shared its bandwidth equally by load: a guess from how many
@@ -46,7 +46,8 @@ class RouteMaxMin {
     struct FlowState {  // what is read of every flow on a link comes first
         double load = 1.0;
         double rate = 0.0;
-        LinkId bottleneck{};       // of the last solve; none before the first
+        double cap = 0.0;
+        LinkId bottleneck{};       // of the last solve; none before the first, and at its cap
         std::uint32_t moving = 0;  // the solve in which it moves
         std::uint32_t frozen = 0;  // the filling in which its rate was found
         std::uint8_t hops = 0;     // 0: not under way
@@ -64,9 +65,10 @@ class RouteMaxMin {
         double demand = 0.0;
         double residual = 0.0;
     };
+    // A level at which something stops rising: link `what`, or past the last one, the cap of a flow.
     struct Limit {
         double level = 0.0;
-        LinkId link{};
+        std::size_t what = 0;
     };
 
     std::span<const Hop> hops(const FlowState& flow) const { return {flow.hop.data(), flow.hops}; }
@@ -76,12 +78,14 @@ class RouteMaxMin {
     void move(FlowId flow);
     void fill();
     void gather_limits();
-    std::size_t freeze(LinkId link, double level);
+    bool has_moved_up(Limit& limit) const;
+    std::size_t stop(const Limit& limit, double level);
+    void freeze(FlowState& flow, double level, LinkId bottleneck);
     void move_disturbed();
     void move_disturbed_on(LinkId link);
 
     static constexpr auto lower = [](const Limit& a, const Limit& b) {
-        return a.level != b.level ? a.level < b.level : a.link < b.link;
+        return a.level != b.level ? a.level < b.level : a.what < b.what;
     };
 
     Table<FlowId, FlowState> flows_;

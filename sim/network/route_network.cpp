@@ -7,14 +7,14 @@
 
 namespace weft {
 
-FlowId RouteNetwork::start(Instant now, const Route& route, double load, Bytes bytes) {
+FlowId RouteNetwork::start(Instant now, const Route& route, double load, Bytes bytes, BytesPerSecond cap) {
     WEFT_CHECK(std::isfinite(bytes.value) && bytes.value > 0.0, "a flow needs bytes to move");
     if (now != clock_) {
         WEFT_CHECK(clock_ < now && now <= next_change(), "a flow must start now, before anything else changes");
         clock_ = now;
     }
     const FlowId id = flows_.add({now, bytes, {}, {}});
-    max_min_.enter(id, route, load);
+    max_min_.enter(id, route, load, cap);
     rates_ = Rates::stale;
     return id;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sim/base/instant.hpp"
@@ -19,8 +20,10 @@ class RouteNetwork {
   public:
     explicit RouteNetwork(const Topology& topology) : max_min_(topology) {}
 
-    // `bytes` > 0 that load each link of the route with `load` times as many. Calls must not go back in time.
-    FlowId start(Instant now, const Route& route, double load, Bytes bytes);
+    // `bytes` > 0 that load each link of the route with `load` times as many, no faster than `cap`. Calls must not go
+    // back in time.
+    FlowId start(Instant now, const Route& route, double load, Bytes bytes,
+                 BytesPerSecond cap = {std::numeric_limits<double>::infinity()});
     // When the next flow finishes; Instant::never() when none is under way. Solves if rates are stale.
     Instant next_change();
     // Moves to `now` <= next_change() and appends the flows that finish there, in FlowId order. The next start may

@@ -82,6 +82,23 @@ TEST(phase_traffic, a_pipeline_that_fills_and_drains_cannot_use_the_whole_bandwi
     EXPECT_EQ(traffic.pattern().alone, 8_GBps);
 }
 
+// Links of 10 GB/s, of which the protocol gets 4 in a node and 3 where the group spans nodes, to all peers together.
+TEST(phase_traffic, a_member_sends_no_faster_than_its_protocol) {
+    const Topology topology = toy_crossbar(8, 4, 10_GBps, 1_us);
+    const ProtocolCost protocol{.rate_in_node = 4_GBps, .rate_across = 3_GBps};
+    const auto pattern_of = [&](const Phase& phase, std::uint32_t members) {
+        PhaseTraffic traffic(topology, protocol);
+        traffic.add(phase, {{first_ranks(members)}});
+        return traffic.pattern();
+    };
+    EXPECT_EQ(pattern_of(ring_round, 4).cap, 4_GBps);
+    EXPECT_EQ(pattern_of(ring_round, 4).alone, 4_GBps);
+    EXPECT_EQ(pattern_of(ring_round, 5).cap, 3_GBps);
+    EXPECT_EQ(pattern_of({.peer = Peer::chain, .duty = 0.5}, 5).cap, 1.5_GBps);
+    EXPECT_EQ(pattern_of({.peer = Peer::all, .fraction = 0.2}, 4).cap.value, 4e9 / 3.0);
+    EXPECT_EQ(pattern_of({.peer = Peer::all, .fraction = 0.2}, 7).alone, 0.5_GBps);
+}
+
 // Ranks 0 1 | 2 3 on two nodes; in a node a message takes 1 + 2 us, across 5 + 2 us. The ring 0 1 2 3 has messages of
 // 3 7 3 7 us: the worst three in a row are 7 + 3 + 7, the worst five 7 + 3 + 7 + 3 + 7.
 TEST(phase_traffic, latency_is_that_of_the_worst_messages_in_a_row) {

@@ -92,6 +92,26 @@ TEST(explicit_run, channels_run_beside_each_other) {
     EXPECT_EQ(run.messages, 24u);
 }
 
+// Links of 10 GB/s, of which the protocol gets 2 in a node and 1 where the group spans nodes; half of it each channel.
+TEST(explicit_run, no_message_goes_faster_than_its_protocol) {
+    const ProtocolCost slow{.rate_in_node = 2_GBps, .rate_across = 1_GBps};
+    const Algorithm& pairwise = *find_algorithm(Collective::all_to_all, "pairwise");
+    const Algorithm& direct = *find_algorithm(Collective::all_to_all, "direct");
+    for (const std::uint32_t nodes : {1U, 2U}) {
+        const Topology topology = toy_crossbar(4, 4 / nodes, 10_GBps, 0_us);
+        const double expected = 4e-6 + 3 * 1048576.0 / (nodes == 1 ? 2e9 : 1e9);
+        for (const std::size_t count : {1U, 2U}) {
+            const Communicator channels{std::vector(count, first_ranks(4))};
+            const ExplicitRun run = run_explicitly(pairwise, shape_on(4, 4 / nodes), channels, 4_MiB, Waits::sends,
+                                                   topology, library, slow);
+            EXPECT_NEAR(run.time.value, expected, 1e-12);
+            const ExplicitRun at_once =
+                run_explicitly(direct, shape_on(4, 4 / nodes), channels, 4_MiB, Waits::sends, topology, library, slow);
+            EXPECT_NEAR(at_once.time.value, expected, 1e-12) << "to all peers together";
+        }
+    }
+}
+
 // Two messages of 5 MiB from 0 to 1 at once, over 10 GB/s straight on and as much on each of the detours. Adaptively
 // the first goes straight and the second round, after 2 us on links.
 TEST(explicit_run, messages_avoid_each_other_where_the_fabric_routes_adaptively) {

@@ -76,6 +76,21 @@ TEST(route_network, a_load_is_what_protocols_add_to_every_byte) {
     EXPECT_EQ(network.rate(wasteful), 4_GBps);
 }
 
+// 12 GB/s among three, of which one takes no more than 2: 5 for each of the others, and 10 when one of them is gone.
+TEST(route_network, leaves_to_others_what_a_capped_flow_does_not_take) {
+    const Topology topology = toy::fabric({12e9});
+    RouteNetwork network(topology);
+    const FlowId capped = network.start({}, route_of({0}), 1.0, 100_GB, 2_GBps);
+    const FlowId wide = network.start({}, route_of({0}), 1.0, 100_GB, 100_GBps);
+    network.start({}, route_of({0}), 1.0, 1_GB);
+    EXPECT_EQ(network.rate(capped), 2_GBps);
+    EXPECT_EQ(network.rate(wide), 5_GBps);
+    std::vector<FlowId> done;
+    network.advance(network.next_change(), done);
+    EXPECT_EQ(network.rate(capped), 2_GBps);
+    EXPECT_EQ(network.rate(wide), 10_GBps);
+}
+
 TEST(route_network, refuses_what_makes_no_sense) {
     const Topology topology = toy::fabric({10e9});
     RouteNetwork network(topology);
@@ -92,6 +107,7 @@ RC_GTEST_PROP(route_network, agrees_with_flow_network, ()) {
     Table<PatternId, Pattern> patterns;
     std::vector<Route> routes;
     std::vector<double> loads;
+    std::vector<BytesPerSecond> caps;
     const auto flows = *rc::gen::inRange<std::uint32_t>(1, 41);
     for (std::uint32_t f = 0; f < flows; ++f) {
         auto route = *rc::gen::unique<std::vector<std::uint32_t>>(
@@ -99,7 +115,8 @@ RC_GTEST_PROP(route_network, agrees_with_flow_network, ()) {
         routes.push_back(route_of(route));
         loads.push_back(*rc::gen::element(1.0, 1.0, 2.0, 1 / 0.93));
         std::sort(route.begin(), route.end());
-        Pattern pattern = toy::path(route);
+        caps.push_back({*rc::gen::weightedElement<double>({{4, toy::infinity}, {1, 3e9}, {1, 0.7e9}})});
+        Pattern pattern = toy::path(route, caps.back().value);
         for (LinkLoad& load : pattern.loads) load.load = loads.back();
         patterns.push_back(pattern);
     }
@@ -128,7 +145,7 @@ RC_GTEST_PROP(route_network, agrees_with_flow_network, ()) {
         now = now + Seconds{*rc::gen::element(0.0, 0.0, 0.01, 0.1)};
         drain(now);
         const Bytes bytes{1e9 * *rc::gen::inRange(1, 9)};
-        name[index(network.start(now, routes[started], loads[started], bytes))] = started;
+        name[index(network.start(now, routes[started], loads[started], bytes, caps[started]))] = started;
         twin_name[index(twin.start(now, PatternId(started), bytes))] = started;
     }
     drain(Instant::never());
