@@ -29,7 +29,8 @@ ExplicitRun all_to_all(const Topology& topology) {
 
 bool times_are_equal() {
     for (const char* const machine : {"frontier", "dgx-a100"}) {
-        const Topology topology = Machine::load(machine).topology(4);
+        Topology topology = Machine::load(machine).topology(4);
+        topology.routing = Routing::minimal;  // the twin takes no detours
         const std::uint32_t n = topology.ranks;
         const Seconds twin =
             testing_support::twin_time(*find_algorithm(Collective::all_to_all, "pairwise"), {.members = n, .nodes = 4},
@@ -57,13 +58,25 @@ void on_a_crossbar(benchmark::State& state) {
 }
 BENCHMARK(on_a_crossbar)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond)->Iterations(1);
 
-void on_frontier_nodes(benchmark::State& state) {
-    const Topology topology = Machine::load("frontier").topology(static_cast<std::uint32_t>(state.range(0)));
+void on_frontier_nodes(benchmark::State& state, Routing routing) {
+    Topology topology = Machine::load("frontier").topology(static_cast<std::uint32_t>(state.range(0)));
+    topology.routing = routing;
     ExplicitRun run;
     for (auto _ : state) run = all_to_all(topology);
     report(state, run);
 }
-BENCHMARK(on_frontier_nodes)->Arg(8)->Arg(32)->Arg(128)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(on_frontier_nodes, minimal, Routing::minimal)
+    ->Arg(8)
+    ->Arg(32)
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK_CAPTURE(on_frontier_nodes, adaptive, Routing::adaptive)
+    ->Arg(8)
+    ->Arg(32)
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 }  // namespace
 
