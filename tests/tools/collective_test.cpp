@@ -131,8 +131,17 @@ TEST(collective, refusals_say_what_there_is) {
     expect_refused("all_reduce --machine frontier --ranks 3 --order 0,1", "all 3 ranks, got 2");
     expect_refused("all_reduce --machine frontier --ranks 3 --order 0,1,1", "twice");
     expect_refused("all_reduce --machine frontier --ranks 8 --routing fast", "minimal, valiant, adaptive");
+    expect_refused("all_reduce --machine frontier --ranks 8 --background slingshot.globel=0.2", "slingshot.global");
     expect_refused("all_reduce --machine frontier --ranks 8 --background x=2", "below 1");
     expect_refused("all_reduce --machine frontier --ranks 8 --calls late", "blocking, queued");
+}
+
+// Two nodes of different groups are a global link apart, which others may load.
+TEST(collective, feels_where_its_nodes_are_and_who_else_sends) {
+    const std::string of = "point_to_point --machine frontier --ranks 2 --ranks-per-node 1 --calls queued --sizes ";
+    EXPECT_GT(time_of(of + "8 --placement scatter:2"), time_of(of + "8"));
+    EXPECT_GT(time_of(of + "1G --placement scatter:2 --routing minimal --background slingshot.global=0.9"),
+              2.0 * time_of(of + "1G --placement scatter:2 --routing minimal"));
 }
 
 // A table that the program wrote itself is met without error.

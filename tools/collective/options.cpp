@@ -9,6 +9,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/collective/sizes.hpp"
+#include "tools/fabric_options.hpp"
 #include "topologies/library_reader.hpp"
 
 namespace weft {
@@ -94,34 +95,6 @@ SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& mac
     return layout;
 }
 
-// "slingshot.global=0.3"
-std::pair<std::string, double> read_background(const std::string& text) {
-    const std::size_t equals = text.rfind('=');
-    double share = -1.0;
-    if (equals != text.npos) {
-        const char* const end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, share);
-        if (error != std::errc{} || stop != end) share = -1.0;
-    }
-    if (share >= 0.0 && share < 1.0) return {text.substr(0, equals), share};
-    throw po::error(
-        fmt::format("--background: expected CLASS=SHARE, a share of at least 0 and below 1; got \"{}\"", text));
-}
-
-Fabric read_fabric(const po::variables_map& arguments) {
-    Fabric fabric;
-    if (arguments.count("routing") > 0) {
-        const Words names{"minimal", "valiant", "adaptive"};
-        fabric.routing = find_routing(names[one_of(arguments, "routing", names)]);
-    }
-    if (arguments.count("background") > 0) {
-        for (const std::string& each : arguments["background"].as<Words>()) {
-            fabric.background.push_back(read_background(each));
-        }
-    }
-    return fabric;
-}
-
 }  // namespace
 
 const Library& library_named(const MachineInfo& machine, const std::string& name) {
@@ -147,15 +120,13 @@ void add_collective_options(po::options_description& options, po::positional_opt
         "algorithm", text("A"), "force an algorithm")("protocol", text("P"), "force a protocol")(
         "channels", count("C"), "force so many channels (default: as found on the links)")(
         "order", text("RANKS"), "force this order of the ranks, in one channel, as in 0,2,4-7,1,3")(
-        "routing", text("R"), "minimal, valiant or adaptive (default: the machine's)")(
-        "background", po::value<Words>()->value_name("CLASS=SHARE")->composing(),
-        "other traffic takes this share of the links of a class (may be repeated)")(
         "calls", text("HOW")->default_value("blocking"),
         "blocking: the host waits for each call; queued: it issues them back to back")(
         "format", text("F")->default_value("nccl"), "whose table and size convention: nccl or osu")(
         "explicit", po::bool_switch(), "every message a flow of its own; members do not keep step")(
         "explain", po::bool_switch(), "phases, bottlenecks and the candidates with their times")(
         "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows");
+    add_fabric_options(options);
     positional.add("op", 1);
 }
 
@@ -195,7 +166,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     CollectiveRequest request{.machine = Machine::load(text_of(arguments, "machine")), .op = op};
     request.library = &library_named(request.machine.info(), text_of(arguments, "library"));
     request.layout = read_layout(arguments, request.machine.info());
-    request.fabric = read_fabric(arguments);
+    request.fabric = fabric_option(arguments, request.machine.info(), request.layout.nodes());
     request.preference = {.algorithm = text_of(arguments, "algorithm"), .protocol = text_of(arguments, "protocol")};
     request.calls = calls_option(arguments);
     request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;

@@ -107,6 +107,7 @@ const Command collective{
         "  weft collective all_reduce --machine frontier --ranks 64 --sizes 1K:1G:4\n"
         "  weft collective all_gather --machine frontier --ranks 128 --sizes 64M --explain\n"
         "  weft collective all_reduce --machine frontier --ranks 64 --groups 8 --sizes 256M --json\n"
+        "  weft collective all_to_all --machine frontier --ranks 512 --placement scatter:8 --routing minimal\n"
         "  weft collective all_reduce --machine frontier --ranks 64 --compare measured.txt --plot times.svg\n"
         "  weft collective point_to_point --machine frontier --ranks 2 --ranks-per-node 1 --format osu",
     .options = options,
