@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "sim/base/check.hpp"
+#include "sim/collective/lowest_point.hpp"
 
 namespace weft {
 namespace {
@@ -129,7 +130,7 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     if (communicator.size() < 2) return;
     own_.clear();
     for (std::size_t c = 0; c < communicator.channels.size(); ++c) add_channel(phase, communicator, c);
-    for (const LinkLoad& load : loads(own_)) alone_ = std::min(alone_, topology_.link(load.link).bandwidth / load.load);
+    alone_ = std::min(alone_, rate(own_, detoured(own_)));
     sum_.add(own_);
     duty_ = phase.duty;
     const RankId first = communicator.channels.front().front();
@@ -139,57 +140,71 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     cap_ = (inside ? protocol_.rate_in_node : protocol_.rate_across) / peers;
 }
 
-// The share q of detoured bytes. The time of the busiest link, max over links of (fixed + (1 - q) minimal + q detour)
-// / bandwidth, is convex and piecewise linear in q.
+namespace {
+
+// What a link carries where the share q takes detours.
+template <class Traffic>
+double load_of(const Traffic& traffic, LinkId link, double q) {
+    return traffic.fixed[link] + (1.0 - q) * traffic.minimal[link] + q * traffic.detour[link];
+}
+
+}  // namespace
+
+// The share q of detoured bytes: the time of each link, (fixed + (1 - q) minimal + q detour) / bandwidth, is a straight
+// line over q.
 double PhaseTraffic::detoured(const Traffic& traffic) const {
     if (traffic.detour.used().empty()) return 0.0;
     if (topology_.routing == Routing::valiant) return 1.0;
-    double bound = 0.0;  // links that q does not touch
+    std::vector<Line> lines(1);  // the first: the busiest of the links that q does not touch
+    lines.reserve(1 + traffic.minimal.used().size() + traffic.detour.used().size());
     for (const LinkId link : traffic.fixed.used()) {
-        if (traffic.minimal[link] == 0.0 && traffic.detour[link] == 0.0) {
-            bound = std::max(bound, traffic.fixed[link] / topology_.link(link).bandwidth.value);
-        }
+        if (traffic.minimal[link] != 0.0 || traffic.detour[link] != 0.0) continue;
+        lines.front().at_zero =
+            std::max(lines.front().at_zero, load_of(traffic, link, 0.0) / topology_.link(link).bandwidth.value);
     }
-    const auto busiest = [&](double q) {
-        double most = bound;
-        const auto look = [&](LinkId link) {
-            const double load = traffic.fixed[link] + (1.0 - q) * traffic.minimal[link] + q * traffic.detour[link];
-            most = std::max(most, load / topology_.link(link).bandwidth.value);
-        };
-        for (const LinkId link : traffic.minimal.used()) look(link);
-        for (const LinkId link : traffic.detour.used()) look(link);
-        return most;
+    const auto add = [&](LinkId link) {
+        lines.push_back(
+            {.at_zero = load_of(traffic, link, 0.0) / topology_.link(link).bandwidth.value,
+             .slope = (traffic.detour[link] - traffic.minimal[link]) / topology_.link(link).bandwidth.value});
     };
-    double low = 0.0, high = 1.0;
-    for (int i = 0; i < 40; ++i) {  // thirds: (2/3)^40 = 1e-7
-        const double a = low + (high - low) / 3.0, b = high - (high - low) / 3.0;
-        if (busiest(a) <= busiest(b)) {
-            high = b;
-        } else {
-            low = a;
-        }
+    for (const LinkId link : traffic.minimal.used()) add(link);
+    for (const LinkId link : traffic.detour.used()) {
+        if (traffic.minimal[link] == 0.0) add(link);
     }
-    const double best = busiest(low);
-    return busiest(0.0) <= best * (1.0 + 1e-6) ? 0.0 : low;
+    return lowest_point(lines);
 }
 
-std::vector<LinkLoad> PhaseTraffic::loads(const Traffic& traffic) const {
-    const double q = detoured(traffic);
-    std::vector<LinkLoad> loads;
-    const auto add = [&](LinkId link) {
-        const double load = traffic.fixed[link] + (1.0 - q) * traffic.minimal[link] + q * traffic.detour[link];
-        if (load > 0.0) loads.push_back({link, load});
-    };
+// Of one flow on idle links.
+BytesPerSecond PhaseTraffic::rate(const Traffic& traffic, double detoured) const {
+    BytesPerSecond least{std::numeric_limits<double>::infinity()};
     for (const LinkLoads* part : {&traffic.fixed, &traffic.minimal, &traffic.detour}) {
-        for (const LinkId link : part->used()) add(link);
+        for (const LinkId link : part->used()) {
+            const double load = load_of(traffic, link, detoured);
+            if (load > 0.0) least = std::min(least, topology_.link(link).bandwidth / load);
+        }
     }
-    std::sort(loads.begin(), loads.end(), [](const LinkLoad& a, const LinkLoad& b) { return a.link < b.link; });
-    loads.erase(std::unique(loads.begin(), loads.end()), loads.end());  // a link of several parts stands there as often
+    return least;
+}
+
+// Page by page, so in the order of links.
+std::vector<LinkLoad> PhaseTraffic::loads(const Traffic& traffic, double detoured) const {
+    std::vector<LinkLoad> loads;
+    loads.reserve(traffic.fixed.used().size() + traffic.minimal.used().size() + traffic.detour.used().size());
+    for (std::size_t page = 0; page < traffic.fixed.pages(); ++page) {
+        if (!traffic.fixed.has_cells(page) && !traffic.minimal.has_cells(page) && !traffic.detour.has_cells(page)) {
+            continue;
+        }
+        const std::size_t end = std::min((page + 1) * LinkLoads::page_size, topology_.tail.size());
+        for (std::size_t i = page * LinkLoads::page_size; i < end; ++i) {
+            const LinkId link{static_cast<std::uint32_t>(i)};
+            if (const double load = load_of(traffic, link, detoured); load > 0.0) loads.push_back({link, load});
+        }
+    }
     return loads;
 }
 
 Pattern PhaseTraffic::pattern() const {
-    Pattern pattern{.loads = loads(sum_), .cap = cap_ * duty_, .alone = std::min(alone_, cap_) * duty_};
+    Pattern pattern{.loads = loads(sum_, detoured(sum_)), .cap = cap_ * duty_, .alone = std::min(alone_, cap_) * duty_};
     if (duty_ < 1.0) {
         for (const LinkLoad& load : pattern.loads) {
             pattern.cap = std::min(pattern.cap, topology_.link(load.link).bandwidth / load.load * duty_);

@@ -43,9 +43,13 @@ class LinkLoads {
     const std::vector<LinkId>& used() const { return used_; }
     void clear();
 
+    // Links page_size * i to page_size * (i + 1) - 1 are page i; those of a page without cells have no load.
+    static constexpr std::size_t page_size = 256;
+    std::size_t pages() const { return pages_.size(); }
+    bool has_cells(std::size_t page) const { return pages_[page] != nullptr; }
+
   private:
     static constexpr double unit = 1099511627776.0;
-    static constexpr std::size_t page_size = 256;
     using Page = std::array<Units, page_size>;
 
     Units units_of(LinkId link) const {
@@ -96,7 +100,8 @@ class PhaseTraffic {
     Message add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
     double detoured(const Traffic& traffic) const;
-    std::vector<LinkLoad> loads(const Traffic& traffic) const;
+    BytesPerSecond rate(const Traffic& traffic, double detoured) const;
+    std::vector<LinkLoad> loads(const Traffic& traffic, double detoured) const;
 
     const Topology& topology_;
     const ProtocolCost& protocol_;
