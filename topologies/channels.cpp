@@ -25,11 +25,15 @@ struct NodeMembers {
 std::vector<NodeMembers> by_node(const Topology& topology, const std::vector<RankId>& members) {
     std::vector<NodeMembers> nodes;
     std::map<std::uint32_t, std::size_t> place;
+    std::size_t last = 0;  // members of a node mostly follow one another
     for (const RankId rank : members) {
         const std::uint32_t node = topology.node_of(rank);
-        const auto [found, is_new] = place.try_emplace(node, nodes.size());
-        if (is_new) nodes.push_back({.node = node, .local = {}});
-        nodes[found->second].local.push_back(topology.local_of(rank));
+        if (nodes.empty() || nodes[last].node != node) {
+            const auto [found, is_new] = place.try_emplace(node, nodes.size());
+            if (is_new) nodes.push_back({.node = node, .local = {}});
+            last = found->second;
+        }
+        nodes[last].local.push_back(topology.local_of(rank));
     }
     for (NodeMembers& node : nodes) std::sort(node.local.begin(), node.local.end());
     return nodes;

@@ -60,6 +60,7 @@ GroupShape CollectiveSet::shape() const {
     const GroupShape first = shape_of(topology_, members(0));
     GroupShape shape = first;
     for (std::uint32_t group = 0; group < layout_.groups; ++group) {
+        if (group == 0 && layout_.order.empty()) continue;
         const std::vector<RankId> ranks = members(group);
         const GroupShape other = shape_of(topology_, ranks);
         // Groups that share a program but not a shape (12 ranks of 8 per node, say) have no blocks in common.

@@ -38,7 +38,7 @@ struct MachineInfo {
     std::optional<NodeNames> node_names;  // absent: nodes are known by their numbers only
 
     const Library& library() const { return libraries.front(); }
-    void prefer(std::string_view library);  // makes it the default; nothing for an unknown name
+    void prefer(std::string_view library);                        // makes it the default; nothing for an unknown name
     const Library* find_library(std::string_view library) const;  // null if the machine file has none of that name
 };
 

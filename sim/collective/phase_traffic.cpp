@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/collective/lowest_point.hpp"
@@ -58,6 +59,10 @@ void PhaseTraffic::Traffic::clear() {
     fixed.clear();
     minimal.clear();
     detour.clear();
+}
+
+bool PhaseTraffic::Traffic::is_empty() const {
+    return fixed.used().empty() && minimal.used().empty() && detour.used().empty();
 }
 
 PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
@@ -130,8 +135,15 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     if (communicator.size() < 2) return;
     own_.clear();
     for (std::size_t c = 0; c < communicator.channels.size(); ++c) add_channel(phase, communicator, c);
-    alone_ = std::min(alone_, rate(own_, detoured(own_)));
-    sum_.add(own_);
+    const double share = detoured(own_);
+    alone_ = std::min(alone_, rate(own_, share));
+    if (sum_.is_empty()) {
+        std::swap(sum_, own_);
+        lone_share_ = share;
+    } else {
+        sum_.add(own_);
+        lone_share_.reset();
+    }
     duty_ = phase.duty;
     const RankId first = communicator.channels.front().front();
     const bool inside = std::all_of(communicator.channels.front().begin(), communicator.channels.front().end(),
@@ -204,7 +216,9 @@ std::vector<LinkLoad> PhaseTraffic::loads(const Traffic& traffic, double detoure
 }
 
 Pattern PhaseTraffic::pattern() const {
-    Pattern pattern{.loads = loads(sum_, detoured(sum_)), .cap = cap_ * duty_, .alone = std::min(alone_, cap_) * duty_};
+    Pattern pattern{.loads = loads(sum_, lone_share_ ? *lone_share_ : detoured(sum_)),
+                    .cap = cap_ * duty_,
+                    .alone = std::min(alone_, cap_) * duty_};
     if (duty_ < 1.0) {
         for (const LinkLoad& load : pattern.loads) {
             pattern.cap = std::min(pattern.cap, topology_.link(load.link).bandwidth / load.load * duty_);

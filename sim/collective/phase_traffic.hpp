@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -91,6 +92,7 @@ class PhaseTraffic {
         explicit Traffic(const Topology& topology) : fixed(topology), minimal(topology), detour(topology) {}
         void add(const Traffic& other);
         void clear();
+        bool is_empty() const;
     };
     struct Message {
         Seconds latency;
@@ -109,6 +111,7 @@ class PhaseTraffic {
     std::vector<Message> messages_;  // of the channel being added
     BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
     BytesPerSecond cap_{std::numeric_limits<double>::infinity()};
+    std::optional<double> lone_share_;  // of detours, while sum_ is of one communicator
     double duty_ = 1.0;
     Seconds latency_;
 };
