@@ -39,14 +39,23 @@ std::string node_links_text(const TopologyFacts& facts) {
     return fmt::format("\nDirect links inside a node (GB/s nominal, one way)\n{}", table.text(2));
 }
 
+constexpr std::size_t widest = 120;  // line of ranks
+
 std::string rings_text(const RingFacts& rings) {
     if (rings.orders.empty() || rings.orders.front().size() < 2) return {};
     std::string text = fmt::format("\nRings inside a node: together {} nominal, {} achievable\n",
                                    to_text(rings.nominal), to_text(rings.bandwidth));
     for (const std::vector<RankId>& order : rings.orders) {
-        text += "  ";
-        for (const RankId rank : order) text += fmt::format("{} ", index(rank));
-        text.back() = '\n';
+        std::string line = " ";
+        for (const RankId rank : order) {
+            const std::string next = fmt::format(" {}", index(rank));
+            if (line.size() + next.size() > widest) {
+                text += line + "\n";
+                line = "   ";  // the ring goes on
+            }
+            line += next;
+        }
+        text += line + "\n";
     }
     return text;
 }

@@ -36,7 +36,6 @@ std::string title(const Case& c) {
     return std::string(name(c.algorithm->op)) + "_" + std::string(c.algorithm->name) + "_" +
            std::to_string(c.shape.members) + "_on_" + std::to_string(c.shape.nodes) + (c.shape.even ? "" : "_uneven");
 }
-void PrintTo(const Case& c, std::ostream* out) { *out << title(c); }
 
 // Shapes that make no difference to an algorithm are proven once.
 bool is_new(const Algorithm& algorithm, const GroupShape& shape, const std::vector<Case>& known) {
@@ -56,43 +55,65 @@ std::vector<GroupShape> shapes(std::uint32_t n) {
     return all;
 }
 
-std::vector<Case> cases() {
+std::vector<Case> cases(const Algorithm& algorithm) {
     std::vector<Case> all;
-    for (const Algorithm* const algorithm : collective::all()) {
-        for (std::uint32_t n = 2; n <= 17; ++n) {
-            for (const GroupShape& shape : shapes(n)) {
-                if (algorithm->runs(shape) && is_new(*algorithm, shape, all)) all.push_back({algorithm, shape});
-            }
+    for (std::uint32_t n = 2; n <= 17; ++n) {
+        for (const GroupShape& shape : shapes(n)) {
+            if (algorithm.runs(shape) && is_new(algorithm, shape, all)) all.push_back({&algorithm, shape});
         }
     }
     return all;
 }
 
-class every_algorithm : public testing::TestWithParam<Case> {
-  protected:
-    const Algorithm& algorithm = *GetParam().algorithm;
-    const GroupShape shape = GetParam().shape;
-    const std::uint32_t n = shape.members;
-    const std::vector<Transfer> transfers = algorithm.transfers(shape);
-    const std::vector<Phase> phases = algorithm.phases(shape);
+// An algorithm in one shape, both forms.
+struct Subject {
+    const Algorithm& algorithm;
+    GroupShape shape;
+    std::uint32_t n;
+    std::vector<Transfer> transfers;
+    std::vector<Phase> phases;
 };
-INSTANTIATE_TEST_SUITE_P(registered, every_algorithm, testing::ValuesIn(cases()),
-                         [](const auto& test) { return title(test.param); });
 
-TEST_P(every_algorithm, delivers_each_contribution_exactly_once) { EXPECT_EQ(fault(algorithm, shape, transfers), ""); }
+class every_algorithm : public testing::TestWithParam<const Algorithm*> {
+  protected:
+    void for_every_shape(void (*property)(const Subject&)) const {
+        const Algorithm& algorithm = *GetParam();
+        for (const Case& c : cases(algorithm)) {
+            SCOPED_TRACE(title(c));
+            property({algorithm, c.shape, c.shape.members, algorithm.transfers(c.shape), algorithm.phases(c.shape)});
+        }
+    }
+};
+INSTANTIATE_TEST_SUITE_P(registered, every_algorithm,
+                         testing::ValuesIn(collective::all().begin(), collective::all().end()), [](const auto& test) {
+                             return std::string(name(test.param->op)) + "_" + std::string(test.param->name);
+                         });
+
+void delivers_each_contribution_exactly_once(const Subject& subject) {
+    const auto& [algorithm, shape, n, transfers, phases] = subject;
+    EXPECT_EQ(fault(algorithm, shape, transfers), "");
+}
+TEST_P(every_algorithm, delivers_each_contribution_exactly_once) {
+    for_every_shape(delivers_each_contribution_exactly_once);
+}
 
 // The judge itself is judged, on transfers spread evenly over the algorithm.
 std::size_t stride(const std::vector<Transfer>& transfers) { return transfers.size() / 12 + 1; }
 
-TEST_P(every_algorithm, is_refuted_without_any_one_of_its_messages) {
+void is_refuted_without_any_one_of_its_messages(const Subject& subject) {
+    const auto& [algorithm, shape, n, transfers, phases] = subject;
     for (std::size_t lost = 0; lost < transfers.size(); lost += stride(transfers)) {
         auto fewer = transfers;
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(lost));
         EXPECT_NE(fault(algorithm, shape, fewer), "") << "without transfer " << lost;
     }
 }
+TEST_P(every_algorithm, is_refuted_without_any_one_of_its_messages) {
+    for_every_shape(is_refuted_without_any_one_of_its_messages);
+}
 
-TEST_P(every_algorithm, is_refuted_with_any_one_wrong_chunk) {
+void is_refuted_with_any_one_wrong_chunk(const Subject& subject) {
+    const auto& [algorithm, shape, n, transfers, phases] = subject;
     const std::uint32_t names = std::max(2u, chunk_names(algorithm, shape));
     for (std::size_t wrong = 0; wrong < transfers.size(); wrong += stride(transfers)) {
         auto mutated = transfers;
@@ -100,8 +121,10 @@ TEST_P(every_algorithm, is_refuted_with_any_one_wrong_chunk) {
         EXPECT_NE(fault(algorithm, shape, mutated), "") << "with another chunk in transfer " << wrong;
     }
 }
+TEST_P(every_algorithm, is_refuted_with_any_one_wrong_chunk) { for_every_shape(is_refuted_with_any_one_wrong_chunk); }
 
-TEST_P(every_algorithm, moves_the_same_bytes_between_the_same_pairs_in_both_forms) {
+void moves_the_same_bytes_between_the_same_pairs_in_both_forms(const Subject& subject) {
+    const auto& [algorithm, shape, n, transfers, phases] = subject;
     if (algorithm.needs == Needs::reducing_switch) return expect_switched(phases, transfers, shape, algorithm);
     std::map<std::uint32_t, Traffic> by_round;
     Traffic total;
@@ -133,8 +156,12 @@ TEST_P(every_algorithm, moves_the_same_bytes_between_the_same_pairs_in_both_form
     }
     EXPECT_EQ(by_round.size(), round) << "as many rounds in both forms";
 }
+TEST_P(every_algorithm, moves_the_same_bytes_between_the_same_pairs_in_both_forms) {
+    for_every_shape(moves_the_same_bytes_between_the_same_pairs_in_both_forms);
+}
 
-TEST_P(every_algorithm, says_which_rounds_reduce) {
+void says_which_rounds_reduce(const Subject& subject) {
+    const auto& [algorithm, shape, n, transfers, phases] = subject;
     if (is_pipeline_of_rounds(phases) || algorithm.needs == Needs::reducing_switch) {  // sums and results in one phase
         const auto reduces = [](const Transfer& t) { return t.reduce; };
         EXPECT_EQ(phases.front().reduce, std::any_of(transfers.begin(), transfers.end(), reduces));
@@ -150,6 +177,7 @@ TEST_P(every_algorithm, says_which_rounds_reduce) {
         round += phase.repeat;
     }
 }
+TEST_P(every_algorithm, says_which_rounds_reduce) { for_every_shape(says_which_rounds_reduce); }
 
 // The least that the busiest member must send, as a fraction of the message. All-reduce: Patarasuk and Yuan (2009),
 // 2 (n - 1)/n; the others: n - 1 of n blocks have to reach or leave each member, the root has to send everything.
@@ -177,7 +205,8 @@ double lower_bound(const Algorithm& algorithm, std::uint32_t n) {
     return both ? 1.0 : lower_bound(algorithm.op, n);
 }
 
-TEST_P(every_algorithm, never_sends_less_than_the_lower_bound) {
+void never_sends_less_than_the_lower_bound(const Subject& subject) {
+    const auto& [algorithm, shape, n, transfers, phases] = subject;
     std::vector<double> sent(n);
     for (const Transfer& t : transfers) sent[t.from] += 1.0 / algorithm.chunks(shape);
     EXPECT_GE(*std::max_element(sent.begin(), sent.end()), lower_bound(algorithm.op, n) - 1e-12);
@@ -189,8 +218,12 @@ TEST_P(every_algorithm, never_sends_less_than_the_lower_bound) {
         EXPECT_NEAR(duration(phases, n), bound, 1e-12) << "the ring is optimal";
     }
 }
+TEST_P(every_algorithm, never_sends_less_than_the_lower_bound) {
+    for_every_shape(never_sends_less_than_the_lower_bound);
+}
 
-TEST_P(every_algorithm, has_its_latencies_on_a_path_no_longer_than_its_rounds) {
+void has_its_latencies_on_a_path_no_longer_than_its_rounds(const Subject& subject) {
+    const auto& [algorithm, shape, n, transfers, phases] = subject;
     std::uint32_t hops = 0;
     for (const Phase& phase : phases) {
         EXPECT_GE(phase.hops + phase.hops_across, 1u);
@@ -199,6 +232,9 @@ TEST_P(every_algorithm, has_its_latencies_on_a_path_no_longer_than_its_rounds) {
         hops += phase.hops + phase.hops_across;
     }
     EXPECT_LE(hops, transfers.back().round + 1);
+}
+TEST_P(every_algorithm, has_its_latencies_on_a_path_no_longer_than_its_rounds) {
+    for_every_shape(has_its_latencies_on_a_path_no_longer_than_its_rounds);
 }
 
 TEST(algorithm, names_are_unique_per_operation) {
