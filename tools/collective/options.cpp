@@ -123,7 +123,8 @@ void add_collective_options(po::options_description& options, po::positional_opt
         "calls", text("HOW")->default_value("blocking"),
         "blocking: the host waits for each call; queued: it issues them back to back")(
         "format", text("F")->default_value("nccl"), "whose table and size convention: nccl or osu")(
-        "explicit", po::bool_switch(), "every message a flow of its own; members do not keep step")(
+        "explicit", po::bool_switch(),
+        "every message a flow of its own, sent one by one as blocking MPI does; no lock step")(
         "explain", po::bool_switch(), "phases, bottlenecks and the candidates with their times")(
         "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows");
     add_fabric_options(options);
