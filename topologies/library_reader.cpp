@@ -69,6 +69,8 @@ ProtocolCost read_cost(Field row) {
     cost.launch = row.duration("launch", Seconds{});
     cost.step_in_node = row.duration("step_in_node");
     cost.step_across = row.duration("step_across");
+    cost.post_in_node = row.duration("post_in_node", Seconds{});
+    cost.post_across = row.duration("post_across", Seconds{});
     cost.efficiency_in_node = read_efficiency(row, "efficiency_in_node", 1.0);
     cost.efficiency_across = read_efficiency(row, "efficiency_across", 1.0);
     cost.efficiency_shared = read_efficiency(row, "efficiency_shared", cost.efficiency_across);

@@ -23,7 +23,7 @@ struct Choice {
 
 // What a caller forces; empty: the library's choice.
 struct Preference {
-    std::string algorithm, protocol;
+    std::string algorithm{}, protocol{};
 };
 
 class GroupCosts {

@@ -28,6 +28,8 @@ struct ProtocolCost {
     std::vector<Collective> ops{};  // that the row is for; empty: all that the algorithm runs
     Seconds launch{};               // once per call, besides the library's
     Seconds step_in_node{}, step_across{};
+    // Of a member that sends to all others at once, for each message: it posts them one after another.
+    Seconds post_in_node{}, post_across{};
     double efficiency_in_node = 1.0;
     double efficiency_across = 1.0;
     double efficiency_shared = 1.0;  // the same where several groups go through one NIC

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -127,8 +128,21 @@ void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communica
         latency_ = std::max(latency_, phase.peer == Peer::shift ? worst_cycle(latencies, phase.distance, phase.hops)
                                                                 : worst_window(latencies, phase.hops));
     } else {
-        latency_ = std::max(latency_, std::max(in_node, across) * phase.hops);
+        const Seconds posts = phase.peer == Peer::all ? posting(order) : Seconds{};
+        latency_ = std::max(latency_, posts + std::max(in_node, across) * phase.hops);
     }
+}
+
+// Until a member has posted a message to every other one: the longest of all members.
+Seconds PhaseTraffic::posting(std::span<const RankId> order) const {
+    std::map<std::uint32_t, std::uint32_t> on_node;
+    for (const RankId rank : order) ++on_node[topology_.node_of(rank)];
+    Seconds longest;
+    for (const auto& [node, members] : on_node) {
+        const double near = members - 1.0, far = static_cast<double>(order.size() - members);
+        longest = std::max(longest, protocol_.post_in_node * near + protocol_.post_across * far);
+    }
+    return longest;
 }
 
 void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {

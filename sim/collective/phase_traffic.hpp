@@ -81,7 +81,8 @@ class PhaseTraffic {
 
     // Of the slowest channel: messages that follow one another (shift, chain) along the worst `hops` in a row, round
     // the ring as often as need be; for listed edges `hops` times the slowest message in a node and `hops_across` times
-    // the slowest between nodes; otherwise `hops` times the slowest message. A message takes the protocol's step and
+    // the slowest between nodes; otherwise `hops` times the slowest message,
+    // and for Peer::all the posting of all messages of a member before. A message takes the protocol's step and
     // the latencies of its links.
     Seconds latency() const { return latency_; }
 
@@ -100,6 +101,7 @@ class PhaseTraffic {
     };
 
     Message add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
+    Seconds posting(std::span<const RankId> order) const;
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
     double detoured(const Traffic& traffic) const;
     BytesPerSecond rate(const Traffic& traffic, double detoured) const;

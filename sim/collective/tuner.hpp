@@ -20,10 +20,10 @@
 namespace weft {
 
 struct TunerRow {
-    std::string algorithm;  // "ring" or "tree"
-    std::string protocol;
-    Seconds base, in_node, across;
-    Seconds post;                      // a message's least time in a node of a group that spans nodes
+    std::string algorithm{};  // "ring" or "tree"
+    std::string protocol{};
+    Seconds base{}, in_node{}, across{};
+    Seconds post{};                    // a message's least time in a node of a group that spans nodes
     double ratio_few = 1.0;            // of the bus bandwidth, on one or two nodes
     double ratio_many = 1.0;           // on more
     std::vector<double> correction{};  // by size; the last stands for all larger; empty: 1

@@ -129,6 +129,20 @@ TEST(phase_traffic, latency_is_that_of_the_slowest_group) {
     EXPECT_DOUBLE_EQ(traffic.latency().value, 5e-6);
 }
 
+// Five ranks, 0 1 | 2 3 | 4: rank 4 posts four messages across, 4 x 2 us; the others one in the node and three across,
+// 0.5 + 3 x 2 us. The last message then takes its 5 us.
+TEST(phase_traffic, messages_to_all_are_posted_one_after_another) {
+    const Topology topology = toy_crossbar(5, 2, 10_GBps, 0_us);
+    const ProtocolCost protocol{
+        .step_in_node = 1_us, .step_across = 5_us, .post_in_node = Seconds{0.5e-6}, .post_across = 2_us};
+    PhaseTraffic traffic(topology, protocol);
+    traffic.add({.peer = Peer::all}, {{ranks({0, 1, 2, 3, 4})}});
+    EXPECT_DOUBLE_EQ(traffic.latency().value, 13e-6);
+    PhaseTraffic one_peer(topology, protocol);
+    one_peer.add({.peer = Peer::shift}, {{ranks({0, 1, 2, 3, 4})}});
+    EXPECT_DOUBLE_EQ(one_peer.latency().value, 5e-6);
+}
+
 // Against a twin that adds into a plain array, for any groups and channels.
 RC_GTEST_PROP(phase_traffic, loads_are_the_sum_over_all_messages, ()) {
     const Topology topology = toy_crossbar(16, 4, 10_GBps, 1_us);
