@@ -54,12 +54,14 @@ void PhaseTraffic::Traffic::add(const Traffic& other) {
     fixed.add(other.fixed);
     minimal.add(other.minimal);
     detour.add(other.detour);
+    undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
 }
 
 void PhaseTraffic::Traffic::clear() {
     fixed.clear();
     minimal.clear();
     detour.clear();
+    undecided.clear();
 }
 
 bool PhaseTraffic::Traffic::is_empty() const {
@@ -82,11 +84,12 @@ PhaseTraffic::Message PhaseTraffic::add_message(RankId from, RankId to, std::uin
     LinkLoads& minimal = detours > 0 ? own_.minimal : own_.fixed;
     for (const LinkId link : route.links()) minimal.add(link, load);
     Seconds latency = topology_.latency(route);
-    const LinkLoads::Units part = detours > 0 ? LinkLoads::units(share / efficiency / detours) : 0;
-    for (std::uint32_t i = 0; i < detours; ++i) {
-        const Route detour = topology_.router->detour(from, to, channel, i);
-        for (const LinkId link : detour.links()) own_.detour.add(link, part);
-        if (topology_.routing == Routing::valiant) latency = std::max(latency, topology_.latency(detour));
+    if (detours > 0) {
+        own_.undecided.push_back(
+            {from, to, static_cast<std::uint32_t>(channel), detours, LinkLoads::units(share / efficiency / detours)});
+    }
+    for (std::uint32_t i = 0; i < detours && topology_.routing == Routing::valiant; ++i) {
+        latency = std::max(latency, topology_.latency(topology_.router->detour(from, to, channel, i)));
     }
     return {(across ? protocol_.step_across : protocol_.step_in_node) + latency, across};
 }
@@ -176,11 +179,45 @@ double load_of(const Traffic& traffic, LinkId link, double q) {
 
 }  // namespace
 
+// Whether a detour can avoid the link: all routes between two ranks use the same links inside nodes and at their ports.
+bool PhaseTraffic::is_of_network(LinkId link) const {
+    const NodeKind tail = topology_.node_kind[topology_.tail[link]], head = topology_.node_kind[topology_.head[link]];
+    return (tail == NodeKind::network_switch || head == NodeKind::network_switch) && tail != NodeKind::nic &&
+           head != NodeKind::nic;
+}
+
+// Whether the busiest link is one that detours can relieve.
+bool PhaseTraffic::may_gain(const Traffic& traffic) const {
+    double relieved = 0.0, other = 0.0;
+    const auto look = [&](LinkId link) {
+        double& most = traffic.minimal[link] > 0.0 && is_of_network(link) ? relieved : other;
+        most = std::max(most, load_of(traffic, link, 0.0) / topology_.link(link).bandwidth.value);
+    };
+    for (const LinkId link : traffic.fixed.used()) look(link);
+    for (const LinkId link : traffic.minimal.used()) look(link);
+    return relieved > other;
+}
+
+void PhaseTraffic::route_detours(Traffic& traffic) const {
+    for (const Divertible& message : traffic.undecided) {
+        for (std::uint32_t i = 0; i < message.detours; ++i) {
+            const Route detour = topology_.router->detour(message.from, message.to, message.channel, i);
+            for (const LinkId link : detour.links()) traffic.detour.add(link, message.part);
+        }
+    }
+    traffic.undecided.clear();
+}
+
 // The share q of detoured bytes: the time of each link, (fixed + (1 - q) minimal + q detour) / bandwidth, is a straight
 // line over q.
-double PhaseTraffic::detoured(const Traffic& traffic) const {
+double PhaseTraffic::detoured(Traffic& traffic) const {
+    const bool always = topology_.routing == Routing::valiant;
+    if (!traffic.undecided.empty()) {
+        if (!always && !may_gain(traffic)) return 0.0;
+        route_detours(traffic);
+    }
     if (traffic.detour.used().empty()) return 0.0;
-    if (topology_.routing == Routing::valiant) return 1.0;
+    if (always) return 1.0;
     std::vector<Line> lines(1);  // the first: the busiest of the links that q does not touch
     lines.reserve(1 + traffic.minimal.used().size() + traffic.detour.used().size());
     for (const LinkId link : traffic.fixed.used()) {
@@ -229,7 +266,7 @@ std::vector<LinkLoad> PhaseTraffic::loads(const Traffic& traffic, double detoure
     return loads;
 }
 
-Pattern PhaseTraffic::pattern() const {
+Pattern PhaseTraffic::pattern() {
     Pattern pattern{.loads = loads(sum_, lone_share_ ? *lone_share_ : detoured(sum_)),
                     .cap = cap_ * duty_,
                     .alone = std::min(alone_, cap_) * duty_};

@@ -77,19 +77,26 @@ class PhaseTraffic {
     // rate, and for a phase with duty < 1 that share of the rate that an idle network gives.
     // Where the fabric routes adaptively, the share of each message that takes detours is the smallest that makes the
     // busiest link least busy (one share for the phase).
-    Pattern pattern() const;
+    Pattern pattern();
 
     // Of the slowest channel: messages that follow one another (shift, chain) along the worst `hops` in a row, round
     // the ring as often as need be; for listed edges `hops` times the slowest message in a node and `hops_across` times
-    // the slowest between nodes; otherwise `hops` times the slowest message,
-    // and for Peer::all the posting of all messages of a member before. A message takes the protocol's step and
-    // the latencies of its links.
+    // the slowest between nodes; otherwise `hops` times the slowest message, and for Peer::all the posting of all
+    // messages of a member before. A message takes the protocol's step and the latencies of its links.
     Seconds latency() const { return latency_; }
 
   private:
-    // What messages load: by minimal routes; for those that have detours both ways are kept apart.
+    // A message that has detours, and what it loads each with.
+    struct Divertible {
+        RankId from{}, to{};
+        std::uint32_t channel = 0, detours = 0;
+        LinkLoads::Units part = 0;
+    };
+    // What messages load: by minimal routes; for those that have detours both ways are kept apart. Detours are routed
+    // only where they might help: `undecided` are the messages whose detours are not in `detour`.
     struct Traffic {
         LinkLoads fixed, minimal, detour;
+        std::vector<Divertible> undecided;
         explicit Traffic(const Topology& topology) : fixed(topology), minimal(topology), detour(topology) {}
         void add(const Traffic& other);
         void clear();
@@ -103,7 +110,10 @@ class PhaseTraffic {
     Message add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
     Seconds posting(std::span<const RankId> order) const;
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
-    double detoured(const Traffic& traffic) const;
+    bool is_of_network(LinkId link) const;
+    bool may_gain(const Traffic& traffic) const;
+    void route_detours(Traffic& traffic) const;
+    double detoured(Traffic& traffic) const;
     BytesPerSecond rate(const Traffic& traffic, double detoured) const;
     std::vector<LinkLoad> loads(const Traffic& traffic, double detoured) const;
 
