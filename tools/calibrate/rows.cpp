@@ -41,7 +41,7 @@ std::vector<Hold> read_holds(const po::variables_map& arguments) {
     return holds;
 }
 
-bool is_held(const Measurement& row, const std::vector<Hold>& holds) {
+bool is_held(const CollectiveMeasurement& row, const std::vector<Hold>& holds) {
     return std::ranges::any_of(holds, [&](const Hold& hold) {
         if (hold.key == "op") return find_collective(hold.value) == row.op;
         const Bytes value = hold.key == "ranks"   ? Bytes{static_cast<double>(row.ranks)}
@@ -53,7 +53,7 @@ bool is_held(const Measurement& row, const std::vector<Hold>& holds) {
 }
 
 // Ranks and nodes of a row, checked against the machine; the message of what is wrong, or "".
-std::string place(Measurement& row, const MachineInfo& machine) {
+std::string place(CollectiveMeasurement& row, const MachineInfo& machine) {
     if (row.ranks == 0) return "the table does not tell among how many ranks: say --ranks";
     if (row.nodes == 0) row.nodes = divide_up(row.ranks, machine.accelerators_per_node);
     if (row.nodes > machine.nodes)
@@ -92,7 +92,7 @@ MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& ma
         for (const SkippedRow& row : table.skipped) {
             fmt::print(stderr, "{}:{}: skipped: {}\n", file, row.line, row.why);
         }
-        for (Measurement& row : of_one_kind(table, table.rows, library.name)) {
+        for (CollectiveMeasurement& row : of_one_kind(table, table.rows, library.name)) {
             if (std::string wrong = place(row, machine.info()); !wrong.empty()) {
                 errors.push_back({.file = file, .line = row.line, .column = 1, .key = {}, .message = std::move(wrong)});
                 continue;

@@ -16,7 +16,7 @@ namespace {
     throw ConfigError({{.file = table.file, .line = 0, .column = 0, .key = {}, .message = std::move(message)}});
 }
 
-std::string described(const Measurement& row) {
+std::string described(const CollectiveMeasurement& row) {
     std::string text(name(row.op));
     if (row.ranks > 0) text += fmt::format(" among {} ranks", row.ranks);
     if (row.nodes > 0) text += fmt::format(" on {} node{}", row.nodes, row.nodes == 1 ? "" : "s");
@@ -55,10 +55,10 @@ ErrorSummary summarize(std::vector<double> errors) {
     return summary;
 }
 
-std::vector<Measurement> matching(const MeasurementTable& table, const CollectiveRequest& request) {
-    std::vector<Measurement> rows;
+std::vector<CollectiveMeasurement> matching(const MeasurementTable& table, const CollectiveRequest& request) {
+    std::vector<CollectiveMeasurement> rows;
     std::set<std::string> there;
-    for (const Measurement& row : table.rows) {
+    for (const CollectiveMeasurement& row : table.rows) {
         there.insert(described(row));
         const bool same_ranks = row.ranks == 0 || row.ranks == request.layout.members();
         const bool same_nodes = row.nodes == 0 || row.nodes == request.layout.nodes();
@@ -71,10 +71,10 @@ std::vector<Measurement> matching(const MeasurementTable& table, const Collectiv
     return of_one_kind(table, std::move(rows), request.library->name);
 }
 
-Comparison compare(std::span<const Measurement> measurements, std::span<const CollectiveRow> rows) {
+Comparison compare(std::span<const CollectiveMeasurement> measurements, std::span<const CollectiveRow> rows) {
     Comparison comparison;
     std::vector<double> errors;
-    for (const Measurement& measured : measurements) {
+    for (const CollectiveMeasurement& measured : measurements) {
         const auto same = [&](const CollectiveRow& row) { return row.message == measured.size; };
         const auto row = std::find_if(rows.begin(), rows.end(), same);
         WEFT_CHECK(row != rows.end(), "every size measured is predicted");

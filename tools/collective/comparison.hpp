@@ -34,9 +34,9 @@ struct Comparison {
 
 // The measurements of the request's operation, ranks and nodes (where the table tells) and library (where it tells of
 // several). Throws ConfigError if there are none, or if they are of several variants.
-std::vector<Measurement> matching(const MeasurementTable& table, const CollectiveRequest& request);
+std::vector<CollectiveMeasurement> matching(const MeasurementTable& table, const CollectiveRequest& request);
 
 // `rows` are predictions of at least the sizes of `measurements`.
-Comparison compare(std::span<const Measurement> measurements, std::span<const CollectiveRow> rows);
+Comparison compare(std::span<const CollectiveMeasurement> measurements, std::span<const CollectiveRow> rows);
 
 }  // namespace weft

@@ -29,7 +29,7 @@ void options(po::options_description& options, po::positional_options_descriptio
 }
 
 // What of the table the request is about; the request then asks for the sizes that were measured.
-std::vector<Measurement> measurements(const po::variables_map& arguments, CollectiveRequest& request) {
+std::vector<CollectiveMeasurement> measurements(const po::variables_map& arguments, CollectiveRequest& request) {
     MeasurementHints hints = measurement_hints(arguments);
     hints.op = request.op;
     hints.ranks = request.layout.members();
@@ -38,15 +38,16 @@ std::vector<Measurement> measurements(const po::variables_map& arguments, Collec
     for (const SkippedRow& row : table.skipped) {
         fmt::print(stderr, "{}:{}: skipped: {}\n", table.file, row.line, row.why);
     }
-    std::vector<Measurement> rows = matching(table, request);
+    std::vector<CollectiveMeasurement> rows = matching(table, request);
     std::vector<Bytes>& messages = request.messages;
     if (!arguments["sizes"].defaulted()) {
-        std::erase_if(rows, [&](const Measurement& row) { return std::ranges::count(messages, row.size) == 0; });
+        std::erase_if(rows,
+                      [&](const CollectiveMeasurement& row) { return std::ranges::count(messages, row.size) == 0; });
         if (rows.empty()) throw po::error("--sizes: none of these was measured");
         return rows;
     }
     messages.clear();
-    for (const Measurement& row : rows) messages.push_back(row.size);
+    for (const CollectiveMeasurement& row : rows) messages.push_back(row.size);
     std::ranges::sort(messages);
     messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
     return rows;
@@ -78,7 +79,7 @@ void check_options(const po::variables_map& arguments) {
 Exit run(const po::variables_map& arguments) {
     check_options(arguments);
     CollectiveRequest request = collective_request(arguments);
-    std::vector<Measurement> measured;
+    std::vector<CollectiveMeasurement> measured;
     if (arguments.count("compare") > 0) measured = measurements(arguments, request);
     const std::vector<CollectiveRow> rows = predict(request);
     const auto comparison = measured.empty() ? std::nullopt : std::optional(compare(measured, rows));

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 double error_of(Seconds predicted, const CalibrationRow& row) { return predicted / row.measured.time - 1.0; }
 
-std::string group_text(const Measurement& row) {
+std::string group_text(const CollectiveMeasurement& row) {
     return fmt::format("{} among {} ranks on {} node{}", name(row.op), row.ranks, row.nodes, row.nodes == 1 ? "" : "s");
 }
 
@@ -123,7 +123,7 @@ std::string calibration_json(const Calibration& calibration, const MeasuredRows&
     }
     json["rows"] = Json::array();
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        const Measurement& row = rows.rows[i].measured;
+        const CollectiveMeasurement& row = rows.rows[i].measured;
         const FittedTime& time = calibration.times[i];
         json["rows"].push_back({{"file", rows.files[i]},
                                 {"line", row.line},

@@ -83,7 +83,7 @@ class Calibrator {
 Calibrator::Calibrator(const Machine& machine, const Library& library, const CalibrationTask& task)
     : library_(library), task_(task) {
     for (const CalibrationRow& row : task.rows) {
-        const Measurement& measured = row.measured;
+        const CollectiveMeasurement& measured = row.measured;
         std::unique_ptr<MeasuredGroup>& group = known_[{measured.ranks, measured.nodes}];
         if (!group) {
             const SetLayout layout{.ranks = measured.ranks, .ranks_per_node = measured.ranks / measured.nodes};
@@ -97,7 +97,7 @@ std::vector<Assignment> Calibrator::assign(const Library& library) {
     std::map<const MeasuredGroup*, GroupCosts> costs;
     Assignments assignments;
     for (std::size_t i = 0; i < task_.rows.size(); ++i) {
-        const Measurement& measured = task_.rows[i].measured;
+        const CollectiveMeasurement& measured = task_.rows[i].measured;
         const auto known = costs.try_emplace(groups_[i], groups_[i]->costs(library)).first;
         const auto choice = known->second.choose(measured.op, measured.size, task_.preference);
         if (!choice) {

@@ -24,8 +24,8 @@ namespace weft {
 enum class Constant : std::uint8_t { launch, step, efficiency, rate };
 
 struct CalibrationRow {
-    Measurement measured;  // ranks and nodes are told, ranks fill the nodes evenly
-    bool is_held = false;  // not fitted, only predicted
+    CollectiveMeasurement measured;  // ranks and nodes are told, ranks fill the nodes evenly
+    bool is_held = false;            // not fitted, only predicted
 };
 
 struct CalibrationTask {

@@ -108,7 +108,7 @@ class CsvReader {
     }
 
     // The size of the full buffer; 0 after an error.
-    Bytes message(const CsvRow& row, const Measurement& read) {
+    Bytes message(const CsvRow& row, const CollectiveMeasurement& read) {
         const Bytes size{positive(row, size_)};
         const bool in_parts = read.op == Collective::all_gather || read.op == Collective::all_to_all;
         if (!in_parts) return size;
@@ -135,7 +135,7 @@ class CsvReader {
     }
 
     // By the time, or by a bandwidth where there is none; 0 if the row has neither.
-    Seconds time(const CsvRow& row, const Measurement& read) {
+    Seconds time(const CsvRow& row, const CollectiveMeasurement& read) {
         if (time_) {
             const Seconds time{positive(row, time_->column) * time_->unit};
             if (time > Seconds{}) return time;
@@ -164,15 +164,15 @@ class CsvReader {
             errors_.add(row.line, fmt::format("no collective is called \"{}\"", excerpt(row.cells[*op_])));
             return;
         }
-        Measurement read{.op = *op,
-                         .ranks = count(row, ranks_, hints_.ranks),
-                         .nodes = count(row, nodes_, hints_.nodes),
-                         .size = {},
-                         .time = {},
-                         .library = text_of(row, csv_.find("library")),
-                         .machine = text_of(row, csv_.find("machine")),
-                         .variant = variant(row),
-                         .line = row.line};
+        CollectiveMeasurement read{.op = *op,
+                                   .ranks = count(row, ranks_, hints_.ranks),
+                                   .nodes = count(row, nodes_, hints_.nodes),
+                                   .size = {},
+                                   .time = {},
+                                   .library = text_of(row, csv_.find("library")),
+                                   .machine = text_of(row, csv_.find("machine")),
+                                   .variant = variant(row),
+                                   .line = row.line};
         read.size = message(row, read);
         read.time = time(row, read);
         if (read.size > Bytes{} && read.time > Seconds{}) {

@@ -27,7 +27,7 @@
 
 namespace weft {
 
-struct Measurement {
+struct CollectiveMeasurement {
     Collective op{};
     std::uint32_t ranks = 0, nodes = 0;  // 0: not told
     Bytes size;                          // of the full buffer
@@ -43,8 +43,8 @@ struct SkippedRow {
 
 struct MeasurementTable {
     std::string file;
-    std::vector<Measurement> rows;    // in the order of the file
-    std::vector<SkippedRow> skipped;  // that have no size or no time
+    std::vector<CollectiveMeasurement> rows;  // in the order of the file
+    std::vector<SkippedRow> skipped;          // that have no size or no time
 };
 
 enum class Place : std::uint8_t { out_of_place, in_place };  // which of the two columns of nccl-tests
@@ -64,7 +64,7 @@ MeasurementTable parse_measurements(std::string file, std::string_view text, con
 
 // Of `rows` of `table` those of a library, where they are of several ("cray-mpich" also names "Cray MPICH 8.1.29").
 // Throws ConfigError if none is left, or if what is left was measured in several variants.
-std::vector<Measurement> of_one_kind(const MeasurementTable& table, std::vector<Measurement> rows,
-                                     std::string_view library);
+std::vector<CollectiveMeasurement> of_one_kind(const MeasurementTable& table, std::vector<CollectiveMeasurement> rows,
+                                               std::string_view library);
 
 }  // namespace weft

@@ -23,18 +23,18 @@ std::string list(const std::set<std::string>& texts) {
 
 }  // namespace
 
-std::vector<Measurement> of_one_kind(const MeasurementTable& table, std::vector<Measurement> rows,
-                                     std::string_view library) {
+std::vector<CollectiveMeasurement> of_one_kind(const MeasurementTable& table, std::vector<CollectiveMeasurement> rows,
+                                               std::string_view library) {
     TableErrors errors(table.file);
     std::set<std::string> libraries, variants;
-    for (const Measurement& row : rows) libraries.insert(row.library);
+    for (const CollectiveMeasurement& row : rows) libraries.insert(row.library);
     if (libraries.size() > 1) {
-        std::erase_if(rows, [&](const Measurement& row) { return !names_library(row.library, library); });
+        std::erase_if(rows, [&](const CollectiveMeasurement& row) { return !names_library(row.library, library); });
     }
     if (rows.empty()) {
         errors.fail(0, fmt::format("nothing measured with {}; the table has: {}", library, list(libraries)));
     }
-    for (const Measurement& row : rows) variants.insert(row.variant);
+    for (const CollectiveMeasurement& row : rows) variants.insert(row.variant);
     if (variants.size() > 1) {
         errors.fail(0, fmt::format("measured in several ways; choose one by --where COLUMN=VALUE: {}", list(variants)));
     }

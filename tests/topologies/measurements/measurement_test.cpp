@@ -95,7 +95,7 @@ TEST(measurements, finds_the_columns_of_csv_by_name) {
                            "machine,library,collective,nnodes,ranks,size_bytes,time_us_oop,time_us_ip,variant\n"
                            "\"A, \"\"B\"\"\",NCCL,allreduce,2,8,1024,20.35,20.32,hook on\n");
     ASSERT_EQ(table.rows.size(), 1U);
-    const Measurement& row = table.rows.front();
+    const CollectiveMeasurement& row = table.rows.front();
     EXPECT_EQ(row.machine, "A, \"B\"");
     EXPECT_EQ(row.library, "NCCL");
     EXPECT_EQ(row.op, Collective::all_reduce);
@@ -199,7 +199,7 @@ TEST(measurements, no_input_breaks_the_readers) {
         MeasurementHints hints;
         if (below(2) == 0) hints = {.op = Collective::all_gather, .ranks = 8, .convention = SizeConvention::osu};
         try {
-            for (const Measurement& row : parse_measurements("fuzz", text, hints).rows) {
+            for (const CollectiveMeasurement& row : parse_measurements("fuzz", text, hints).rows) {
                 EXPECT_GT(row.time.value, 0.0);
                 EXPECT_GT(row.size.value, 0.0);
             }
