@@ -146,7 +146,7 @@ MeasurementHints measurement_hints(const po::variables_map& arguments) {
         hints.convention =
             one_of(arguments, "convention", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
     }
-    hints.place = one_of(arguments, "place", {"out", "in"}) == 0 ? Place::out_of_place : Place::in_place;
+    hints.place = one_of(arguments, "place", {"out", "in"}) == 0 ? ResultPlace::out_of_place : ResultPlace::in_place;
     if (arguments.count("where") == 0) return hints;
     for (const std::string& each : arguments["where"].as<Words>()) {
         const std::size_t equals = each.find('=');

@@ -27,10 +27,10 @@ Cell first_of(const CsvTable& table, const Names& names) {
 }
 
 // "time_us_median": microseconds. The first that is for no other place, smallest or largest value.
-std::optional<TimeColumn> time_column(const CsvTable& table, Place place) {
+std::optional<TimeColumn> time_column(const CsvTable& table, ResultPlace place) {
     constexpr std::array<std::pair<std::string_view, double>, 4> units{
         {{"time_s", 1.0}, {"time_ms", 1e-3}, {"time_us", 1e-6}, {"time_ns", 1e-9}}};
-    const std::string_view other = place == Place::in_place ? "_oop" : "_ip";
+    const std::string_view other = place == ResultPlace::in_place ? "_oop" : "_ip";
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const std::string& name = table.columns[i];
         if (name.ends_with(other) || name.ends_with("_min") || name.ends_with("_max")) continue;
@@ -52,7 +52,7 @@ class CsvReader {
         size_ = first_of(csv_, {"size_bytes", "bytes", "size"});
         convention_ = first_of(csv_, {"convention", "size_convention"});
         time_ = time_column(csv_, hints.place);
-        const std::string suffix = hints.place == Place::in_place ? "_ip" : "_oop";
+        const std::string suffix = hints.place == ResultPlace::in_place ? "_ip" : "_oop";
         const std::string algbw = "algbw" + suffix, busbw = "busbw" + suffix;
         algbw_ = first_of(csv_, {"algbw", "algbw_gbps", algbw});
         busbw_ = first_of(csv_, {"busbw", "busbw_gbps", busbw});

@@ -47,14 +47,14 @@ struct MeasurementTable {
     std::vector<SkippedRow> skipped;          // that have no size or no time
 };
 
-enum class Place : std::uint8_t { out_of_place, in_place };  // which of the two columns of nccl-tests
+enum class ResultPlace : std::uint8_t { out_of_place, in_place };  // which of the two columns of nccl-tests
 
 // What a file may leave out (what it does tell counts), and which of its rows are wanted.
 struct MeasurementHints {
     std::optional<Collective> op{};
     std::uint32_t ranks = 0, nodes = 0;  // 0: unknown
     std::optional<SizeConvention> convention{};
-    Place place = Place::out_of_place;
+    ResultPlace place = ResultPlace::out_of_place;
     std::vector<std::pair<std::string, std::string>> where{};  // CSV: only rows with these values in these columns
 };
 

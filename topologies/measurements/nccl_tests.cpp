@@ -24,7 +24,7 @@ std::vector<std::string_view> names(std::string_view comment) {
 }
 
 // Nothing if the comment names no columns.
-std::optional<Columns> find_columns(std::string_view comment, Place place) {
+std::optional<Columns> find_columns(std::string_view comment, ResultPlace place) {
     const std::vector<std::string_view> found = names(comment);
     Columns columns{.size = 0, .time = 0, .count = found.size()};
     std::size_t times = 0;
@@ -35,7 +35,7 @@ std::optional<Columns> find_columns(std::string_view comment, Place place) {
             has_size = true;
         }
         if (found[i] == "busbw") has_bandwidth = true;
-        if (found[i] == "time" && times++ == (place == Place::in_place ? 1U : 0U)) columns.time = i;
+        if (found[i] == "time" && times++ == (place == ResultPlace::in_place ? 1U : 0U)) columns.time = i;
     }
     if (!has_size || !has_bandwidth || times == 0) return std::nullopt;
     if (columns.time == 0) columns.count = 0;  // the place that was asked for is not there

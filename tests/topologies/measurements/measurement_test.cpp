@@ -54,7 +54,7 @@ TEST(measurements, reads_the_table_of_nccl_tests) {
 
 TEST(measurements, reads_times_in_place_if_asked) {
     const MeasurementTable table =
-        parse_measurements("run.txt", nccl_output, {.op = Collective::all_reduce, .place = Place::in_place});
+        parse_measurements("run.txt", nccl_output, {.op = Collective::all_reduce, .place = ResultPlace::in_place});
     EXPECT_DOUBLE_EQ(table.rows.at(1).time.value, 81.31e-6);
 }
 
