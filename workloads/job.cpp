@@ -23,6 +23,7 @@ Shard Job::shard() const {
             .element_bytes = element_bytes(precision),
             .attention = attention,
             .sequence_parallel = sequence_parallel,
+            .dropout = dropout,
             .context = layout.context,
             .expert = layout.expert,
             .expert_tensor = layout.expert_tensor,

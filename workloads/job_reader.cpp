@@ -138,8 +138,11 @@ void read_step(Field& root, Job& job) {
     job.recompute = recompute == "full"        ? Recompute::full
                     : recompute == "selective" ? Recompute::selective
                                                : Recompute::none;
-    const std::string precision = root.choice("precision", {"fp16", "bf16", "fp32"}, "bf16");
-    job.precision = precision == "fp16" ? Precision::fp16 : precision == "fp32" ? Precision::fp32 : Precision::bf16;
+    const std::string precision = root.choice("precision", {"fp16", "bf16", "fp32", "fp8"}, "bf16");
+    job.precision = precision == "fp16"   ? Precision::fp16
+                    : precision == "fp32" ? Precision::fp32
+                    : precision == "fp8"  ? Precision::fp8
+                                          : Precision::bf16;
     job.attention = root.choice("attention", {"flash", "unfused"}, "flash") == "flash" ? AttentionCore::flash
                                                                                        : AttentionCore::unfused;
     job.bucket_elements = root.number("bucket_elements", 0.0);
@@ -147,6 +150,7 @@ void read_step(Field& root, Job& job) {
     const bool overlaps = root.flag("overlap_gradients", job.framework->default_overlap(job) == Setting::on);
     job.gradient_overlap = overlaps ? Setting::on : Setting::off;
     job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
+    job.dropout = root.flag("dropout", false) ? Dropout::on : Dropout::off;
     const std::string context = root.choice("context_method", {"ring", "all_gather", "all_to_all"}, "ring");
     job.context_method = context == "ring"         ? ContextMethod::ring
                          : context == "all_gather" ? ContextMethod::all_gather
@@ -278,8 +282,15 @@ Study read_study(Document document, Purpose purpose) {
             for (const JobError& error : check_job(job, machine->info())) report(root, error);
         }
     }
+    std::optional<Device> device;
+    if (machine) {
+        device = load_device(machine->info().device);
+        if (job.precision == Precision::fp8 && device->peak_eighth.value == 0.0) {
+            root.error("precision", fmt::format("{} ({}) has no fp8", machine->info().device, machine->info().name));
+        }
+    }
     document.check();
-    return {job, *machine, load_device(machine->info().device)};
+    return {job, *machine, *device};
 }
 
 Study load_study(const std::filesystem::path& path, std::span<const std::string> overrides, Purpose purpose) {

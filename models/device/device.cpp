@@ -16,12 +16,37 @@ double tile_efficiency(const GemmCurve& curve, const Tile& tile, const Kernel& g
     return tile.share * gemm.count * gemm.m * gemm.n / computed;
 }
 
-double efficiency(const Device& device, const Kernel& kernel) {
+// The largest power of two that divides a dimension; 1 for what is no whole number.
+double multiple_of(double dimension) {
+    if (dimension < 1.0 || dimension != std::floor(dimension)) return 1.0;
+    const auto whole = static_cast<std::uint64_t>(dimension);
+    return static_cast<double>(whole & (~whole + 1));
+}
+
+double alignment_share(const GemmCurve& curve, const Kernel& gemm) {
+    const double multiple = std::min({multiple_of(gemm.m), multiple_of(gemm.n), multiple_of(gemm.k)});
+    for (const Alignment& alignment : curve.alignments) {
+        if (multiple <= alignment.multiple) return alignment.share;
+    }
+    return 1.0;
+}
+
+double attention_efficiency(const AttentionCurve& curve, double plateau, const Kernel& core) {
+    return plateau * core.n / (core.n + curve.keys_half) * core.k / (core.k + curve.head_half);
+}
+
+bool in_eighth(const Kernel& kernel, Precision precision) {
+    return precision == Precision::fp8 && kernel.kind == KernelKind::gemm && kernel.parameters;
+}
+
+double efficiency(const Device& device, Precision precision, const Kernel& kernel) {
     switch (kernel.kind) {
         case KernelKind::gemm:
-            return gemm_efficiency(device.gemm, kernel);
+            return gemm_efficiency(in_eighth(kernel, precision) ? device.gemm_eighth : device.gemm, kernel);
         case KernelKind::attention:
-            return device.attention_efficiency;
+            return attention_efficiency(device.attention, device.attention.forward, kernel);
+        case KernelKind::attention_backward:
+            return attention_efficiency(device.attention, device.attention.backward, kernel);
         case KernelKind::memory:
             return 1.0;  // its FLOPs, if any, are hidden behind its bytes
     }
@@ -36,13 +61,28 @@ double gemm_efficiency(const GemmCurve& curve, const Kernel& gemm) {
     WEFT_CHECK(!curve.tiles.empty() && curve.compute_units >= 1, "a gemm curve without tiles or compute units");
     double best = 0.0;
     for (const Tile& tile : curve.tiles) best = std::max(best, tile_efficiency(curve, tile, gemm));
-    return curve.plateau * best * gemm.k / (gemm.k + curve.k_half);
+    return curve.plateau * alignment_share(curve, gemm) * best * gemm.k / (gemm.k + curve.k_half);
+}
+
+FlopsPerSecond Device::peak(Precision precision) const {
+    switch (precision) {
+        case Precision::fp32:
+            return peak_single;
+        case Precision::fp8:
+            return peak_eighth;
+        case Precision::fp16:
+        case Precision::bf16:
+            break;
+    }
+    return peak_half;
 }
 
 Seconds kernel_time(const Device& device, Precision precision, const Kernel& kernel) {
     Seconds computing;
     if (kernel.flops.value > 0.0) {
-        computing = kernel.flops * kernel.executed / (device.peak(precision) * efficiency(device, kernel));
+        const bool half = precision == Precision::fp8 && !in_eighth(kernel, precision);
+        const FlopsPerSecond peak = device.peak(half ? Precision::bf16 : precision);
+        computing = kernel.flops * kernel.executed / (peak * efficiency(device, precision, kernel));
     }
     const Seconds moving = kernel.bytes / (device.memory_bandwidth * device.memory_efficiency);
     return device.kernel_launch + std::max(computing, moving);

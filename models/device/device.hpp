@@ -13,8 +13,9 @@
 
 namespace weft {
 
-enum class Precision : std::uint8_t { fp32, fp16, bf16 };
-double element_bytes(Precision precision);
+// fp8: products with parameters run in 8 bits (Transformer Engine's recipe); everything else is as in bf16.
+enum class Precision : std::uint8_t { fp32, fp16, bf16, fp8 };
+double element_bytes(Precision precision);  // of activations and of the parameters' working copy
 
 // An output tile of the gemm library. Smaller tiles reuse less of what they load: `share` of the plateau is left.
 struct Tile {
@@ -22,16 +23,35 @@ struct Tile {
     double share = 1.0;
 };
 
-// Efficiency of a gemm, of peak: plateau * share * q * k / (k + k_half), for the tile where that is largest, with
+// What is left of the plateau where a dimension is a multiple of no more than `multiple` elements (a power of two), so
+// that rows start where wide loads cannot.
+struct Alignment {
+    std::uint32_t multiple = 1;
+    double share = 1.0;
+};
+
+// Efficiency of a gemm, of peak: plateau * alignment * share * q * k / (k + k_half), for the tile and the split of k
+// where that is largest, with
 //   q = m n count / (waves * compute_units * tile m * tile n),
 //       waves = ceil(count ceil(m / tile m) ceil(n / tile n) / compute_units):
 //       every compute unit works on one tile at a time, so ragged edges and a last, partly filled wave are lost;
-//   k_half: the inner dimension at which filling and draining the pipeline costs as much as the product itself.
+//   k_half: the inner dimension at which filling and draining the pipeline costs as much as the product itself;
+//   alignment: the share of the least aligned of m, n and k.
 struct GemmCurve {
     double plateau = 1.0;
     double k_half = 0.0;
     double compute_units = 1;
     std::vector<Tile> tiles{Tile{}};
+    std::vector<Alignment> alignments{};  // least multiple first; beyond the last, and where there is none: 1
+};
+
+// Efficiency of fused attention, of peak, by the FLOPs that it executes: plateau * keys / (keys + keys_half) *
+// head size / (head size + head_half).
+struct AttentionCurve {
+    double forward = 1.0;  // plateaus
+    double backward = 1.0;
+    double keys_half = 0.0;
+    double head_half = 0.0;
 };
 
 // At most curve.plateau.
@@ -42,19 +62,24 @@ struct Device {
     std::string title;
     FlopsPerSecond peak_half;  // fp16 / bf16 dense matrix
     FlopsPerSecond peak_single;
+    FlopsPerSecond peak_eighth;  // fp8 dense matrix; 0: it has none
     Bytes memory;
-    BytesPerSecond memory_bandwidth;    // nominal
-    double memory_efficiency = 1.0;     // of element-wise kernels
-    double attention_efficiency = 0.5;  // fused attention core, of peak, by the FLOPs that it executes
-    Seconds kernel_launch;
+    BytesPerSecond memory_bandwidth;  // nominal
+    double memory_efficiency = 1.0;   // of element-wise kernels
+    AttentionCurve attention;
+    Seconds kernel_launch;  // from the end of a kernel to the start of the next, when the host is ahead
+    Seconds host_launch;    // of the host, per kernel: a stream of shorter kernels goes at the host's pace
+    // How much longer computation takes while its device communicates; 1: not at all.
+    double interference = 1.0;
     GemmCurve gemm;
+    GemmCurve gemm_eighth;  // in fp8
 
-    FlopsPerSecond peak(Precision precision) const { return precision == Precision::fp32 ? peak_single : peak_half; }
+    FlopsPerSecond peak(Precision precision) const;
 };
 
 // Reads a device object, records its mistakes in the field's document, and refuses unknown keys. Constants are objects
 // with their source; "specification" (data sheet) and "fitted" (measured, fitted or assumed) are apart. The
-// measurements behind them are the file's "fit" and "check" (see measurement.hpp).
+// measurements behind them are the rows marked "fit" of the validation sets (tests/validation).
 Device read_device(Field field, std::string name);
 Device load_device(std::string_view name);  // a shipped device, or a path; throws ConfigError
 std::vector<std::string> device_names();    // shipped, sorted

@@ -10,10 +10,14 @@ namespace {
 constexpr double flash_forward_executed = 0.5;
 constexpr double flash_backward_executed = 0.5 * 5.0 / 4.0;
 
-Kernel flash_attention(std::string_view name, const Transformer& model, const ShardSizes& size, double products,
-                       double moved, double executed) {
+Kernel flash_attention(std::string_view name, const Transformer& model, const Shard& shard, const ShardSizes& size,
+                       double products, double moved, double executed) {
     Kernel kernel = memory_kernel(name, moved, size.element_bytes);
     kernel.kind = KernelKind::attention;
+    kernel.count = size.heads;
+    kernel.k = model.head_size;
+    kernel.m = size.scores / (size.heads * shard.sequence);
+    kernel.n = shard.sequence;
     kernel.flops = {products * 2.0 * size.scores * model.head_size};
     kernel.executed = executed;
     return kernel;
@@ -23,9 +27,11 @@ LayerPiece flash_core(const Transformer& model, const Shard& shard, const ShardS
     const double keys_and_values = (size.qkv - size.queries) * shard.context;
     const double moved = size.tokens * (2.0 * size.queries + keys_and_values);
     LayerPiece piece = piece_of(Piece::core, {});
-    piece.forward = {flash_attention("attention core", model, size, 2.0, moved, flash_forward_executed)};
-    piece.input_backward = {flash_attention("attention core gradient", model, size, 4.0, 2.0 * moved,  // and gradients
+    piece.forward = {flash_attention("attention core", model, shard, size, 2.0, moved, flash_forward_executed)};
+    piece.input_backward = {flash_attention("attention core gradient", model, shard, size, 4.0,
+                                            2.0 * moved,  // and gradients
                                             flash_backward_executed)};
+    piece.input_backward.front().kind = KernelKind::attention_backward;
     return piece;
 }
 

@@ -70,6 +70,9 @@ void add_linear(LayerPiece& piece, const Linear& linear, const Transformer& mode
     piece.forward.push_back(gemm_kernel(forward, rows, outputs, inputs, element_bytes, count));
     piece.input_backward.push_back(gemm_kernel(input_gradient, rows, inputs, outputs, element_bytes, count));
     piece.weight_backward.push_back(gemm_kernel(weight_gradient, outputs, inputs, rows, element_bytes, count));
+    for (Kernel* const kernel : {&piece.forward.back(), &piece.input_backward.back(), &piece.weight_backward.back()}) {
+        kernel->parameters = true;
+    }
     if (!model.biases || bias_gradient.empty()) return;
     piece.weight_backward.push_back(memory_kernel(bias_gradient, count * rows * outputs, element_bytes));
 }

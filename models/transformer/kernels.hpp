@@ -12,14 +12,16 @@ namespace weft {
 
 enum class KernelKind : std::uint8_t {
     gemm,       // m x n x k, `count` of them in one launch (batched)
-    attention,  // fused (flash) attention core
-    memory,     // element-wise, norms, softmax, dropout, ...: bound by bytes
+    attention,  // fused (flash) attention core: m queries, n keys, k the head size, `count` heads
+    attention_backward,
+    memory,  // element-wise, norms, softmax, dropout, ...: bound by bytes
 };
 
 struct Kernel {
     std::string_view name;
     KernelKind kind = KernelKind::memory;
-    double m = 0, n = 0, k = 0, count = 1;  // of a gemm
+    double m = 0, n = 0, k = 0, count = 1;  // of a gemm or of attention
+    bool parameters = false;                // a gemm with a parameter matrix of a layer, or its gradient
     Flops flops;                            // of matrix products; the attention scores in full, although causal
     Bytes bytes;                            // read and written
     // FLOPs that the device executes over `flops`: flash attention skips the masked half of the scores and computes
@@ -29,6 +31,7 @@ struct Kernel {
 
 enum class AttentionCore : std::uint8_t { unfused, flash };
 enum class SequenceParallel : std::uint8_t { off, on };
+enum class Dropout : std::uint8_t { off, on };  // after attention and MLP, and on the attention probabilities
 
 // What one rank sees of one micro-batch.
 //
@@ -50,6 +53,7 @@ struct Shard {
     double element_bytes = 2.0;
     AttentionCore attention = AttentionCore::flash;
     SequenceParallel sequence_parallel = SequenceParallel::off;
+    Dropout dropout = Dropout::off;
     std::uint32_t context = 1;        // ranks that share a sequence
     std::uint32_t expert = 1;         // ranks that share the experts of a layer
     std::uint32_t expert_tensor = 1;  // ranks that share each expert; at most `tensor`

@@ -25,6 +25,7 @@ std::string_view element_name(const Job& job) {
         case Precision::fp16:
             return "fp16";
         case Precision::bf16:
+        case Precision::fp8:
             break;
     }
     return "bf16";

@@ -22,7 +22,7 @@ Device toy() {
     device.peak_single = {50.0};
     device.memory_bandwidth = {20.0};
     device.memory_efficiency = 0.5;
-    device.attention_efficiency = 0.25;
+    device.attention = {.forward = 0.25, .backward = 0.125};
     device.kernel_launch = {3.0};
     device.gemm = {.plateau = 0.8, .k_half = 5.0, .compute_units = 4, .tiles = {Tile{10, 10, 1.0}}};
     return device;
@@ -60,7 +60,13 @@ TEST(kernel_time, is_a_launch_and_the_longer_of_computing_and_moving) {
 }
 
 TEST(kernel_time, of_attention_counts_the_flops_that_are_executed) {
-    Kernel core{.name = "core", .kind = KernelKind::attention, .flops = {1000.0}, .bytes = {1.0}, .executed = 0.5};
+    Kernel core{.name = "core",
+                .kind = KernelKind::attention,
+                .n = 8,
+                .k = 8,
+                .flops = {1000.0},
+                .bytes = {1.0},
+                .executed = 0.5};
     EXPECT_DOUBLE_EQ(kernel_time(toy(), Precision::bf16, core).value, 3 + 500 / 25.0);
 }
 
