@@ -48,8 +48,10 @@ TEST(read_device, refuses_what_cannot_be) {
     EXPECT_THAT(error("fitted.gemm_tiles.value=[]"), HasSubstr("expected at least one tile"));
     EXPECT_THAT(error("fitted.gemm_tiles.value[0].share=-1"), HasSubstr("share: expected a share"));
     EXPECT_THAT(error("fitted.plateau.value=0.5"), HasSubstr("fitted.plateau: unknown key"));
-    EXPECT_THAT(error("fit[0].timed=sideways"), HasSubstr("fit[0].timed: expected one of"));
-    EXPECT_THAT(error("fit[0].model=gpt5"), HasSubstr("unknown model \"gpt5\""));
+    EXPECT_THAT(error("fitted.interference.value=0.9"), HasSubstr("expected a factor of 1 or more, got 0.9"));
+    EXPECT_THAT(error("fitted.attention_keys_half.value=-1"), HasSubstr("expected 0 or more, got -1"));
+    EXPECT_THAT(error(R"(fitted.gemm_alignment.value=[{"multiple": 4, "share": 0.5}, {"multiple": 2, "share": 0.5}])"),
+                HasSubstr("expected more than 4, the one before"));
 }
 
 TEST(read_device, wants_a_source_for_every_constant) {
