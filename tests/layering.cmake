@@ -1,7 +1,8 @@
 # cmake -D ROOT=<repository> -P layering.cmake: fails, naming file and line, on
 #   - an include from a folder above (the table below is the picture of the layers), or not from the root,
 #   - a word of the layers above in sim/, which knows programs and traffic but not what they stand for,
-#   - output or exit outside tools/, and JSON library headers in our headers.
+#   - output or exit outside tools/, and JSON library headers in our headers,
+#   - a type that two headers define: one name means one thing (and the linker would take either for both).
 cmake_minimum_required(VERSION 3.25)
 
 # The folders that each folder may include from, besides itself.
@@ -50,6 +51,20 @@ function(fault_of_line file folder line result)
   set(${result} "${fault}" PARENT_SCOPE)
 endfunction()
 
+# Notes the type that `line` of a header defines; a second definition is a fault.
+function(fault_of_definition file line result)
+  set(${result} "" PARENT_SCOPE)
+  if(NOT file MATCHES "\\.hpp$" OR NOT line MATCHES "^(struct|class|enum class) ([A-Za-z0-9]+) [^;]*{")
+    return()
+  endif()
+  set(name "${CMAKE_MATCH_2}")
+  get_property(first GLOBAL PROPERTY weft_type_${name})
+  if(first)
+    set(${result} "${name} is defined in ${first} as well" PARENT_SCOPE)
+  endif()
+  set_property(GLOBAL PROPERTY weft_type_${name} "${file}")
+endfunction()
+
 set(count 0)
 set(lines_seen 0)
 foreach(layer IN LISTS layers)
@@ -67,6 +82,9 @@ foreach(layer IN LISTS layers)
     foreach(line IN LISTS lines)
       math(EXPR number "${number} + 1")
       fault_of_line("${file}" "${folder}" "${line}" fault)
+      if(NOT fault)
+        fault_of_definition("${file}" "${line}" fault)
+      endif()
       if(fault)
         message("${file}:${number}: ${fault}")
         math(EXPR count "${count} + 1")
@@ -79,6 +97,6 @@ endforeach()
 if(lines_seen EQUAL 0)
   message(FATAL_ERROR "no sources below \"${ROOT}\"")
 elseif(count GREATER 0)
-  message(FATAL_ERROR "${count} breaches of the layers")
+  message(FATAL_ERROR "${count} breaches of the rules")
 endif()
 message(STATUS "${lines_seen} lines keep to their layers")
