@@ -152,10 +152,14 @@ Breakdown break_down(const Program& program, const Timeline& timeline, const Ran
     Table<LaneId, LaneTime> times(program.lanes.size());
     std::vector<CallTime> calls = kinds.kinds();
     Sweep sweep(program.lanes.size(), calls.size());
+    std::int64_t interference = 0;
     for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
         const Op& op = program.ops[OpId{i}];
         const Span& span = timeline.spans[OpId{i}];
-        if (op.kind == OpKind::compute && op.lane == compute) sweep.add(0, span);
+        if (op.kind == OpKind::compute && op.lane == compute) {
+            sweep.add(0, span);
+            interference += span.end.femtoseconds - (span.begin + program.work[op.subject]).femtoseconds;
+        }
         if (op.kind != OpKind::exchange) continue;
         const LaneId lane = lane_of(program, op, compute);
         WEFT_CHECK(lane != compute, "a communication needs a lane of its own");
@@ -166,6 +170,7 @@ Breakdown break_down(const Program& program, const Timeline& timeline, const Ran
         calls[kind].messages += program.communications[program.exchanges[ExchangeId(op.subject)].communication].message;
     }
     Breakdown result = sweep.run(timeline.end, place);
+    result.interference = since_start({interference});
     for (LaneId lane{}; lane != times.end_id(); lane = next(lane)) {
         times[lane].exposed = result.lanes[lane].exposed;
     }
@@ -203,6 +208,7 @@ Breakdown mean(const Program& program, const Table<RankClassId, Breakdown>& clas
     for (RankClassId id{}; id != classes.end_id(); id = next(id)) {
         const double share = program.classes[id].weight / ranks;
         sum.busy += classes[id].busy * share;
+        sum.interference += classes[id].interference * share;
         sum.idle += classes[id].idle * share;
         for (LaneId lane{}; lane != sum.lanes.end_id(); lane = next(lane)) {
             add_share(sum.lanes[lane], classes[id].lanes[lane], share);

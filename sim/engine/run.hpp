@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/engine/contended_work.hpp"
 #include "sim/engine/deadlock.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/engine/exchange_ops.hpp"
@@ -38,6 +39,7 @@ class Engine {
     };
 
     void handle(const Event& event);
+    void handle_contended();
     void handle_finished();
     void post_ready();
     void post(OpId op);
@@ -47,6 +49,7 @@ class Engine {
     bool start_bytes(ExchangeId exchange);
     void leg_over(ExchangeId exchange);
     void finish(ExchangeId exchange);
+    void complete_all(ExchangeId exchange);
     const Communication& communication(ExchangeId exchange) const;
     const Leg& leg(ExchangeId exchange) const;
 
@@ -54,6 +57,7 @@ class Engine {
     N& network_;
     LegTime leg_time_;
     EventQueue events_;
+    ContendedWork contended_;  // computation, where communication slows it; else its ends are events_
     ExchangeOps parties_;
     Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over
     Table<ExchangeId, Progress> progress_;
@@ -71,6 +75,7 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     : program_(program),
       network_(network),
       leg_time_(leg_time),
+      contended_(program),
       parties_(program),
       waits_for_(program.predecessors),
       progress_(program.exchanges.size()) {
@@ -93,7 +98,9 @@ Timeline Engine<N>::run() && {
     for (;;) {
         // Everything of one instant happens before the network is asked again, so that it solves once per instant.
         while (events_.next() == now_) handle(events_.pop());
-        now_ = std::min(events_.next(), network_.next_change());
+        while (contended_.next() == now_) handle_contended();
+        contended_.settle(now_);
+        now_ = std::min({events_.next(), contended_.next(), network_.next_change()});
         if (now_ == Instant::never()) break;
         network_.advance(now_, finished_);
         handle_finished();
@@ -120,6 +127,13 @@ void Engine<N>::handle(const Event& event) {
             if (!start_bytes(ExchangeId(event.subject))) leg_over(ExchangeId(event.subject));
             return;
     }
+}
+
+template <NetworkModel N>
+void Engine<N>::handle_contended() {
+    ++timeline_.events;
+    complete(contended_.pop());
+    post_ready();
 }
 
 // All finished flows are looked up before any leg ends, because a leg that starts next may be given the id of one.
@@ -150,6 +164,7 @@ void Engine<N>::post(OpId id) {
     switch (op.kind) {
         case OpKind::compute:
             span.begin = now_;
+            if (contended_.is_needed()) return contended_.start(now_, id);
             events_.schedule(now_ + program_.work[op.subject], EventKind::work_over, static_cast<std::uint32_t>(id));
             return;
         case OpKind::exchange:
@@ -173,7 +188,10 @@ template <NetworkModel N>
 void Engine<N>::arrive(ExchangeId exchange) {
     if (++progress_[exchange].arrived < program_.exchanges[exchange].parties) return;
     for (const OpId op : parties_.of(exchange)) timeline_.spans[op].begin = now_;
-    if (leg_time_ == LegTime::none) return finish(exchange);
+    if (leg_time_ == LegTime::none) return complete_all(exchange);
+    if (contended_.is_needed()) {
+        for (const OpId op : parties_.of(exchange)) contended_.begin_transfer(op);
+    }
     run_legs(exchange);
 }
 
@@ -211,6 +229,14 @@ void Engine<N>::leg_over(ExchangeId exchange) {
 
 template <NetworkModel N>
 void Engine<N>::finish(ExchangeId exchange) {
+    if (contended_.is_needed()) {
+        for (const OpId op : parties_.of(exchange)) contended_.end_transfer(op);
+    }
+    complete_all(exchange);
+}
+
+template <NetworkModel N>
+void Engine<N>::complete_all(ExchangeId exchange) {
     for (const OpId op : parties_.of(exchange)) complete(op);
 }
 

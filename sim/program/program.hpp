@@ -72,6 +72,7 @@ struct Program {
     Table<CommunicationId, Communication> communications;
     Table<ExchangeId, Exchange> exchanges;
     Table<PatternId, Pattern> patterns;
+    double interference = 1.0;  // how much longer the compute ops of a class take while it has an exchange in transfer
 
     std::span<const OpId> successors_of(OpId op) const {
         const auto i = index(op);

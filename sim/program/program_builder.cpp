@@ -41,8 +41,10 @@ void check_pattern(const Pattern& pattern) {
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(std::vector<std::string> lanes) {
+ProgramBuilder::ProgramBuilder(std::vector<std::string> lanes, double interference) {
     WEFT_CHECK(!lanes.empty() && lanes.size() <= std::numeric_limits<std::uint8_t>::max(), "1 to 255 lanes");
+    WEFT_CHECK(std::isfinite(interference) && interference >= 1.0, "interference is a factor of at least 1");
+    program_.interference = interference;
     program_.lanes = std::move(lanes);
     program_.successor_start.push_back(0);
 }

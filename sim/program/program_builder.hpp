@@ -17,7 +17,8 @@ namespace weft {
 
 class ProgramBuilder {
   public:
-    explicit ProgramBuilder(std::vector<std::string> lanes);
+    // `interference` is Program::interference: finite, at least 1.
+    explicit ProgramBuilder(std::vector<std::string> lanes, double interference = 1.0);
 
     LabelId label(std::string_view text);  // interned
     std::uint32_t work(Seconds duration);  // interned; zero is allowed, negative, infinite or NaN is not

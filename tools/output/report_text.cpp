@@ -33,6 +33,10 @@ std::string headline(const Report& report) {
          share("step.exposed_communication_s")},
         {"  pipeline bubble", seconds(report.metric("step.bubble_s")), share("step.bubble_s")},
         {"  stage imbalance", seconds(report.metric("step.imbalance_s")), share("step.imbalance_s")}};
+    if (report.metric("step.interference_s") > 0.0) {
+        left.insert(left.begin() + 3, {"    lost to interference", seconds(report.metric("step.interference_s")),
+                                       share("step.interference_s")});
+    }
     const double capacity = report.metric("memory.capacity_bytes"), peak = report.metric("memory.peak_bytes");
     const std::vector<std::array<std::string, 2>> right{
         {"tokens/s", grouped(report.metric("throughput.tokens_per_s"))},
@@ -44,8 +48,8 @@ std::string headline(const Report& report) {
         {"links, busiest", report.links.empty() ? "" : report.links.front().link_class}};
     std::string out;
     for (std::size_t i = 0; i < left.size(); ++i) {
-        out += fmt::format("{:<24}{:>10}{:>9}    {:<26}{}\n", left[i][0], left[i][1], left[i][2], right[i][0],
-                           right[i][1]);
+        out += fmt::format("{:<24}{:>10}{:>9}", left[i][0], left[i][1], left[i][2]);
+        out += i < right.size() ? fmt::format("    {:<26}{}\n", right[i][0], right[i][1]) : "\n";
     }
     return out;
 }

@@ -95,6 +95,7 @@ std::vector<Metric> metrics(const Simulation& run, const Breakdown& mean, Second
     return {
         {"step.time_s", step.value, "s", "one training step, from first load to last parameter"},
         {"step.compute_s", mean.busy.value, "s", "a rank computes, optimizer included; mean over ranks"},
+        {"step.interference_s", mean.interference.value, "s", "of it, lost to communication at the same time; mean"},
         {"step.optimizer_s", optimizer.value, "s", "of it, the optimizer; mean over ranks"},
         {"step.exposed_communication_s", mean.exposed().value, "s", "a rank communicates and computes nothing; mean"},
         {"step.bubble_s", bubble.value, "s", "the busiest stage waits: what the schedule's fill and drain cost"},

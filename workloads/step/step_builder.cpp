@@ -14,7 +14,7 @@ namespace {
 // `script_of` a stage.
 template <class ScriptOf>
 Step build(const Plan& plan, const Topology& topology, Folding folding, ScriptOf script_of) {
-    ProgramBuilder builder(lanes::names());
+    ProgramBuilder builder(lanes::names(), plan.device.interference);
     Groups groups(plan, topology, folding, builder);
     Step step;
     std::uint32_t written = 0xffffffff;

@@ -48,8 +48,9 @@ Program busy_program(std::uint32_t rounds) {
     return script.finish();
 }
 
-std::uint64_t allocations_of_a_run(std::uint32_t rounds, NetworkKind kind, std::uint64_t& events) {
-    const Program program = busy_program(rounds);
+std::uint64_t allocations_of_a_run(std::uint32_t rounds, NetworkKind kind, double interference, std::uint64_t& events) {
+    Program program = busy_program(rounds);
+    program.interference = interference;
     const Topology topology = toy::fabric({100, 50});
     const std::uint64_t before = allocations;
     events = simulate(program, topology, kind).events;
@@ -58,12 +59,14 @@ std::uint64_t allocations_of_a_run(std::uint32_t rounds, NetworkKind kind, std::
 
 class allocation : public testing::TestWithParam<NetworkKind> {};
 TEST_P(allocation, does_not_grow_with_the_length_of_the_run) {
-    std::uint64_t short_events = 0, long_events = 0;
-    const std::uint64_t short_run = allocations_of_a_run(4, GetParam(), short_events);
-    const std::uint64_t long_run = allocations_of_a_run(400, GetParam(), long_events);
-    EXPECT_GT(short_run, 0U) << "the counter does not count";
-    EXPECT_EQ(long_run, short_run);
-    EXPECT_EQ(long_events, 100 * short_events);
+    for (const double interference : {1.0, 1.25}) {
+        std::uint64_t short_events = 0, long_events = 0;
+        const std::uint64_t short_run = allocations_of_a_run(4, GetParam(), interference, short_events);
+        const std::uint64_t long_run = allocations_of_a_run(400, GetParam(), interference, long_events);
+        EXPECT_GT(short_run, 0U) << "the counter does not count";
+        EXPECT_EQ(long_run, short_run);
+        EXPECT_EQ(long_events, 100 * short_events);
+    }
 }
 INSTANTIATE_TEST_SUITE_P(engine, allocation, testing::Values(NetworkKind::flow, NetworkKind::ideal, NetworkKind::free));
 

@@ -1,0 +1,72 @@
+// Computation that runs slower while its rank communicates. The communication takes compute units and memory bandwidth
+// from kernels beside it, so as long as a rank class has an exchange in transfer, what it computes takes `factor` times
+// as long.
+//
+// Exact on the clock: an op keeps its duration w and, in whole ticks, how long it has run undisturbed (c) and beside
+// communication (s). What is left then is w - c - s / factor undisturbed, or factor (w - c) - s disturbed; rounded
+// once, from numbers that were never rounded before, however often communication comes and goes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/instant.hpp"
+#include "sim/base/table.hpp"
+#include "sim/program/program.hpp"
+
+namespace weft {
+
+// Allocates nothing after construction.
+class ContendedWork {
+  public:
+    // Where program.interference is 1, nothing is ever contended and nothing is kept.
+    explicit ContendedWork(const Program& program);
+
+    bool is_needed() const { return factor_ > 1.0; }
+
+    void start(Instant now, OpId compute);
+    // An exchange in which `party` takes part begins to move, or is over.
+    void begin_transfer(OpId party);
+    void end_transfer(OpId party);
+
+    // Call when everything of an instant has happened, and before next(): what comes and goes within an instant has no
+    // effect, in whatever order.
+    void settle(Instant now);
+    // When the next op is over; Instant::never() if none is under way.
+    Instant next() const { return heap_.empty() ? Instant::never() : slots_[heap_.front()].end; }
+    // Takes it out. There must be one.
+    OpId pop();
+
+  private:
+    static constexpr std::size_t outside = ~std::size_t{0};
+
+    // A lane of a class: at most one op at a time.
+    struct Slot {
+        OpId op{};
+        std::int64_t work = 0, clean = 0, contended = 0;  // ticks
+        Instant since;                                    // of the last settling
+        Instant end;
+        std::size_t place = outside;  // in heap_
+    };
+    struct Class {
+        std::uint32_t transfers = 0;
+        bool is_slow = false;     // since the last settling
+        bool is_changed = false;  // listed in changed_
+    };
+
+    void mark(std::uint32_t rank_class);
+    void settle(Slot& slot, Instant now, bool was_slow, bool is_slow) const;
+    void place(std::uint32_t slot);
+
+    const Program& program_;
+    double factor_;
+    std::size_t lanes_;
+    Table<OpId, std::uint32_t> class_of_;
+    std::vector<Class> classes_;
+    std::vector<Slot> slots_;  // class by class
+    std::vector<std::uint32_t> changed_;
+    std::vector<std::uint32_t> heap_;  // slots with work under way, earliest end first
+};
+
+}  // namespace weft
