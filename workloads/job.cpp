@@ -24,6 +24,7 @@ Shard Job::shard() const {
             .attention = attention,
             .sequence_parallel = sequence_parallel,
             .dropout = dropout,
+            .casting = precision == Precision::fp8 ? Casting::eighth : Casting::none,
             .context = layout.context,
             .expert = layout.expert,
             .expert_tensor = layout.expert_tensor,

@@ -10,6 +10,11 @@
 namespace weft {
 namespace {
 
+std::vector<Kernel> products(std::vector<Kernel> kernels) {
+    std::erase_if(kernels, [](const Kernel& kernel) { return !kernel.parameters; });
+    return kernels;
+}
+
 LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
     const Job& job = plan.job;
     const auto time = [&](const std::vector<Kernel>& kernels) {
@@ -17,8 +22,9 @@ LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
     };
     LayerCosts costs;
     for (const LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
-        costs.pieces.push_back(
-            {piece.piece, piece.module, time(piece.forward), time(piece.input_backward), time(piece.weight_backward)});
+        costs.pieces.push_back({piece.piece, piece.module, time(piece.forward), time(piece.input_backward),
+                                time(piece.weight_backward), time(products(piece.forward)),
+                                time(products(piece.input_backward))});
         const Flops forward = total_flops(piece.forward);
         costs.forward += forward;
         costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);

@@ -15,6 +15,7 @@ struct PieceCost {
     Piece piece{};
     std::string_view module;  // whose parameters it uses; empty: none
     Seconds forward, input_backward, weight_backward;
+    Seconds forward_product, input_product;  // of forward and input_backward: products with parameters
 };
 
 struct LayerCosts {

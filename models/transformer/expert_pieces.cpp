@@ -21,6 +21,10 @@ LayerPiece router(const Transformer& model, const ShardSizes& size, const Expert
                 .inputs = size.hidden,
                 .outputs = static_cast<double>(model.experts.count)},
                model, size.element_bytes);
+    // Frameworks keep it out of fp8 (Megatron-core transformer/moe/router.py: a plain linear map).
+    for (std::vector<Kernel>* const kernels : {&piece.forward, &piece.input_backward, &piece.weight_backward}) {
+        for (Kernel& kernel : *kernels) kernel.parameters = false;
+    }
     piece.forward.push_back(memory_kernel("routing", 2.0 * scores, score_bytes));
     return piece;
 }

@@ -31,6 +31,8 @@ struct Kernel {
 
 enum class AttentionCore : std::uint8_t { unfused, flash };
 enum class SequenceParallel : std::uint8_t { off, on };
+// Operands of products with parameters are cast to 8 bits first (Transformer Engine, delayed scaling).
+enum class Casting : std::uint8_t { none, eighth };
 enum class Dropout : std::uint8_t { off, on };  // after attention and MLP, and on the attention probabilities
 
 // What one rank sees of one micro-batch.
@@ -54,6 +56,7 @@ struct Shard {
     AttentionCore attention = AttentionCore::flash;
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
+    Casting casting = Casting::none;
     std::uint32_t context = 1;        // ranks that share a sequence
     std::uint32_t expert = 1;         // ranks that share the experts of a layer
     std::uint32_t expert_tensor = 1;  // ranks that share each expert; at most `tensor`

@@ -111,6 +111,9 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
         pieces.insert(pieces.end(), experts.begin(), experts.end());
     }
     pieces.push_back(residual(model, size));
+    if (shard.casting == Casting::eighth) {
+        for (LayerPiece& piece : pieces) add_casts(piece, shard);
+    }
     return pieces;
 }
 

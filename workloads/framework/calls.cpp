@@ -41,6 +41,12 @@ Call gather_hidden(const Job& job, std::string_view label) {
     return over(GroupKind::tensor, Collective::all_gather, hidden_state(job), label, element_name(job));
 }
 
+Call gather_operand(const Job& job, std::string_view label) {
+    if (job.precision != Precision::fp8) return gather_hidden(job, label);
+    return over(GroupKind::tensor, Collective::all_gather, hidden_state(job) / element_bytes(job.precision), label,
+                "uint8");
+}
+
 std::vector<Call> loss_reductions(const Job& job) {
     if (job.layout.tensor == 1) return {};
     const Bytes per_token{4.0 * tokens(job)};
@@ -100,7 +106,7 @@ Call boundary_call(Bytes message, std::string_view label, std::string_view type)
 }
 
 double accumulated_gradient_bytes(const Job& job) {
-    return job.precision == Precision::bf16 ? 4.0 : element_bytes(job.precision);
+    return job.precision == Precision::bf16 || job.precision == Precision::fp8 ? 4.0 : element_bytes(job.precision);
 }
 
 }  // namespace weft

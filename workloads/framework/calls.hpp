@@ -18,6 +18,9 @@ std::string_view element_name(const Job& job);  // "fp16", ...
 Call reduce_hidden(const Job& job, std::string_view label);
 Call scatter_hidden(const Job& job, std::string_view label);
 Call gather_hidden(const Job& job, std::string_view label);
+// What a layer's products take, gathered in the precision that they run in: in fp8 each rank casts its share first
+// (TransformerEngine 1.x, module/layernorm_linear.py and module/base.py, grad_output_preprocess).
+Call gather_operand(const Job& job, std::string_view label);
 
 // Vocabulary-parallel cross entropy: maximum, target logit and sum of exponentials, b s fp32 each.
 std::vector<Call> loss_reductions(const Job& job);

@@ -29,8 +29,17 @@ void check_overlap(const Job& job, std::vector<JobError>& errors) {
     }
 }
 
+// Transformer Engine's user buffers exchange the shares of the tokens (megatron/training/arguments.py).
+void check_tensor_overlap(const Job& job, std::vector<JobError>& errors) {
+    if (job.megatron.overlap_tensor == Setting::off || job.sequence_parallel == SequenceParallel::on) return;
+    errors.push_back({"megatron.overlap_tensor",
+                      "tensor ranks exchange under their products only what sequence parallelism gathers and scatters; "
+                      "set sequence_parallel"});
+}
+
 void check(const Job& job, std::vector<JobError>& errors) {
     check_overlap(job, errors);
+    check_tensor_overlap(job, errors);
     if (job.zero > 1) {
         errors.push_back({"zero", fmt::format("Megatron-core 0.8 has DDP (0) and the distributed optimizer (1), not "
                                               "ZeRO-{}",
@@ -120,6 +129,12 @@ StateShares shares(const Job& job) {
 
 Bytes buffers(const Job&, double) { return {}; }  // gradients are reduced in place in one flat buffer
 
+// Main gradients in fp32 unless --accumulate-allreduce-grads-in-fp32 is off (DistributedDataParallelConfig,
+// grad_reduce_in_fp32).
+double gradient_bytes(const Job& job) {
+    return job.megatron.gradient_bytes > 0 ? job.megatron.gradient_bytes : accumulated_gradient_bytes(job);
+}
+
 }  // namespace
 
 extern const Framework megatron;
@@ -147,7 +162,7 @@ const Framework megatron{
     .data_parallel = data_parallel,
     .shares = shares,
     .buffers = buffers,
-    .gradient_bytes = accumulated_gradient_bytes,
+    .gradient_bytes = gradient_bytes,
 };
 
 }  // namespace weft::framework

@@ -9,12 +9,6 @@
 
 namespace weft {
 
-void PassWriter::reduce_output(const At& at) {
-    if (job_.layout.tensor == 1) return;
-    call(sequence_parallel_ ? scatter_hidden(job_, "reduce-scatter layer") : reduce_hidden(job_, "all-reduce layer"),
-         at);
-}
-
 void PassWriter::layer_forward(const At& at) {
     attention_forward(at);
     if (at.kind == LayerKind::expert) {
@@ -26,19 +20,16 @@ void PassWriter::layer_forward(const At& at) {
 
 void PassWriter::attention_forward(const At& at) {
     piece_forward(at, Piece::input_norm);
-    if (sequence_parallel_) call(gather_hidden(job_, "all-gather layer"), at);
-    piece_forward(at, Piece::qkv);
+    gathered_forward(at, Piece::qkv);
     core_forward(at);
-    piece_forward(at, Piece::projection);
-    if (!job_.model.parallel_residual) reduce_output(at);
+    if (job_.model.parallel_residual) return piece_forward(at, Piece::projection);
+    reduced_forward(at, Piece::projection);
 }
 
 void PassWriter::mlp_forward(const At& at) {
     piece_forward(at, Piece::post_norm);
-    if (sequence_parallel_) call(gather_hidden(job_, "all-gather layer"), at);
-    piece_forward(at, Piece::mlp_up);
-    piece_forward(at, Piece::mlp_down);
-    reduce_output(at);
+    gathered_forward(at, Piece::mlp_up);
+    reduced_forward(at, Piece::mlp_down);
     piece_forward(at, Piece::residual);
 }
 
@@ -69,10 +60,8 @@ void PassWriter::experts_forward(const At& at) {
     exchange_experts(at, "all-to-all combine");
     piece_forward(at, Piece::unpermute);
     if (has(at, Piece::shared_up)) {
-        if (sequence_parallel_) call(gather_hidden(job_, "all-gather layer"), at);
-        piece_forward(at, Piece::shared_up);
-        piece_forward(at, Piece::shared_down);
-        reduce_output(at);
+        gathered_forward(at, Piece::shared_up);
+        reduced_forward(at, Piece::shared_down);
     }
     piece_forward(at, Piece::residual);
 }
@@ -173,7 +162,7 @@ void PassWriter::column_backward(const At& at, Piece piece, Halves halves) {
     const std::size_t module = module_of(at, own);
     before(at, module);
     const ActionId gathered =
-        sequence_parallel_ ? script_.issue(gather_hidden(job_, "all-gather saved input"), at.pass.where, script_.now())
+        sequence_parallel_ ? script_.issue(gather_operand(job_, "all-gather saved input"), at.pass.where, script_.now())
                            : Action::none;
     compute(at, part_of(piece), own.input_backward);
     if (gathered != Action::none) script_.wait(gathered);
@@ -198,15 +187,13 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
 
 void PassWriter::mlp_backward(const At& at, Halves halves) {
     piece_backward(at, Piece::residual, halves);
-    if (sequence_parallel_) call(gather_hidden(job_, "all-gather output gradient"), at);
-    piece_backward(at, Piece::mlp_down, halves);
+    gathered_backward(at, Piece::mlp_down, halves);
     column_backward(at, Piece::mlp_up, halves);
     piece_backward(at, Piece::post_norm, halves);
 }
 
 void PassWriter::attention_backward(const At& at, Halves halves) {
-    if (sequence_parallel_) call(gather_hidden(job_, "all-gather output gradient"), at);
-    piece_backward(at, Piece::projection, halves);
+    gathered_backward(at, Piece::projection, halves);
     if (job_.recompute == Recompute::selective) compute(at, "recompute core", cost(at, Piece::core).forward);
     core_backward(at);
     column_backward(at, Piece::qkv, halves);
@@ -217,8 +204,7 @@ void PassWriter::experts_backward(const At& at, Halves halves) {
     const bool cut = job_.layout.expert_tensor > 1;
     piece_backward(at, Piece::residual, halves);
     if (has(at, Piece::shared_up)) {
-        if (sequence_parallel_) call(gather_hidden(job_, "all-gather output gradient"), at);
-        piece_backward(at, Piece::shared_down, halves);
+        gathered_backward(at, Piece::shared_down, halves);
         column_backward(at, Piece::shared_up, halves);
     }
     piece_backward(at, Piece::unpermute, halves);

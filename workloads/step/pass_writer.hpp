@@ -46,6 +46,15 @@ class PassWriter {
     // A piece whose weights' gradient may follow at once.
     void piece_backward(const At& at, Piece piece, Halves halves);
 
+    // Pieces with what tensor ranks exchange before or after them (tensor_overlap.cpp): gathered tokens into a product
+    // forward and backward, and a product whose output is summed.
+    void gathered_forward(const At& at, Piece piece);
+    void reduced_forward(const At& at, Piece piece);
+    void gathered_backward(const At& at, Piece piece, Halves halves);
+    bool overlaps_tensor() const;
+    Seconds beside(Seconds product) const;
+    void gather_beside(const At& at, Piece piece, const Call& gather, Seconds whole, Seconds product);
+
     // Attention and MLP of a layer (layer_writer.cpp).
     void layer_forward(const At& at);
     void attention_forward(const At& at);
