@@ -1,11 +1,11 @@
 #include "workloads/plan.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "models/transformer/flops.hpp"
 #include "sim/base/check.hpp"
+#include "workloads/stage_memory.hpp"
 
 namespace weft {
 namespace {
@@ -97,67 +97,6 @@ class StageModules {
     Stage& stage_;
 };
 
-// Under DeepSpeed's partition_activations each tensor rank keeps a share of every checkpoint.
-double checkpoint_share(const Job& job) {
-    const bool cut = job.recompute == Recompute::full && job.deepspeed.partition_activations == Setting::on;
-    return cut ? 1.0 / job.layout.tensor : 1.0;
-}
-
-Bytes activations(const Job& job, const Chunk& chunk) {
-    const Shard shard = job.shard();
-    Bytes sum;
-    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-        const LayerKind kind = layer_kind(job.model, chunk.first_layer + i);
-        sum += layer_activations(job.model, kind, shard, job.recompute) * checkpoint_share(job);
-    }
-    if (chunk.has_embedding()) sum += embedding_activations(job.model, shard);
-    if (chunk.has_head()) sum += head_activations(job.model, shard);
-    return sum;
-}
-
-// The most bytes of activations alive at once: from a forward slot until the weights' gradient is done.
-Bytes peak_activations(const Stage& stage) {
-    Bytes alive, peak;
-    for (const Slot& slot : stage.slots) {
-        const Bytes kept = stage.chunks[slot.chunk].activations;
-        if (slot.kind == SlotKind::forward) {
-            alive += kept;
-            peak = std::max(peak, alive);
-        } else if (slot.kind != SlotKind::input_backward) {
-            alive = alive - kept;
-        }
-    }
-    return peak;
-}
-
-// Parameters whose optimizer states this rank holds and updates.
-double updated_parameters(const Job& job, const Stage& stage) {
-    const double ranks = job.framework->shares(job).optimizer;
-    const double expert_ranks = ranks == 1 ? 1 : job.layout.expert_data();
-    return stage.dense / ranks + stage.expert / expert_ranks;
-}
-
-MemoryUse memory_use(const Plan& plan, const Stage& stage) {
-    const Job& job = plan.job;
-    const Shard shard = job.shard();
-    const StateShares shares = job.framework->shares(job);
-    const auto held = [&](double ranks) {
-        return stage.dense / ranks + stage.expert / (ranks == 1 ? 1.0 : job.layout.expert_data());
-    };
-    MemoryUse use;
-    use.parameters = {held(shares.parameters) * element_bytes(job.precision)};
-    use.gradients = {held(shares.gradients) * job.framework->gradient_bytes(job)};
-    // Adam: fp32 momentum and variance, and an fp32 master copy where the working copy is half precision.
-    use.optimizer = {held(shares.optimizer) * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
-    use.activations = peak_activations(stage);
-    use.buffers = job.framework->buffers(job, stage.parameters());
-    use.workspace = layer_workspace(job.model, LayerKind::dense, shard, job.recompute);
-    if (job.model.experts.count > 0) {
-        use.workspace = std::max(use.workspace, layer_workspace(job.model, LayerKind::expert, shard, job.recompute));
-    }
-    return use;
-}
-
 void add_chunks(const Job& job, Stage& stage, std::uint32_t s, const std::vector<std::uint32_t>& layers) {
     const PipelineShape shape = job.pipeline_shape();
     const auto parts = static_cast<std::uint32_t>(layers.size());
@@ -177,7 +116,7 @@ void add_chunks(const Job& job, Stage& stage, std::uint32_t s, const std::vector
     StageModules modules(job, stage);
     for (std::uint32_t c = 0; c < shape.chunks; ++c) {
         modules.add(stage.chunks[c], c);
-        stage.chunks[c].activations = activations(job, stage.chunks[c]);
+        count_activations(job, stage.chunks[c]);
     }
 }
 
@@ -203,7 +142,7 @@ std::vector<Stage> stages(const Plan& plan) {
         count_parameters(stage);
         stage.slots = job.schedule->slots(job.pipeline_shape(), s);
         stage.optimizer = optimizer_time(plan.device, updated_parameters(job, stage));
-        stage.memory = memory_use(plan, stage);
+        stage.memory = memory_use(job, stage);
         stages.push_back(std::move(stage));
     }
     return stages;

@@ -43,6 +43,7 @@ struct Chunk {
     std::vector<std::size_t> layer_module;  // first module of each layer
     std::size_t head_module = 0;            // final norm, then the output layer if it has one
     Bytes activations;                      // kept per micro-batch
+    Bytes head_activations;  // of them those of final norm, logits and loss, the first that backward frees
 
     bool has_embedding() const { return (static_cast<unsigned>(ends) & 1U) != 0; }
     bool has_head() const { return (static_cast<unsigned>(ends) & 2U) != 0; }

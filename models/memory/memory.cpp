@@ -8,94 +8,101 @@
 namespace weft {
 namespace {
 
-// Dropout masks take one byte per element (Korthikanti et al., section 4.1); everything else is in working precision.
-constexpr double mask_bytes = 1.0;
-
-// Scores kept by unfused attention: softmax output, dropout output and mask (5 a s^2 b / t for 2-byte elements).
-Bytes kept_scores(const Shard& shard, const ShardSizes& size) {
-    if (shard.attention == AttentionCore::flash) return {};
-    return {size.scores * (2.0 * size.element_bytes + mask_bytes)};
+// Elements alive at the moments of backward around an MLP, beyond what the layer keeps, without the gradient that comes
+// past it: rows of `width` go in and out, `inputs` and `outputs` are around its activation function.
+double around_mlp(double rows, double width, double inputs, double outputs) {
+    const double second_map = rows * (width + outputs);
+    const double function = rows * inputs;  // the kept output is gone, its gradient in its place
+    const double first_map = rows * (width - outputs);
+    return std::max({second_map, function, first_map});
 }
 
-// The MLP activation's input and output: 16 s b h / t, or what takes its place.
-Bytes kept_mlp(const Transformer& model, LayerKind kind, const Shard& shard, const ShardSizes& size) {
-    if (kind == LayerKind::dense) return {size.tokens * (size.ffn_inputs + size.ffn) * size.element_bytes};
-    constexpr double probability_bytes = 4.0;
-    const ExpertSizes expert(model, shard);
-    const double rows = expert.received() * (size.hidden + expert.inputs + expert.ffn);
-    const double returned = expert.dispatched * size.hidden;
-    const double shared = size.tokens * (expert.shared_inputs + expert.shared_ffn);
-    const double probabilities = expert.routed * model.experts.count;
-    return {(rows + returned + shared) * size.element_bytes + probabilities * probability_bytes};
-}
-
-// Everything but the scores: 34 s b h for a plain layer on one rank.
-Bytes kept_states(const Transformer& model, LayerKind kind, const Shard& shard, const ShardSizes& size) {
-    // Inputs of both norms, of QKV and of the MLP, and two dropout masks: 10 s b h, repeated on every tensor rank
-    // unless the sequence is divided as well.
-    const double repeated = size.own_state * (4.0 * size.element_bytes + 2.0 * mask_bytes);
-    // Queries, keys, values and the projection's input: 8 s b h / t.
-    const double divided = size.tokens * (size.qkv + size.queries);
-    return Bytes{repeated + divided * size.element_bytes} + kept_mlp(model, kind, shard, size);
-}
-
-// Gradients alive at the widest point of backward: around the MLP's activation function its output's and its input's,
-// around unfused attention the probabilities' and the scores'; the hidden state's throughout.
-Bytes backward_transients(const Transformer& model, LayerKind kind, const Shard& shard) {
+// The hidden state's gradient is there throughout, as this rank's own share.
+Bytes backward_transients(const Transformer& model, LayerKind kind, const Shard& shard, Bytes kept_by_mlp) {
     const ShardSizes size(model, shard);
-    double mlp = size.tokens * (size.ffn + size.ffn_inputs);
+    const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
+    const double whole = divided ? size.hidden : 0.0;  // gathered, beyond the own share
+    double mlp = std::max(size.tokens * (whole + size.ffn), around_mlp(size.tokens, 0.0, size.ffn_inputs, size.ffn));
     if (kind == LayerKind::expert) {
         const ExpertSizes expert(model, shard);
-        const double shared = size.tokens * (expert.shared_ffn + expert.shared_inputs);
-        mlp = std::max(expert.received() * (size.hidden + expert.ffn + expert.inputs), shared);
+        const double returned = (expert.dispatched + expert.received()) * size.hidden;
+        const double own = around_mlp(expert.received(), size.hidden, expert.inputs, expert.ffn);
+        const double shared = around_mlp(size.tokens, whole, expert.shared_inputs, expert.shared_ffn);
+        mlp = std::max({returned, own, shared});
     }
     const double core =
-        shard.attention == AttentionCore::flash ? size.tokens * (size.qkv + size.queries) : 2.0 * size.scores;
-    return {(size.hidden_state + std::max(mlp, core)) * size.element_bytes};
+        shard.attention == AttentionCore::flash ? size.tokens * (size.qkv + size.context) : 2.0 * size.scores;
+    const double after_mlp = core - kept_by_mlp.value / size.element_bytes;
+    return {(size.own_state + std::max(mlp, after_mlp)) * size.element_bytes};
+}
+
+Bytes sum(const std::vector<SavedTensor>& tensors) {
+    Bytes sum;
+    for (const SavedTensor& tensor : tensors) sum += tensor.bytes;
+    return sum;
+}
+
+double vocabulary_share(const Transformer& model, const Shard& shard) {
+    return static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
 }
 
 }  // namespace
 
-Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, Recompute recompute) {
-    const ShardSizes size(model, shard);
-    switch (recompute) {
-        case Recompute::none:
-            return kept_states(model, kind, shard, size) + kept_scores(shard, size);
-        case Recompute::selective:
-            return kept_states(model, kind, shard, size);
-        case Recompute::full:
-            break;
-    }
-    return {size.own_state * size.element_bytes};
+Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory) {
+    return sum(saved_tensors(model, kind, shard, inventory));
 }
 
-Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, Recompute recompute) {
-    const Bytes recomputed =
-        layer_activations(model, kind, shard, Recompute::none) - layer_activations(model, kind, shard, recompute);
-    return recomputed + backward_transients(model, kind, shard);
+Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory) {
+    Inventory everything = inventory;
+    everything.recompute = Recompute::none;
+    Bytes all, mlp;
+    bool in_mlp = false;
+    for (const SavedTensor& tensor : saved_tensors(model, kind, shard, everything)) {
+        in_mlp = in_mlp || tensor.name == "MLP's input";
+        all += tensor.bytes;
+        if (in_mlp) mlp += tensor.bytes;
+    }
+    return all - layer_activations(model, kind, shard, inventory) + backward_transients(model, kind, shard, mlp);
 }
 
 Bytes layer_activations(const Transformer& model, const Shard& shard, Recompute recompute) {
     WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; name the kind of layer");
-    return layer_activations(model, LayerKind::dense, shard, recompute);
+    return layer_activations(model, LayerKind::dense, shard, {.recompute = recompute});
 }
 
 Bytes layer_workspace(const Transformer& model, const Shard& shard, Recompute recompute) {
     WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; name the kind of layer");
-    return layer_workspace(model, LayerKind::dense, shard, recompute);
+    return layer_workspace(model, LayerKind::dense, shard, {.recompute = recompute});
 }
 
 Bytes embedding_activations(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     constexpr double token_bytes = 8.0;  // an int64 per token, for the gradient's scatter
-    return {size.own_state * mask_bytes + size.tokens * token_bytes};
+    constexpr double mask_bytes = 1.0;
+    const double mask = shard.dropout == Dropout::on ? size.own_state * mask_bytes : 0.0;
+    return {mask + size.tokens * token_bytes};
 }
 
-Bytes head_activations(const Transformer& model, const Shard& shard) {
+Bytes head_activations(const Transformer& model, const Shard& shard, CrossEntropy cross_entropy) {
     const ShardSizes size(model, shard);
-    const double vocabulary = static_cast<double>(padded_vocabulary(model, shard.tensor)) / shard.tensor;
     constexpr double softmax_bytes = 4.0;
-    return {2.0 * size.own_state * size.element_bytes + size.tokens * vocabulary * softmax_bytes};
+    const double probability = cross_entropy == CrossEntropy::fused ? size.element_bytes : softmax_bytes;
+    return {2.0 * size.own_state * size.element_bytes + size.tokens * vocabulary_share(model, shard) * probability};
+}
+
+Bytes head_workspace(const Transformer& model, const Shard& shard, CrossEntropy cross_entropy) {
+    const ShardSizes size(model, shard);
+    const double vocabulary = vocabulary_share(model, shard);
+    const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
+    const double inputs = size.hidden_state * (divided ? 2.0 : 1.0);
+    const double logits = cross_entropy == CrossEntropy::fused ? 0.0 : size.tokens * vocabulary;
+    return {(inputs + logits + vocabulary * size.hidden) * size.element_bytes};
+}
+
+Bytes matrix_library_workspace(const Transformer& model) {
+    constexpr Bytes workspace = 32_MiB;
+    const double workspaces = model.experts.count > 0 ? 6.0 : 2.0;
+    return workspace * workspaces;
 }
 
 }  // namespace weft

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "models/transformer/kernels.hpp"
 #include "models/transformer/transformer.hpp"
@@ -11,39 +13,92 @@ namespace weft {
 
 enum class Recompute : std::uint8_t { none, selective, full };
 
-// Bytes of the activations that one transformer layer keeps for backward, for one micro-batch on one tensor rank.
-// Korthikanti et al. (2205.05198) equations 1-6, for 2-byte activations and a plain layer:
+// What the modules of frameworks keep differently.
+// Where the weights of the chosen experts are multiplied in: to the rows that came back, which are then kept as well
+// (Megatron-core to 0.10, DeepSpeed), or within the experts' activation function (Megatron-core since 0.11).
+enum class ExpertWeights : std::uint8_t { on_return, in_activation };
+// Unfused cross entropy keeps the softmax in fp32; fused kernels write the gradient over the logits
+// (Transformer Engine, common/triton/cross_entropy.py).
+enum class CrossEntropy : std::uint8_t { unfused, fused };
+// Whether the output that attention keeps is the tensor that the projection keeps as its input, or, when heads and
+// not sequences were divided between context ranks, a second one (Transformer Engine since 2.8, context_parallel.py).
+enum class ContextOutput : std::uint8_t { shared, copied };
+// Where the gradient of a parameter matrix goes: to a tensor of its own, or straight into the accumulated gradients,
+// while autograd is handed a placeholder as large in working precision (Transformer Engine, get_dummy_wgrad: one per
+// shape, never freed).
+enum class WeightGradients : std::uint8_t { own, accumulated };
+
+struct Inventory {
+    Recompute recompute = Recompute::none;
+    ExpertWeights expert_weights = ExpertWeights::on_return;
+    CrossEntropy cross_entropy = CrossEntropy::unfused;
+    ContextOutput context_output = ContextOutput::shared;
+};
+
+struct SavedTensor {
+    std::string_view name;
+    Bytes bytes;
+};
+
+// What one transformer layer keeps for backward, for one micro-batch on one tensor rank, tensor by tensor.
+// For a plain layer with dropout and 2-byte activations these are Korthikanti et al. (2205.05198) equations 1-6:
 //   none       s b h (10 + 24/t + 5 a s / (h t))    (34/t instead of 10 + 24/t with sequence parallelism)
 //   selective  the same without the attention-score term
 //   full       2 s b h  (the layer's input; / t with sequence parallelism)
-// Other shapes (grouped heads, gated or wider MLPs) by the same inventory. With flash attention the score term is never
-// stored. Dropout masks are counted, as in the source, whether or not dropout is 0.
+// Other shapes (grouped heads, gated or wider MLPs) by the same inventory. Flash attention keeps, in place of the
+// scores, the logarithm of every row's sum in fp32. Masks are kept with dropout only.
 // Context ranks keep 1 / context of every term. A layer with experts keeps, in place of the MLP's activations, the
-// rows that its experts received (h), both sides of their activation function (f + f_in) and the rows that came back
-// to be weighted (h), the same two sides of the shared experts, and the router's probabilities in fp32.
-Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, Recompute recompute);
+// rows that its experts received (h), both sides of their activation function (f + f_in), perhaps the rows that came
+// back to be weighted (h), the same two sides of the shared experts, and the router's probabilities in fp32. Latent
+// attention keeps the latent vectors before and after their norms besides the queries, keys and values made from them.
+std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,
+                                       const Inventory& inventory);
+Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);
 Bytes layer_activations(const Transformer& model, const Shard& shard, Recompute recompute);  // without experts
 
-// What is alive while one layer runs backward, beyond what `recompute` keeps: the activations that it recomputes, and
-// the gradients at the widest point: s b (h + (f + f_in) / t) elements around the MLP's activation function, or
-// s b h + 2 a s^2 b / t around unfused attention, whichever is more; around the experts' activation function, of their
-// rows.
-Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, Recompute recompute);
+// What is alive while one layer runs backward, beyond what is kept by `inventory`: the activations that it recomputes,
+// and the most of these moments, each without what backward has freed by then:
+//   the MLP's second map:      the gradients of the layer's output (whole, gathered) and of the map's input
+//   its activation function:   the gradient of its input, in place of that of its output
+//   its first map:             the gradients of that map's output and input
+//   attention:                 the gradients of its output and of queries, keys and values, or of unfused scores twice
+// with experts the first three for their rows, and the return of the rows' gradients to them.
+Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);
 Bytes layer_workspace(const Transformer& model, const Shard& shard, Recompute recompute);  // without experts
 
 // Kept by the embedding (dropout mask and token ids; its output is the first layer's input and counted there) and by
-// the head (inputs of the final norm and of the logits, and the softmax in fp32: 4 s b (h + V/t)) per micro-batch.
+// the head (inputs of the final norm and of the logits: 4 s b h, and the softmax in fp32, 4 s b V/t, or the logits in
+// working precision) per micro-batch.
 Bytes embedding_activations(const Transformer& model, const Shard& shard);
-Bytes head_activations(const Transformer& model, const Shard& shard);
+Bytes head_activations(const Transformer& model, const Shard& shard, CrossEntropy cross_entropy);
+// Alive beyond those while the head runs backward: the gradient of its input, its input gathered from the tensor ranks
+// under sequence parallelism, the logits' gradient if it does not take the place of what is kept, and a tensor of the
+// weight's shape, the gradient or its placeholder.
+Bytes head_workspace(const Transformer& model, const Shard& shard, CrossEntropy cross_entropy);
+
+// Workspace of the vendor's matrix library, allocated once: 32 MiB for PyTorch (CUDABlasHandlePool, compute capability
+// 9 and up; assumed of other devices) and as much for Transformer Engine (module/base.py), there four more for the
+// streams of grouped products.
+Bytes matrix_library_workspace(const Transformer& model);
+
+// Device memory that no tensor has, of one process: assumptions but for the fragmentation.
+struct MemoryOverhead {
+    Bytes context;           // driver, kernel images and what libraries load
+    Bytes communicators;     // buffers of the communication library
+    double fragmentation{};  // reserved by the caching allocator over allocated, less one
+};
 
 struct MemoryUse {
     Bytes parameters;  // working copy
     Bytes gradients;
     Bytes optimizer;    // fp32 master, momentum, variance of what this rank updates
     Bytes activations;  // at the peak
-    Bytes buffers;      // gradient buckets and communication buffers
-    Bytes workspace;    // of one layer under recomputation, logits, framework and allocator overhead
-    Bytes total() const { return parameters + gradients + optimizer + activations + buffers + workspace; }
+    Bytes buffers;      // gradient buckets, placeholders and communication buffers
+    Bytes workspace;    // at the peak: gradients of activations, recomputed activations, library workspaces
+    Bytes overhead;     // not in tensors: context, communicators, fragmentation
+
+    Bytes allocated() const { return parameters + gradients + optimizer + activations + buffers + workspace; }
+    Bytes total() const { return allocated() + overhead; }
 };
 
 }  // namespace weft

@@ -6,7 +6,8 @@ namespace weft {
 namespace {
 
 // Flash attention (Dao et al. 2022, 2205.14135): two products forward, five backward (the scores again, then the
-// gradients of values, scores, queries and keys) where FLOPs are counted as four; the masked half is skipped.
+// gradients of values, scores, queries and keys) where FLOPs are counted as four; the masked half is skipped. Half of
+// the products counted are over the size of queries and keys, half over that of the values.
 constexpr double flash_forward_executed = 0.5;
 constexpr double flash_backward_executed = 0.5 * 5.0 / 4.0;
 
@@ -18,14 +19,14 @@ Kernel flash_attention(std::string_view name, const Transformer& model, const Sh
     kernel.k = model.head_size;
     kernel.m = size.scores / (size.heads * shard.sequence);
     kernel.n = shard.sequence;
-    kernel.flops = {products * 2.0 * size.scores * model.head_size};
+    kernel.flops = {products * size.scores * (model.head_size + value_size(model))};
     kernel.executed = executed;
     return kernel;
 }
 
 LayerPiece flash_core(const Transformer& model, const Shard& shard, const ShardSizes& size) {
     const double keys_and_values = (size.qkv - size.queries) * shard.context;
-    const double moved = size.tokens * (2.0 * size.queries + keys_and_values);
+    const double moved = size.tokens * (size.queries + size.context + keys_and_values);
     LayerPiece piece = piece_of(Piece::core, {});
     piece.forward = {flash_attention("attention core", model, shard, size, 2.0, moved, flash_forward_executed)};
     piece.input_backward = {flash_attention("attention core gradient", model, shard, size, 4.0,
@@ -40,14 +41,15 @@ LayerPiece flash_core(const Transformer& model, const Shard& shard, const ShardS
 LayerPiece core_piece(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     if (shard.attention == AttentionCore::flash) return flash_core(model, shard, size);
-    const double e = size.element_bytes, keys = shard.sequence, queries = keys / shard.context, d = model.head_size;
+    const double e = size.element_bytes, keys = shard.sequence, queries = keys / shard.context;
+    const double d = model.head_size, v = value_size(model);
     LayerPiece piece = piece_of(Piece::core, {});
     piece.forward = {gemm_kernel("scores", queries, keys, d, e, size.heads),
                      memory_kernel("softmax", 2.0 * size.scores, e),
-                     gemm_kernel("context", queries, d, keys, e, size.heads)};
+                     gemm_kernel("context", queries, v, keys, e, size.heads)};
     piece.input_backward = {
-        gemm_kernel("context weight gradient", keys, d, queries, e, size.heads),  // of the values
-        gemm_kernel("context input gradient", queries, keys, d, e, size.heads),   // of the probabilities
+        gemm_kernel("context weight gradient", keys, v, queries, e, size.heads),  // of the values
+        gemm_kernel("context input gradient", queries, keys, v, e, size.heads),   // of the probabilities
         memory_kernel("softmax gradient", 3.0 * size.scores, e),
         gemm_kernel("scores input gradient", queries, d, keys, e, size.heads),    // of the queries
         gemm_kernel("scores weight gradient", keys, d, queries, e, size.heads)};  // of the keys

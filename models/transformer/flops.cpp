@@ -5,14 +5,14 @@ namespace {
 
 // Elements of the matrices that a token meets in one layer: biases and norms do no matrix products.
 double layer_matrices(const Transformer& model, LayerKind kind) {
-    const double attention = static_cast<double>(qkv_width(model) + query_width(model));
+    const double attention = static_cast<double>(qkv_matrices(model) + model.hidden * context_width(model));
     if (kind == LayerKind::dense) {
-        return model.hidden * (attention + static_cast<double>(ffn_input_width(model)) + model.ffn_hidden);
+        return attention + model.hidden * (static_cast<double>(ffn_input_width(model)) + model.ffn_hidden);
     }
     const Experts& experts = model.experts;
     const double expert = static_cast<double>(expert_input_width(model)) + experts.ffn_hidden;
     const double shared = static_cast<double>(shared_input_width(model) + shared_width(model));
-    return model.hidden * (attention + experts.count + experts.top_k * expert + shared);
+    return attention + model.hidden * (experts.count + experts.top_k * expert + shared);
 }
 
 double all_layer_matrices(const Transformer& model) {
@@ -28,7 +28,7 @@ double vocabulary(const Transformer& model) { return static_cast<double>(padded_
 Flops model_flops(const Transformer& model, double sequences, double sequence) {
     const double tokens = sequences * sequence;
     const double matrices = all_layer_matrices(model) + model.hidden * vocabulary(model);
-    const double scores = 2.0 * model.layers * static_cast<double>(query_width(model)) * sequence;
+    const double scores = model.layers * static_cast<double>(query_width(model) + context_width(model)) * sequence;
     return {6.0 * tokens * (matrices + scores)};
 }
 

@@ -22,6 +22,12 @@ Kernel memory_kernel(std::string_view name, double elements, double element_byte
     return {.name = name, .kind = KernelKind::memory, .flops = {}, .bytes = {elements * element_bytes}};
 }
 
+// Rotary positions turn whole heads, in latent attention the rotary part of every query and the one shared by the keys.
+static double rotated_width(const Transformer& model) {
+    if (!model.has_latent_attention()) return static_cast<double>(query_width(model) + key_width(model));
+    return 1.0 * model.latent.rope_size * (model.heads + 1);
+}
+
 ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
     : tokens(static_cast<double>(shard.micro_batch) * shard.sequence / shard.context),
       hidden(model.hidden),
@@ -29,7 +35,8 @@ ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
       own_state(shard.sequence_parallel == SequenceParallel::on ? hidden_state / shard.tensor : hidden_state),
       qkv(static_cast<double>(qkv_width(model)) / shard.tensor),
       queries(static_cast<double>(query_width(model)) / shard.tensor),
-      rotated(static_cast<double>(query_width(model) + key_value_width(model)) / shard.tensor),
+      rotated(rotated_width(model) / shard.tensor),
+      context(static_cast<double>(context_width(model)) / shard.tensor),
       ffn_inputs(static_cast<double>(ffn_input_width(model)) / shard.tensor),
       ffn(static_cast<double>(model.ffn_hidden) / shard.tensor),
       scores(tokens * model.heads * shard.sequence / shard.tensor),

@@ -33,6 +33,7 @@ void add_casts(LayerPiece& piece, const Shard& shard);
 // The pieces that take the place of mlp_up and mlp_down in a layer with experts.
 std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& shard);
 LayerPiece core_piece(const Transformer& model, const Shard& shard);
+LayerPiece latent_piece(const Transformer& model, const Shard& shard);  // Piece::qkv of multi-head latent attention
 
 // The sizes that every list is made of, for one rank.
 struct ShardSizes {
@@ -42,9 +43,10 @@ struct ShardSizes {
     double hidden;        // h
     double hidden_state;  // elements of the activation between the blocks, whole
     double own_state;     // of which this rank normalises and adds its share: all, or 1/t with sequence parallelism
-    double qkv;           // outputs of the QKV map, on this rank
+    double qkv;           // queries, keys and values that the attention core takes, on this rank
     double queries;       // of which queries
-    double rotated;       // queries and keys
+    double rotated;       // queries and keys, or their rotary parts
+    double context;       // what the core returns, the projection's inputs
     double ffn_inputs;    // outputs of the MLP's first map (both halves of a gated one)
     double ffn;           // inputs of its second
     double scores;        // elements of the attention score matrices: b a s^2 / (t context)

@@ -42,7 +42,7 @@ LayerPiece projection(const Transformer& model, const ShardSizes& size) {
                 .weight_gradient = "dense weight gradient",
                 .bias_gradient = "dense bias gradient",
                 .rows = size.tokens,
-                .inputs = size.queries,
+                .inputs = size.context,
                 .outputs = size.hidden},
                model, size.element_bytes);
     return piece;
@@ -101,8 +101,9 @@ LayerPiece residual(const Transformer& model, const ShardSizes& size) {
 
 std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, const Shard& shard) {
     const ShardSizes size(model, shard);
-    std::vector<LayerPiece> pieces{input_norm(model, size), qkv(model, size), core_piece(model, shard),
-                                   projection(model, size), post_norm(model, size)};
+    std::vector<LayerPiece> pieces{input_norm(model, size),
+                                   model.has_latent_attention() ? latent_piece(model, shard) : qkv(model, size),
+                                   core_piece(model, shard), projection(model, size), post_norm(model, size)};
     if (kind == LayerKind::dense) {
         pieces.push_back(mlp_up(model, size));
         pieces.push_back(mlp_down(model, size));

@@ -43,6 +43,35 @@ Module linear(std::string_view name, const Transformer& model, std::uint64_t inp
     return module;
 }
 
+// Multi-head latent attention's maps to queries, keys and values (Megatron-core,
+// transformer/multi_latent_attention.py): those down are not divided, those up by heads.
+Module latent_maps(const Transformer& model, std::uint32_t tensor) {
+    const LatentAttention& latent = model.latent;
+    Module module{.name = "qkv", .tensors = {}, .vector = {}};
+    const auto normed = [&](std::uint64_t rank) {
+        add_vector(module, rank);
+        if (model.norm == Norm::layer_norm) add_vector(module, rank);
+    };
+    const std::uint64_t queries = share(query_width(model), tensor);
+    if (latent.q_rank == 0) {
+        add_linear(module, model, model.hidden, queries);
+    } else {
+        add_linear(module, model, model.hidden, latent.q_rank);
+        normed(latent.q_rank);
+        add_linear(module, model, latent.q_rank, queries);
+    }
+    const std::uint64_t size = latent.nope_size + latent.value_size;
+    add_linear(module, model, model.hidden, latent.kv_rank + latent.rope_size);
+    normed(latent.kv_rank);
+    add_linear(module, model, latent.kv_rank, share(model.heads * size, tensor));
+    return module;
+}
+
+Module attention_maps(const Transformer& model, std::uint32_t tensor) {
+    if (model.has_latent_attention()) return latent_maps(model, tensor);
+    return linear("qkv", model, model.hidden, share(qkv_width(model), tensor));
+}
+
 Module router(const Transformer& model) {
     Module module{.name = "router", .tensors = {}, .vector = {}};
     add_matrix(module, model.hidden, model.experts.count);
@@ -68,9 +97,9 @@ std::uint64_t module_parameters(const Module& module) {
 std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split) {
     const std::uint64_t hidden = model.hidden;
     const std::uint32_t tensor = split.tensor;
-    std::vector<Module> modules{
-        norm("input norm", model), linear("qkv", model, hidden, share(qkv_width(model), tensor)),
-        linear("dense", model, share(query_width(model), tensor), hidden), norm("post-attention norm", model)};
+    std::vector<Module> modules{norm("input norm", model), attention_maps(model, tensor),
+                                linear("dense", model, share(context_width(model), tensor), hidden),
+                                norm("post-attention norm", model)};
     if (kind == LayerKind::dense) {
         modules.push_back(linear("h_to_4h", model, hidden, share(ffn_input_width(model), tensor)));
         modules.push_back(linear("4h_to_h", model, share(model.ffn_hidden, tensor), hidden));

@@ -28,8 +28,22 @@ std::uint64_t sum(const std::vector<Module>& modules) {
 }  // namespace
 
 std::uint64_t query_width(const Transformer& model) { return std::uint64_t{model.heads} * model.head_size; }
-std::uint64_t key_value_width(const Transformer& model) { return std::uint64_t{model.kv_heads} * model.head_size; }
-std::uint64_t qkv_width(const Transformer& model) { return query_width(model) + 2 * key_value_width(model); }
+std::uint64_t key_width(const Transformer& model) { return std::uint64_t{model.kv_heads} * model.head_size; }
+std::uint64_t value_width(const Transformer& model) { return std::uint64_t{model.kv_heads} * value_size(model); }
+std::uint64_t qkv_width(const Transformer& model) { return query_width(model) + key_width(model) + value_width(model); }
+std::uint64_t context_width(const Transformer& model) { return std::uint64_t{model.heads} * value_size(model); }
+std::uint32_t value_size(const Transformer& model) {
+    return model.has_latent_attention() ? model.latent.value_size : model.head_size;
+}
+std::uint64_t qkv_matrices(const Transformer& model) {
+    const std::uint64_t hidden = model.hidden, heads = model.heads;
+    if (!model.has_latent_attention()) return hidden * qkv_width(model);
+    const LatentAttention& latent = model.latent;
+    const std::uint64_t down = hidden * (latent.kv_rank + latent.rope_size);
+    const std::uint64_t up = latent.kv_rank * heads * (latent.nope_size + latent.value_size);
+    if (latent.q_rank == 0) return down + up + hidden * query_width(model);
+    return down + up + latent.q_rank * (hidden + query_width(model));
+}
 std::uint64_t ffn_input_width(const Transformer& model) {
     return std::uint64_t{model.ffn_hidden} * (model.gated ? 2 : 1);
 }

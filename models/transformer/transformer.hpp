@@ -26,13 +26,25 @@ struct Experts {
     std::uint32_t every = 1;  // of the layers after those, the first of each run of so many (Megatron's moe-layer-freq)
 };
 
+// Multi-head latent attention (DeepSeek-V2, 2405.04434, section 2.1). Keys and values of all heads are made from one
+// vector of kv_rank per token, queries from one of q_rank, each normalised first. A head's query and key are nope_size
+// elements so made and rope_size rotary ones; the rotary part of the key is made from the hidden state and is the same
+// for every head. Values have a size of their own.
+struct LatentAttention {
+    std::uint32_t kv_rank = 0;  // 0: plain attention
+    std::uint32_t q_rank = 0;   // 0: queries are made from the hidden state
+    std::uint32_t nope_size = 0;
+    std::uint32_t rope_size = 0;
+    std::uint32_t value_size = 0;
+};
+
 struct Transformer {
     std::string name;
     std::uint32_t layers = 1;
     std::uint32_t hidden = 1;
     std::uint32_t heads = 1;
     std::uint32_t kv_heads = 1;
-    std::uint32_t head_size = 1;  // hidden / heads unless given
+    std::uint32_t head_size = 1;  // hidden / heads unless given; of latent attention nope_size + rope_size
     std::uint32_t ffn_hidden = 1;
     std::uint32_t vocabulary = 1;        // as the tokenizer has it; padded per layout
     std::uint32_t positions_length = 0;  // rows of a learned position table
@@ -44,6 +56,9 @@ struct Transformer {
     Norm norm = Norm::layer_norm;
     std::uint32_t vocabulary_multiple = 128;  // padding: to a multiple of this times the tensor ranks; 1: none
     Experts experts;
+    LatentAttention latent;
+
+    bool has_latent_attention() const { return latent.kv_rank > 0; }
 };
 
 enum class LayerKind : std::uint8_t { dense, expert };
@@ -55,6 +70,8 @@ std::uint32_t expert_layers(const Transformer& model);                // how man
 // positions, layer norm, biases, GELU, untied embeddings, vocabulary padded to multiples of 128. `name` yields to a
 // "name" key; "title" and "source" are for people. "experts" is an object with the members of Experts: count is
 // required; top_k = 1, ffn_hidden = the model's, shared = 0, shared_ffn_hidden = the experts' ffn_hidden.
+// "latent_attention" is an object with the members of LatentAttention: kv_rank, nope_size, rope_size and value_size are
+// required, q_rank = 0; it excludes kv_heads and head_size.
 Transformer read_transformer(Field field, std::string name);
 // A shipped model (models/catalog), or the path of a model file. Throws ConfigError with the nearest names.
 Transformer load_transformer(std::string_view name);
@@ -83,6 +100,7 @@ struct Module {
 };
 std::uint64_t module_parameters(const Module& module);
 
+// Of latent attention "qkv" is the maps down, each with its norm, and up: those down are whole on every rank.
 // In registration order: "input norm", "qkv", "dense", "post-attention norm", then "h_to_4h", "4h_to_h", or in a layer
 // with experts "router" (h x count, no bias, whole on every rank), "experts" (up and down of each of the rank's
 // count / expert), and if there are any "shared experts up", "shared experts down" (one MLP as wide as all of them).
@@ -110,10 +128,17 @@ std::vector<std::uint64_t> layer_tensors(const Transformer& model, std::uint32_t
 std::vector<std::uint64_t> embedding_tensors(const Transformer& model, std::uint32_t tensor);
 std::vector<std::uint64_t> head_tensors(const Transformer& model, std::uint32_t tensor);
 
-// Outputs of the layer's linear maps, whole: queries, keys (as many as values), all three, and the MLP's first map.
+// Widths of the queries, keys, values and all three as the attention core takes them, of what it returns, and of the
+// MLP's first map, whole. In plain attention keys are as wide as values, and the context as the queries.
 std::uint64_t query_width(const Transformer& model);
-std::uint64_t key_value_width(const Transformer& model);
+std::uint64_t key_width(const Transformer& model);
+std::uint64_t value_width(const Transformer& model);
 std::uint64_t qkv_width(const Transformer& model);
+std::uint64_t context_width(const Transformer& model);
+// Inputs of the attention core's value product per head: head_size, or value_size.
+std::uint32_t value_size(const Transformer& model);
+// Elements of the matrices that make queries, keys and values, whole.
+std::uint64_t qkv_matrices(const Transformer& model);
 std::uint64_t ffn_input_width(const Transformer& model);
 // The same of one expert's first map; inputs of the second map of all shared experts together, and outputs of their
 // first.

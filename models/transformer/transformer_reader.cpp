@@ -34,6 +34,32 @@ void read_heads(Field& field, Transformer& model) {
     }
 }
 
+// Every head has keys and values of its own, made from the shared latent vector.
+void read_latent_attention(Field& field, Transformer& model) {
+    for (const std::string_view key : {"kv_heads", "head_size"}) {
+        if (field.has(key))
+            field.error(key, "latent_attention says what keys and values a head has; give no " + std::string(key));
+    }
+    Field latent = field.object("latent_attention");
+    model.latent.kv_rank = latent.count("kv_rank");
+    model.latent.q_rank = latent.whole("q_rank", 0);
+    model.latent.nope_size = latent.count("nope_size");
+    model.latent.rope_size = latent.count("rope_size");
+    model.latent.value_size = latent.count("value_size");
+    latent.done();
+    constexpr std::uint32_t most = 1U << 20;  // three orders of magnitude beyond any published model
+    for (const auto& [key, size] : {std::pair{"kv_rank", model.latent.kv_rank},
+                                    {"q_rank", model.latent.q_rank},
+                                    {"nope_size", model.latent.nope_size},
+                                    {"rope_size", model.latent.rope_size},
+                                    {"value_size", model.latent.value_size}}) {
+        if (size > most) latent.error(key, fmt::format("expected at most {}, got {}", most, size));
+    }
+    model.heads = field.count("heads");
+    model.kv_heads = model.heads;
+    model.head_size = std::min(model.latent.nope_size, most) + std::min(model.latent.rope_size, most);
+}
+
 void read_position_table(Field& field, Transformer& model) {
     model.positions = read_positions(field);
     if (model.positions == Positions::learned) {
@@ -84,7 +110,8 @@ void check_size(Field& field, const Transformer& model) {
     const Experts& experts = model.experts;
     const double ffn = 1.0 * model.ffn_hidden + 1.0 * experts.count * (experts.ffn_hidden + 1.0) +
                        1.0 * experts.shared * experts.shared_ffn_hidden;
-    const double width = 1.0 * model.heads * model.head_size + 2.0 * model.kv_heads * model.head_size + 3.0 * ffn + 8.0;
+    const double width = 1.0 * model.heads * model.head_size + 2.0 * model.kv_heads * model.head_size + 3.0 * ffn +
+                         8.0 + 2.0 * model.latent.q_rank + 2.0 * model.latent.kv_rank;
     const double vocabulary = 2.0 * (1.0 * model.vocabulary + model.vocabulary_multiple) + model.positions_length;
     constexpr double most = 1e17;
     if (hidden * (vocabulary + 2.0 * model.layers * width) <= most) return;
@@ -100,7 +127,11 @@ Transformer read_transformer(Field field, std::string name) {
     field.text("source", "");
     model.layers = field.count("layers");
     model.hidden = field.count("hidden");
-    read_heads(field, model);
+    if (field.has("latent_attention")) {
+        read_latent_attention(field, model);
+    } else {
+        read_heads(field, model);
+    }
     model.ffn_hidden = field.count("ffn_hidden", default_ffn_hidden(field, model));
     model.gated = field.flag("gated", false);
     model.vocabulary = field.count("vocabulary");

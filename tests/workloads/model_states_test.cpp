@@ -56,24 +56,25 @@ TEST(model_states, frameworks_share_them_by_their_own_names) {
 }
 
 // A layer keeps s b h (10 + 24 / t) bytes, under sequence parallelism s b h 34 / t, with full recomputation its input
-// (Korthikanti et al. 2205.05198, flash attention); context ranks keep their share. A middle stage of p = 4 under 1F1B
-// has p - 1 micro-batches under way.
+// (Korthikanti et al. 2205.05198, flash attention, which keeps 4 bytes per row of scores); context ranks keep their
+// share. A middle stage of p = 4 under 1F1B has p - 1 micro-batches under way.
 TEST(model_states, activations_of_a_middle_stage) {
     struct Case {
         std::vector<std::string> settings;
         double bytes;  // of a layer over s b h
+        double rows;   // of attention scores that one rank keeps the sum of, over b s: 8 heads
     };
-    for (const Case& c :
-         {Case{{}, 34}, Case{{"layout.tensor=2"}, 10 + 24 / 2.0},
-          Case{{"layout.tensor=2", "sequence_parallel=true"}, 34 / 2.0}, Case{{"layout.context=2"}, 34 / 2.0},
-          Case{{"layout.tensor=4", "sequence_parallel=true", "layout.context=2"}, 34 / 8.0},
-          Case{{"recompute=full"}, 2}, Case{{"recompute=full", "layout.context=4"}, 2 / 4.0},
-          Case{{"recompute=full", "layout.tensor=2", "sequence_parallel=true"}, 2 / 2.0}}) {
-        std::vector<std::string> settings{"framework=megatron", "layout.pipeline=4", "layout.data=1",
-                                          "batch.global=16"};
+    for (const Case& c : {Case{{}, 34, 8}, Case{{"layout.tensor=2"}, 10 + 24 / 2.0, 8 / 2.0},
+                          Case{{"layout.tensor=2", "sequence_parallel=true"}, 34 / 2.0, 8 / 2.0},
+                          Case{{"layout.context=2"}, 34 / 2.0, 8 / 2.0},
+                          Case{{"layout.tensor=4", "sequence_parallel=true", "layout.context=2"}, 34 / 8.0, 8 / 8.0},
+                          Case{{"recompute=full"}, 2, 0}, Case{{"recompute=full", "layout.context=4"}, 2 / 4.0, 0},
+                          Case{{"recompute=full", "layout.tensor=2", "sequence_parallel=true"}, 2 / 2.0, 0}}) {
+        std::vector<std::string> settings{"framework=megatron", "layout.pipeline=4", "layout.data=1", "batch.global=16",
+                                          "dropout=true"};
         settings.insert(settings.end(), c.settings.begin(), c.settings.end());
         const Plan plan = plan_of(settings);
-        EXPECT_DOUBLE_EQ(plan.stages.at(1).memory.activations.value, 3 * (L / 4) * s * b * h * c.bytes)
+        EXPECT_DOUBLE_EQ(plan.stages.at(1).memory.activations.value, 3 * (L / 4) * s * b * (h * c.bytes + 4 * c.rows))
             << c.bytes << " bytes";
     }
 }

@@ -13,11 +13,13 @@ namespace weft::commands {
 namespace {
 
 Exit run(const po::variables_map& arguments) {
-    const Plan plan = make_plan(job_study(arguments));
+    const Study study = job_study(arguments);
+    const Plan plan = make_plan(study);
     const Stage& fullest = plan.stages[plan.fullest_stage()];
     if (!plan.fits()) {
-        fmt::print(stderr, "{}: does not fit: stage {} needs {} of {}\n{}", job_path(arguments), plan.fullest_stage(),
-                   to_text(fullest.memory.total()), to_text(plan.device.memory), memory_text(plan));
+        fmt::print(stderr, "{}: does not fit: stage {} needs {} of {}\n{}{}", job_path(arguments), plan.fullest_stage(),
+                   to_text(fullest.memory.total()), to_text(plan.device.memory), memory_text(plan),
+                   advice_text(plan, memory_advice(study)));
         return Exit::does_not_fit;
     }
     fmt::print("{}: fine: {} ranks on {} nodes of {}, fullest stage {} of {}\n", job_path(arguments),

@@ -43,13 +43,13 @@ std::string output_path(const po::variables_map& arguments, const char* option,
 }
 
 // Refuses what cannot fit, with the numbers.
-bool refused(const po::variables_map& arguments, const Plan& plan) {
+bool refused(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice) {
     if (plan.fits()) return false;
     const Stage& fullest = plan.stages[plan.fullest_stage()];
     const bool allowed = arguments["allow-oom"].as<bool>();
-    fmt::print(stderr, "{}: does not fit in memory: stage {} needs {} of {}{}\n{}", job_path(arguments),
+    fmt::print(stderr, "{}: does not fit in memory: stage {} needs {} of {}{}\n{}{}", job_path(arguments),
                plan.fullest_stage(), to_text(fullest.memory.total()), to_text(plan.device.memory),
-               allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan));
+               allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan), advice_text(plan, advice));
     return !allowed;
 }
 
@@ -95,7 +95,8 @@ Exit run(const po::variables_map& arguments) {
     }
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
-    if (refused(arguments, plan)) return Exit::does_not_fit;
+    const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
+    if (refused(arguments, plan, advice)) return Exit::does_not_fit;
     SimulationOptions options{.network = network_option(arguments),
                               .folding = arguments["no-fold"].as<bool>() ? Folding::none : Folding::stages,
                               .recording = !trace.empty() ? Recording::spans_and_links : Recording::spans};
@@ -105,7 +106,8 @@ Exit run(const po::variables_map& arguments) {
         return Exit::ok;
     }
     const Simulation simulation = simulate_step(study, std::move(plan), options);
-    const Report report = make_report(simulation);
+    Report report = make_report(simulation);
+    report.advice = advice;
     if (!trace.empty()) write_step_trace(simulation, trace);
     if (!picture.empty()) write_step_picture(simulation, picture);
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

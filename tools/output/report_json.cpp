@@ -1,5 +1,6 @@
 #include "tools/output/report_json.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tools/version.hpp"
@@ -13,6 +14,7 @@ Json memory_json(const MemoryUse& use) {
     return {{"parameters_bytes", use.parameters.value}, {"gradients_bytes", use.gradients.value},
             {"optimizer_bytes", use.optimizer.value},   {"activations_bytes", use.activations.value},
             {"buffers_bytes", use.buffers.value},       {"workspace_bytes", use.workspace.value},
+            {"overhead_bytes", use.overhead.value},     {"allocated_bytes", use.allocated().value},
             {"total_bytes", use.total().value}};
 }
 
@@ -28,6 +30,17 @@ Json class_json(const ClassReport& c) {
             {"memory", memory_json(c.memory)}};
 }
 
+Json advice_json(const std::vector<MemoryAdvice>& advice) {
+    Json json = Json::array();
+    for (const MemoryAdvice& each : advice) {
+        json.push_back({{"changes", each.changes},
+                        {"peak_bytes", std::llround(each.peak.value)},
+                        {"saved_bytes", std::llround(each.saved.value)},
+                        {"fits", each.fits}});
+    }
+    return json;
+}
+
 }  // namespace
 
 std::string report_json(const Report& report, Seconds wall) {
@@ -41,6 +54,7 @@ std::string report_json(const Report& report, Seconds wall) {
         const std::size_t dot = metric.key.find('.');
         json[std::string(metric.key.substr(0, dot))][std::string(metric.key.substr(dot + 1))] = value_of<Json>(metric);
     }
+    if (!report.advice.empty()) json["memory"]["advice"] = advice_json(report.advice);
     json["stages"] = Json::array();
     for (const ClassReport& c : report.classes) json["stages"].push_back(class_json(c));
     json["communication"] = Json::array();

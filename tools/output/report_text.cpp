@@ -56,7 +56,7 @@ std::string headline(const Report& report) {
 
 std::vector<std::string> memory_cells(const MemoryUse& use) {
     return {to_text(use.parameters), to_text(use.gradients), to_text(use.optimizer), to_text(use.activations),
-            to_text(use.buffers),    to_text(use.workspace), to_text(use.total())};
+            to_text(use.buffers),    to_text(use.workspace), to_text(use.overhead),  to_text(use.total())};
 }
 
 // All classes, or where there are many: the first and last three, the slowest and the fullest.
@@ -74,11 +74,11 @@ std::set<std::size_t> shown_classes(const std::vector<ClassReport>& classes) {
 
 std::string stage_table(const Report& report) {
     TextTable table({"<", "ranks", "layers", "compute", "exposed", "waiting", "parameters", "gradients", "optimizer",
-                     "activations", "buffers", "workspace", "memory"});
+                     "activations", "buffers", "workspace", "overhead", "memory"});
     const std::set<std::size_t> shown = shown_classes(report.classes);
     std::size_t expected = 0;
     for (const std::size_t i : shown) {
-        if (i != expected) table.add({"...", "", "", "", "", "", "", "", "", "", "", "", ""});
+        if (i != expected) table.add({"...", "", "", "", "", "", "", "", "", "", "", "", "", ""});
         expected = i + 1;
         const ClassReport& c = report.classes[i];
         std::vector<std::string> cells{
@@ -123,8 +123,8 @@ std::string report_text(const Report& report) {
 }
 
 std::string memory_text(const Plan& plan) {
-    TextTable table(
-        {"<", "layers", "parameters", "gradients", "optimizer", "activations", "buffers", "workspace", "memory"});
+    TextTable table({"<", "layers", "parameters", "gradients", "optimizer", "activations", "buffers", "workspace",
+                     "overhead", "memory"});
     for (std::size_t s = 0; s < plan.stages.size(); ++s) {
         const Stage& stage = plan.stages[s];
         if (stage.memory.total() <= plan.device.memory) continue;
@@ -134,6 +134,19 @@ std::string memory_text(const Plan& plan) {
         table.add(std::move(cells));
     }
     return table.text(2);
+}
+
+std::string advice_text(const Plan& plan, const std::vector<MemoryAdvice>& advice) {
+    const MemoryUse& use = plan.stages[plan.fullest_stage()].memory;
+    const LargestPart largest = largest_part(use);
+    std::string out = fmt::format("  {} are {} of stage {}: {}\n", largest.name, percent(largest.bytes / use.total()),
+                                  plan.fullest_stage(), to_text(largest.bytes));
+    if (advice.empty()) return out + "  no single change of the layout would need less\n";
+    for (const MemoryAdvice& each : advice) {
+        out += fmt::format("  {} would save {}: {}, {}\n", fmt::join(each.changes, " "), to_text(each.saved),
+                           to_text(each.peak), each.fits ? "fits" : "not enough");
+    }
+    return out;
 }
 
 }  // namespace weft

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "workloads/advice.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
@@ -11,5 +13,8 @@ std::string report_text(const Report& report);
 
 // Why a plan does not fit: per stage what it needs of what, against what the device has.
 std::string memory_text(const Plan& plan);
+
+// The largest part of the fullest stage, and what to change: one line each, the first what to try first.
+std::string advice_text(const Plan& plan, const std::vector<MemoryAdvice>& advice);
 
 }  // namespace weft

@@ -56,8 +56,8 @@ std::vector<Call> loss_reductions(const Job& job) {
 }
 
 Bytes own_keys_and_values(const Job& job) {
-    const double width = double(key_value_width(job.model)) / job.layout.tensor;
-    return {2 * tokens(job) * width * element_bytes(job.precision)};
+    const double width = double(key_width(job.model) + value_width(job.model)) / job.layout.tensor;
+    return {tokens(job) * width * element_bytes(job.precision)};
 }
 
 Call whole_sequence(const Job& job, Collective op, std::string_view label) {

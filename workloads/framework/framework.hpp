@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/memory/memory.hpp"
 #include "sim/base/quantity.hpp"
 #include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/script/call.hpp"
@@ -44,6 +45,8 @@ struct Framework {
     InputReduction input_reduction{};
     Through exchanges{};  // whose all-to-all sends tokens to experts and heads to context ranks
     ExpertGradients expert_gradients{};
+    WeightGradients weight_gradients{};
+    ExpertWeights expert_weights{};
     // Layers of each model part; empty if the framework cannot split so. `why` then says it.
     std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);
     Setting (*default_overlap)(const Job& job);  // of gradient reduction with the backward pass

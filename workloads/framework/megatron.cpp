@@ -145,6 +145,8 @@ const Framework megatron{
     .handover = Handover::paired,
     .input_reduction = InputReduction::under_weight_gradient,
     .exchanges = Through::torch,
+    .weight_gradients = WeightGradients::accumulated,
+    .expert_weights = ExpertWeights::in_activation,
     .split = even_split,
     .default_overlap = default_overlap,
     .check = check,

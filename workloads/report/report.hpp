@@ -10,6 +10,7 @@
 
 #include "models/memory/memory.hpp"
 #include "sim/base/quantity.hpp"
+#include "workloads/advice.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
@@ -71,6 +72,7 @@ struct Report {
     std::vector<ClassReport> classes;
     std::vector<CommunicationReport> communication;  // sorted by dimension, op, group size
     std::vector<LinkReport> links;                   // busiest class first
+    std::vector<MemoryAdvice> advice;                // filled in by who asks memory_advice(), where a job does not fit
     std::uint32_t ranks = 0;
     std::uint64_t events = 0, solves = 0;
 

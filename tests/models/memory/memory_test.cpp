@@ -20,7 +20,8 @@ Shard shard(std::uint32_t micro_batch, std::uint32_t sequence, std::uint32_t ten
             .sequence = sequence,
             .tensor = tensor,
             .attention = attention,
-            .sequence_parallel = sequence_parallel};
+            .sequence_parallel = sequence_parallel,
+            .dropout = Dropout::on};
 }
 
 class neox_activations : public ::testing::TestWithParam<Row> {};
@@ -60,7 +61,8 @@ TEST(layer_activations, of_a_plain_layer_follow_the_equations) {
     }));
 }
 
-TEST(layer_activations, with_flash_attention_store_no_scores) {
+// In place of the scores 4 bytes for each of the b a s / t rows of them.
+TEST(layer_activations, with_flash_attention_store_one_number_per_row_of_scores) {
     EXPECT_TRUE(rc::check([] {
         const std::uint32_t t = any_tensor();
         const Transformer model = any_model(t);
@@ -68,8 +70,11 @@ TEST(layer_activations, with_flash_attention_store_no_scores) {
         fused.attention = AttentionCore::flash;
         Shard unfused = fused;
         unfused.attention = AttentionCore::unfused;
-        RC_ASSERT(layer_activations(model, fused, Recompute::none) ==
-                  layer_activations(model, unfused, Recompute::selective));
+        const Bytes without_core = layer_activations(model, unfused, Recompute::selective);
+        RC_ASSERT(layer_activations(model, fused, Recompute::selective) == without_core);
+        const double rows = 1.0 * fused.micro_batch * model.heads * fused.sequence / t;
+        const double statistics = (layer_activations(model, fused, Recompute::none) - without_core).value;
+        RC_ASSERT(std::abs(statistics - 4.0 * rows) <= 1e-9 * without_core.value);
     }));
 }
 
@@ -89,30 +94,95 @@ TEST(layer_activations, shrink_with_every_step_of_recomputation_and_are_made_up_
     }));
 }
 
-// h = 64, b s = 32, one rank: 4h MLP: 32 x (64 + 256 + 256) elements; scores of 4 heads: 32 x 64 + 2 x 2 x 4 x 16 x 16.
+// h = 64, b s = 32, one rank, 4h MLP: beside the gradient of the hidden state that of the activation function's output,
+// then of its input in place of the kept output: 32 x (64 + 256) elements.
 TEST(layer_workspace, holds_the_gradients_of_the_widest_point) {
     const Transformer model = plain(1, 64, 4, 128);
     EXPECT_EQ(layer_workspace(model, shard(2, 16, 1, AttentionCore::unfused), Recompute::none).value,
-              2.0 * 32 * (64 + 256 + 256));
-    // At s = 256 the scores are wider: 512 x 64 + 2 x (2 x 4 x 256 x 256) elements.
+              2.0 * 32 * (64 + 256));
+    // At s = 256 the scores are wider: 2 x (2 x 4 x 256 x 256) elements, of which 512 x (64 + 256 + 256 + 32) take the
+    // place of what the MLP kept (the mask's bytes are half an element each).
     EXPECT_EQ(layer_workspace(model, shard(2, 256, 1, AttentionCore::unfused), Recompute::none).value,
-              2.0 * (512 * 64 + 2 * 2 * 4 * 256 * 256));
+              2.0 * (512 * 64 + 2 * 2 * 4 * 256 * 256 - 512 * (64 + 256 + 256 + 32)));
+}
+
+// Two tensor ranks, each with half the tokens between the blocks: the gradient of the output is gathered, 32 x 64, and
+// each half of a gated MLP's input, 32 x 128 in all, is narrower than that with the 32 x 64 of its output's gradient.
+TEST(layer_workspace, holds_the_gathered_gradient_under_sequence_parallelism) {
+    Transformer model = plain(1, 64, 4, 128);
+    model.ffn_hidden = 128;
+    model.gated = true;
+    const Shard divided = shard(2, 16, 2, AttentionCore::flash, SequenceParallel::on);
+    EXPECT_EQ(layer_workspace(model, divided, Recompute::none).value, 2.0 * (16 * 64 + 32 * 64 + 32 * 64));
+}
+
+double bytes(const std::vector<SavedTensor>& tensors, std::string_view name) {
+    double sum = 0;
+    for (const SavedTensor& tensor : tensors) sum += tensor.name == name ? tensor.bytes.value : 0;
+    return sum;
+}
+
+// Llama 3 70B, one sequence of 4096: in units of s h elements four norms' inputs and outputs, 1 + 1/8 + 1/8 of queries,
+// keys and values, 1 of the projection's input, 3 x 3.5 of the MLP; no masks; 4 bytes per head and token.
+TEST(saved_tensors, of_a_llama_layer_are_counted_by_hand) {
+    const Transformer model = load_transformer("llama3-70b");
+    const Shard whole{.micro_batch = 1, .sequence = 4096};
+    const double unit = 2.0 * 4096 * 8192;
+    EXPECT_EQ(layer_activations(model, whole, Recompute::none).value, 16.75 * unit + 4.0 * 64 * 4096);
+}
+
+// DeepSeek-V2: 128 heads of 192 (queries, keys) and 128 (values), latent vectors of 1536 and 512, each kept twice.
+TEST(saved_tensors, of_latent_attention_are_the_latent_vectors_and_what_the_core_takes) {
+    const Transformer model = load_transformer("deepseek-v2");
+    const Shard whole{.micro_batch = 1, .sequence = 4096};
+    const std::vector<SavedTensor> kept = saved_tensors(model, LayerKind::dense, whole, {});
+    EXPECT_EQ(bytes(kept, "latent queries") + bytes(kept, "latent keys and values"), 2.0 * 4096 * 2 * (1536 + 512));
+    EXPECT_EQ(bytes(kept, "queries, keys and values"), 2.0 * 4096 * 128 * (192 + 192 + 128));
+    EXPECT_EQ(bytes(kept, "projection's input"), 2.0 * 4096 * 128 * 128);
+}
+
+TEST(saved_tensors, hold_a_second_attention_output_where_heads_were_dealt) {
+    const Transformer model = plain(1, 64, 4, 128);
+    const Shard whole{.micro_batch = 2, .sequence = 16};
+    const Bytes shared = layer_activations(model, LayerKind::dense, whole, {});
+    const Bytes copied = layer_activations(model, LayerKind::dense, whole, {.context_output = ContextOutput::copied});
+    EXPECT_EQ((copied - shared).value, 2.0 * 32 * 64);
 }
 
 // Two norm-sized inputs and fp32 probabilities: 4 s b h (1 + V/h) in the paper, with tied embeddings and no tensor
 // ranks.
 TEST(head_activations, follow_korthikanti_section_4_3) {
     const Transformer model = plain(1, 64, 4, 1280);
-    EXPECT_EQ(head_activations(model, shard(2, 16, 1, AttentionCore::flash)).value, 4.0 * 32 * (64 + 1280));
-    EXPECT_EQ(head_activations(model, shard(2, 16, 2, AttentionCore::flash)).value, 4.0 * 32 * (64 + 640));
+    const auto kept = [&](std::uint32_t tensor, CrossEntropy loss) {
+        return head_activations(model, shard(2, 16, tensor, AttentionCore::flash), loss).value;
+    };
+    EXPECT_EQ(kept(1, CrossEntropy::unfused), 4.0 * 32 * (64 + 1280));
+    EXPECT_EQ(kept(2, CrossEntropy::unfused), 4.0 * 32 * (64 + 640));
+    // A fused kernel leaves 2-byte logits, over which it writes their gradient.
+    EXPECT_EQ(kept(2, CrossEntropy::fused), 4.0 * 32 * 64 + 2.0 * 32 * 640);
+}
+
+// The input's gradient, the logits' unless in place, the weight's; the input gathered where its tokens were divided.
+TEST(head_workspace, holds_the_gradients_of_the_output_layer) {
+    const Transformer model = plain(1, 64, 4, 1280);
+    const Shard whole = shard(2, 16, 1, AttentionCore::flash);
+    EXPECT_EQ(head_workspace(model, whole, CrossEntropy::unfused).value, 2.0 * (32 * 64 + 32 * 1280 + 1280 * 64));
+    EXPECT_EQ(head_workspace(model, whole, CrossEntropy::fused).value, 2.0 * (32 * 64 + 1280 * 64));
+    const Shard divided = shard(2, 16, 2, AttentionCore::flash, SequenceParallel::on);
+    EXPECT_EQ(head_workspace(model, divided, CrossEntropy::fused).value, 2.0 * (2 * 32 * 64 + 640 * 64));
 }
 
 TEST(embedding_activations, are_a_mask_and_the_tokens) {
     const Transformer model = plain(1, 64, 4, 1280);
     EXPECT_EQ(embedding_activations(model, shard(2, 16, 2, AttentionCore::flash)).value, 32.0 * 64 + 32 * 8);
+    EXPECT_EQ(embedding_activations(model, {.micro_batch = 2, .sequence = 16}).value, 32.0 * 8);
 }
 
-TEST(memory_use, is_the_sum_of_its_parts) { EXPECT_EQ((MemoryUse{1_B, 2_B, 4_B, 8_B, 16_B, 32_B}.total()), 63_B); }
+TEST(memory_use, is_the_sum_of_its_parts) {
+    const MemoryUse use{1_B, 2_B, 4_B, 8_B, 16_B, 32_B, 64_B};
+    EXPECT_EQ(use.allocated(), 63_B);
+    EXPECT_EQ(use.total(), 127_B);
+}
 
 }  // namespace
 }  // namespace weft

@@ -94,6 +94,11 @@ INSTANTIATE_TEST_SUITE_P(
                               "heads: a hidden size of 100 cannot be divided by 8 heads; give head_size"},
                       Mistake{"kv_heads", with(R"("kv_heads": 3)"),
                               "kv_heads: 8 attention heads cannot be shared out to 3 key-value"},
+                      Mistake{"latent", with(R"("latent_attention": {"kv_rank": 4, "nope_size": 4, "rope_size": 2})"),
+                              "latent_attention.value_size: missing"},
+                      Mistake{"latent_heads", with(R"("kv_heads": 2, "latent_attention": {"kv_rank": 4, "nope_size": 4,
+                              "rope_size": 2, "value_size": 4})"),
+                              "kv_heads: latent_attention says what keys and values a head has"},
                       Mistake{"no_table", with(R"("positions": "learned")"), "positions_length: missing"},
                       Mistake{"table", with(R"("positions_length": 5)"),
                               "positions_length: only a model with learned positions"},
@@ -105,6 +110,18 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(read_transformer, reports_every_mistake_at_once) {
     const std::string text = error(with(R"("kv_heads": 3, "experts": 8, "norm": 1, "moe": true)"));
     for (const std::string key : {"kv_heads:", "experts:", "norm:", "moe:"}) EXPECT_THAT(text, HasSubstr(key));
+}
+
+TEST(read_transformer, takes_latent_attention_in_place_of_heads_sizes) {
+    const Transformer model = read(with(R"("latent_attention": {"kv_rank": 16, "q_rank": 24, "nope_size": 8,
+                                               "rope_size": 4, "value_size": 6})"));
+    EXPECT_TRUE(model.has_latent_attention());
+    EXPECT_EQ(model.latent.q_rank, 24U);
+    EXPECT_EQ(model.head_size, 12U);
+    EXPECT_EQ(query_width(model), 96U);
+    EXPECT_EQ(value_width(model), 48U);
+    EXPECT_EQ(context_width(model), 48U);
+    EXPECT_EQ(qkv_width(model), 96U + 96 + 48);
 }
 
 TEST(read_transformer, takes_experts_with_what_is_usual) {

@@ -1,0 +1,95 @@
+// The inventory of what a layer keeps for backward.
+#include "models/memory/memory.hpp"
+#include "models/transformer/kernel_parts.hpp"
+
+namespace weft {
+namespace {
+
+// Dropout masks take one byte per element (Korthikanti et al., section 4.1); everything else is in working precision
+// but for what softmaxes keep.
+constexpr double mask_bytes = 1.0;
+constexpr double softmax_bytes = 4.0;
+
+class Tensors {
+  public:
+    Tensors(const Transformer& model, const Shard& shard, const Inventory& inventory)
+        : model_(model), shard_(shard), inventory_(inventory), size_(model, shard) {}
+
+    std::vector<SavedTensor> of(LayerKind kind) {
+        keep("layer input", size_.own_state);
+        if (inventory_.recompute == Recompute::full) return saved_;
+        attention();
+        keep("post-attention norm's input", size_.own_state);
+        keep("MLP's input", size_.own_state);
+        kind == LayerKind::dense ? mlp() : experts();
+        if (shard_.dropout == Dropout::on) keep_bytes("mask after MLP", size_.own_state * mask_bytes);
+        return saved_;
+    }
+
+  private:
+    void keep(std::string_view name, double elements) { keep_bytes(name, elements * size_.element_bytes); }
+    void keep_bytes(std::string_view name, double bytes) { saved_.push_back({name, {bytes}}); }
+
+    void attention() {
+        keep("input of queries, keys and values", size_.own_state);
+        if (model_.has_latent_attention()) latent();
+        keep("queries, keys and values", size_.tokens * size_.qkv);
+        if (inventory_.recompute == Recompute::none) scores();
+        keep("projection's input", size_.tokens * size_.context);
+        if (inventory_.context_output == ContextOutput::copied) {
+            keep("attention output", size_.tokens * size_.context);
+        }
+        if (shard_.dropout == Dropout::on) keep_bytes("mask after attention", size_.own_state * mask_bytes);
+    }
+
+    // Each before and after its norm.
+    void latent() {
+        keep("latent queries", 2.0 * size_.tokens * model_.latent.q_rank);
+        keep("latent keys and values", 2.0 * size_.tokens * model_.latent.kv_rank);
+    }
+
+    // Unfused attention with dropout keeps 5 a s^2 b / t for 2-byte elements: softmax output, mask and dropout output.
+    void scores() {
+        if (shard_.attention == AttentionCore::flash) {
+            keep_bytes("softmax statistics", size_.scores / shard_.sequence * softmax_bytes);
+            return;
+        }
+        keep("attention probabilities", size_.scores);
+        if (shard_.dropout == Dropout::off) return;
+        keep("dropped probabilities", size_.scores);
+        keep_bytes("mask of probabilities", size_.scores * mask_bytes);
+    }
+
+    void mlp() {
+        keep("activation function's input", size_.tokens * size_.ffn_inputs);
+        keep("activation function's output", size_.tokens * size_.ffn);
+    }
+
+    void experts() {
+        const ExpertSizes expert(model_, shard_);
+        keep_bytes("router's probabilities", expert.routed * model_.experts.count * softmax_bytes);
+        keep("experts' input", expert.received() * size_.hidden);
+        keep("experts' activation function's input", expert.received() * expert.inputs);
+        keep("experts' activation function's output", expert.received() * expert.ffn);
+        if (inventory_.expert_weights == ExpertWeights::on_return) {
+            keep("rows to be weighted", expert.dispatched * size_.hidden);
+        }
+        keep("shared experts' activation function's input", size_.tokens * expert.shared_inputs);
+        keep("shared experts' activation function's output", size_.tokens * expert.shared_ffn);
+    }
+
+    const Transformer& model_;
+    const Shard& shard_;
+    const Inventory& inventory_;
+    ShardSizes size_;
+    std::vector<SavedTensor> saved_;
+};
+
+}  // namespace
+
+std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,
+                                       const Inventory& inventory) {
+    return Tensors(model, shard, inventory).of(kind);
+}
+
+}  // namespace weft

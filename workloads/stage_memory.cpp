@@ -1,0 +1,137 @@
+#include "workloads/stage_memory.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace weft {
+namespace {
+
+Inventory inventory(const Job& job) {
+    const bool heads_divided = job.layout.context > 1 && job.context_method == ContextMethod::all_to_all;
+    return {
+        .recompute = job.recompute,
+        .expert_weights = job.framework->expert_weights,
+        .cross_entropy = job.megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
+        .context_output = heads_divided ? ContextOutput::copied : ContextOutput::shared};
+}
+
+// Under DeepSpeed's partition_activations each tensor rank keeps a share of every checkpoint.
+double checkpoint_share(const Job& job) {
+    const bool cut = job.recompute == Recompute::full && job.deepspeed.partition_activations == Setting::on;
+    return cut ? 1.0 / job.layout.tensor : 1.0;
+}
+
+// The most that any layer of the chunk needs while it runs backward.
+Bytes layers_workspace(const Job& job, const Chunk& chunk) {
+    Bytes most;
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+        const LayerKind kind = layer_kind(job.model, chunk.first_layer + i);
+        most = std::max(most, layer_workspace(job.model, kind, job.shard(), inventory(job)));
+    }
+    return most;
+}
+
+struct Moment {
+    Bytes activations, workspace;
+    Bytes total() const { return activations + workspace; }
+};
+
+// The fullest moment of the step. Activations live from a forward slot until the weights' gradient is done; backward
+// starts with the head, whose activations are gone when the layers run.
+Moment fullest_moment(const Job& job, const Stage& stage) {
+    const Bytes head = head_workspace(job.model, job.shard(), inventory(job).cross_entropy);
+    std::vector<Bytes> layers;
+    for (const Chunk& chunk : stage.chunks) layers.push_back(layers_workspace(job, chunk));
+    Bytes alive;
+    Moment fullest;
+    const auto consider = [&](Bytes activations, Bytes workspace) {
+        const Moment moment{activations, workspace};
+        if (moment.total() > fullest.total()) fullest = moment;
+    };
+    for (const Slot& slot : stage.slots) {
+        const Chunk& chunk = stage.chunks[slot.chunk];
+        if (slot.kind == SlotKind::forward) {
+            alive += chunk.activations;
+            consider(alive, {});
+            continue;
+        }
+        if (slot.kind != SlotKind::weight_backward) {
+            if (chunk.has_head()) consider(alive, head);
+            consider(alive - chunk.head_activations, layers[slot.chunk]);
+        }
+        if (slot.kind != SlotKind::input_backward) alive = alive - chunk.activations;
+    }
+    return fullest;
+}
+
+// One tensor for each shape of matrix in the stage's layers.
+Bytes placeholders(const Job& job, const Stage& stage) {
+    if (job.framework->weight_gradients == WeightGradients::own) return {};
+    std::set<std::pair<std::string_view, std::uint64_t>> shapes;
+    for (const StageModule& module : stage.modules) {
+        if (module.name == "embedding" || module.name == "positions" || module.name == "output layer") continue;
+        for (std::size_t i = 0; i < module.tensors.size(); ++i) {
+            if (!module.vector[i]) shapes.insert({module.name, module.tensors[i]});
+        }
+    }
+    double elements = 0;
+    for (const auto& [module, size] : shapes) elements += static_cast<double>(size);
+    return {elements * element_bytes(job.precision)};
+}
+
+// Assumptions: half a GiB for driver and kernels (what a CUDA process holds before its first tensor on a device of 2020
+// or later), and per communicator 16 channels of NCCL's default buffers, 4 MiB Simple, 4.7 MiB LL128 and 0.5 MiB LL.
+// Measured: PyTorch's allocator had reserved 1.028 to 1.093 times what was allocated, mean 1.048, over the 43 runs of
+// SimuMax's table on B200 (docs/b200/b200_release_v1.2_summary.json, real_reserved_gib over real_alloc_gib).
+MemoryOverhead overhead(const Job& job) {
+    constexpr Bytes communicator = 147_MiB;
+    double communicators = 0;
+    for (const std::uint32_t ranks :
+         {job.layout.tensor, job.layout.context, job.layout.pipeline, job.layout.data, job.layout.expert}) {
+        communicators += ranks > 1 ? 1 : 0;
+    }
+    return {.context = 512_MiB, .communicators = communicator * communicators, .fragmentation = 0.048};
+}
+
+}  // namespace
+
+double updated_parameters(const Job& job, const Stage& stage) {
+    const double ranks = job.framework->shares(job).optimizer;
+    const double expert_ranks = ranks == 1 ? 1 : job.layout.expert_data();
+    return stage.dense / ranks + stage.expert / expert_ranks;
+}
+
+void count_activations(const Job& job, Chunk& chunk) {
+    const Shard shard = job.shard();
+    const Inventory kept = inventory(job);
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+        const LayerKind kind = layer_kind(job.model, chunk.first_layer + i);
+        chunk.activations += layer_activations(job.model, kind, shard, kept) * checkpoint_share(job);
+    }
+    if (chunk.has_embedding()) chunk.activations += embedding_activations(job.model, shard);
+    if (!chunk.has_head()) return;
+    chunk.head_activations = head_activations(job.model, shard, kept.cross_entropy);
+    chunk.activations += chunk.head_activations;
+}
+
+MemoryUse memory_use(const Job& job, const Stage& stage) {
+    const StateShares shares = job.framework->shares(job);
+    const auto held = [&](double ranks) {
+        return stage.dense / ranks + stage.expert / (ranks == 1 ? 1.0 : job.layout.expert_data());
+    };
+    const Moment fullest = fullest_moment(job, stage);
+    MemoryUse use;
+    use.parameters = {held(shares.parameters) * element_bytes(job.precision)};
+    use.gradients = {held(shares.gradients) * job.framework->gradient_bytes(job)};
+    // Adam: fp32 momentum and variance, and an fp32 master copy where the working copy is half precision.
+    use.optimizer = {held(shares.optimizer) * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
+    use.activations = fullest.activations;
+    use.buffers = job.framework->buffers(job, stage.parameters()) + placeholders(job, stage);
+    use.workspace = fullest.workspace + matrix_library_workspace(job.model);
+    const MemoryOverhead beside = overhead(job);
+    use.overhead = beside.context + beside.communicators + use.allocated() * beside.fragmentation;
+    return use;
+}
+
+}  // namespace weft
