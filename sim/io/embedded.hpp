@@ -12,10 +12,12 @@ struct File {
     std::string_view text;
 };
 
-std::span<const File> catalog();   // models/catalog
-std::span<const File> devices();   // models/devices
-std::span<const File> machines();  // topologies/machines
-std::span<const File> tuners();    // topologies/tuners
-std::span<const File> study();     // workloads/study
+std::span<const File> catalog();            // models/catalog
+std::span<const File> devices();            // models/devices
+std::span<const File> machines();           // topologies/machines
+std::span<const File> tuners();             // topologies/tuners
+std::span<const File> study();              // workloads/study
+std::span<const File> validation();         // tests/validation/*.json
+std::span<const File> validation_tables();  // tests/validation/*.csv
 
 }  // namespace weft::embedded

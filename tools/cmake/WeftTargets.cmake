@@ -59,25 +59,35 @@ function(weft_registry layer folder type header)
   target_sources(weft_${layer} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${folder}_registry.cpp")
 endfunction()
 
-# weft_embed(<layer> <folder>): every <layer>/<folder>/*.json becomes an entry of weft::embedded::<folder>(),
-# sorted by name, so that the program needs no data path at run time.
-function(weft_embed layer folder)
-  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${layer}/${folder}/*.json")
+# weft_embed(<layer> <name> [FROM <folder>] [ENDING <ending>]): every file of the folder (<layer>/<name> if not given)
+# with the ending (json if not given) becomes an entry of weft::embedded::<name>(), sorted by name, so that the program
+# needs no data path at run time.
+function(weft_embed layer name)
+  cmake_parse_arguments(ARG "" "FROM;ENDING" "" ${ARGN})
+  if(NOT ARG_FROM)
+    set(ARG_FROM "${layer}/${name}")
+  endif()
+  if(NOT ARG_ENDING)
+    set(ARG_ENDING json)
+  endif()
+  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FROM}/*.${ARG_ENDING}")
   list(SORT files)
+  list(LENGTH files count)
   set(entries "")
   foreach(file IN LISTS files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-    get_filename_component(name "${file}" NAME_WLE)
+    get_filename_component(stem "${file}" NAME_WLE)
     file(READ "${file}" text)
-    string(APPEND entries "    {\"${name}\", \"${layer}/${folder}/${name}.json\", R\"__weft__(${text})__weft__\"},\n")
+    string(APPEND entries
+           "    File{\"${stem}\", \"${ARG_FROM}/${stem}.${ARG_ENDING}\", R\"__weft__(${text})__weft__\"},\n")
   endforeach()
   string(CONCAT text
     "#include \"sim/io/embedded.hpp\"\n\n#include <array>\n\n"
     "namespace weft::embedded {\n"
-    "std::span<const File> ${folder}() {\n"
-    "    static constexpr std::array table = std::to_array<File>({\n${entries}    });\n"
+    "std::span<const File> ${name}() {\n"
+    "    static constexpr std::array<File, ${count}> table{\n${entries}    };\n"
     "    return table;\n}\n}  // namespace weft::embedded\n")
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${folder}_embedded.cpp")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${name}_embedded.cpp")
   set(previous "")
   if(EXISTS "${output}")
     file(READ "${output}" previous)

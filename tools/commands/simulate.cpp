@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
+#include "tools/flops_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
@@ -28,6 +30,7 @@ void options(po::options_description& options, po::positional_options_descriptio
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
         "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt)")(
         "allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
+    add_flops_option(options);
 }
 
 // The file an option names, which must end in one of `endings`; empty if the option is not given.
@@ -86,6 +89,12 @@ std::string comparison_json(const Comparison& both) {
     return json.dump(2) + "\n";
 }
 
+std::optional<Metric> asked_flops(const po::variables_map& arguments, const Simulation& simulation) {
+    const std::optional<FlopConvention> convention = flops_option(arguments);
+    if (!convention) return std::nullopt;
+    return flop_metric(simulation.plan.job, *convention, since_start(simulation.timeline.end));
+}
+
 Exit run(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const std::string trace = output_path(arguments, "trace", {".json", ".json.gz"});
@@ -93,6 +102,7 @@ Exit run(const po::variables_map& arguments) {
     if (arguments["compare"].as<bool>() && (!trace.empty() || !picture.empty() || !arguments["network"].defaulted())) {
         throw po::error("--compare runs both networks; it takes no --network, --trace or --picture");
     }
+    flops_option(arguments);  // refuses unknown names before anything runs
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
@@ -108,14 +118,18 @@ Exit run(const po::variables_map& arguments) {
     const Simulation simulation = simulate_step(study, std::move(plan), options);
     Report report = make_report(simulation);
     report.advice = advice;
+    const std::optional<Metric> flops = asked_flops(arguments, simulation);
+    if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
     if (!trace.empty()) write_step_trace(simulation, trace);
     if (!picture.empty()) write_step_picture(simulation, picture);
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
     if (arguments["json"].as<bool>()) {
         fmt::print("{}", report_json(report, wall));
     } else {
-        fmt::print("{}\n{} classes of ranks, {} events, {} of wall time\n", report_text(report), report.classes.size(),
-                   report.events, to_text(wall));
+        fmt::print("{}\n", report_text(report));
+        if (flops) fmt::print("{:.2f} TFLOP/s per GPU: {}\n\n", flops->value, flops->meaning);
+        fmt::print("{} classes of ranks, {} events, {} of wall time\n", report.classes.size(), report.events,
+                   to_text(wall));
     }
     return Exit::ok;
 }

@@ -138,6 +138,8 @@ double Report::metric(std::string_view key) const {
     return it->value;
 }
 
+bool Report::has(std::string_view key) const { return std::ranges::find(metrics, key, &Metric::key) != metrics.end(); }
+
 Report make_report(const Simulation& run) {
     const Job& job = run.plan.job;
     const Program& program = run.step.program;

@@ -77,6 +77,7 @@ struct Report {
     std::uint64_t events = 0, solves = 0;
 
     double metric(std::string_view key) const;  // LogicError if there is none
+    bool has(std::string_view key) const;
 };
 
 Report make_report(const Simulation& simulation);

@@ -1,0 +1,131 @@
+// `weft validate`: predictions beside every published measurement that is shipped, or beside the user's own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include "sim/io/atomic_file.hpp"
+#include "sim/io/diagnostics.hpp"
+#include "tools/command.hpp"
+#include "tools/flops_option.hpp"
+#include "tools/output/validation_data.hpp"
+#include "tools/progress.hpp"
+#include "tools/validate/row_job.hpp"
+
+namespace weft::commands {
+namespace {
+
+constexpr std::size_t worst_shown = 10;
+
+void options(po::options_description& options, po::positional_options_description&) {
+    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+    options.add_options()("set", po::value<std::vector<std::string>>()->composing()->value_name("SET"),
+                          "only this set: a shipped one, or the JSON file of your own; repeatable")(
+        "filter", text("TEXT"), "only rows with this in their names; no bounds are judged then")(
+        "rows", po::bool_switch(), "every row, not only those that are farthest off")(
+        "json", po::bool_switch(), "machine-readable scorecard, with the job of every row")(
+        "csv", po::bool_switch(), "every row as CSV")("report", text("FILE.html"),
+                                                      "write a page with charts, every row, sources and assumptions")(
+        "job-of", text("ROW"), "print the job file of one row (of one --set), and run nothing")(
+        "jobs", po::value<unsigned>()->value_name("N"), "simulations at a time (default: the processor's threads)")(
+        "list", po::bool_switch(), "say which sets are shipped, and run nothing");
+    add_flops_option(options);
+}
+
+std::string given(const po::variables_map& arguments, const char* name) {
+    return arguments.count(name) ? arguments[name].as<std::string>() : "";
+}
+
+// Mistakes of all sets at once.
+std::vector<ValidationSet> load_sets(const po::variables_map& arguments) {
+    const std::vector<std::string> names =
+        arguments.count("set") ? arguments["set"].as<std::vector<std::string>>() : validation_set_names();
+    std::vector<ValidationSet> sets;
+    std::vector<Diagnostic> errors;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+            names.begin() + static_cast<std::ptrdiff_t>(i)) {
+            continue;  // named twice
+        }
+        try {
+            sets.push_back(load_validation_set(names[i]));
+        } catch (const ConfigError& error) {
+            errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    }
+    if (!errors.empty()) throw ConfigError(std::move(errors));
+    return sets;
+}
+
+std::string job_of(const std::vector<ValidationSet>& sets, const std::string& name) {
+    if (sets.size() != 1) throw po::error("--job-of: say with --set which set the row belongs to");
+    std::vector<std::string> known;
+    for (const ValidationRow& row : sets.front().rows) {
+        if (row.name == name) return row_job_text(sets.front(), row);
+        known.push_back(row.name);
+    }
+    throw po::error(fmt::format("--job-of: {} has no row \"{}\"{}", sets.front().name, name, suggestion(name, known)));
+}
+
+std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std::vector<ValidationSet>& sets) {
+    ValidationOptions run{.filter = given(arguments, "filter"),
+                          .threads = std::max(1U, std::thread::hardware_concurrency())};
+    if (arguments.count("jobs")) run.threads = std::max(1U, arguments["jobs"].as<unsigned>());
+    run.convention = flops_option(arguments).value_or(FlopConvention::model);
+    ProgressBar bar;
+    run.progress = [&bar](std::size_t done, std::size_t cases) { bar.show(done, cases); };
+    return run_validation(sets, run);
+}
+
+Exit run(const po::variables_map& arguments) {
+    const std::string report = given(arguments, "report");
+    if (!report.empty() && !report.ends_with(".html")) {
+        throw po::error(fmt::format("--report: expected a name that ends in .html, got \"{}\"", report));
+    }
+    const std::vector<ValidationSet> sets = load_sets(arguments);
+    if (arguments["list"].as<bool>()) {
+        fmt::print("{}", validation_list(sets));
+        return Exit::ok;
+    }
+    if (arguments.count("job-of")) {
+        fmt::print("{}", job_of(sets, given(arguments, "job-of")));
+        return Exit::ok;
+    }
+    const std::vector<ValidatedRow> rows = run_rows(arguments, sets);
+    if (rows.empty()) throw po::error("--filter: no row has \"" + given(arguments, "filter") + "\" in its name");
+    const Coverage coverage = arguments.count("filter") ? Coverage::filtered : Coverage::whole;
+    const Validation validation{.sets = sets,
+                                .rows = rows,
+                                .card = make_scorecard(sets, rows, coverage),
+                                .convention = flops_option(arguments)};
+    if (arguments["json"].as<bool>()) {
+        fmt::print("{}", validation_json(validation));
+    } else if (arguments["csv"].as<bool>()) {
+        fmt::print("{}", validation_csv(validation));
+    } else {
+        if (arguments["rows"].as<bool>()) fmt::print("{}\n", validation_rows_text(validation));
+        fmt::print("{}", validation_text(validation, arguments["rows"].as<bool>() ? 0 : worst_shown));
+    }
+    fmt::print(stderr, "{}", broken_bounds_text(validation));
+    return validation.card.passed() ? Exit::ok : Exit::mismatch;
+}
+
+}  // namespace
+
+extern const Command validate;
+const Command validate{
+    .name = "validate",
+    .summary = "predictions beside published measurements: the scorecard",
+    .usage = "weft validate [--set SET]... [--filter TEXT] [--rows] [--json|--csv] [--report FILE.html]",
+    .details =
+        "Rows that constants were fitted to are reported apart from those that are predicted. Your own runs: write\n"
+        "a set as tests/validation/README.md says and name its file: weft validate --set my-runs.json\n"
+        "Exit codes: 0 every bound holds, 1 one is broken, 3 mistakes in a set.",
+    .options = options,
+    .run = run,
+    .group = CommandGroup::inspect,
+};
+
+}  // namespace weft::commands

@@ -1,0 +1,105 @@
+#include "tools/output/scatter_svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "tools/output/chart_axis.hpp"
+#include "tools/output/svg_text.hpp"
+
+namespace weft {
+namespace {
+
+constexpr double width = 430, height = 410, left = 76, top = 12, side = 340;
+constexpr double band = 0.1;
+
+bool drawn(const ScatterPoint& point) {
+    return std::isfinite(point.measured) && std::isfinite(point.predicted) && point.measured > 0 &&
+           point.predicted > 0;
+}
+
+class ScatterPicture {
+  public:
+    ScatterPicture(const Scatter& scatter, double least, double most)
+        : scatter_(scatter),
+          axis_({.title = "", .unit = scatter.unit, .scale = AxisScale::log10, .floor = 0}, least, most,
+                AxisEnd::tight) {}
+
+    std::string draw() {
+        add(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" role="img">)", width, height);
+        add("<title>{}</title>", xml_escaped(scatter_.title));
+        lines();
+        ticks();
+        for (const ScatterPoint& point : scatter_.points) {
+            if (drawn(point)) mark(point);
+        }
+        svg_ += "</svg>\n";
+        return std::move(svg_);
+    }
+
+  private:
+    template <class... Args>
+    void add(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(svg_), format, std::forward<Args>(args)...);
+        svg_ += '\n';
+    }
+
+    double x(double value) const { return left + side * axis_.place(value); }
+    double y(double value) const { return top + side * (1 - axis_.place(value)); }
+
+    // The band follows the line to the corners of the square, where it is cut.
+    void lines() {
+        const double low = axis_.ticks().front().value, high = axis_.ticks().back().value;
+        add(R"(<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>)", left, top, side, side);
+        add(R"(<path class="band" d="M{:.1f} {:.1f}L{:.1f} {:.1f}V{:.1f}H{:.1f}L{:.1f} {:.1f}V{:.1f}Z"/>)", x(low),
+            y(low * (1 + band)), x(high / (1 + band)), y(high), y(high), x(high), x(high), y(high * (1 - band)),
+            y(low));
+        add(R"(<path class="identity" d="M{:.1f} {:.1f}L{:.1f} {:.1f}"/>)", x(low), y(low), x(high), y(high));
+    }
+
+    void ticks() {
+        for (const ChartTick& tick : axis_.ticks()) {
+            add(R"(<path class="grid" d="M{:.1f} {}v{}M{} {:.1f}h{}"/>)", x(tick.value), top, side, left,
+                y(tick.value), side);
+            add(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)", x(tick.value), top + side + 18,
+                tick.label);
+            add(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)", left - 8, y(tick.value) + 4, tick.label);
+        }
+        add(R"(<text x="{}" y="{}" text-anchor="middle">measured</text>)", left + side / 2, top + side + 42);
+        add(R"svg(<text transform="translate(16 {}) rotate(-90)" text-anchor="middle">predicted</text>)svg",
+            top + side / 2);
+    }
+
+    void mark(const ScatterPoint& point) {
+        const double across = x(point.measured), up = y(point.predicted);
+        const std::string hint = xml_escaped(point.hint);
+        if (point.mark == ScatterPoint::Mark::predict) {
+            add(R"(<circle class="predict" cx="{:.1f}" cy="{:.1f}" r="3.2"><title>{}</title></circle>)", across, up,
+                hint);
+        } else {
+            add(R"(<path class="fit" d="M{:.1f} {:.1f}l4.2 4.2l-4.2 4.2l-4.2 -4.2Z"><title>{}</title></path>)",
+                across, up - 4.2, hint);
+        }
+    }
+
+    const Scatter& scatter_;
+    AxisMap axis_;
+    std::string svg_;
+};
+
+}  // namespace
+
+std::string scatter_svg(const Scatter& scatter) {
+    double least = INFINITY, most = 0;
+    for (const ScatterPoint& point : scatter.points) {
+        if (!drawn(point)) continue;
+        least = std::min({least, point.measured, point.predicted});
+        most = std::max({most, point.measured, point.predicted});
+    }
+    return most > 0 ? ScatterPicture(scatter, least, most).draw() : "";
+}
+
+}  // namespace weft

@@ -1,0 +1,142 @@
+#include "tools/output/validation_text.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/io/units.hpp"
+#include "tools/output/text_table.hpp"
+#include "tools/validate/quantity.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<std::string> error_cells(const ErrorStatistics& errors) {
+    std::vector<std::string> cells{fmt::to_string(errors.rows)};
+    if (errors.rows == 0) return {"0", "", "", "", "", ""};
+    for (const double value : {errors.mean, errors.median, errors.percentile_90, errors.largest}) {
+        cells.push_back(percent_text(value));
+    }
+    cells.push_back(signed_percent_text(errors.bias));
+    return cells;
+}
+
+std::string bounds_text(const SetScore& score) {
+    std::string text;
+    for (const BoundCheck& check : score.bounds) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent_text(check.bound));
+    }
+    return text;
+}
+
+std::string verdict(const SetScore& score) { return score.bounds.empty() ? "" : score.passed() ? "within" : "BROKEN"; }
+
+void add(TextTable& table, const std::string& name, const ErrorStatistics& errors, std::vector<std::string> end = {}) {
+    std::vector<std::string> cells{name};
+    for (std::string& cell : error_cells(errors)) cells.push_back(std::move(cell));
+    for (std::string& cell : end) cells.push_back(std::move(cell));
+    table.add(std::move(cells));
+}
+
+std::string predicted_table(const Validation& v) {
+    TextTable table({"<set", "rows", "mean", "median", "p90", "max", "bias", "<bound", "<verdict"});
+    for (std::size_t s = 0; s < v.sets.size(); ++s) {
+        const SetScore& score = v.card.sets[s];
+        if (score.predict.rows > 0) {
+            add(table, v.sets[s].name, score.predict, {bounds_text(score), verdict(score)});
+        }
+    }
+    add(table, "all", v.card.predict, {"", ""});
+    return table.text();
+}
+
+std::string fitted_table(const Validation& v) {
+    TextTable table({"<set", "rows", "mean", "median", "p90", "max", "bias"});
+    for (std::size_t s = 0; s < v.sets.size(); ++s) {
+        if (v.card.sets[s].fit.rows > 0) add(table, v.sets[s].name, v.card.sets[s].fit);
+    }
+    add(table, "all", v.card.fit);
+    return table.text();
+}
+
+class RowTable {
+  public:
+    explicit RowTable(const Validation& validation) : v_(validation), table_(headings(validation)) {}
+
+    void add(const ValidatedRow& row) {
+        const ValidationSet& set = v_.sets[row.set];
+        std::vector<std::string> cells{set.name,
+                                       set.rows[row.row].name,
+                                       std::string(name(set.rows[row.row].use)),
+                                       row.quantity,
+                                       quantity_text(row.quantity, row.measured),
+                                       quantity_text(row.quantity, row.predicted),
+                                       signed_percent_text(row.error())};
+        if (v_.convention) {
+            const bool has = row.measured_tflops > 0;
+            cells.push_back(has ? fmt::format("{:.1f}", row.measured_tflops) : "");
+            cells.push_back(has ? fmt::format("{:.1f}", row.predicted_tflops) : "");
+        }
+        table_.add(std::move(cells));
+    }
+    std::string text() const { return table_.text(); }
+
+  private:
+    static std::vector<std::string> headings(const Validation& validation) {
+        std::vector<std::string> names{"<set", "<row", "<use", "<quantity", "measured", "predicted", "error"};
+        if (validation.convention) {
+            names.insert(names.end(), {"measured TFLOP/s", "predicted TFLOP/s"});
+        }
+        return names;
+    }
+
+    const Validation& v_;
+    TextTable table_;
+};
+
+}  // namespace
+
+std::string percent_text(double ratio) { return fmt::format("{:.1f} %", 100 * ratio); }
+std::string signed_percent_text(double ratio) { return fmt::format("{:+.1f} %", 100 * ratio); }
+
+std::string quantity_text(std::string_view quantity, double value) {
+    const std::string_view unit = quantity_unit(quantity);
+    if (unit == "s") return to_text(Seconds{value});
+    if (unit == "B") return to_text(Bytes{value});
+    return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
+}
+
+std::string validation_text(const Validation& validation, std::size_t worst) {
+    std::string text = "Rows that nothing was fitted to (absolute relative errors; bias: mean of the signed ones):\n" +
+                       predicted_table(validation);
+    if (validation.card.fit.rows > 0) text += "\nRows that constants were fitted to:\n" + fitted_table(validation);
+    const std::vector<std::size_t> places = worst_rows(validation.sets, validation.rows, worst);
+    if (places.empty()) return text;
+    RowTable rows(validation);
+    for (const std::size_t place : places) rows.add(validation.rows[place]);
+    return text + "\nFarthest off:\n" + rows.text();
+}
+
+std::string validation_rows_text(const Validation& validation) {
+    RowTable rows(validation);
+    for (const ValidatedRow& row : validation.rows) rows.add(row);
+    return rows.text();
+}
+
+std::string validation_list(std::span<const ValidationSet> sets) {
+    TextTable table({"<set", "rows", "<title"});
+    for (const ValidationSet& set : sets) table.add({set.name, fmt::to_string(set.rows.size()), set.title});
+    return table.text();
+}
+
+std::string broken_bounds_text(const Validation& validation) {
+    std::string text;
+    for (std::size_t s = 0; s < validation.sets.size(); ++s) {
+        for (const BoundCheck& check : validation.card.sets[s].bounds) {
+            if (check.holds()) continue;
+            text += fmt::format("{}: the {} error is {}, above its bound of {}\n", validation.sets[s].name, check.what,
+                                percent_text(check.actual), percent_text(check.bound));
+        }
+    }
+    return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+#include "tools/validate/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace weft {
+
+void for_each_in_parallel(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work,
+                          const std::function<void(std::size_t done, std::size_t count)>& done) {
+    std::atomic<std::size_t> next{0};
+    std::size_t ended = 0, failed = count;
+    std::exception_ptr failure;
+    std::mutex mutex;  // guards ended, failed, failure and the calls of done
+    const auto loop = [&] {
+        for (std::size_t i = next++; i < count; i = next++) {
+            std::exception_ptr own;
+            try {
+                work(i);
+            } catch (...) {
+                own = std::current_exception();
+            }
+            const std::lock_guard lock(mutex);
+            ++ended;
+            if (own && i < failed) {
+                failed = i;
+                failure = own;
+            }
+            if (done) done(ended, count);
+        }
+    };
+    std::vector<std::jthread> helpers;
+    for (std::size_t t = 1; t < std::min<std::size_t>(threads, count); ++t) helpers.emplace_back(loop);
+    loop();
+    helpers.clear();  // joins
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace weft

@@ -1,0 +1,14 @@
+// Independent pieces of work on threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace weft {
+
+// work(0) ... work(count - 1), each once, on up to `threads` threads; then the first exception, by number, that any of
+// them threw. `done` hears of each end, from any thread, one at a time.
+void for_each_in_parallel(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work,
+                          const std::function<void(std::size_t done, std::size_t count)>& done);
+
+}  // namespace weft

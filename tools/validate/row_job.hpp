@@ -1,0 +1,32 @@
+// From a row of a validation set to the job that it is a measurement of.
+#pragma once
+
+#include "sim/io/document.hpp"
+#include "tools/validate/set.hpp"
+
+namespace weft {
+
+// The set's common keys with the row's own. Paths in it are meant from the set's folder. Throws ConfigError for keys
+// that run through a value.
+Document row_document(const ValidationSet& set, const ValidationRow& row);
+
+// The same as text that `weft simulate` reads, with the row's name above it. Throws ConfigError as well.
+std::string row_job_text(const ValidationSet& set, const ValidationRow& row);
+
+// Mistakes in the jobs of a set's rows, told once each: those of a row's cells at its line of the table, those of
+// common keys at the set.
+class RowErrors {
+  public:
+    void add(const ValidationSet& set, const ValidationRow& row, const ConfigError& error);
+    void check() const;  // throws ConfigError if there is any
+
+  private:
+    struct Entry {
+        Diagnostic diagnostic;
+        std::string row;  // the first that has it
+        std::size_t rows = 1;
+    };
+    std::vector<Entry> entries_;
+};
+
+}  // namespace weft

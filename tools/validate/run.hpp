@@ -1,0 +1,62 @@
+// Predicts what the rows of validation sets measured. Rows are independent simulations on threads; the results come in
+// the order of the rows and are the same for any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/validate/collective_case.hpp"
+#include "tools/validate/set.hpp"
+#include "workloads/job.hpp"
+#include "workloads/report/flop_convention.hpp"
+
+namespace weft {
+
+// A row that was read and checked. Constants of its device may be changed before it is predicted.
+struct ValidationCase {
+    std::size_t set = 0, row = 0;  // places in the sets and their rows
+    std::variant<Study, CollectiveRequest> subject;
+};
+
+// The rows of `sets` whose names contain `filter`. Throws ConfigError with every mistake in any row's job, by set, line
+// and key.
+std::vector<ValidationCase> validation_cases(std::span<const ValidationSet> sets, std::string_view filter = {});
+
+struct Prediction {
+    std::vector<double> values;  // one per measurement of the row, in SI units
+    bool fits = true;            // in the device's memory
+    Flops step_flops{};          // by the convention asked for; 0 of a collective
+    double ranks = 1;
+};
+
+// Throws ConfigError or RangeError for what cannot be predicted.
+Prediction predict(const ValidationCase& one, const ValidationRow& row,
+                   FlopConvention convention = FlopConvention::model);
+
+// One measurement beside its prediction.
+struct ValidatedRow {
+    std::size_t set = 0, row = 0;
+    std::string quantity;
+    double measured = 0, predicted = 0;
+    bool fits = true;
+    // TFLOP/s per accelerator by the convention asked for; 0 where the quantity is no time of a step.
+    double measured_tflops = 0, predicted_tflops = 0;
+
+    double error() const { return predicted / measured - 1.0; }
+};
+
+struct ValidationOptions {
+    std::string filter;
+    unsigned threads = 1;
+    FlopConvention convention = FlopConvention::model;
+    std::function<void(std::size_t done, std::size_t cases)> progress{};  // called from any thread, one at a time
+};
+
+// By set, row and column of measurement. Throws ConfigError with every mistake in any row.
+std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, const ValidationOptions& options = {});
+
+}  // namespace weft

@@ -1,0 +1,63 @@
+#include "tools/validate/scorecard.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace weft {
+namespace {
+
+RowUse use_of(std::span<const ValidationSet> sets, const ValidatedRow& row) { return sets[row.set].rows[row.row].use; }
+
+std::vector<BoundCheck> checks(const ErrorBounds& bounds, const ErrorStatistics& errors) {
+    std::vector<BoundCheck> found;
+    const auto add = [&found](const char* what, const std::optional<double>& bound, double actual) {
+        if (bound) found.push_back({what, *bound, actual});
+    };
+    add("mean", bounds.mean, errors.mean);
+    add("median", bounds.median, errors.median);
+    add("p90", bounds.percentile_90, errors.percentile_90);
+    add("max", bounds.largest, errors.largest);
+    return found;
+}
+
+}  // namespace
+
+bool SetScore::passed() const { return std::ranges::all_of(bounds, &BoundCheck::holds); }
+
+bool Scorecard::passed() const { return std::ranges::all_of(sets, &SetScore::passed); }
+
+Scorecard make_scorecard(std::span<const ValidationSet> sets, std::span<const ValidatedRow> rows, Coverage coverage) {
+    struct Errors {
+        std::vector<double> predict, fit;
+    };
+    std::vector<Errors> of_set(sets.size());
+    Errors all;
+    for (const ValidatedRow& row : rows) {
+        const bool fitted = use_of(sets, row) == RowUse::fit;
+        (fitted ? of_set[row.set].fit : of_set[row.set].predict).push_back(row.error());
+        (fitted ? all.fit : all.predict).push_back(row.error());
+    }
+    Scorecard card;
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+        SetScore score{error_statistics(of_set[s].predict), error_statistics(of_set[s].fit), {}};
+        if (coverage == Coverage::whole) score.bounds = checks(sets[s].bounds, score.predict);
+        card.sets.push_back(std::move(score));
+    }
+    card.predict = error_statistics(all.predict);
+    card.fit = error_statistics(all.fit);
+    return card;
+}
+
+std::vector<std::size_t> worst_rows(std::span<const ValidationSet> sets, std::span<const ValidatedRow> rows,
+                                    std::size_t count) {
+    std::vector<std::size_t> places(rows.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::erase_if(places, [&](std::size_t i) { return use_of(sets, rows[i]) != RowUse::predict; });
+    std::ranges::stable_sort(places, std::ranges::greater{}, [&](std::size_t i) { return std::abs(rows[i].error()); });
+    places.resize(std::min(places.size(), count));
+    return places;
+}
+
+}  // namespace weft

@@ -1,0 +1,50 @@
+// What a validation comes to: errors by set, and which promises hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/validate/run.hpp"
+#include "tools/validate/statistics.hpp"
+
+namespace weft {
+
+// A bound that a set promises, and what came out.
+struct BoundCheck {
+    std::string what;  // "mean", "median", "p90" or "max"
+    double bound = 0, actual = 0;
+    bool holds() const { return actual <= bound; }
+};
+
+struct SetScore {
+    ErrorStatistics predict, fit;
+    std::vector<BoundCheck> bounds;  // empty: nothing promised, or only some rows were run
+    bool passed() const;
+};
+
+enum class Coverage : std::uint8_t { whole, filtered };  // bounds are of whole sets
+
+struct Scorecard {
+    std::vector<SetScore> sets;    // as the sets
+    ErrorStatistics predict, fit;  // of all sets together
+    bool passed() const;
+};
+
+// What was validated and what came of it; the views refer to values that outlive it.
+struct Validation {
+    std::span<const ValidationSet> sets;
+    std::span<const ValidatedRow> rows;
+    Scorecard card;
+    std::optional<FlopConvention> convention{};  // if TFLOP/s are asked for
+};
+
+Scorecard make_scorecard(std::span<const ValidationSet> sets, std::span<const ValidatedRow> rows, Coverage coverage);
+
+// Places of the rows marked predict with the largest absolute errors, worst first, `count` at most.
+std::vector<std::size_t> worst_rows(std::span<const ValidationSet> sets, std::span<const ValidatedRow> rows,
+                                    std::size_t count);
+
+}  // namespace weft

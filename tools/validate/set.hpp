@@ -1,0 +1,59 @@
+// A validation set: published measurements of one source, each with the job that it is a measurement of. A set is a
+// JSON file (what is common) and a CSV file (one measured run per row); tests/validation/README.md tells of both.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+// Whether constants of a device, machine or framework were fitted to the row. Rows of the two uses never mix.
+enum class RowUse : std::uint8_t { predict, fit };
+std::string_view name(RowUse use);
+
+// A job key and its value, as written.
+struct JobCell {
+    std::string key;  // "layout.tensor"
+    std::string value;
+};
+
+struct Measured {
+    std::string quantity;  // the column without "measured.": "step_s"
+    double value = 0;      // in SI units; above 0
+};
+
+struct ValidationRow {
+    std::string name;  // unique within the set
+    RowUse use{};
+    std::vector<JobCell> cells;  // what differs from the set's common job; no empty ones
+    std::vector<Measured> measured;
+    std::string note;
+    int line = 0;  // of the table
+};
+
+// The most that absolute relative errors of the rows marked predict may be; nothing: not promised.
+struct ErrorBounds {
+    std::optional<double> mean, median, percentile_90, largest;
+};
+
+struct ValidationSet {
+    std::string name;              // of the JSON file, without folder and ending
+    std::string path, table_path;  // of the two files, for messages
+    std::string title, source;
+    std::vector<std::string> assumptions;  // what the source does not say
+    ErrorBounds bounds;
+    std::string job;  // common keys, a JSON object
+    std::vector<ValidationRow> rows;
+};
+
+// A shipped set, or the path of a set's JSON file. Throws ConfigError with every mistake in either file.
+ValidationSet load_validation_set(std::string_view name);
+// The same from the texts of the two files.
+ValidationSet read_validation_set(const std::string& path, std::string text, const std::string& table_path,
+                                  std::string_view table);
+std::vector<std::string> validation_set_names();  // shipped, sorted
+
+}  // namespace weft

@@ -1,0 +1,46 @@
+#include "workloads/report/flop_convention.hpp"
+
+#include <algorithm>
+
+#include "models/transformer/flops.hpp"
+
+namespace weft {
+
+std::optional<FlopConvention> find_flop_convention(std::string_view name) {
+    const auto found = std::ranges::find(flop_convention_names, name);
+    if (found == flop_convention_names.end()) return std::nullopt;
+    return static_cast<FlopConvention>(found - flop_convention_names.begin());
+}
+
+std::string_view name(FlopConvention convention) { return flop_convention_names[static_cast<std::size_t>(convention)]; }
+
+Flops step_flops(const Job& job, FlopConvention convention) {
+    const double sequences = job.batch.global, sequence = job.batch.sequence;
+    switch (convention) {
+        case FlopConvention::megatron:
+            return megatron_flops(job.model, sequences, sequence,
+                                  job.recompute == Recompute::full ? Passes::with_recompute : Passes::forward_backward);
+        case FlopConvention::neox:
+            return neox_2022_flops(job.model, sequences, sequence);
+        case FlopConvention::model:
+            break;
+    }
+    return model_flops(job.model, sequences, sequence);
+}
+
+FlopsPerSecond flop_rate(const Job& job, FlopConvention convention, Seconds step) {
+    return step_flops(job, convention) / step / static_cast<double>(job.layout.ranks());
+}
+
+Metric flop_metric(const Job& job, FlopConvention convention, Seconds step) {
+    constexpr std::array<std::string_view, 3> keys{
+        "throughput.model_tflops_per_gpu", "throughput.megatron_tflops_per_gpu", "throughput.neox_tflops_per_gpu"};
+    constexpr std::array<std::string_view, 3> meanings{
+        "matrix products of forward and backward, no recomputation, attention in full",
+        "as Megatron-LM prints it, and GPT-NeoX since 2023-09-27: full recomputation counts",
+        "as GPT-NeoX printed it before 2023-09-27: attention five times, no recomputation"};
+    const auto place = static_cast<std::size_t>(convention);
+    return {keys[place], flop_rate(job, convention, step).value / 1e12, "TFLOP/s", meanings[place]};
+}
+
+}  // namespace weft
