@@ -1,5 +1,6 @@
 // Scores, softmax and weighted sum of the values: one fused kernel, or three. A context rank has 1 / context of the
-// queries and meets every key and value.
+// queries and meets every key and value. Dropout of the probabilities is a pass of its own between three kernels; a
+// fused kernel draws its random numbers again in backward and moves no mask.
 #include "models/transformer/kernel_parts.hpp"
 
 namespace weft {
@@ -44,15 +45,19 @@ LayerPiece core_piece(const Transformer& model, const Shard& shard) {
     const double e = size.element_bytes, keys = shard.sequence, queries = keys / shard.context;
     const double d = model.head_size, v = value_size(model);
     LayerPiece piece = piece_of(Piece::core, {});
+    const bool drops = shard.dropout == Dropout::on;
     piece.forward = {gemm_kernel("scores", queries, keys, d, e, size.heads),
-                     memory_kernel("softmax", 2.0 * size.scores, e),
-                     gemm_kernel("context", queries, v, keys, e, size.heads)};
+                     memory_kernel("softmax", 2.0 * size.scores, e)};
+    if (drops) piece.forward.push_back(dropout_kernel("attention dropout", size.scores, e));
+    piece.forward.push_back(gemm_kernel("context", queries, v, keys, e, size.heads));
     piece.input_backward = {
         gemm_kernel("context weight gradient", keys, v, queries, e, size.heads),  // of the values
-        gemm_kernel("context input gradient", queries, keys, v, e, size.heads),   // of the probabilities
-        memory_kernel("softmax gradient", 3.0 * size.scores, e),
-        gemm_kernel("scores input gradient", queries, d, keys, e, size.heads),    // of the queries
-        gemm_kernel("scores weight gradient", keys, d, queries, e, size.heads)};  // of the keys
+        gemm_kernel("context input gradient", queries, keys, v, e, size.heads)};  // of the probabilities
+    std::vector<Kernel>& backward = piece.input_backward;
+    if (drops) backward.push_back(dropout_kernel("attention dropout gradient", size.scores, e));
+    backward.push_back(memory_kernel("softmax gradient", 3.0 * size.scores, e));
+    backward.push_back(gemm_kernel("scores input gradient", queries, d, keys, e, size.heads));   // of the queries
+    backward.push_back(gemm_kernel("scores weight gradient", keys, d, queries, e, size.heads));  // of the keys
     return piece;
 }
 

@@ -22,6 +22,9 @@ std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& sha
     if (model.positions == Positions::learned) {
         kernels.push_back(memory_kernel("position embedding", 2.0 * size.hidden_state, size.element_bytes));
     }
+    if (size.mask_bytes > 0) {
+        kernels.push_back(dropout_kernel("embedding dropout", size.own_state, size.element_bytes));
+    }
     return kernels;
 }
 
@@ -30,6 +33,9 @@ std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& sh
     const ShardSizes size(model, shard);
     const double table = vocabulary_share(model, shard) * size.hidden;
     std::vector<Kernel> kernels;
+    if (size.mask_bytes > 0) {
+        kernels.push_back(dropout_kernel("embedding dropout gradient", size.own_state, size.element_bytes));
+    }
     if (model.positions == Positions::learned) {
         kernels.push_back(memory_kernel("position embedding gradient", size.hidden_state, size.element_bytes));
     }

@@ -28,6 +28,10 @@ static double rotated_width(const Transformer& model) {
     return 1.0 * model.latent.rope_size * (model.heads + 1);
 }
 
+Kernel dropout_kernel(std::string_view name, double elements, double element_bytes) {
+    return memory_kernel(name, elements, 2.0 * element_bytes + bytes_of_mask);
+}
+
 ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
     : tokens(static_cast<double>(shard.micro_batch) * shard.sequence / shard.context),
       hidden(model.hidden),
@@ -41,7 +45,8 @@ ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
       ffn(static_cast<double>(model.ffn_hidden) / shard.tensor),
       scores(tokens * model.heads * shard.sequence / shard.tensor),
       heads(static_cast<double>(shard.micro_batch) * model.heads / shard.tensor),
-      element_bytes(shard.element_bytes) {}
+      element_bytes(shard.element_bytes),
+      mask_bytes(shard.dropout == Dropout::on ? bytes_of_mask : 0.0) {}
 
 ExpertSizes::ExpertSizes(const Transformer& model, const Shard& shard)
     : local(static_cast<double>(model.experts.count) / shard.expert),

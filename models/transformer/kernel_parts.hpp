@@ -13,6 +13,10 @@ Kernel gemm_kernel(std::string_view name, double m, double n, double k, double e
 // Moves `elements` elements, all reads and writes together.
 Kernel memory_kernel(std::string_view name, double elements, double element_bytes);
 
+// One pass of dropout over `elements`: reads and writes them, and writes (backward: reads) a mask of one byte each.
+Kernel dropout_kernel(std::string_view name, double elements, double element_bytes);
+constexpr double bytes_of_mask = 1.0;  // of dropout, per element
+
 LayerPiece piece_of(Piece piece, std::string_view module);  // without kernels yet
 
 // A linear map's names and shape: (rows x inputs) (inputs x outputs), `count` of them in one launch.
@@ -52,6 +56,7 @@ struct ShardSizes {
     double scores;        // elements of the attention score matrices: b a s^2 / (t context)
     double heads;         // matrices of scores: b a / t
     double element_bytes;
+    double mask_bytes;  // per element of what is dropped out: 0 without dropout
 };
 
 // Sizes of the experts of a layer, for one rank; see Shard.

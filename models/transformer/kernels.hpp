@@ -33,7 +33,9 @@ enum class AttentionCore : std::uint8_t { unfused, flash };
 enum class SequenceParallel : std::uint8_t { off, on };
 // Operands of products with parameters are cast to 8 bits first (Transformer Engine, delayed scaling).
 enum class Casting : std::uint8_t { none, eighth };
-enum class Dropout : std::uint8_t { off, on };  // after attention and MLP, and on the attention probabilities
+// After embedding, attention and MLP, and on the attention probabilities; as fused kernels have it, with masks of one
+// byte per element (PyTorch, Megatron-LM's bias_dropout_add).
+enum class Dropout : std::uint8_t { off, on };
 
 // What one rank sees of one micro-batch.
 //
@@ -102,7 +104,7 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
 
 // The pieces of a dense layer in two halves, of a model without experts. All lists are in the order of execution. Every
 // weight matrix is one gemm forward ("qkv", "dense", "h_to_4h", "4h_to_h", "logits") and two backward ("... input
-// gradient", "... weight gradient"). No dropout.
+// gradient", "... weight gradient").
 LayerKernels layer_forward(const Transformer& model, const Shard& shard);
 LayerKernels layer_backward(const Transformer& model, const Shard& shard);  // attention_core empty
 std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& shard);

@@ -1,5 +1,6 @@
 // One transformer layer, piece by piece. Element-wise kernels are counted as they are usually fused: bias into GELU,
-// bias into the residual addition, scaling and mask into the softmax.
+// bias and dropout into the residual addition, scaling and mask into the softmax. Backward, dropout is a pass of its
+// own.
 #include "models/transformer/kernel_parts.hpp"
 
 namespace weft {
@@ -49,12 +50,18 @@ LayerPiece projection(const Transformer& model, const ShardSizes& size) {
 }
 
 LayerPiece post_norm(const Transformer& model, const ShardSizes& size) {
-    const double e = size.element_bytes, sum = 3.0 * size.own_state;
+    const double e = size.element_bytes;
     LayerPiece piece = piece_of(Piece::post_norm, "post-attention norm");
-    if (!model.parallel_residual) piece.forward = {memory_kernel("attention residual", sum, e)};
+    if (!model.parallel_residual) {
+        piece.forward = {memory_kernel("attention residual", size.own_state, 3.0 * e + size.mask_bytes)};
+    }
     piece.forward.push_back(memory_kernel("post-attention norm", 2.0 * size.own_state, e));
     piece.input_backward = {memory_kernel("post-attention norm gradient", 3.0 * size.own_state, e)};
-    if (!model.parallel_residual) piece.input_backward.push_back(memory_kernel("mlp residual gradient", sum, e));
+    if (model.parallel_residual) return piece;
+    piece.input_backward.push_back(memory_kernel("mlp residual gradient", 3.0 * size.own_state, e));
+    if (size.mask_bytes > 0) {
+        piece.input_backward.push_back(dropout_kernel("attention output dropout gradient", size.own_state, e));
+    }
     return piece;
 }
 
@@ -89,11 +96,18 @@ LayerPiece mlp_down(const Transformer& model, const ShardSizes& size) {
     return piece;
 }
 
-// Backward it passes the gradient on, which the norms' pieces add.
+// Backward it passes the gradient on, which the norms' pieces add. With parallel residuals both blocks' outputs are
+// dropped out here.
 LayerPiece residual(const Transformer& model, const ShardSizes& size) {
+    const double e = size.element_bytes, blocks = model.parallel_residual ? 2.0 : 1.0;
     LayerPiece piece = piece_of(Piece::residual, {});
-    const double addends = model.parallel_residual ? 3.0 : 2.0;
-    piece.forward = {memory_kernel("mlp residual", (addends + 1.0) * size.own_state, size.element_bytes)};
+    piece.forward = {memory_kernel("mlp residual", size.own_state, (blocks + 2.0) * e + blocks * size.mask_bytes)};
+    if (size.mask_bytes > 0) {
+        if (model.parallel_residual) {
+            piece.input_backward = {dropout_kernel("attention output dropout gradient", size.own_state, e)};
+        }
+        piece.input_backward.push_back(dropout_kernel("mlp output dropout gradient", size.own_state, e));
+    }
     return piece;
 }
 
