@@ -15,16 +15,32 @@ std::vector<Kernel> products(std::vector<Kernel> kernels) {
     return kernels;
 }
 
+// Adds the pass over each weight's gradient that a framework makes after every micro-batch.
+void accumulate(const Job& job, std::vector<Kernel>& weight_backward) {
+    const Bytes moved = job.framework->accumulation(job);
+    if (moved.value == 0) return;
+    for (std::size_t i = 0; i < weight_backward.size(); ++i) {
+        const Kernel& gemm = weight_backward[i];
+        if (gemm.kind != KernelKind::gemm) continue;
+        weight_backward.insert(weight_backward.begin() + static_cast<std::ptrdiff_t>(++i),
+                               {.name = "gradient accumulation", .bytes = moved * (gemm.m * gemm.n * gemm.count)});
+    }
+}
+
 LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
     const Job& job = plan.job;
     const auto time = [&](const std::vector<Kernel>& kernels) {
         return kernel_time(plan.device, job.precision, kernels);
     };
     LayerCosts costs;
-    for (const LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
+    for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
+        accumulate(job, piece.weight_backward);
         costs.pieces.push_back({piece.piece, piece.module, time(piece.forward), time(piece.input_backward),
                                 time(piece.weight_backward), time(products(piece.forward)),
                                 time(products(piece.input_backward))});
+        costs.launches.forward += double(piece.forward.size());
+        costs.launches.input_backward += double(piece.input_backward.size());
+        costs.launches.weight_backward += double(piece.weight_backward.size());
         const Flops forward = total_flops(piece.forward);
         costs.forward += forward;
         costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
@@ -46,10 +62,19 @@ PartCosts part_costs(const Plan& plan) {
         (kernel.name == "final norm" ? costs.final_norm_forward : costs.head_forward) += time({&kernel, 1});
         costs.head_forward_flops += kernel.flops;
     }
-    for (const Kernel& kernel : head_backward(job.model, shard)) {
-        (kernel.name == "final norm gradient"      ? costs.final_norm_backward
-         : kernel.name == "logits weight gradient" ? costs.head_weight_backward
-                                                   : costs.head_input_backward) += time({&kernel, 1});
+    std::vector<Kernel> head = head_backward(job.model, shard);
+    for (auto it = head.begin(); it != head.end(); ++it) {
+        if (it->name != "logits weight gradient") continue;
+        std::vector<Kernel> product{*it};
+        accumulate(job, product);
+        head.insert(it + 1, product.begin() + 1, product.end());
+        break;
+    }
+    for (const Kernel& kernel : head) {
+        (kernel.name == "final norm gradient" ? costs.final_norm_backward
+         : kernel.name == "logits weight gradient" || kernel.name == "gradient accumulation"
+             ? costs.head_weight_backward
+             : costs.head_input_backward) += time({&kernel, 1});
         costs.head_backward_flops += kernel.flops;
     }
     return costs;
@@ -97,6 +122,17 @@ class StageModules {
     Stage& stage_;
 };
 
+// Passes over gradients and parameters; no less than the host takes for a kernel per tensor.
+Seconds optimizer(const Plan& plan, const Stage& stage) {
+    const Job& job = plan.job;
+    const UpdateTraffic traffic = job.framework->update_traffic(job);
+    const double held = stage.parameters() / job.framework->shares(job).gradients;
+    std::size_t tensors = 0;
+    for (const StageModule& module : stage.modules) tensors += module.tensors.size();
+    const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage)};
+    return std::max(pass_time(plan.device, moved), plan.device.host_launch * double(tensors));
+}
+
 void add_chunks(const Job& job, Stage& stage, std::uint32_t s, const std::vector<std::uint32_t>& layers) {
     const PipelineShape shape = job.pipeline_shape();
     const auto parts = static_cast<std::uint32_t>(layers.size());
@@ -141,11 +177,27 @@ std::vector<Stage> stages(const Plan& plan) {
         add_chunks(job, stage, s, layers);
         count_parameters(stage);
         stage.slots = job.schedule->slots(job.pipeline_shape(), s);
-        stage.optimizer = optimizer_time(plan.device, updated_parameters(job, stage));
+        stage.optimizer = optimizer(plan, stage);
         stage.memory = memory_use(job, stage);
         stages.push_back(std::move(stage));
     }
     return stages;
+}
+
+// Passes are compared without their calls, hence the margin; where the host does not bind, its stream changes nothing.
+bool host_bound(const Plan& plan) {
+    constexpr double margin = 2.0;
+    for (const LayerCosts& layer : plan.costs.layers) {
+        Seconds forward, backward;
+        for (const PieceCost& piece : layer.pieces) {
+            forward += piece.forward;
+            backward += piece.input_backward + piece.weight_backward;
+        }
+        const Seconds host = plan.device.host_launch * margin;
+        if (host * layer.launches.forward > forward) return true;
+        if (host * (layer.launches.input_backward + layer.launches.weight_backward) > backward) return true;
+    }
+    return false;
 }
 
 Flops hardware_flops(const Plan& plan) {
@@ -185,10 +237,12 @@ Plan make_plan(const Study& study) {
               .costs = {},
               .stages = {},
               .model_flops = {},
-              .hardware_flops = {}};
+              .hardware_flops = {},
+              .host_bound = false};
     plan.machine.prefer(plan.job.library);
     plan.costs = part_costs(plan);
     plan.stages = stages(plan);
+    plan.host_bound = host_bound(plan);
     plan.model_flops = model_flops(plan.job.model, plan.job.batch.global, plan.job.batch.sequence);
     plan.hardware_flops = hardware_flops(plan);
     return plan;

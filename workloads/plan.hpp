@@ -18,8 +18,14 @@ struct PieceCost {
     Seconds forward_product, input_product;  // of forward and input_backward: products with parameters
 };
 
+// Kernels of a pass.
+struct Launches {
+    double forward = 0, input_backward = 0, weight_backward = 0;
+};
+
 struct LayerCosts {
     std::vector<PieceCost> pieces;  // in forward order
+    Launches launches;
     Flops forward, backward, core;
 };
 
@@ -71,6 +77,8 @@ struct Plan {
     std::vector<Stage> stages;
     Flops model_flops;     // of a step: matrix products of forward and backward
     Flops hardware_flops;  // what the devices really compute: padding and recomputation included
+    // The host takes longer to launch the kernels of some pass than the device to run them, or nearly so.
+    bool host_bound = false;
 
     bool fits() const;                  // every stage within the device's memory
     std::size_t fullest_stage() const;  // by memory

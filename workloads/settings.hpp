@@ -33,6 +33,11 @@ struct MegatronSettings {
     double gradient_bytes = 0;                   // per element, kept and on the wire; 0: fp32 where training is in bf16
     Setting fused_cross_entropy = Setting::off;  // --cross-entropy-loss-fusion: two all-reduces instead of three
     Setting variable_sequence = Setting::off;    // shapes are exchanged before every boundary tensor
+    // What Megatron-LM did not have at first: --no-async-tensor-model-parallel-allreduce,
+    // --no-gradient-accumulation-fusion and --no-overlap-p2p-communication switch them off (2021, 2022 and 2023).
+    Setting overlap_input_reduction = Setting::on;  // of column-parallel maps, under the weights' gradient
+    Setting fused_accumulation = Setting::on;       // products of weights' gradients add to the accumulated ones
+    Setting overlap_pipeline = Setting::on;         // interleaved: boundary tensors travel under computation
 };
 
 enum class Sharding : std::uint8_t { full, gradients, hybrid, hybrid_gradients };  // FSDP's ShardingStrategy

@@ -47,6 +47,9 @@ void read_settings(Field& root, MegatronSettings& settings) {
     settings.gradient_bytes = gradients == "framework" ? 0 : gradients == "fp32" ? 4 : 2;
     read_flag(field, "fused_cross_entropy", settings.fused_cross_entropy);
     read_flag(field, "variable_sequence", settings.variable_sequence);
+    read_flag(field, "overlap_input_reduction", settings.overlap_input_reduction);
+    read_flag(field, "fused_accumulation", settings.fused_accumulation);
+    read_flag(field, "overlap_pipeline", settings.overlap_pipeline);
     field.done();
 }
 

@@ -9,11 +9,12 @@
 namespace weft {
 namespace {
 
-double tile_efficiency(const GemmCurve& curve, const Tile& tile, const Kernel& gemm) {
-    const double tiles = gemm.count * std::ceil(gemm.m / tile.m) * std::ceil(gemm.n / tile.n);
+double tile_efficiency(const GemmCurve& curve, const Tile& tile, double split, const Kernel& gemm) {
+    const double tiles = split * gemm.count * std::ceil(gemm.m / tile.m) * std::ceil(gemm.n / tile.n);
     const double waves = std::ceil(tiles / curve.compute_units);
     const double computed = waves * curve.compute_units * tile.m * tile.n;
-    return tile.share * gemm.count * gemm.m * gemm.n / computed;
+    const double part = gemm.k / split;
+    return tile.share * split * gemm.count * gemm.m * gemm.n / computed * part / (part + curve.k_half);
 }
 
 // The largest power of two that divides a dimension; 1 for what is no whole number.
@@ -60,8 +61,11 @@ double element_bytes(Precision precision) { return precision == Precision::fp32 
 double gemm_efficiency(const GemmCurve& curve, const Kernel& gemm) {
     WEFT_CHECK(!curve.tiles.empty() && curve.compute_units >= 1, "a gemm curve without tiles or compute units");
     double best = 0.0;
-    for (const Tile& tile : curve.tiles) best = std::max(best, tile_efficiency(curve, tile, gemm));
-    return curve.plateau * alignment_share(curve, gemm) * best * gemm.k / (gemm.k + curve.k_half);
+    for (const double split : {1.0, 2.0, 4.0, 8.0}) {
+        if (split > 1.0 && gemm.k / split < GemmCurve::least_part) break;
+        for (const Tile& tile : curve.tiles) best = std::max(best, tile_efficiency(curve, tile, split, gemm));
+    }
+    return curve.plateau * alignment_share(curve, gemm) * best;
 }
 
 FlopsPerSecond Device::peak(Precision precision) const {
@@ -100,10 +104,9 @@ Flops total_flops(std::span<const Kernel> kernels) {
     return sum;
 }
 
-Seconds optimizer_time(const Device& device, double parameters) {
-    if (parameters <= 0.0) return {};
-    constexpr Bytes per_parameter = 30_B;
-    return device.kernel_launch + parameters * per_parameter / (device.memory_bandwidth * device.memory_efficiency);
+Seconds pass_time(const Device& device, Bytes moved) {
+    if (moved.value <= 0.0) return {};
+    return device.kernel_launch + moved / (device.memory_bandwidth * device.memory_efficiency);
 }
 
 }  // namespace weft

@@ -30,17 +30,19 @@ struct Alignment {
     double share = 1.0;
 };
 
-// Efficiency of a gemm, of peak: plateau * alignment * share * q * k / (k + k_half), for the tile and the split of k
-// where that is largest, with
-//   q = m n count / (waves * compute_units * tile m * tile n),
-//       waves = ceil(count ceil(m / tile m) ceil(n / tile n) / compute_units):
-//       every compute unit works on one tile at a time, so ragged edges and a last, partly filled wave are lost;
+// Efficiency of a gemm, of peak: plateau * alignment * share * q * part / (part + k_half), part = k / split, for the
+// tile and the split (1, 2, 4, 8; parts of least_part or more) where that is largest, with
+//   q = m n count split / (waves * compute_units * tile m * tile n),
+//       waves = ceil(count split ceil(m / tile m) ceil(n / tile n) / compute_units):
+//       every compute unit works on one tile at a time, so ragged edges and a last, partly filled wave are lost. A long
+//       k cut into parts fills more of the units where tiles are few (the gemm libraries' split-k);
 //   k_half: the inner dimension at which filling and draining the pipeline costs as much as the product itself;
 //   alignment: the share of the least aligned of m, n and k.
 struct GemmCurve {
     double plateau = 1.0;
     double k_half = 0.0;
     double compute_units = 1;
+    static constexpr double least_part = 512;
     std::vector<Tile> tiles{Tile{}};
     std::vector<Alignment> alignments{};  // least multiple first; beyond the last, and where there is none: 1
 };
@@ -89,9 +91,7 @@ Seconds kernel_time(const Device& device, Precision precision, const Kernel& ker
 Seconds kernel_time(const Device& device, Precision precision, std::span<const Kernel> kernels);  // one after another
 Flops total_flops(std::span<const Kernel> kernels);
 
-// Mixed-precision Adam on `parameters` parameters, all of them updated by this rank: one fused pass, bound by memory
-// traffic of 30 bytes per parameter (reads: gradient, master copy, momentum and variance in fp32, 16; writes: the last
-// three, 12, and the half-precision working copy, 2).
-Seconds optimizer_time(const Device& device, double parameters);
+// Of an element-wise pass, or several at once, that reads and writes `moved`: 0 for none.
+Seconds pass_time(const Device& device, Bytes moved);
 
 }  // namespace weft

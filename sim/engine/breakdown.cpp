@@ -58,8 +58,9 @@ struct Edge {
 
 class Sweep {
   public:
-    Sweep(std::size_t lanes, std::size_t kinds)
-        : under_way_(lanes), first_for_(lanes), kind_(lanes), first_for_kind_(kinds) {}
+    // The last place is that of computation beside the compute lane.
+    Sweep(std::size_t places, std::size_t kinds)
+        : under_way_(places), first_for_(places), kind_(places), first_for_kind_(kinds) {}
 
     void add(std::uint32_t place, const Span& span, std::uint32_t kind = 0) {
         edges_.push_back({span.begin, place, 1, kind});
@@ -85,7 +86,7 @@ class Sweep {
         Breakdown result;
         result.idle = since_start({idle});
         result.lanes = Table<LaneId, LaneTime>(place.size());
-        result.busy = since_start({first_for_[0]});
+        result.busy = since_start({first_for_.front() + first_for_.back()});
         for (LaneId lane{}; lane != place.end_id(); lane = next(lane)) {
             if (place[lane] != 0) result.lanes[lane].exposed = since_start({first_for_[place[lane]]});
         }
@@ -101,7 +102,7 @@ class Sweep {
         }
         const auto place = static_cast<std::size_t>(first - under_way_.begin());
         first_for_[place] += ticks;
-        if (place > 0) first_for_kind_[kind_[place]] += ticks;
+        if (place > 0 && place + 1 < first_for_.size()) first_for_kind_[kind_[place]] += ticks;
     }
 
     std::vector<Edge> edges_;
@@ -151,13 +152,14 @@ Breakdown break_down(const Program& program, const Timeline& timeline, const Ran
                      const Table<LaneId, std::uint32_t>& place, const CallKinds& kinds) {
     Table<LaneId, LaneTime> times(program.lanes.size());
     std::vector<CallTime> calls = kinds.kinds();
-    Sweep sweep(program.lanes.size(), calls.size());
+    Sweep sweep(program.lanes.size() + 1, calls.size());
+    const auto beside = static_cast<std::uint32_t>(program.lanes.size());  // after all lanes
     std::int64_t interference = 0;
     for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
         const Op& op = program.ops[OpId{i}];
         const Span& span = timeline.spans[OpId{i}];
+        if (op.kind == OpKind::compute) sweep.add(op.lane == compute ? 0 : beside, span);
         if (op.kind == OpKind::compute && op.lane == compute) {
-            sweep.add(0, span);
             interference += span.end.femtoseconds - (span.begin + program.work[op.subject]).femtoseconds;
         }
         if (op.kind != OpKind::exchange) continue;

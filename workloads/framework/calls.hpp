@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/framework/framework.hpp"
 #include "workloads/script/call.hpp"
 
 namespace weft {
@@ -36,6 +37,9 @@ Call exchange_heads(const Job& job, Bytes message, std::string_view label);  // 
 // Tokens on their way to experts or back: what one rank sends per micro-batch, with the busiest rank's share.
 Call exchange_tokens(const Job& job, std::string_view label);
 Bytes expert_tokens(const Job& job);  // that message
+
+InputReduction reduced_after_backward(const Job& job);
+Setting always_overlaps(const Job& job);
 
 std::vector<Call> no_calls(const Job& job);
 std::vector<Call> no_stage_calls(const Job& job, std::uint32_t stage);

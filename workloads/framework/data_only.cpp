@@ -8,14 +8,13 @@
 
 namespace weft {
 
-static Setting always_overlaps(const Job&) { return Setting::on; }
-
 Framework data_only_framework(const DataOnly& own) {
     return {.name = own.name,
             .summary = own.summary,
             .schedules = {"1f1b"},
             .handover = Handover::sequential,
-            .input_reduction = InputReduction::after_backward,
+            .input_reduction = reduced_after_backward,
+            .overlaps_pipeline = always_overlaps,
             .exchanges = Through::torch,
             .split = even_split,
             .default_overlap = always_overlaps,
@@ -34,7 +33,9 @@ Framework data_only_framework(const DataOnly& own) {
             .data_parallel = own.data_parallel,
             .shares = own.shares,
             .buffers = own.buffers,
-            .gradient_bytes = own.gradient_bytes};
+            .gradient_bytes = own.gradient_bytes,
+            .update_traffic = fused_update,
+            .accumulation = own.accumulation};
 }
 
 void check_data_only(const Job& job, std::vector<JobError>& errors) {

@@ -14,6 +14,7 @@ struct DataOnly {
     StateShares (*shares)(const Job&);
     Bytes (*buffers)(const Job&, double);
     double (*gradient_bytes)(const Job&);
+    Bytes (*accumulation)(const Job&);
 };
 
 // A framework whose ranks differ along the data axis only.

@@ -30,6 +30,7 @@ const Framework ddp = data_only_framework({.name = "ddp",
                                            .data_parallel = data_parallel,
                                            .shares = shares,
                                            .buffers = buffers,
-                                           .gradient_bytes = gradient_bytes});
+                                           .gradient_bytes = gradient_bytes,
+                                           .accumulation = repeated_accumulation});
 
 }  // namespace weft::framework

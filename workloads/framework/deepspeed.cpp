@@ -281,7 +281,8 @@ const Framework deepspeed{
     .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed 0.14",
     .schedules = {"1f1b", "gpipe"},
     .handover = Handover::sequential,
-    .input_reduction = InputReduction::after_backward,
+    .input_reduction = reduced_after_backward,
+    .overlaps_pipeline = always_overlaps,
     .exchanges = Through::deepspeed,
     .expert_gradients = ExpertGradients::apart,
     .split = split,
@@ -302,6 +303,8 @@ const Framework deepspeed{
     .shares = shares,
     .buffers = buffers,
     .gradient_bytes = accumulated_gradient_bytes,
+    .update_traffic = mixed_precision_update,
+    .accumulation = repeated_accumulation,
 };
 
 }  // namespace weft::framework

@@ -13,6 +13,7 @@
 #include "models/memory/memory.hpp"
 #include "sim/base/quantity.hpp"
 #include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/framework/update_traffic.hpp"
 #include "workloads/script/call.hpp"
 
 namespace weft {
@@ -42,7 +43,8 @@ struct Framework {
     std::string_view summary;
     std::vector<std::string_view> schedules;  // that it has; empty: all
     Handover handover{};
-    InputReduction input_reduction{};
+    InputReduction (*input_reduction)(const Job& job);
+    Setting (*overlaps_pipeline)(const Job& job);  // what interleaved stages hand over, with computation
     Through exchanges{};  // whose all-to-all sends tokens to experts and heads to context ranks
     ExpertGradients expert_gradients{};
     WeightGradients weight_gradients{};
@@ -77,6 +79,9 @@ struct Framework {
     // Beyond the rank's share of the states: buckets and gathered parameters. `parameters`: of this rank, unsharded.
     Bytes (*buffers)(const Job& job, double parameters);
     double (*gradient_bytes)(const Job& job);  // per element, as stored
+    UpdateTraffic (*update_traffic)(const Job& job);
+    Bytes (*accumulation)(
+        const Job& job);  // of a weight's gradient, per element and micro-batch: see update_traffic.hpp
 };
 
 namespace framework {

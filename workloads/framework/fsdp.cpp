@@ -61,6 +61,10 @@ Bytes buffers(const Job& job, double) {
 }
 
 double gradient_bytes(const Job& job) { return element_bytes(job.precision); }
+// Gradients leave unsharded memory with every micro-batch; only under no_sync are they added up there.
+Bytes sharded_accumulation(const Job& job) {
+    return job.fsdp.accumulate_locally == Setting::on ? repeated_accumulation(job) : Bytes{};
+}
 
 }  // namespace
 
@@ -71,6 +75,7 @@ const Framework fsdp = data_only_framework({.name = "fsdp",
                                             .data_parallel = data_parallel,
                                             .shares = shares,
                                             .buffers = buffers,
-                                            .gradient_bytes = gradient_bytes});
+                                            .gradient_bytes = gradient_bytes,
+                                            .accumulation = sharded_accumulation});
 
 }  // namespace weft::framework

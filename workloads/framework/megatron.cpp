@@ -63,6 +63,13 @@ void check(const Job& job, std::vector<JobError>& errors) {
     }
 }
 
+InputReduction input_reduction(const Job& job) {
+    return job.megatron.overlap_input_reduction == Setting::on ? InputReduction::under_weight_gradient
+                                                               : InputReduction::after_backward;
+}
+
+Setting overlaps_pipeline(const Job& job) { return job.megatron.overlap_pipeline; }
+
 std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
     if (job.layout.tensor == 1) return {};
     const double tokens = double(job.batch.micro) * job.batch.sequence;
@@ -143,7 +150,8 @@ const Framework megatron{
     .summary = "Megatron-core 0.8",
     .schedules = {},
     .handover = Handover::paired,
-    .input_reduction = InputReduction::under_weight_gradient,
+    .input_reduction = input_reduction,
+    .overlaps_pipeline = overlaps_pipeline,
     .exchanges = Through::torch,
     .weight_gradients = WeightGradients::accumulated,
     .expert_weights = ExpertWeights::in_activation,
@@ -165,6 +173,8 @@ const Framework megatron{
     .shares = shares,
     .buffers = buffers,
     .gradient_bytes = gradient_bytes,
+    .update_traffic = mixed_precision_update,
+    .accumulation = megatron_accumulation,
 };
 
 }  // namespace weft::framework

@@ -73,6 +73,11 @@ ActionId Script::issue(const Call& call, Where where, ActionId after) {
     return add({Action::Kind::issue, index, after, call_labels_[index], where});
 }
 
+ActionId Script::launch(std::string_view text, Seconds duration, Where where, ActionId after) {
+    work_.push_back(duration);
+    return add({Action::Kind::launch, static_cast<std::uint32_t>(work_.size() - 1), after, label(text), where});
+}
+
 void Script::wait(ActionId issued) {
     WEFT_CHECK(issued < actions_.size(), "a script waits for something that it has not issued");
     add({Action::Kind::wait, issued, Action::none, 0, {}});

@@ -28,14 +28,15 @@ struct Action {
         compute,  // for work[subject]
         call,     // blocking: what follows waits for its end
         issue,    // starts once action `after` is done; what follows does not wait
+        launch,   // the host's work[subject], beside the chain: as issue
         wait,     // what follows waits for action `subject`
         join,     // takes no time: a point to start after
     };
     static constexpr ActionId none = 0xffffffff;
 
     Kind kind{};
-    std::uint32_t subject = 0;  // compute: index into work(); call and issue: into calls(); wait: an ActionId
-    ActionId after = none;      // of an issue; none: it may start at once
+    std::uint32_t subject = 0;  // compute, launch: index into work(); call and issue: into calls(); wait: an ActionId
+    ActionId after = none;      // of an issue or launch; none: it may start at once
     std::uint32_t label = 0;    // index into labels()
     Where where;
 };
@@ -52,6 +53,8 @@ class Script {
     void wait(ActionId issued);
     // Beside the chain. Calls of one group kind run in the order they were issued.
     ActionId issue(const Call& call, Where where, ActionId after);
+    // On the host, which does one thing after another.
+    ActionId launch(std::string_view label, Seconds duration, Where where, ActionId after);
     // The end of everything on the chain so far; Action::none at the very start.
     ActionId now();
 

@@ -1,4 +1,5 @@
-// The lanes of a rank: one for computation and one per kind of group it communicates in, as separate streams have it.
+// The lanes of a rank: one for computation, one per kind of group it communicates in, as separate streams have it, and
+// the host's.
 #pragma once
 
 #include <string>
@@ -23,6 +24,8 @@ constexpr LaneId send_of_port(std::uint32_t port) {
     return lane(index(pipeline_receive) + 1 + 2 * (port % most_ports));
 }
 constexpr LaneId receive_of_port(std::uint32_t port) { return lane(index(send_of_port(port)) + 1); }
+// Where the rank's process launches what the others run.
+inline constexpr LaneId host = lane(index(receive_of_port(most_ports - 1)) + 1);
 
 inline std::vector<std::string> names() {
     std::vector<std::string> names{"compute",    "tensor",    "context",       "data",          "data inner",
@@ -32,10 +35,11 @@ inline std::vector<std::string> names() {
         names.push_back("pipeline send " + std::to_string(port));
         names.push_back("pipeline receive " + std::to_string(port));
     }
+    names.emplace_back("host");
     return names;
 }
 
-inline bool is_pipeline(LaneId lane) { return lane >= pipeline_send; }
+inline bool is_pipeline(LaneId lane) { return lane >= pipeline_send && lane < host; }
 inline bool is_send(LaneId lane) { return is_pipeline(lane) && (index(lane) - index(pipeline_send)) % 2 == 0; }
 
 // As reports name them: all pipeline lanes are the dimension "pipeline", and what is point to point on them is a "send"

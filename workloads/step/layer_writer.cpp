@@ -10,12 +10,14 @@
 namespace weft {
 
 void PassWriter::layer_forward(const At& at) {
+    host_.begin(plan_.costs.layer(at.kind).launches.forward);
     attention_forward(at);
     if (at.kind == LayerKind::expert) {
         experts_forward(at);
     } else {
         mlp_forward(at);
     }
+    host_.end(at.pass.where);
 }
 
 void PassWriter::attention_forward(const At& at) {
@@ -144,7 +146,7 @@ void PassWriter::finish_column(const At& at, const Column& column, Halves halves
     if (job_.layout.tensor == 1) return weights();
     const Call reduction = sequence_parallel_ ? scatter_hidden(job_, "reduce-scatter input gradient")
                                               : reduce_hidden(job_, column.reduction);
-    if (job_.framework->input_reduction == InputReduction::after_backward) {
+    if (job_.framework->input_reduction(job_) == InputReduction::after_backward) {
         weights();
         return call(reduction, at);
     }
@@ -177,12 +179,15 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
         calls(job_.framework->checkpoint_gather(job_), again);
         layer_forward(again);
     }
+    const Launches& launches = plan_.costs.layer(at.kind).launches;
+    host_.begin(launches.input_backward + (halves == Halves::both ? launches.weight_backward : 0));
     if (at.kind == LayerKind::expert) {
         experts_backward(at, halves);
     } else {
         mlp_backward(at, halves);
     }
     attention_backward(at, halves);
+    host_.end(at.pass.where);
 }
 
 void PassWriter::mlp_backward(const At& at, Halves halves) {
@@ -229,10 +234,12 @@ void PassWriter::experts_backward(const At& at, Halves halves) {
 
 // The weights' gradients alone, in the order of backward.
 void PassWriter::layer_weights(const At& at) {
+    host_.begin(plan_.costs.layer(at.kind).launches.weight_backward);
     const std::vector<PieceCost>& pieces = plan_.costs.layer(at.kind).pieces;
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
         piece_backward(at, piece->piece, Halves::weight);
     }
+    host_.end(at.pass.where);
 }
 
 }  // namespace weft

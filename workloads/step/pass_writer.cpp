@@ -27,6 +27,7 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
       stage_(plan.stages[stage]),
       data_parallel_(data_parallel),
       script_(script),
+      host_(plan, script),
       sequence_parallel_(plan.job.sequence_parallel == SequenceParallel::on && plan.job.layout.tensor > 1) {}
 
 void PassWriter::compute(const At& at, Parts part, Seconds duration) {

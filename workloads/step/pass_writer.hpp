@@ -9,6 +9,7 @@
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/script/script.hpp"
+#include "workloads/step/host_stream.hpp"
 
 namespace weft {
 
@@ -21,6 +22,7 @@ class PassWriter {
 
     void forward(const Slot& slot);
     void backward(const Slot& slot, Halves halves, Accumulation accumulation);
+    HostStream& host() { return host_; }
 
   private:
     // A layer, or what stands before or after them, in one pass.
@@ -95,6 +97,7 @@ class PassWriter {
     const Stage& stage_;
     DataParallel& data_parallel_;
     Script& script_;
+    HostStream host_;
     bool sequence_parallel_;
     // The compute action written last, while it may still be extended.
     struct Open {

@@ -56,9 +56,12 @@ class Placer {
             case Action::Kind::issue: {
                 const OpId after = action.after == Action::none ? no_op : end_[action.after];
                 if (placed_[action.subject].issued == nullptr) return after;
-                const OpId waits[] = {after};
-                return builder_.add(exchange(action), std::span(waits, after == no_op ? 0 : 1));
+                return beside(exchange(action), after);
             }
+            case Action::Kind::launch:
+                return beside({OpKind::compute, lanes::host, labels_[action.label],
+                               builder_.work(script_.work()[action.subject]), index_of(action), action.where.layer},
+                              action.after == Action::none ? no_op : end_[action.after]);
             case Action::Kind::wait:
                 if (end_[action.subject] != no_op) frontier_.push_back(end_[action.subject]);
                 return no_op;
@@ -66,6 +69,11 @@ class Placer {
                 return join();
         }
         return no_op;
+    }
+
+    OpId beside(const Op& op, OpId after) {
+        const OpId waits[] = {after};
+        return builder_.add(op, std::span(waits, after == no_op ? 0 : 1));
     }
 
     OpId chain(const Op& op) {

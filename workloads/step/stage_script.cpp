@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "sim/base/check.hpp"
@@ -54,6 +55,8 @@ class StageWriter {
         data_parallel_->begin_step(script_);
         if (job_.schedule->handover == Schedule::Handover::blocking) {
             blocking_slots();
+        } else if (hands_over_in_batches()) {
+            batched_slots();
         } else {
             slots_beside();
         }
@@ -87,6 +90,10 @@ class StageWriter {
     void run(const Slot& slot);
     void blocking_slots();
     void slots_beside();
+    bool hands_over_in_batches() const;
+    void batched_slots();
+    void exchange(std::span<const Slot> done, std::span<const Slot> next);
+    std::size_t end_of_unit(std::size_t first) const;
     void step_calls(const Calls& calls);
     void reduce_shared_gradients();
     void finish();
@@ -208,6 +215,7 @@ void StageWriter::blocking_slots() {
     const Slot* done = nullptr;
     for (const Slot& slot : stage_.slots) {
         hand_over(done, &slot);
+        if (job_.layout.pipeline > 1) passes_.host().synchronise();  // Megatron's _communicate does after each
         run(slot);
         done = &slot;
     }
@@ -227,6 +235,49 @@ void StageWriter::slots_beside() {
         }
     }
     for (const ActionId issued : sent) script_.wait(issued);
+}
+
+// Megatron's interleaving without overlap_p2p_communication (core/pipeline_parallel/schedules.py).
+bool StageWriter::hands_over_in_batches() const {
+    const bool interleaves = job_.schedule->chunks == 0;
+    return interleaves && job_.framework->overlaps_pipeline(job_) == Setting::off;
+}
+
+// Slots with nothing exchanged between them: a forward with the backward that follows it, but for the forward that ends
+// a warm-up of all micro-batches, whose output the next stage needs first.
+std::size_t StageWriter::end_of_unit(std::size_t first) const {
+    const std::vector<Slot>& slots = stage_.slots;
+    const bool turns = first + 1 < slots.size() && slots[first].kind == SlotKind::forward &&
+                       slots[first + 1].kind != SlotKind::forward;
+    const bool all_warm_up = turns && 2 * (first + 1) == slots.size();
+    return first + (turns && !all_warm_up ? 2 : 1);
+}
+
+// One batch of sends and receives, awaited together.
+void StageWriter::exchange(std::span<const Slot> done, std::span<const Slot> next) {
+    const ActionId start = script_.now();
+    std::vector<ActionId> under_way;
+    for (const Slot& slot : done) {
+        for (const Call& call : sends(slot)) under_way.push_back(script_.issue(call, {slot.micro_batch, 0}, start));
+    }
+    for (const Slot& slot : next) {
+        for (const Call& call : receives(slot)) under_way.push_back(script_.issue(call, {slot.micro_batch, 0}, start));
+    }
+    for (const ActionId issued : under_way) script_.wait(issued);
+    passes_.host().synchronise();
+}
+
+void StageWriter::batched_slots() {
+    const std::span<const Slot> slots = stage_.slots;
+    std::size_t first = 0, end = end_of_unit(0);
+    exchange({}, slots.subspan(0, end));
+    while (first < slots.size()) {
+        for (const Slot& slot : slots.subspan(first, end - first)) run(slot);
+        const std::size_t next = end < slots.size() ? end_of_unit(end) : end;
+        exchange(slots.subspan(first, end - first), slots.subspan(end, next - end));
+        first = end;
+        end = next;
+    }
 }
 
 void StageWriter::step_calls(const Calls& calls) {

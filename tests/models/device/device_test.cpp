@@ -77,9 +77,9 @@ TEST(kernel_time, of_kernels_one_after_another_is_the_sum) {
     EXPECT_EQ(total_flops(kernels).value, 4000.0);
 }
 
-TEST(optimizer_time, moves_thirty_bytes_per_parameter) {
-    EXPECT_DOUBLE_EQ(optimizer_time(toy(), 100).value, 3 + 300);
-    EXPECT_EQ(optimizer_time(toy(), 0).value, 0.0);
+TEST(pass_time, is_a_launch_and_the_bytes) {
+    EXPECT_DOUBLE_EQ(pass_time(toy(), {3000.0}).value, 3 + 300);
+    EXPECT_EQ(pass_time(toy(), {}).value, 0.0);
 }
 
 TEST(element_bytes, are_two_for_half_precisions) {

@@ -1,0 +1,44 @@
+#include "workloads/framework/update_traffic.hpp"
+
+#include "workloads/job.hpp"
+
+namespace weft {
+
+// Bytes per parameter (r read, w write), after Megatron-LM's megatron/optimizer/optimizer.py and apex's multi_tensor
+// kernels; g is the accumulated gradient's size:
+//   zero the gradients            w g           of all that the rank holds
+//   copy to fp32                  r g w 4       unless they are fp32
+//   unscale, look for infinities  r 4 w 4       fp16 only: bf16 has no loss scale
+//   norm                          r 4
+//   clip                          r 4 w 4
+//   Adam                          r 16 w 12     gradient, parameter, momentum, variance
+//   copy to half precision        r 4 w 2
+UpdateTraffic mixed_precision_update(const Job& job) {
+    constexpr double norm = 4, clip = 8, adam = 28, unscale = 8;
+    const double gradient = job.framework->gradient_bytes(job), element = element_bytes(job.precision);
+    UpdateTraffic traffic{.held = gradient, .updated = norm + clip + adam};
+    if (gradient < 4) traffic.updated += gradient + 4;
+    if (job.precision == Precision::fp16) traffic.updated += unscale;
+    if (element < 4) traffic.updated += 4 + element;
+    return traffic;
+}
+
+UpdateTraffic fused_update(const Job& job) {
+    constexpr double norm = 4, clip = 8, adam = 28;
+    return {.held = job.framework->gradient_bytes(job), .updated = norm + clip + adam};
+}
+
+Bytes separate_accumulation(const Job& job) {
+    return {element_bytes(job.precision) + 2.0 * job.framework->gradient_bytes(job)};
+}
+
+Bytes repeated_accumulation(const Job& job) {
+    const bool kept = job.micro_batches() == 1 && job.framework->gradient_bytes(job) == element_bytes(job.precision);
+    return kept ? Bytes{} : separate_accumulation(job);
+}
+
+Bytes megatron_accumulation(const Job& job) {
+    return job.megatron.fused_accumulation == Setting::on ? Bytes{} : separate_accumulation(job);
+}
+
+}  // namespace weft
