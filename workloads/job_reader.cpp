@@ -143,8 +143,10 @@ void read_step(Field& root, Job& job) {
                     : precision == "fp32" ? Precision::fp32
                     : precision == "fp8"  ? Precision::fp8
                                           : Precision::bf16;
-    job.attention = root.choice("attention", {"flash", "unfused"}, "flash") == "flash" ? AttentionCore::flash
-                                                                                       : AttentionCore::unfused;
+    const std::string attention = root.choice("attention", {"flash", "cudnn", "unfused"}, "flash");
+    job.attention = attention == "flash"   ? AttentionCore::flash
+                    : attention == "cudnn" ? AttentionCore::cudnn
+                                           : AttentionCore::unfused;
     job.bucket_elements = root.number("bucket_elements", 0.0);
     if (job.bucket_elements < 0) root.error("bucket_elements", "expected a positive number of gradient elements");
     const bool overlaps = root.flag("overlap_gradients", job.framework->default_overlap(job) == Setting::on);

@@ -32,7 +32,9 @@ double alignment_share(const GemmCurve& curve, const Kernel& gemm) {
     return 1.0;
 }
 
-double attention_efficiency(const AttentionCurve& curve, double plateau, const Kernel& core) {
+double attention_efficiency(const Device& device, const Kernel& core) {
+    const AttentionCurve& curve = core.core == AttentionCore::cudnn ? device.attention_cudnn : device.attention;
+    const double plateau = core.kind == KernelKind::attention ? curve.forward : curve.backward;
     return plateau * core.n / (core.n + curve.keys_half) * core.k / (core.k + curve.head_half);
 }
 
@@ -45,9 +47,8 @@ double efficiency(const Device& device, Precision precision, const Kernel& kerne
         case KernelKind::gemm:
             return gemm_efficiency(in_eighth(kernel, precision) ? device.gemm_eighth : device.gemm, kernel);
         case KernelKind::attention:
-            return attention_efficiency(device.attention, device.attention.forward, kernel);
         case KernelKind::attention_backward:
-            return attention_efficiency(device.attention, device.attention.backward, kernel);
+            return attention_efficiency(device, kernel);
         case KernelKind::memory:
             return 1.0;  // its FLOPs, if any, are hidden behind its bytes
     }

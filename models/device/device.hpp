@@ -69,8 +69,9 @@ struct Device {
     BytesPerSecond memory_bandwidth;  // nominal
     double memory_efficiency = 1.0;   // of element-wise kernels
     AttentionCurve attention;
-    Seconds kernel_launch;  // from the end of a kernel to the start of the next, when the host is ahead
-    Seconds host_launch;    // of the host, per kernel: a stream of shorter kernels goes at the host's pace
+    AttentionCurve attention_cudnn;  // of AttentionCore::cudnn
+    Seconds kernel_launch;           // from the end of a kernel to the start of the next, when the host is ahead
+    Seconds host_launch;             // of the host, per kernel: a stream of shorter kernels goes at the host's pace
     // How much longer computation takes while its device communicates; 1: not at all.
     double interference = 1.0;
     GemmCurve gemm;

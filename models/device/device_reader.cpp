@@ -88,6 +88,11 @@ void read_fitted(Field field, Device& device) {
     device.attention.backward = share(field, "attention_backward");
     device.attention.keys_half = constant(field, "attention_keys_half", not_negative);
     device.attention.head_half = constant(field, "attention_head_half", not_negative);
+    device.attention_cudnn = device.attention;  // where no faster kernels are known
+    if (field.has("attention_cudnn_forward")) {
+        device.attention_cudnn.forward = share(field, "attention_cudnn_forward");
+        device.attention_cudnn.backward = share(field, "attention_cudnn_backward");
+    }
     device.kernel_launch = constant(field, "kernel_launch", [](Field& f) { return f.duration("value"); });
     device.host_launch = constant(field, "host_launch", [](Field& f) { return f.duration("value"); });
     device.interference = constant(field, "interference", read_interference);

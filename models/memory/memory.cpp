@@ -31,7 +31,7 @@ Bytes backward_transients(const Transformer& model, LayerKind kind, const Shard&
         mlp = std::max({returned, own, shared});
     }
     const double core =
-        shard.attention == AttentionCore::flash ? size.tokens * (size.qkv + size.context) : 2.0 * size.scores;
+        shard.attention != AttentionCore::unfused ? size.tokens * (size.qkv + size.context) : 2.0 * size.scores;
     const double after_mlp = core - kept_by_mlp.value / size.element_bytes;
     return {(size.own_state + std::max(mlp, after_mlp)) * size.element_bytes};
 }

@@ -22,6 +22,7 @@ Kernel flash_attention(std::string_view name, const Transformer& model, const Sh
     kernel.n = shard.sequence;
     kernel.flops = {products * size.scores * (model.head_size + value_size(model))};
     kernel.executed = executed;
+    kernel.core = shard.attention;
     return kernel;
 }
 
@@ -41,7 +42,7 @@ LayerPiece flash_core(const Transformer& model, const Shard& shard, const ShardS
 
 LayerPiece core_piece(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
-    if (shard.attention == AttentionCore::flash) return flash_core(model, shard, size);
+    if (shard.attention != AttentionCore::unfused) return flash_core(model, shard, size);
     const double e = size.element_bytes, keys = shard.sequence, queries = keys / shard.context;
     const double d = model.head_size, v = value_size(model);
     LayerPiece piece = piece_of(Piece::core, {});

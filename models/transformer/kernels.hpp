@@ -17,6 +17,10 @@ enum class KernelKind : std::uint8_t {
     memory,  // element-wise, norms, softmax, dropout, ...: bound by bytes
 };
 
+// flash: FlashAttention-2 and its like; cudnn: the vendor's kernels (cuDNN, FlashAttention-3), which use what Hopper
+// and later devices have for it. One algorithm, two rates.
+enum class AttentionCore : std::uint8_t { unfused, flash, cudnn };
+
 struct Kernel {
     std::string_view name;
     KernelKind kind = KernelKind::memory;
@@ -27,9 +31,9 @@ struct Kernel {
     // FLOPs that the device executes over `flops`: flash attention skips the masked half of the scores and computes
     // the other half twice (once more in backward).
     double executed = 1.0;
+    AttentionCore core = AttentionCore::flash;  // of attention: whose kernel it is
 };
 
-enum class AttentionCore : std::uint8_t { unfused, flash };
 enum class SequenceParallel : std::uint8_t { off, on };
 // Operands of products with parameters are cast to 8 bits first (Transformer Engine, delayed scaling).
 enum class Casting : std::uint8_t { none, eighth };
