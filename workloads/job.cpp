@@ -25,6 +25,7 @@ Shard Job::shard() const {
             .sequence_parallel = sequence_parallel,
             .dropout = dropout,
             .casting = precision == Precision::fp8 ? Casting::eighth : Casting::none,
+            .cross_entropy = megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
             .context = layout.context,
             .expert = layout.expert,
             .expert_tensor = layout.expert_tensor,

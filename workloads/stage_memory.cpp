@@ -9,11 +9,9 @@ namespace {
 
 Inventory inventory(const Job& job) {
     const bool heads_divided = job.layout.context > 1 && job.context_method == ContextMethod::all_to_all;
-    return {
-        .recompute = job.recompute,
-        .expert_weights = job.framework->expert_weights,
-        .cross_entropy = job.megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
-        .context_output = heads_divided ? ContextOutput::copied : ContextOutput::shared};
+    return {.recompute = job.recompute,
+            .expert_weights = job.framework->expert_weights,
+            .context_output = heads_divided ? ContextOutput::copied : ContextOutput::shared};
 }
 
 // Under DeepSpeed's partition_activations each tensor rank keeps a share of every checkpoint.
@@ -40,7 +38,7 @@ struct Moment {
 // The fullest moment of the step. Activations live from a forward slot until the weights' gradient is done; backward
 // starts with the head, whose activations are gone when the layers run.
 Moment fullest_moment(const Job& job, const Stage& stage) {
-    const Bytes head = head_workspace(job.model, job.shard(), inventory(job).cross_entropy);
+    const Bytes head = head_workspace(job.model, job.shard());
     std::vector<Bytes> layers;
     for (const Chunk& chunk : stage.chunks) layers.push_back(layers_workspace(job, chunk));
     Bytes alive;
@@ -111,7 +109,7 @@ void count_activations(const Job& job, Chunk& chunk) {
     }
     if (chunk.has_embedding()) chunk.activations += embedding_activations(job.model, shard);
     if (!chunk.has_head()) return;
-    chunk.head_activations = head_activations(job.model, shard, kept.cross_entropy);
+    chunk.head_activations = head_activations(job.model, shard);
     chunk.activations += chunk.head_activations;
 }
 

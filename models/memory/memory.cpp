@@ -31,7 +31,7 @@ Bytes backward_transients(const Transformer& model, LayerKind kind, const Shard&
         mlp = std::max({returned, own, shared});
     }
     const double core =
-        shard.attention != AttentionCore::unfused ? size.tokens * (size.qkv + size.context) : 2.0 * size.scores;
+        shard.attention == AttentionCore::unfused ? 2.0 * size.scores : size.tokens * (size.qkv + size.context);
     const double after_mlp = core - kept_by_mlp.value / size.element_bytes;
     return {(size.own_state + std::max(mlp, after_mlp)) * size.element_bytes};
 }
@@ -83,19 +83,19 @@ Bytes embedding_activations(const Transformer& model, const Shard& shard) {
     return {mask + size.tokens * token_bytes};
 }
 
-Bytes head_activations(const Transformer& model, const Shard& shard, CrossEntropy cross_entropy) {
+Bytes head_activations(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     constexpr double softmax_bytes = 4.0;
-    const double probability = cross_entropy == CrossEntropy::fused ? size.element_bytes : softmax_bytes;
+    const double probability = shard.cross_entropy == CrossEntropy::fused ? size.element_bytes : softmax_bytes;
     return {2.0 * size.own_state * size.element_bytes + size.tokens * vocabulary_share(model, shard) * probability};
 }
 
-Bytes head_workspace(const Transformer& model, const Shard& shard, CrossEntropy cross_entropy) {
+Bytes head_workspace(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     const double vocabulary = vocabulary_share(model, shard);
     const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
     const double inputs = size.hidden_state * (divided ? 2.0 : 1.0);
-    const double logits = cross_entropy == CrossEntropy::fused ? 0.0 : size.tokens * vocabulary;
+    const double logits = shard.cross_entropy == CrossEntropy::fused ? 0.0 : size.tokens * vocabulary;
     return {(inputs + logits + vocabulary * size.hidden) * size.element_bytes};
 }
 

@@ -17,9 +17,6 @@ enum class Recompute : std::uint8_t { none, selective, full };
 // Where the weights of the chosen experts are multiplied in: to the rows that came back, which are then kept as well
 // (Megatron-core to 0.10, DeepSpeed), or within the experts' activation function (Megatron-core since 0.11).
 enum class ExpertWeights : std::uint8_t { on_return, in_activation };
-// Unfused cross entropy keeps the softmax in fp32; fused kernels write the gradient over the logits
-// (Transformer Engine, common/triton/cross_entropy.py).
-enum class CrossEntropy : std::uint8_t { unfused, fused };
 // Whether the output that attention keeps is the tensor that the projection keeps as its input, or, when heads and
 // not sequences were divided between context ranks, a second one (Transformer Engine since 2.8, context_parallel.py).
 enum class ContextOutput : std::uint8_t { shared, copied };
@@ -31,7 +28,6 @@ enum class WeightGradients : std::uint8_t { own, accumulated };
 struct Inventory {
     Recompute recompute = Recompute::none;
     ExpertWeights expert_weights = ExpertWeights::on_return;
-    CrossEntropy cross_entropy = CrossEntropy::unfused;
     ContextOutput context_output = ContextOutput::shared;
 };
 
@@ -70,11 +66,11 @@ Bytes layer_workspace(const Transformer& model, const Shard& shard, Recompute re
 // the head (inputs of the final norm and of the logits: 4 s b h, and the softmax in fp32, 4 s b V/t, or the logits in
 // working precision) per micro-batch.
 Bytes embedding_activations(const Transformer& model, const Shard& shard);
-Bytes head_activations(const Transformer& model, const Shard& shard, CrossEntropy cross_entropy);
+Bytes head_activations(const Transformer& model, const Shard& shard);
 // Alive beyond those while the head runs backward: the gradient of its input, its input gathered from the tensor ranks
 // under sequence parallelism, the logits' gradient if it does not take the place of what is kept, and a tensor of the
 // weight's shape, the gradient or its placeholder.
-Bytes head_workspace(const Transformer& model, const Shard& shard, CrossEntropy cross_entropy);
+Bytes head_workspace(const Transformer& model, const Shard& shard);
 
 // Workspace of the vendor's matrix library, allocated once: 32 MiB for PyTorch (CUDABlasHandlePool, compute capability
 // 9 and up; assumed of other devices) and as much for Transformer Engine (module/base.py), there four more for the

@@ -50,7 +50,7 @@ class Tensors {
 
     // Unfused attention with dropout keeps 5 a s^2 b / t for 2-byte elements: softmax output, mask and dropout output.
     void scores() {
-        if (shard_.attention == AttentionCore::flash) {
+        if (shard_.attention != AttentionCore::unfused) {
             keep_bytes("softmax statistics", size_.scores / shard_.sequence * softmax_bytes);
             return;
         }

@@ -11,8 +11,16 @@ double vocabulary_share(const Transformer& model, const Shard& shard) {
 // The unfused vocabulary-parallel cross entropy of Megatron-LM and GPT-NeoX works on fp32 logits. Bytes per logit:
 // forward: conversion (e + 4), maximum (4), subtraction (8), exponential (8), sum (4), division (8);
 // backward: scaling in place (8), conversion (4 + e).
-double loss_forward_bytes(double element_bytes) { return element_bytes + 36.0; }
-double loss_backward_bytes(double element_bytes) { return element_bytes + 12.0; }
+// The fused one reads logits once for maximum and sum and once more to write the gradient over them; backward scales
+// it.
+double loss_forward_bytes(const Shard& shard) {
+    const double e = shard.element_bytes;
+    return shard.cross_entropy == CrossEntropy::fused ? 3.0 * e : e + 36.0;
+}
+double loss_backward_bytes(const Shard& shard) {
+    const double e = shard.element_bytes;
+    return shard.cross_entropy == CrossEntropy::fused ? 2.0 * e : e + 12.0;
+}
 
 }  // namespace
 
@@ -48,13 +56,13 @@ std::vector<Kernel> head_forward(const Transformer& model, const Shard& shard) {
     const double vocabulary = vocabulary_share(model, shard);
     return {memory_kernel("final norm", 2.0 * size.own_state, size.element_bytes),
             gemm_kernel("logits", size.tokens, vocabulary, size.hidden, size.element_bytes),
-            memory_kernel("cross entropy", size.tokens * vocabulary, loss_forward_bytes(size.element_bytes))};
+            memory_kernel("cross entropy", size.tokens * vocabulary, loss_forward_bytes(shard))};
 }
 
 std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     const double e = size.element_bytes, vocabulary = vocabulary_share(model, shard);
-    return {memory_kernel("cross entropy gradient", size.tokens * vocabulary, loss_backward_bytes(e)),
+    return {memory_kernel("cross entropy gradient", size.tokens * vocabulary, loss_backward_bytes(shard)),
             gemm_kernel("logits input gradient", size.tokens, size.hidden, vocabulary, e),
             gemm_kernel("logits weight gradient", vocabulary, size.hidden, size.tokens, e),
             memory_kernel("final norm gradient", 3.0 * size.own_state, e)};

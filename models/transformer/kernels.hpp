@@ -41,6 +41,10 @@ enum class Casting : std::uint8_t { none, eighth };
 // byte per element (PyTorch, Megatron-LM's bias_dropout_add).
 enum class Dropout : std::uint8_t { off, on };
 
+// Unfused cross entropy keeps the softmax in fp32; fused kernels write the gradient over the logits
+// (Transformer Engine, common/triton/cross_entropy.py).
+enum class CrossEntropy : std::uint8_t { unfused, fused };
+
 // What one rank sees of one micro-batch.
 //
 // Context ranks hold 1 / context of every sequence and meet the keys and values of all of it, one early and one late
@@ -63,6 +67,7 @@ struct Shard {
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
     Casting casting = Casting::none;
+    CrossEntropy cross_entropy = CrossEntropy::unfused;
     std::uint32_t context = 1;        // ranks that share a sequence
     std::uint32_t expert = 1;         // ranks that share the experts of a layer
     std::uint32_t expert_tensor = 1;  // ranks that share each expert; at most `tensor`

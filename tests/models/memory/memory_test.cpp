@@ -154,7 +154,9 @@ TEST(saved_tensors, hold_a_second_attention_output_where_heads_were_dealt) {
 TEST(head_activations, follow_korthikanti_section_4_3) {
     const Transformer model = plain(1, 64, 4, 1280);
     const auto kept = [&](std::uint32_t tensor, CrossEntropy loss) {
-        return head_activations(model, shard(2, 16, tensor, AttentionCore::flash), loss).value;
+        Shard at = shard(2, 16, tensor, AttentionCore::flash);
+        at.cross_entropy = loss;
+        return head_activations(model, at).value;
     };
     EXPECT_EQ(kept(1, CrossEntropy::unfused), 4.0 * 32 * (64 + 1280));
     EXPECT_EQ(kept(2, CrossEntropy::unfused), 4.0 * 32 * (64 + 640));
@@ -165,11 +167,13 @@ TEST(head_activations, follow_korthikanti_section_4_3) {
 // The input's gradient, the logits' unless in place, the weight's; the input gathered where its tokens were divided.
 TEST(head_workspace, holds_the_gradients_of_the_output_layer) {
     const Transformer model = plain(1, 64, 4, 1280);
-    const Shard whole = shard(2, 16, 1, AttentionCore::flash);
-    EXPECT_EQ(head_workspace(model, whole, CrossEntropy::unfused).value, 2.0 * (32 * 64 + 32 * 1280 + 1280 * 64));
-    EXPECT_EQ(head_workspace(model, whole, CrossEntropy::fused).value, 2.0 * (32 * 64 + 1280 * 64));
-    const Shard divided = shard(2, 16, 2, AttentionCore::flash, SequenceParallel::on);
-    EXPECT_EQ(head_workspace(model, divided, CrossEntropy::fused).value, 2.0 * (2 * 32 * 64 + 640 * 64));
+    Shard at = shard(2, 16, 1, AttentionCore::flash);
+    EXPECT_EQ(head_workspace(model, at).value, 2.0 * (32 * 64 + 32 * 1280 + 1280 * 64));
+    at.cross_entropy = CrossEntropy::fused;
+    EXPECT_EQ(head_workspace(model, at).value, 2.0 * (32 * 64 + 1280 * 64));
+    at.tensor = 2;
+    at.sequence_parallel = SequenceParallel::on;
+    EXPECT_EQ(head_workspace(model, at).value, 2.0 * (2 * 32 * 64 + 640 * 64));
 }
 
 TEST(embedding_activations, are_a_mask_and_the_tokens) {
