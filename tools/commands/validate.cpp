@@ -11,6 +11,8 @@
 #include "tools/command.hpp"
 #include "tools/flops_option.hpp"
 #include "tools/output/validation_data.hpp"
+#include "tools/output/validation_html.hpp"
+#include "tools/output/validation_text.hpp"
 #include "tools/progress.hpp"
 #include "tools/validate/row_job.hpp"
 
@@ -100,6 +102,7 @@ Exit run(const po::variables_map& arguments) {
                                 .rows = rows,
                                 .card = make_scorecard(sets, rows, coverage),
                                 .convention = flops_option(arguments)};
+    if (!report.empty()) write_file_atomically(report, validation_html(validation));
     if (arguments["json"].as<bool>()) {
         fmt::print("{}", validation_json(validation));
     } else if (arguments["csv"].as<bool>()) {

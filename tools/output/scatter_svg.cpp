@@ -17,8 +17,7 @@ constexpr double width = 430, height = 410, left = 76, top = 12, side = 340;
 constexpr double band = 0.1;
 
 bool drawn(const ScatterPoint& point) {
-    return std::isfinite(point.measured) && std::isfinite(point.predicted) && point.measured > 0 &&
-           point.predicted > 0;
+    return std::isfinite(point.measured) && std::isfinite(point.predicted) && point.measured > 0 && point.predicted > 0;
 }
 
 class ScatterPicture {
@@ -62,8 +61,8 @@ class ScatterPicture {
 
     void ticks() {
         for (const ChartTick& tick : axis_.ticks()) {
-            add(R"(<path class="grid" d="M{:.1f} {}v{}M{} {:.1f}h{}"/>)", x(tick.value), top, side, left,
-                y(tick.value), side);
+            add(R"(<path class="grid" d="M{:.1f} {}v{}M{} {:.1f}h{}"/>)", x(tick.value), top, side, left, y(tick.value),
+                side);
             add(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)", x(tick.value), top + side + 18,
                 tick.label);
             add(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)", left - 8, y(tick.value) + 4, tick.label);
@@ -80,8 +79,8 @@ class ScatterPicture {
             add(R"(<circle class="predict" cx="{:.1f}" cy="{:.1f}" r="3.2"><title>{}</title></circle>)", across, up,
                 hint);
         } else {
-            add(R"(<path class="fit" d="M{:.1f} {:.1f}l4.2 4.2l-4.2 4.2l-4.2 -4.2Z"><title>{}</title></path>)",
-                across, up - 4.2, hint);
+            add(R"(<path class="fit" d="M{:.1f} {:.1f}l4.2 4.2l-4.2 4.2l-4.2 -4.2Z"><title>{}</title></path>)", across,
+                up - 4.2, hint);
         }
     }
 

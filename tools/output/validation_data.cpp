@@ -40,6 +40,7 @@ Json set_json(const ValidationSet& set, const SetScore& score) {
             {"source", set.source},
             {"assumptions", set.assumptions},
             {"bounds", bounds_json(set.bounds)},
+            {"residual_bounds", bounds_json(set.residual_bounds)},
             {"predict", errors_json(score.predict)},
             {"fit", errors_json(score.fit)},
             {"passed", score.passed()}};

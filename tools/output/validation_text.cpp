@@ -19,41 +19,41 @@ std::vector<std::string> error_cells(const ErrorStatistics& errors) {
     return cells;
 }
 
-std::string bounds_text(const SetScore& score) {
+std::string bounds_text(const SetScore& score, RowUse use) {
     std::string text;
     for (const BoundCheck& check : score.bounds) {
+        if (check.use != use) continue;
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent_text(check.bound));
     }
     return text;
 }
 
-std::string verdict(const SetScore& score) { return score.bounds.empty() ? "" : score.passed() ? "within" : "BROKEN"; }
+std::string verdict(const SetScore& score, RowUse use) {
+    std::string text;
+    for (const BoundCheck& check : score.bounds) {
+        if (check.use == use) text = check.holds() && text != "BROKEN" ? "within" : "BROKEN";
+    }
+    return text;
+}
 
-void add(TextTable& table, const std::string& name, const ErrorStatistics& errors, std::vector<std::string> end = {}) {
+void add(TextTable& table, const std::string& name, const ErrorStatistics& errors, const std::string& bounds,
+         const std::string& verdict) {
     std::vector<std::string> cells{name};
     for (std::string& cell : error_cells(errors)) cells.push_back(std::move(cell));
-    for (std::string& cell : end) cells.push_back(std::move(cell));
+    cells.push_back(bounds);
+    cells.push_back(verdict);
     table.add(std::move(cells));
 }
 
-std::string predicted_table(const Validation& v) {
+std::string error_table(const Validation& v, RowUse use) {
+    const auto errors = [use](const auto& score) { return use == RowUse::predict ? score.predict : score.fit; };
     TextTable table({"<set", "rows", "mean", "median", "p90", "max", "bias", "<bound", "<verdict"});
     for (std::size_t s = 0; s < v.sets.size(); ++s) {
         const SetScore& score = v.card.sets[s];
-        if (score.predict.rows > 0) {
-            add(table, v.sets[s].name, score.predict, {bounds_text(score), verdict(score)});
-        }
+        if (errors(score).rows == 0) continue;
+        add(table, v.sets[s].name, errors(score), bounds_text(score, use), verdict(score, use));
     }
-    add(table, "all", v.card.predict, {"", ""});
-    return table.text();
-}
-
-std::string fitted_table(const Validation& v) {
-    TextTable table({"<set", "rows", "mean", "median", "p90", "max", "bias"});
-    for (std::size_t s = 0; s < v.sets.size(); ++s) {
-        if (v.card.sets[s].fit.rows > 0) add(table, v.sets[s].name, v.card.sets[s].fit);
-    }
-    add(table, "all", v.card.fit);
+    add(table, "all", errors(v.card), "", "");
     return table.text();
 }
 
@@ -105,9 +105,15 @@ std::string quantity_text(std::string_view quantity, double value) {
 }
 
 std::string validation_text(const Validation& validation, std::size_t worst) {
-    std::string text = "Rows that nothing was fitted to (absolute relative errors; bias: mean of the signed ones):\n" +
-                       predicted_table(validation);
-    if (validation.card.fit.rows > 0) text += "\nRows that constants were fitted to:\n" + fitted_table(validation);
+    std::string text;
+    if (validation.card.predict.rows > 0) {
+        text += "Rows that nothing was fitted to (absolute relative errors; bias: mean of the signed ones):\n" +
+                error_table(validation, RowUse::predict);
+    }
+    if (validation.card.fit.rows > 0) {
+        text += fmt::format("{}Rows that constants were fitted to:\n{}", text.empty() ? "" : "\n",
+                            error_table(validation, RowUse::fit));
+    }
     const std::vector<std::size_t> places = worst_rows(validation.sets, validation.rows, worst);
     if (places.empty()) return text;
     RowTable rows(validation);
@@ -132,8 +138,9 @@ std::string broken_bounds_text(const Validation& validation) {
     for (std::size_t s = 0; s < validation.sets.size(); ++s) {
         for (const BoundCheck& check : validation.card.sets[s].bounds) {
             if (check.holds()) continue;
-            text += fmt::format("{}: the {} error is {}, above its bound of {}\n", validation.sets[s].name, check.what,
-                                percent_text(check.actual), percent_text(check.bound));
+            text += fmt::format("{}: the {} error of rows marked {} is {}, above its bound of {}\n",
+                                validation.sets[s].name, check.what, name(check.use), percent_text(check.actual),
+                                percent_text(check.bound));
         }
     }
     return text;

@@ -10,16 +10,14 @@ namespace {
 
 RowUse use_of(std::span<const ValidationSet> sets, const ValidatedRow& row) { return sets[row.set].rows[row.row].use; }
 
-std::vector<BoundCheck> checks(const ErrorBounds& bounds, const ErrorStatistics& errors) {
-    std::vector<BoundCheck> found;
-    const auto add = [&found](const char* what, const std::optional<double>& bound, double actual) {
-        if (bound) found.push_back({what, *bound, actual});
+void add_checks(RowUse use, const ErrorBounds& bounds, const ErrorStatistics& errors, std::vector<BoundCheck>& checks) {
+    const auto add = [&](const char* what, const std::optional<double>& bound, double actual) {
+        if (bound) checks.push_back({use, what, *bound, actual});
     };
     add("mean", bounds.mean, errors.mean);
     add("median", bounds.median, errors.median);
     add("p90", bounds.percentile_90, errors.percentile_90);
     add("max", bounds.largest, errors.largest);
-    return found;
 }
 
 }  // namespace
@@ -42,7 +40,10 @@ Scorecard make_scorecard(std::span<const ValidationSet> sets, std::span<const Va
     Scorecard card;
     for (std::size_t s = 0; s < sets.size(); ++s) {
         SetScore score{error_statistics(of_set[s].predict), error_statistics(of_set[s].fit), {}};
-        if (coverage == Coverage::whole) score.bounds = checks(sets[s].bounds, score.predict);
+        if (coverage == Coverage::whole) {
+            add_checks(RowUse::predict, sets[s].bounds, score.predict, score.bounds);
+            add_checks(RowUse::fit, sets[s].residual_bounds, score.fit, score.bounds);
+        }
         card.sets.push_back(std::move(score));
     }
     card.predict = error_statistics(all.predict);

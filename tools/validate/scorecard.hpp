@@ -14,6 +14,7 @@ namespace weft {
 
 // A bound that a set promises, and what came out.
 struct BoundCheck {
+    RowUse use{};      // of the rows it is about
     std::string what;  // "mean", "median", "p90" or "max"
     double bound = 0, actual = 0;
     bool holds() const { return actual <= bound; }

@@ -1,5 +1,6 @@
 #include "tools/validate/set.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -19,10 +20,10 @@ std::optional<double> read_bound(Field& bounds, std::string_view key) {
     return std::nullopt;
 }
 
-ErrorBounds read_bounds(Field& root) {
+ErrorBounds read_bounds(Field& root, std::string_view key) {
     ErrorBounds bounds;
-    if (!root.has("bounds")) return bounds;
-    Field field = root.object("bounds");
+    if (!root.has(key)) return bounds;
+    Field field = root.object(key);
     bounds.mean = read_bound(field, "mean");
     bounds.median = read_bound(field, "median");
     bounds.percentile_90 = read_bound(field, "p90");
@@ -45,7 +46,8 @@ ValidationSet read_head(Document& document, std::string& rows) {
                       .title = root.text("title"),
                       .source = root.text("source"),
                       .assumptions = {},
-                      .bounds = read_bounds(root),
+                      .bounds = read_bounds(root, "bounds"),
+                      .residual_bounds = read_bounds(root, "residual_bounds"),
                       .job = {},
                       .rows = {}};
     rows = root.text("rows", set.name + ".csv");
@@ -70,12 +72,13 @@ ValidationSet read_set(Document document, FindTable find_table) {
     const TableFile table = find_table(rows);
     set.table_path = table.path;
     set.rows = read_set_table(table.path, table.text);
-    bool predicts = false;
-    for (const ValidationRow& row : set.rows) predicts = predicts || row.use == RowUse::predict;
-    if (promises(set.bounds) && !predicts) {
-        document.root().error("bounds", "no row is marked predict, so nothing can be promised");
-        document.check();
-    }
+    const auto marked = [&set](RowUse use) {
+        return std::ranges::any_of(set.rows, [use](const ValidationRow& row) { return row.use == use; });
+    };
+    Field root = document.root();
+    if (promises(set.bounds) && !marked(RowUse::predict)) root.error("bounds", "no row is marked predict");
+    if (promises(set.residual_bounds) && !marked(RowUse::fit)) root.error("residual_bounds", "no row is marked fit");
+    document.check();
     return set;
 }
 

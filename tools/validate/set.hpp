@@ -34,7 +34,7 @@ struct ValidationRow {
     int line = 0;  // of the table
 };
 
-// The most that absolute relative errors of the rows marked predict may be; nothing: not promised.
+// The most that statistics of absolute relative errors may be; nothing: not promised.
 struct ErrorBounds {
     std::optional<double> mean, median, percentile_90, largest;
 };
@@ -44,8 +44,9 @@ struct ValidationSet {
     std::string path, table_path;  // of the two files, for messages
     std::string title, source;
     std::vector<std::string> assumptions;  // what the source does not say
-    ErrorBounds bounds;
-    std::string job;  // common keys, a JSON object
+    ErrorBounds bounds;                    // of the rows marked predict
+    ErrorBounds residual_bounds;           // of those marked fit
+    std::string job;                       // common keys, a JSON object
     std::vector<ValidationRow> rows;
 };
 

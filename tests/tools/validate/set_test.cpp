@@ -116,9 +116,9 @@ TEST(validation_set, tells_mistakes_of_jobs_by_row_and_key) {
 }
 
 TEST(validation_set, tells_mistakes_of_common_keys_at_the_set) {
-    const std::vector<ValidationSet> sets{
-        read("name,use,measured.step_s\na,fit,1\nb,fit,1\n",
-             R"({"title": "t", "source": "s", "job": {"machine": "dgx-a100", "model": "gpt3-126m", "batch": {"global": 8}}})")};
+    const std::vector<ValidationSet> sets{read(
+        "name,use,measured.step_s\na,fit,1\nb,fit,1\n",
+        R"({"title": "t", "source": "s", "job": {"machine": "dgx-a100", "model": "gpt3-126m", "batch": {"global": 8}}})")};
     const std::string what = complaint([&] { validation_cases(sets); });
     EXPECT_THAT(what, HasSubstr("runs.json: error: model: "));
     EXPECT_THAT(what, HasSubstr("(row \"a\" and 1 more)"));
@@ -136,7 +136,8 @@ RC_GTEST_PROP(validation_set, reads_or_refuses_any_table, ()) {
     const auto cell = rc::gen::element<std::string>("name", "use", "measured.step_s", "layout.tensor", "fit", "predict",
                                                     "1", "-2", "1e999", "nan", "\"", "\"a,b\"", "#", "", " ", "a", ".");
     const auto end = rc::gen::element<std::string>(",", ",", ",", "\n", "\r\n", "");
-    std::string table = *rc::gen::element<std::string>("", "name,use,measured.step_s\n", "name,use,measured.step_s,a.b\n");
+    std::string table =
+        *rc::gen::element<std::string>("", "name,use,measured.step_s\n", "name,use,measured.step_s,a.b\n");
     for (int i = *rc::gen::inRange(0, 40); i > 0; --i) table += *cell + *end;
     try {
         for (const ValidationRow& row : read(table).rows) {

@@ -1,0 +1,196 @@
+#include "tools/output/validation_html.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "tools/output/html_page.hpp"
+#include "tools/output/scatter_svg.hpp"
+#include "tools/output/svg_text.hpp"
+#include "tools/output/validation_text.hpp"
+#include "tools/validate/quantity.hpp"
+#include "tools/version.hpp"
+
+namespace weft {
+namespace {
+
+class ValidationPage {
+  public:
+    explicit ValidationPage(const Validation& validation) : v_(validation) {}
+
+    std::string body() {
+        summary();
+        scores(RowUse::predict, "Rows that nothing was fitted to");
+        scores(RowUse::fit, "Rows that constants were fitted to");
+        charts();
+        rows();
+        sources();
+        return std::move(html_);
+    }
+
+  private:
+    template <class... Args>
+    void add(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(html_), format, std::forward<Args>(args)...);
+        html_ += '\n';
+    }
+
+    const ValidationSet& set_of(const ValidatedRow& row) const { return v_.sets[row.set]; }
+    const ValidationRow& source_of(const ValidatedRow& row) const { return set_of(row).rows[row.row]; }
+
+    void summary() {
+        const ErrorStatistics& errors = v_.card.predict;
+        add("<p>weft {}. {} measurements of {} sets: {} predicted, {} fitted to.", version, v_.rows.size(),
+            v_.sets.size(), errors.rows, v_.card.fit.rows);
+        if (errors.rows > 0) {
+            add("Of the predicted ones, the mean absolute error is {}, the median {}; nine of ten lie within {}.",
+                percent_text(errors.mean), percent_text(errors.median), percent_text(errors.percentile_90));
+        }
+        add("<strong class=\"{}\">{}</strong></p>", v_.card.passed() ? "good" : "bad",
+            v_.card.passed() ? "Every bound holds." : "A bound is broken.");
+    }
+
+    void scores(RowUse use, std::string_view title) {
+        const auto errors = [use](const auto& score) { return use == RowUse::predict ? score.predict : score.fit; };
+        if (errors(v_.card).rows == 0) return;
+        add("<section><h2>{}</h2><div class=\"scroll\"><table><caption>Absolute relative errors; bias is the mean of "
+            "the "
+            "signed ones.</caption><thead><tr><th scope=\"col\">set</th>",
+            title);
+        for (const char* heading : {"rows", "mean", "median", "p90", "max", "bias"}) {
+            add("<th scope=\"col\" class=\"number\">{}</th>", heading);
+        }
+        add("<th scope=\"col\">bounds</th></tr></thead><tbody>");
+        for (std::size_t s = 0; s < v_.sets.size(); ++s) {
+            const SetScore& score = v_.card.sets[s];
+            if (errors(score).rows == 0) continue;
+            add("<tr><th scope=\"row\"><a href=\"#set-{}\">{}</a></th>", s, xml_escaped(v_.sets[s].name));
+            error_cells(errors(score));
+            add("<td>{}</td></tr>", bounds_html(score, use));
+        }
+        add("<tr><th scope=\"row\">all</th>");
+        error_cells(errors(v_.card));
+        add("<td></td></tr></tbody></table></div></section>");
+    }
+
+    void error_cells(const ErrorStatistics& errors) {
+        add("<td class=\"number\">{}</td>", errors.rows);
+        for (const double value : {errors.mean, errors.median, errors.percentile_90, errors.largest}) {
+            add("<td class=\"number\">{}</td>", percent_text(value));
+        }
+        add("<td class=\"number\">{}</td>", signed_percent_text(errors.bias));
+    }
+
+    static std::string bounds_html(const SetScore& score, RowUse use) {
+        std::string text;
+        for (const BoundCheck& check : score.bounds) {
+            if (check.use != use) continue;
+            text += fmt::format("{}<span class=\"{}\">{} {}: {}</span>", text.empty() ? "" : "; ",
+                                check.holds() ? "good" : "bad", check.what, percent_text(check.bound),
+                                check.holds() ? "holds" : "broken");
+        }
+        return text;
+    }
+
+    // Times and sizes do not share an axis.
+    void charts() {
+        add("<section><h2>Predicted over measured</h2><p>On the dashed line they are equal; the band is 10 % to either "
+            "side. Discs are predicted, hollow diamonds were fitted to.</p><div class=\"figures\">");
+        chart("All sets", v_.sets.size());
+        if (v_.sets.size() > 1) {
+            for (std::size_t s = 0; s < v_.sets.size(); ++s) chart(v_.sets[s].title, s);
+        }
+        add("</div></section>");
+    }
+
+    // Of one set, or of all where `set` is past the last.
+    void chart(const std::string& title, std::size_t set) {
+        std::map<std::string_view, Scatter> by_unit;
+        for (const ValidatedRow& row : v_.rows) {
+            if (set < v_.sets.size() && row.set != set) continue;
+            const std::string_view unit = quantity_unit(row.quantity);
+            by_unit[unit].points.push_back(
+                {.measured = row.measured,
+                 .predicted = row.predicted,
+                 .mark = source_of(row).use == RowUse::fit ? ScatterPoint::Mark::fit : ScatterPoint::Mark::predict,
+                 .hint = fmt::format("{}, {}: measured {}, predicted {} ({})", set_of(row).name, source_of(row).name,
+                                     quantity_text(row.quantity, row.measured),
+                                     quantity_text(row.quantity, row.predicted), signed_percent_text(row.error()))});
+        }
+        for (auto& [unit, scatter] : by_unit) {
+            scatter.unit = unit;
+            scatter.title = title + ", predicted over measured";
+            add("<figure><figcaption>{}{}</figcaption>{}</figure>", xml_escaped(title),
+                by_unit.size() > 1 && !unit.empty() ? fmt::format(" ({})", unit) : "", scatter_svg(scatter));
+        }
+    }
+
+    void rows() {
+        add("<section><h2>Every row</h2><div class=\"controls\">"
+            "<label>Rows with <input type=\"search\" data-filter=\"rows\" placeholder=\"any text\"></label>"
+            "<label>Set <select data-filter=\"rows\" data-column=\"0\"><option value=\"\">any</option>");
+        for (const ValidationSet& set : v_.sets) add("<option>{}</option>", xml_escaped(set.name));
+        add("</select></label><label>Use <select data-filter=\"rows\" data-column=\"2\"><option value=\"\">any</option>"
+            "<option>predict</option><option>fit</option></select></label>"
+            "<span class=\"quiet\" role=\"status\"><span data-count=\"rows\">{}</span> shown</span></div>",
+            v_.rows.size());
+        add("<div class=\"scroll\"><table id=\"rows\" class=\"sortable\"><caption>A click on a heading sorts.</caption>"
+            "<thead><tr>");
+        for (const char* heading : {"set", "row", "use", "quantity"}) {
+            add("<th scope=\"col\"><button type=\"button\">{}</button></th>", heading);
+        }
+        for (const char* heading : {"measured", "predicted", "error", "|error|"}) {
+            add("<th scope=\"col\" class=\"number\"><button type=\"button\">{}</button></th>", heading);
+        }
+        add("</tr></thead><tbody>");
+        for (const ValidatedRow& row : v_.rows) one_row(row);
+        add("</tbody></table></div></section>");
+    }
+
+    void one_row(const ValidatedRow& row) {
+        const ValidationRow& source = source_of(row);
+        add("<tr><td>{}</td><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td>", xml_escaped(set_of(row).name),
+            xml_escaped(source.name),
+            source.note.empty() ? "" : fmt::format("<br><span class=\"quiet\">{}</span>", xml_escaped(source.note)),
+            name(source.use), xml_escaped(row.quantity));
+        number_cell(row.measured, quantity_text(row.quantity, row.measured));
+        number_cell(row.predicted, quantity_text(row.quantity, row.predicted));
+        number_cell(row.error(), signed_percent_text(row.error()));
+        number_cell(std::abs(row.error()), percent_text(std::abs(row.error())));
+        add("</tr>");
+    }
+
+    void number_cell(double value, const std::string& text) {
+        add("<td class=\"number\" data-value=\"{}\">{}</td>", value, xml_escaped(text));
+    }
+
+    void sources() {
+        add("<section><h2>Sources and assumptions</h2>");
+        for (std::size_t s = 0; s < v_.sets.size(); ++s) {
+            const ValidationSet& set = v_.sets[s];
+            add("<section id=\"set-{}\"><h3>{} <span class=\"quiet\">({})</span></h3><p>{}</p>", s,
+                xml_escaped(set.title), xml_escaped(set.name), xml_escaped(set.source));
+            if (!set.assumptions.empty()) {
+                add("<p class=\"quiet\">Assumed:</p><ul>");
+                for (const std::string& assumption : set.assumptions) add("<li>{}</li>", xml_escaped(assumption));
+                add("</ul>");
+            }
+            add("</section>");
+        }
+        add("</section>");
+    }
+
+    const Validation& v_;
+    std::string html_;
+};
+
+}  // namespace
+
+std::string validation_html(const Validation& validation) {
+    return html_page("Predictions beside measurements", ValidationPage(validation).body());
+}
+
+}  // namespace weft
