@@ -12,6 +12,7 @@
 #include "tools/flops_option.hpp"
 #include "tools/output/validation_data.hpp"
 #include "tools/output/validation_html.hpp"
+#include "tools/output/validation_markdown.hpp"
 #include "tools/output/validation_text.hpp"
 #include "tools/progress.hpp"
 #include "tools/validate/row_job.hpp"
@@ -28,8 +29,8 @@ void options(po::options_description& options, po::positional_options_descriptio
         "filter", text("TEXT"), "only rows with this in their names; no bounds are judged then")(
         "rows", po::bool_switch(), "every row, not only those that are farthest off")(
         "json", po::bool_switch(), "machine-readable scorecard, with the job of every row")(
-        "csv", po::bool_switch(), "every row as CSV")("report", text("FILE.html"),
-                                                      "write a page with charts, every row, sources and assumptions")(
+        "csv", po::bool_switch(), "every row as CSV")("markdown", po::bool_switch(), "the tables of a README")(
+        "report", text("FILE.html"), "write a page with charts, every row, sources and assumptions")(
         "job-of", text("ROW"), "print the job file of one row (of one --set), and run nothing")(
         "jobs", po::value<unsigned>()->value_name("N"), "simulations at a time (default: the processor's threads)")(
         "list", po::bool_switch(), "say which sets are shipped, and run nothing");
@@ -107,6 +108,8 @@ Exit run(const po::variables_map& arguments) {
         fmt::print("{}", validation_json(validation));
     } else if (arguments["csv"].as<bool>()) {
         fmt::print("{}", validation_csv(validation));
+    } else if (arguments["markdown"].as<bool>()) {
+        fmt::print("{}", validation_markdown(validation));
     } else {
         if (arguments["rows"].as<bool>()) fmt::print("{}\n", validation_rows_text(validation));
         fmt::print("{}", validation_text(validation, arguments["rows"].as<bool>() ? 0 : worst_shown));

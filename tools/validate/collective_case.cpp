@@ -11,6 +11,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "tools/collective/table.hpp"
 #include "topologies/library_reader.hpp"
+#include "topologies/node_list.hpp"
 #include "workloads/fabric_reader.hpp"
 
 namespace weft {
@@ -61,6 +62,21 @@ SetLayout read_layout(Field& root, const MachineInfo* machine) {
     return layout;
 }
 
+// Where the nodes of the run are, if it tells their names or numbers.
+void read_nodes(Field& root, const MachineInfo& machine, const SetLayout& layout, Fabric& fabric) {
+    if (!root.has("node_list")) return;
+    try {
+        fabric.placement = parse_node_list("node_list", root.text("node_list"), machine);
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& inner : error.diagnostics()) root.error("node_list", inner.message);
+        return;
+    }
+    if (fabric.placement.size() != layout.nodes()) {
+        root.error("node_list", fmt::format("{} nodes, but {} ranks need {}", fabric.placement.size(), layout.ranks,
+                                            layout.nodes()));
+    }
+}
+
 }  // namespace
 
 CollectiveRequest read_collective(Document document) {
@@ -76,10 +92,13 @@ CollectiveRequest read_collective(Document document) {
         root.choice("calls", {"blocking", "queued"}, "blocking") == "queued" ? Calls::queued : Calls::blocking;
     Fabric fabric;
     const bool readable = !document.has_errors();
-    if (root.has("fabric") && readable) {
+    const bool has_fabric = root.has("fabric");
+    if (has_fabric && readable) {
         fabric = read_fabric(root.object("fabric"), *info, layout.nodes(),
                              std::filesystem::path(document.name()).parent_path());
     }
+    if (readable) read_nodes(root, *info, layout, fabric);
+    root.has("node_list");  // a key all the same
     root.done();
     document.check();
     CollectiveRequest request{.machine = *std::move(machine),

@@ -1,8 +1,9 @@
 // A measured collective as a job of its own: the keys of a validation row that measures collective_s.
 //
-//   machine library op ranks ranks_per_node groups size algorithm protocol calls fabric
+//   machine library op ranks ranks_per_node groups size algorithm protocol calls fabric node_list
 //
-// as the options of `weft collective` mean them. size: of the full buffer, with its unit ("64 KiB").
+// as the options of `weft collective` mean them. size: of the full buffer, with its unit ("64 KiB"). node_list: the
+// nodes of the run, by name or number ("12 13 20").
 #pragma once
 
 #include "sim/io/document.hpp"

@@ -1,0 +1,53 @@
+#include "tools/output/validation_markdown.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/output/validation_text.hpp"
+
+namespace weft {
+namespace {
+
+std::string cell(std::string text) {
+    for (std::size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, 1, '\\');
+    return text;
+}
+
+std::string bounds(const SetScore& score, RowUse use) {
+    std::string text;
+    for (const BoundCheck& check : score.bounds) {
+        if (check.use != use) continue;
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent_text(check.bound));
+        if (!check.holds()) text += " (broken)";
+    }
+    return text;
+}
+
+std::string line(const std::string& title, const ErrorStatistics& errors, const std::string& bounds) {
+    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(title), errors.rows,
+                       percent_text(errors.mean), percent_text(errors.median), percent_text(errors.percentile_90),
+                       percent_text(errors.largest), signed_percent_text(errors.bias), bounds);
+}
+
+std::string table(const Validation& v, RowUse use, std::string_view heading) {
+    const auto errors = [use](const auto& score) { return use == RowUse::predict ? score.predict : score.fit; };
+    if (errors(v.card).rows == 0) return "";
+    std::string text = fmt::format(
+        "| {} | rows | mean | median | 90 % within | largest | bias | promised |\n"
+        "|---|---:|---:|---:|---:|---:|---:|---|\n",
+        heading);
+    for (std::size_t s = 0; s < v.sets.size(); ++s) {
+        const SetScore& score = v.card.sets[s];
+        if (errors(score).rows > 0) text += line(v.sets[s].title, errors(score), bounds(score, use));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string validation_markdown(const Validation& validation) {
+    const std::string predicted = table(validation, RowUse::predict, "predicted");
+    const std::string fitted = table(validation, RowUse::fit, "fitted to");
+    return predicted + (predicted.empty() || fitted.empty() ? "" : "\n") + fitted;
+}
+
+}  // namespace weft
