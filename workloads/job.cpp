@@ -26,6 +26,7 @@ Shard Job::shard() const {
             .dropout = dropout,
             .casting = precision == Precision::fp8 ? Casting::eighth : Casting::none,
             .cross_entropy = megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
+            .element_wise = element_wise,
             .context = layout.context,
             .expert = layout.expert,
             .expert_tensor = layout.expert_tensor,

@@ -39,6 +39,7 @@ struct Job {
     AttentionCore attention = AttentionCore::flash;
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
+    ElementWise element_wise = ElementWise::fused;
     ContextMethod context_method = ContextMethod::ring;
     double bucket_elements = 0;               // of a gradient bucket; 0: the framework's own rule
     Setting gradient_overlap = Setting::off;  // reduction of gradients under the backward pass

@@ -143,16 +143,19 @@ void read_step(Field& root, Job& job) {
                     : precision == "fp32" ? Precision::fp32
                     : precision == "fp8"  ? Precision::fp8
                                           : Precision::bf16;
-    const std::string attention = root.choice("attention", {"flash", "cudnn", "unfused"}, "flash");
-    job.attention = attention == "flash"   ? AttentionCore::flash
-                    : attention == "cudnn" ? AttentionCore::cudnn
-                                           : AttentionCore::unfused;
+    const std::string attention = root.choice("attention", {"flash", "cudnn", "triton", "unfused"}, "flash");
+    job.attention = attention == "flash"    ? AttentionCore::flash
+                    : attention == "cudnn"  ? AttentionCore::cudnn
+                    : attention == "triton" ? AttentionCore::triton
+                                            : AttentionCore::unfused;
     job.bucket_elements = root.number("bucket_elements", 0.0);
     if (job.bucket_elements < 0) root.error("bucket_elements", "expected a positive number of gradient elements");
     const bool overlaps = root.flag("overlap_gradients", job.framework->default_overlap(job) == Setting::on);
     job.gradient_overlap = overlaps ? Setting::on : Setting::off;
     job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
     job.dropout = root.flag("dropout", false) ? Dropout::on : Dropout::off;
+    job.element_wise = root.choice("element_wise", {"fused", "unfused"}, "fused") == "fused" ? ElementWise::fused
+                                                                                             : ElementWise::unfused;
     const std::string context = root.choice("context_method", {"ring", "all_gather", "all_to_all"}, "ring");
     job.context_method = context == "ring"         ? ContextMethod::ring
                          : context == "all_gather" ? ContextMethod::all_gather

@@ -33,7 +33,9 @@ double alignment_share(const GemmCurve& curve, const Kernel& gemm) {
 }
 
 double attention_efficiency(const Device& device, const Kernel& core) {
-    const AttentionCurve& curve = core.core == AttentionCore::cudnn ? device.attention_cudnn : device.attention;
+    const AttentionCurve& curve = core.core == AttentionCore::cudnn    ? device.attention_cudnn
+                                  : core.core == AttentionCore::triton ? device.attention_triton
+                                                                       : device.attention;
     const double plateau = core.kind == KernelKind::attention ? curve.forward : curve.backward;
     return plateau * core.n / (core.n + curve.keys_half) * core.k / (core.k + curve.head_half);
 }

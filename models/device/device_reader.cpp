@@ -93,6 +93,11 @@ void read_fitted(Field field, Device& device) {
         device.attention_cudnn.forward = share(field, "attention_cudnn_forward");
         device.attention_cudnn.backward = share(field, "attention_cudnn_backward");
     }
+    device.attention_triton = device.attention;
+    if (field.has("attention_triton")) {
+        const double plateau = share(field, "attention_triton");
+        device.attention_triton = {.forward = plateau, .backward = plateau};
+    }
     device.kernel_launch = constant(field, "kernel_launch", [](Field& f) { return f.duration("value"); });
     device.host_launch = constant(field, "host_launch", [](Field& f) { return f.duration("value"); });
     device.interference = constant(field, "interference", read_interference);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "models/transformer/kernels.hpp"
 
@@ -38,6 +39,8 @@ void add_casts(LayerPiece& piece, const Shard& shard);
 std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& shard);
 LayerPiece core_piece(const Transformer& model, const Shard& shard);
 LayerPiece latent_piece(const Transformer& model, const Shard& shard);  // Piece::qkv of multi-head latent attention
+// What a program without fused kernels does besides (Shard::element_wise), and ALiBi's part of unfused attention.
+void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, const Shard& shard);
 
 // The sizes that every list is made of, for one rank.
 struct ShardSizes {

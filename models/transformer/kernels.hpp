@@ -18,8 +18,9 @@ enum class KernelKind : std::uint8_t {
 };
 
 // flash: FlashAttention-2 and its like; cudnn: the vendor's kernels (cuDNN, FlashAttention-3), which use what Hopper
-// and later devices have for it. One algorithm, two rates.
-enum class AttentionCore : std::uint8_t { unfused, flash, cudnn };
+// and later devices have for it; triton: the first FlashAttention in Triton, as MPT's attn_impl. One algorithm, three
+// rates.
+enum class AttentionCore : std::uint8_t { unfused, flash, cudnn, triton };
 
 struct Kernel {
     std::string_view name;
@@ -45,6 +46,10 @@ enum class Dropout : std::uint8_t { off, on };
 // (Transformer Engine, common/triton/cross_entropy.py).
 enum class CrossEntropy : std::uint8_t { unfused, fused };
 
+// Whether rotary embeddings and the biases of attention's and the MLP's outputs are passes of their own, as under
+// GPT-NeoX in bf16 (unfused_passes.cpp), or part of their neighbours.
+enum class ElementWise : std::uint8_t { fused, unfused };
+
 // What one rank sees of one micro-batch.
 //
 // Context ranks hold 1 / context of every sequence and meet the keys and values of all of it, one early and one late
@@ -68,6 +73,7 @@ struct Shard {
     Dropout dropout = Dropout::off;
     Casting casting = Casting::none;
     CrossEntropy cross_entropy = CrossEntropy::unfused;
+    ElementWise element_wise = ElementWise::fused;
     std::uint32_t context = 1;        // ranks that share a sequence
     std::uint32_t expert = 1;         // ranks that share the experts of a layer
     std::uint32_t expert_tensor = 1;  // ranks that share each expert; at most `tensor`

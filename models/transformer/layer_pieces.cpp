@@ -129,6 +129,7 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
     if (shard.casting == Casting::eighth) {
         for (LayerPiece& piece : pieces) add_casts(piece, shard);
     }
+    add_unfused_passes(pieces, model, shard);
     return pieces;
 }
 

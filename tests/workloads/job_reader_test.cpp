@@ -37,6 +37,17 @@ TEST(job_reader, fills_in_sensible_defaults) {
     EXPECT_EQ(job.recompute, Recompute::none);
 }
 
+TEST(job_reader, hands_the_kernels_of_a_program_to_its_shards) {
+    const Job job = read(R"({"machine": "frontier", "model": "gpt-neox-19m", "batch": {"global": 4},
+                             "attention": "triton", "element_wise": "unfused"})")
+                        .job;
+    EXPECT_EQ(job.shard().attention, AttentionCore::triton);
+    EXPECT_EQ(job.shard().element_wise, ElementWise::unfused);
+    const std::string mistake =
+        mistakes(R"({"machine": "frontier", "model": "gpt-neox-19m", "batch": {"global": 4}, "element_wise": "fuse"})");
+    EXPECT_NE(mistake.find("element_wise"), std::string::npos) << mistake;
+}
+
 TEST(job_reader, nodes_without_data_ranks_fill_the_nodes) {
     const Job job = read(R"({"machine": "frontier", "nodes": 4, "model": "gpt-neox-19m",
                              "layout": {"tensor": 2, "pipeline": 2}, "batch": {"global": 8}})")

@@ -54,6 +54,14 @@ TEST(read_device, refuses_what_cannot_be) {
                 HasSubstr("expected more than 4, the one before"));
 }
 
+TEST(read_device, takes_the_fused_curve_for_triton_where_nothing_else_is_known) {
+    const Device die = load_device("mi250x-gcd"), a100 = load_device("a100-80");
+    EXPECT_EQ(die.attention_triton.forward, die.attention.forward);
+    EXPECT_LT(a100.attention_triton.backward, a100.attention.backward);
+    EXPECT_THAT(error(R"(fitted.attention_triton={"value": 0, "source": "test"})"),
+                HasSubstr("fitted.attention_triton.value: expected a share"));
+}
+
 TEST(read_device, wants_a_source_for_every_constant) {
     EXPECT_THAT(error(R"(specification.memory={"value": "64 GiB"})"),
                 HasSubstr("specification.memory.source: missing"));

@@ -70,6 +70,18 @@ TEST(kernel_time, of_attention_counts_the_flops_that_are_executed) {
     EXPECT_DOUBLE_EQ(kernel_time(toy(), Precision::bf16, core).value, 3 + 500 / 25.0);
 }
 
+// The first FlashAttention has a curve of its own: 1000 FLOPs at a quarter of 40 FLOP/s, and at half of them backward.
+TEST(kernel_time, of_attention_in_triton_follows_its_own_curve) {
+    Device device = toy();
+    device.attention_triton = {.forward = 0.25, .backward = 0.5};
+    device.peak_half = {40.0};
+    Kernel core{
+        .name = "core", .kind = KernelKind::attention_triton, .n = 8, .k = 8, .flops = {1000.0}, .bytes = {1.0}};
+    EXPECT_DOUBLE_EQ(kernel_time(device, Precision::bf16, core).value, 3 + 1000 / 10.0);
+    core.kind = KernelKind::attention_triton_backward;
+    EXPECT_DOUBLE_EQ(kernel_time(device, Precision::bf16, core).value, 3 + 1000 / 20.0);
+}
+
 TEST(kernel_time, of_kernels_one_after_another_is_the_sum) {
     const std::vector<Kernel> kernels{product(20, 20, 5), memory_kernel("norm", 100, 2)};
     EXPECT_DOUBLE_EQ(kernel_time(toy(), Precision::fp16, kernels).value, 103 + 23);

@@ -1,0 +1,59 @@
+// Passes over memory that a program without fused kernels makes on top of those that layer_pieces counts, kernel by
+// kernel; and the two that ALiBi costs attention that is not fused.
+//
+// GPT-NeoX (commit e48b0c45, megatron/model): rotary embedding in bf16 is PyTorch's own kernels
+// (positional_embeddings.py, apply_rotary_pos_emb_torch), and the bias of a block's output is added on its own
+// (bias_dropout_fusion is off by default; fused_bias_dropout.py, bias_dropout_add).
+// Megatron-DeepSpeed and GPT-NeoX: ALiBi's slopes are baddbmm's first operand (megatron/model/transformer.py). PyTorch
+// copies them to every score before the product (aten/src/ATen/native/cuda/Blas.cpp, baddbmm_out_cuda_impl), which then
+// reads what it adds to.
+#include <algorithm>
+
+#include "models/transformer/kernel_parts.hpp"
+
+namespace weft {
+namespace {
+
+// Reads and writes of one rotated tensor, in units of it. x cos (2), -x of one half (1), both halves joined (2), times
+// sin (2), sum (3); two of the ten are in the fused count.
+constexpr double rotary_passes = 10.0 - 2.0;
+// g cos (2), g sin (2), the negated half (1), each half spread over zeros (2 and 2), three gradients added up (6).
+constexpr double rotary_gradient_passes = 15.0 - 2.0;
+
+LayerPiece* find(std::vector<LayerPiece>& pieces, Piece which) {
+    const auto found = std::ranges::find(pieces, which, &LayerPiece::piece);
+    return found == pieces.end() ? nullptr : &*found;
+}
+
+void add_rotary(LayerPiece& qkv, const ShardSizes& size) {
+    const double rotated = size.tokens * size.rotated;
+    qkv.forward.push_back(memory_kernel("unfused rotary", rotary_passes * rotated, size.element_bytes));
+    qkv.input_backward.insert(
+        qkv.input_backward.begin(),
+        memory_kernel("unfused rotary gradient", rotary_gradient_passes * rotated, size.element_bytes));
+}
+
+// The sum of output and bias is written, and read again for the residual; its gradient moves nothing.
+void add_bias(LayerPiece& piece, const ShardSizes& size, std::string_view name) {
+    piece.forward.insert(piece.forward.begin(), memory_kernel(name, 2.0 * size.own_state, size.element_bytes));
+}
+
+void add_alibi(LayerPiece& core, const ShardSizes& size) {
+    core.forward.insert(core.forward.begin(), memory_kernel("alibi", 2.0 * size.scores, size.element_bytes));
+}
+
+}  // namespace
+
+void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    if (model.positions == Positions::alibi && shard.attention == AttentionCore::unfused) {
+        add_alibi(*find(pieces, Piece::core), size);
+    }
+    if (shard.element_wise == ElementWise::fused) return;
+    if (model.positions == Positions::rotary) add_rotary(*find(pieces, Piece::qkv), size);
+    if (!model.biases) return;
+    add_bias(*find(pieces, model.parallel_residual ? Piece::residual : Piece::post_norm), size, "attention bias");
+    add_bias(*find(pieces, Piece::residual), size, "mlp bias");
+}
+
+}  // namespace weft
