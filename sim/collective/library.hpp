@@ -47,6 +47,8 @@ struct Library {
     std::string name{};  // "rccl"
     Seconds launch{};    // once per call, on the device
     Seconds blocking{};  // once per call, on the host, where the caller waits for each call (benchmarks, loggers)
+    // The most of its message that a call across nodes gets through per second while the devices compute.
+    BytesPerSecond rate_beside_computation{std::numeric_limits<double>::infinity()};
     std::vector<ProtocolCost> costs{};
     std::optional<Tuner> tuner{};  // absent: the cheapest by `costs` is chosen
 

@@ -30,6 +30,9 @@ inline constexpr std::size_t group_kinds = 13;
 // Which library function the framework calls: DeepSpeed's logger sees only what goes through deepspeed.comm.
 enum class Through : std::uint8_t { torch, deepspeed };
 
+// Whether a call runs beside computation for as long as it takes, as a reduction under the backward pass does.
+enum class Beside : std::uint8_t { nothing, computation };
+
 enum class Direction : std::uint8_t { none, send, receive };
 
 struct Call {
@@ -43,6 +46,7 @@ struct Call {
     std::uint32_t peer = 0;                 // stage it is exchanged with
     std::uint32_t port = 0;                 // calls of one (sender, receiver, port) match in order
     Seconds first_use{};                    // of a connection that is set up by this call
+    Beside beside = Beside::nothing;
 
     bool operator==(const Call&) const = default;
 };

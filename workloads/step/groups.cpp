@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/base/check.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -115,23 +117,32 @@ Groups::Set Groups::make_set(const Cell& cell, GroupKind kind) {
         .lane = lanes::of(kind), .size = size, .parties = parties, .groups = count, .costs = lay(std::move(together))};
 }
 
+// By how much longer a call takes than on idle devices.
+Seconds Groups::delay_beside(Set& set, const Call& call, const Choice& choice) const {
+    if (call.beside == Beside::nothing || set.costs.shape().nodes == 1) return {};
+    const Seconds least = call.message / library_.rate_beside_computation,
+                  idle = set.costs.idle_time(choice, call.message);
+    return std::max(Seconds{}, least - idle);
+}
+
 CommunicationId Groups::communication(std::uint32_t index, const Call& call) {
     Set& set = sets_[index];
-    const auto known = set.communications.find({call.op, call.message.value, call.first_use.value});
+    const auto known = set.communications.find({call.op, call.message.value, call.first_use.value, call.beside});
     if (known != set.communications.end()) return known->second;
     const std::optional<Choice> choice = set.costs.choose(call.op, call.message);
     WEFT_CHECK(choice.has_value(),
                fmt::format("the library {} has no {} for {} members", library_.name, name(call.op), set.size));
+    const Seconds before = call.first_use + delay_beside(set, call, *choice);
     std::vector<Leg> legs;
     for (const PhaseCost& phase : set.costs.phases(*choice)) {
-        const Seconds set_up = legs.empty() ? call.first_use : Seconds{};
+        const Seconds set_up = legs.empty() ? before : Seconds{};
         legs.push_back(
             {builder_.pattern(phase.pattern), phase.latency(call.message) + set_up, phase.bytes(call.message)});
     }
     const Communication what{
         .op = call.op, .dimension = set.lane, .group_size = set.size, .groups = set.groups, .message = call.message};
     const CommunicationId id = builder_.communication(what, legs);
-    set.communications.emplace(std::tuple{call.op, call.message.value, call.first_use.value}, id);
+    set.communications.emplace(std::tuple{call.op, call.message.value, call.first_use.value, call.beside}, id);
     return id;
 }
 

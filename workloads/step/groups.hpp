@@ -52,7 +52,7 @@ class Groups {
         std::uint32_t size = 1, parties = 1;
         std::uint32_t groups = 1;  // laid together
         GroupCosts costs;
-        std::map<std::tuple<Collective, double, double>, CommunicationId> communications{};
+        std::map<std::tuple<Collective, double, double, Beside>, CommunicationId> communications{};
         std::vector<std::pair<ExchangeId, CommunicationId>> exchanges{};
     };
     // Kind, the rank the group is known by, and of a boundary the receiving stage and the port.
@@ -64,6 +64,7 @@ class Groups {
     GroupCosts lay(std::vector<std::vector<RankId>> groups);
     Set make_boundary(RankId sender, std::uint32_t to, const Call& call);
     Set make_set(const Cell& cell, GroupKind kind);
+    Seconds delay_beside(Set& set, const Call& call, const Choice& choice) const;
 
     const Plan& plan_;
     const Topology& topology_;
