@@ -1,4 +1,5 @@
 // `weft calibrate TABLE... --machine M`: fits the constants of a communication library to measured times.
+// `weft calibrate TABLE... --device D`: those of a device (tools/calibrate/device_command.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "sim/io/atomic_file.hpp"
+#include "tools/calibrate/device_command.hpp"
 #include "tools/calibrate/machine_copy.hpp"
 #include "tools/calibrate/rows.hpp"
 #include "tools/collective/options.hpp"
@@ -20,14 +22,18 @@ void options(po::options_description& options, po::positional_options_descriptio
     const auto words = [](const char* value) {
         return po::value<std::vector<std::string>>()->value_name(value)->composing();
     };
-    options.add_options()("table", words("TABLE")->required(), "output of nccl-tests, rccl-tests or OSU, or CSV")(
-        "machine", text("MACHINE")->required(), "a shipped machine, or a machine file")(
+    options.add_options()("table", words("TABLE"),
+                          "output of nccl-tests, rccl-tests or OSU, or CSV; of tools/measure/kernels.py")(
+        "machine", text("MACHINE"), "fit a library of this shipped machine, or machine file")(
+        "device", text("DEVICE"), "fit this shipped device, or device file, to measured kernels")(
         "library", text("L"), "a library of the machine file (default: its first)")(
         "fit", text("LIST")->default_value("launch,step,efficiency"),
-        "what is fitted: launch, step, efficiency, rate (of protocols that have a limit)")(
+        "what is fitted of a library: launch, step, efficiency, rate (of protocols that have a limit); of a device: "
+        "keys of its file (default: all that the rows tell of, except gemm_tiles)")(
         "within", po::value<double>()->default_value(4.0, "4")->value_name("F"),
         "a constant changes by at most this factor")(
-        "hold", words("KEY=VALUE"), "hold back rows by op, ranks, nodes or size, to judge the rest (may be repeated)")(
+        "hold", words("KEY=VALUE"),
+        "hold back rows by op, ranks, nodes or size (of a device: by any column) to judge the rest (may be repeated)")(
         "algorithm", text("A"), "the measured calls ran this algorithm")(
         "protocol", text("P"), "the measured calls ran this protocol")("op", text("OP"),
                                                                        "the collective, where a table does not tell")(
@@ -35,8 +41,8 @@ void options(po::options_description& options, po::positional_options_descriptio
         "nodes", po::value<std::uint32_t>()->value_name("N"), "on so many nodes, where a table does not tell")(
         "calls", text("HOW")->default_value("blocking"),
         "blocking: times include the host's part; queued: they do not")(
-        "out", text("F.json"), "write the machine file with the new constants")("json", po::bool_switch(),
-                                                                                "machine-readable output");
+        "out", text("F.json"), "write the machine or device file with the new constants")("json", po::bool_switch(),
+                                                                                          "machine-readable output");
     add_measurement_options(options);
     positional.add("table", -1);
 }
@@ -67,7 +73,8 @@ std::string given(const po::variables_map& arguments, const char* name) {
     return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit calibrate_library(const po::variables_map& arguments) {
+    if (arguments.count("table") == 0) throw po::required_option("table");
     const std::string machine_name = given(arguments, "machine");
     const Machine machine = Machine::load(machine_name);
     const Library& library = library_named(machine.info(), given(arguments, "library"));
@@ -90,20 +97,33 @@ Exit run(const po::variables_map& arguments) {
     return Exit::ok;
 }
 
+Exit run(const po::variables_map& arguments) {
+    const bool is_device = arguments.count("device") > 0;
+    if (is_device == (arguments.count("machine") > 0)) {
+        throw po::error("name what to calibrate: either --machine or --device");
+    }
+    return is_device ? calibrate_device(arguments) : calibrate_library(arguments);
+}
+
 }  // namespace
 
 extern const Command calibrate;
 const Command calibrate{
     .name = "calibrate",
-    .summary = "fit a library's constants to measured collectives",
-    .usage = "weft calibrate TABLE... --machine MACHINE [--library L] [--out F.json] [options]",
+    .summary = "fit a library's or a device's constants to measurements",
+    .usage = "weft calibrate TABLE... (--machine MACHINE [--library L] | --device DEVICE) [--out F.json] [options]",
     .details =
         "Fits launch, steps and efficiencies of the algorithms and protocols that the measured calls take, by\n"
         "non-negative least squares on relative errors; the library's choice and the fit take turns until nothing\n"
         "changes. Constants that the rows say nothing of are left alone. Tables: what nccl-tests, rccl-tests or the\n"
         "OSU micro-benchmarks print, or CSV with columns collective, ranks, nnodes, size_bytes and time_us.\n\n"
+        "With --device: fits plateaus, launches and the like of an accelerator to measured kernels, by least squares\n"
+        "in the logarithm of times. What the rows do not determine is left alone. Tables: what "
+        "tools/measure/kernels.py\n"
+        "writes on a machine that has the accelerator.\n\n"
         "  weft calibrate all_reduce.txt --machine dgx-a100 --calls queued --out my-dgx.json\n"
-        "  weft calibrate measured.csv --machine frontier --hold ranks=1024",
+        "  weft calibrate measured.csv --machine frontier --hold ranks=1024\n"
+        "  weft calibrate kernels.csv --device h100 --hold kind=attention --out my-h100.json",
     .options = options,
     .run = run,
     .group = CommandGroup::exchange,

@@ -1,0 +1,83 @@
+#include "models/calibration/device_constants.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+namespace {
+
+constexpr double least_share = 0.01;
+
+DeviceConstant share(std::string name, std::function<double&(Device&)> at) {
+    return {.name = std::move(name), .least = least_share, .most = 1.0, .scale = 0.1, .at = std::move(at)};
+}
+
+// At which something reaches half of its plateau: `scale` and up to a hundred times that.
+DeviceConstant half(std::string name, double scale, std::function<double&(Device&)> at) {
+    return {.name = std::move(name), .least = 0.0, .most = 100.0 * scale, .scale = scale, .at = std::move(at)};
+}
+
+DeviceConstant launch(std::string name, std::function<double&(Device&)> at) {
+    return {.name = std::move(name),
+            .unit = ConstantUnit::seconds,
+            .least = 0.0,
+            .most = (1000_us).value,
+            .scale = (1_us).value,
+            .at = std::move(at)};
+}
+
+void add_lists(const Device& device, std::vector<DeviceConstant>& constants) {
+    for (std::size_t i = 0; i < device.gemm.alignments.size(); ++i) {
+        constants.push_back(share(fmt::format("gemm_alignment[{}]", i),
+                                  [i](Device& d) -> double& { return d.gemm.alignments[i].share; }));
+    }
+    for (std::size_t i = 0; i < device.gemm.tiles.size(); ++i) {
+        constants.push_back(
+            share(fmt::format("gemm_tiles[{}]", i), [i](Device& d) -> double& { return d.gemm.tiles[i].share; }));
+        constants.back().is_asked_for = true;
+    }
+}
+
+}  // namespace
+
+int DeviceConstant::entry() const {
+    const std::size_t bracket = name.find('[');
+    return bracket == name.npos ? -1 : std::stoi(name.substr(bracket + 1));
+}
+
+std::vector<DeviceConstant> device_constants(const Device& device) {
+    std::vector<DeviceConstant> constants{
+        share("gemm_plateau", [](Device& d) -> double& { return d.gemm.plateau; }),
+        share("memory_efficiency", [](Device& d) -> double& { return d.memory_efficiency; }),
+        share("attention_forward", [](Device& d) -> double& { return d.attention.forward; }),
+        share("attention_backward", [](Device& d) -> double& { return d.attention.backward; }),
+        half("gemm_k_half", 64, [](Device& d) -> double& { return d.gemm.k_half; }),
+        half("attention_keys_half", 128, [](Device& d) -> double& { return d.attention.keys_half; }),
+        half("attention_head_half", 16, [](Device& d) -> double& { return d.attention.head_half; }),
+        launch("kernel_launch", [](Device& d) -> double& { return d.kernel_launch.value; }),
+        launch("host_launch", [](Device& d) -> double& { return d.host_launch.value; })};
+    constants.push_back(
+        {.name = "interference", .least = 1.0, .most = 10.0, .scale = 0.1, .at = [](Device& d) -> double& {
+             return d.interference;
+         }});
+    if (device.peak_eighth.value > 0.0) {
+        constants.push_back(share("gemm_eighth_plateau", [](Device& d) -> double& { return d.gemm_eighth.plateau; }));
+        constants.push_back(half("gemm_eighth_k_half", 64, [](Device& d) -> double& { return d.gemm_eighth.k_half; }));
+    }
+    add_lists(device, constants);
+    return constants;
+}
+
+// What both curves of products share in the file, they share here.
+Device with_constants(Device device, const std::vector<DeviceConstant>& constants, std::span<const double> values) {
+    WEFT_CHECK(values.size() == constants.size(), "one value per constant");
+    for (std::size_t i = 0; i < constants.size(); ++i) constants[i].at(device) = values[i];
+    if (device.peak_eighth.value > 0.0) {
+        device.gemm_eighth.tiles = device.gemm.tiles;
+        device.gemm_eighth.alignments = device.gemm.alignments;
+    }
+    return device;
+}
+
+}  // namespace weft

@@ -1,0 +1,45 @@
+// Measured times of kernels, and what the model of a device says of each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "models/device/device.hpp"
+
+namespace weft {
+
+// tools/measure/kernels.py tells how each is measured.
+enum class MeasuredKernel : std::uint8_t {
+    gemm,
+    attention,           // fused, causal
+    attention_backward,  // of it
+    memory,              // element-wise, norm, softmax, optimizer: `bytes` read and written
+    launch,              // one of a chain of tiny kernels that the host does not hold up
+    host,                // the host's time to start a kernel
+    contended,           // a gemm beside communication, over the same one alone: a ratio of times
+};
+std::string_view name(MeasuredKernel kind);
+std::optional<MeasuredKernel> find_measured_kernel(std::string_view name);
+std::vector<std::string> measured_kernel_names();
+
+struct KernelMeasurement {
+    MeasuredKernel kind{};
+    Precision precision = Precision::bf16;
+    Kernel kernel;     // empty for host and contended
+    double value = 0;  // seconds, or of `contended` a ratio
+};
+
+// The kernels that tables of sizes speak of. Attention is causal, of `sequence` queries and keys.
+Kernel measured_gemm(double m, double n, double k, double count, Precision precision);
+Kernel measured_attention(MeasuredKernel kind, double sequence, double head_size, double heads, Precision precision);
+Kernel measured_pass(Bytes moved);
+
+// What `value` should be.
+double predicted_value(const Device& device, const KernelMeasurement& row);
+
+// log(predicted / measured); below half of the measured value its tangent, so that a constant of 0 is no obstacle.
+double log_error(double predicted, double measured);
+
+}  // namespace weft

@@ -1,0 +1,127 @@
+#include "tools/calibrate/device_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+namespace weft {
+namespace {
+
+// In the order of the sources. Threads take turns; the first error by source is thrown.
+std::vector<std::vector<double>> predict_all(const Device& device, const std::vector<DeviceFitSource>& sources,
+                                             unsigned threads) {
+    std::vector<std::vector<double>> values(sources.size());
+    std::vector<std::exception_ptr> errors(sources.size());
+    std::atomic<std::size_t> turn{0};
+    const auto work = [&] {
+        for (std::size_t i = turn++; i < sources.size(); i = turn++) {
+            try {
+                values[i] = sources[i].predict(device);
+            } catch (...) {
+                errors[i] = std::current_exception();
+            }
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        for (std::size_t t = 1; t < std::min<std::size_t>(threads, sources.size()); ++t) helpers.emplace_back(work);
+        work();
+    }
+    for (const std::exception_ptr& error : errors) {
+        if (error) std::rethrow_exception(error);
+    }
+    return values;
+}
+
+// Of the rows that are fitted, sqrt(weight) of each in front.
+std::vector<double> residuals(const std::vector<DeviceFitSource>& sources,
+                              const std::vector<std::vector<double>>& predicted) {
+    std::vector<double> result;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+        for (std::size_t i = 0; i < sources[s].rows.size(); ++i) {
+            const DeviceFitRow& row = sources[s].rows[i];
+            if (!row.is_held) result.push_back(std::sqrt(row.weight) * log_error(predicted[s][i], row.measured));
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+DeviceFitSource table_source(const std::string& file, const std::vector<DeviceTableRow>& rows) {
+    DeviceFitSource source;
+    std::vector<KernelMeasurement> kernels;
+    const std::string name = std::filesystem::path(file).filename().string();
+    for (const DeviceTableRow& row : rows) {
+        kernels.push_back(row.measured);
+        source.rows.push_back({.kind = std::string(weft::name(row.measured.kind)),
+                               .where = fmt::format("{}:{}", name, row.line),
+                               .measured = row.measured.value,
+                               .weight = row.weight,
+                               .is_held = row.is_held});
+    }
+    source.predict = [kernels = std::move(kernels)](const Device& device) {
+        std::vector<double> values;
+        for (const KernelMeasurement& kernel : kernels) values.push_back(predicted_value(device, kernel));
+        return values;
+    };
+    return source;
+}
+
+DeviceFit fit_device(const Device& device, std::vector<DeviceConstant> constants,
+                     const std::vector<DeviceFitSource>& sources, unsigned threads) {
+    DeviceFit result;
+    std::vector<FitParameter> parameters;
+    for (const DeviceConstant& c : constants) {
+        const double start = c.value(device);
+        result.before.push_back(start);
+        parameters.push_back({start, std::min(c.least, start), std::max(c.most, start), c.scale});
+    }
+    const auto predicted = [&](std::span<const double> values) {
+        return predict_all(with_constants(device, constants, values), sources, threads);
+    };
+    result.fit = fit_least_squares(
+        parameters, [&](std::span<const double> values) { return residuals(sources, predicted(values)); });
+    const auto before = predicted(result.before), after = predicted(result.fit.values);
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+        for (std::size_t i = 0; i < sources[s].rows.size(); ++i) {
+            result.rows.push_back(sources[s].rows[i]);
+            result.rows.back().before = before[s][i];
+            result.rows.back().after = after[s][i];
+        }
+    }
+    result.constants = std::move(constants);
+    return result;
+}
+
+std::vector<KindErrors> errors_by_kind(const DeviceFit& fit) {
+    std::map<std::pair<bool, std::string>, KindErrors> kinds;
+    const auto count = [&](const DeviceFitRow& row, std::string kind) {
+        KindErrors& sum = kinds[{row.is_held, kind}];
+        sum.kind = std::move(kind);
+        sum.is_held = row.is_held;
+        ++sum.rows;
+        sum.before += std::pow(log_error(row.before, row.measured), 2);
+        sum.after += std::pow(log_error(row.after, row.measured), 2);
+    };
+    for (const DeviceFitRow& row : fit.rows) {
+        count(row, row.kind);
+        count(row, "~all");  // sorts last
+    }
+    std::vector<KindErrors> result;
+    for (auto& [key, sum] : kinds) {
+        sum.before = std::sqrt(sum.before / static_cast<double>(sum.rows));
+        sum.after = std::sqrt(sum.after / static_cast<double>(sum.rows));
+        if (sum.kind == "~all") sum.kind = "all";
+        result.push_back(sum);
+    }
+    return result;
+}
+
+}  // namespace weft

@@ -1,0 +1,150 @@
+#include "tools/calibrate/device_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "topologies/measurements/csv_table.hpp"
+
+namespace weft {
+namespace {
+
+// Repetitions that differ by this much count half.
+constexpr double usual_spread = 0.05;
+
+class DeviceTableReader {
+  public:
+    DeviceTableReader(const std::string& path, std::string_view text)
+        : text_(split_lines(path, text)), errors_(path), table_(read(text_, errors_)) {}
+
+    std::vector<DeviceTableRow> rows(const std::vector<HeldCell>& holds) {
+        for (const std::string_view column : {"kind", "seconds"}) {
+            if (!table_.find(column)) errors_.add(first_line(), fmt::format("no column is called \"{}\"", column));
+        }
+        for (const HeldCell& hold : holds) {
+            if (table_.find(hold.first)) continue;
+            errors_.add(first_line(), fmt::format("--hold: no column is called \"{}\"{}", hold.first,
+                                                  suggestion(hold.first, table_.columns)));
+        }
+        errors_.check();
+        std::vector<DeviceTableRow> result;
+        for (const CsvRow& row : table_.rows) {
+            if (errors_.is_full()) break;
+            read_row(row, holds, result);
+        }
+        errors_.check();
+        return result;
+    }
+
+  private:
+    static CsvTable read(const TableText& text, TableErrors& errors) {
+        if (text.lines.empty()) errors.fail(0, "no line of column names");
+        CsvTable table = read_csv_table(text, errors);
+        errors.check();
+        return table;
+    }
+
+    int first_line() const { return text_.lines.front().number; }
+
+    std::string_view cell(const CsvRow& row, std::string_view column) const {
+        const std::optional<std::size_t> at = table_.find(column);
+        return at ? std::string_view(row.cells[*at]) : std::string_view();
+    }
+
+    void wrong(const CsvRow& row, std::string_view column, std::string_view expected) {
+        is_sound_ = false;
+        const std::string_view found = cell(row, column);
+        errors_.add(row.line, table_.find(column)
+                                  ? fmt::format("{}: expected {}, got \"{}\"", column, expected, excerpt(found))
+                                  : fmt::format("no column {}: expected {}", column, expected));
+    }
+
+    // 1 after an error.
+    double positive(const CsvRow& row, std::string_view column) {
+        const std::optional<double> value = to_number(cell(row, column));
+        if (value && *value > 0.0) return *value;
+        wrong(row, column, "a number above 0");
+        return 1.0;
+    }
+
+    double count(const CsvRow& row, std::string_view column, bool is_optional = false) {
+        if (is_optional && cell(row, column).empty()) return 1.0;
+        const std::optional<double> value = to_number(cell(row, column));
+        if (value && *value >= 1.0 && *value == std::floor(*value) && *value <= 1e15) return *value;
+        wrong(row, column, "a whole number of at least 1");
+        return 1.0;
+    }
+
+    Precision precision(const CsvRow& row) {
+        const std::string_view text = cell(row, "precision");
+        if (text.empty() || text == "bf16") return Precision::bf16;
+        if (text == "fp16") return Precision::fp16;
+        if (text == "fp32") return Precision::fp32;
+        if (text == "fp8") return Precision::fp8;
+        wrong(row, "precision", "fp32, fp16, bf16 or fp8");
+        return Precision::bf16;
+    }
+
+    Kernel kernel(const CsvRow& row, MeasuredKernel kind, Precision precision) {
+        switch (kind) {
+            case MeasuredKernel::gemm:
+                return measured_gemm(count(row, "m"), count(row, "n"), count(row, "k"), count(row, "count", true),
+                                     precision);
+            case MeasuredKernel::attention:
+            case MeasuredKernel::attention_backward:
+                return measured_attention(kind, count(row, "keys"), count(row, "head_size"),
+                                          count(row, "heads") * count(row, "batch", true), precision);
+            case MeasuredKernel::memory:
+            case MeasuredKernel::launch:
+                return measured_pass({positive(row, "bytes")});
+            case MeasuredKernel::host:
+            case MeasuredKernel::contended:
+                break;
+        }
+        return {};
+    }
+
+    double weight(const CsvRow& row) {
+        const std::string_view text = cell(row, "spread");
+        if (text.empty()) return 1.0;
+        const std::optional<double> spread = to_number(text);
+        if (!spread || *spread < 0.0) wrong(row, "spread", "a share of at least 0");
+        return 1.0 / (1.0 + std::pow(spread.value_or(0.0) / usual_spread, 2));
+    }
+
+    void read_row(const CsvRow& row, const std::vector<HeldCell>& holds, std::vector<DeviceTableRow>& result) {
+        const std::optional<MeasuredKernel> kind = find_measured_kernel(cell(row, "kind"));
+        if (!kind) {
+            const std::string text = excerpt(cell(row, "kind"));
+            errors_.add(row.line,
+                        fmt::format("kind: expected {}, got \"{}\"{}", fmt::join(measured_kernel_names(), ", "), text,
+                                    suggestion(text, measured_kernel_names())));
+            return;
+        }
+        is_sound_ = true;
+        DeviceTableRow read{.measured = {.kind = *kind, .precision = precision(row), .kernel = {}, .value = 0},
+                            .weight = weight(row),
+                            .line = row.line};
+        read.measured.kernel = kernel(row, *kind, read.measured.precision);
+        read.measured.value = positive(row, "seconds");
+        if (*kind == MeasuredKernel::contended) read.measured.value /= positive(row, "alone_seconds");
+        read.is_held = std::ranges::any_of(holds, [&](const HeldCell& h) { return cell(row, h.first) == h.second; });
+        if (is_sound_) result.push_back(std::move(read));
+    }
+
+    TableText text_;
+    TableErrors errors_;
+    CsvTable table_;
+    bool is_sound_ = true;  // the row at hand
+};
+
+}  // namespace
+
+std::vector<DeviceTableRow> read_device_table(const std::string& path, std::string_view text,
+                                              const std::vector<HeldCell>& holds) {
+    return DeviceTableReader(path, text).rows(holds);
+}
+
+}  // namespace weft
