@@ -11,6 +11,7 @@
 #include "sim/io/text_file.hpp"
 #include "tools/calibrate/device_copy.hpp"
 #include "tools/calibrate/device_fit.hpp"
+#include "tools/calibrate/device_sets.hpp"
 #include "tools/output/device_calibration_text.hpp"
 
 namespace weft {
@@ -79,8 +80,7 @@ void limit(std::vector<DeviceConstant>& constants, const Device& device, const p
     }
 }
 
-std::vector<DeviceFitSource> read_sources(const po::variables_map& arguments) {
-    const std::vector<HeldCell> holds = read_holds(words(arguments, "hold"));
+std::vector<DeviceFitSource> read_tables(const po::variables_map& arguments, const std::vector<HeldCell>& holds) {
     std::vector<DeviceFitSource> sources;
     std::vector<Diagnostic> errors;
     for (const std::string& file : words(arguments, "table")) {
@@ -109,7 +109,11 @@ Exit calibrate_device(const po::variables_map& arguments) {
     const Device device = load_device(name);
     std::vector<DeviceConstant> constants = asked(device_constants(device), arguments);
     limit(constants, device, arguments);
-    const std::vector<DeviceFitSource> sources = read_sources(arguments);
+    const std::vector<HeldCell> holds = read_holds(words(arguments, "hold"));
+    std::vector<DeviceFitSource> sources = read_tables(arguments, holds);
+    std::vector<ValidationSet> sets;
+    for (const std::string& set : words(arguments, "set")) sets.push_back(load_validation_set(set));
+    for (DeviceFitSource& source : set_sources(sets, device, holds)) sources.push_back(std::move(source));
     check_rows(sources);
     const DeviceFit fit = fit_device(device, std::move(constants), sources, std::thread::hardware_concurrency());
     fmt::print("{}", arguments["json"].as<bool>() ? device_calibration_json(fit) : device_calibration_text(fit));

@@ -3,39 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <filesystem>
 #include <map>
-#include <thread>
+
+#include "tools/validate/parallel.hpp"
 
 namespace weft {
 namespace {
 
-// In the order of the sources. Threads take turns; the first error by source is thrown.
+enum class Predicted : std::uint8_t { fitted, all };
+
+bool is_fitted(const DeviceFitSource& source) {
+    return std::ranges::any_of(source.rows, [](const DeviceFitRow& row) { return !row.is_held; });
+}
+
+// In the order of the sources; nothing for those that are not asked for.
 std::vector<std::vector<double>> predict_all(const Device& device, const std::vector<DeviceFitSource>& sources,
-                                             unsigned threads) {
+                                             Predicted which, unsigned threads) {
     std::vector<std::vector<double>> values(sources.size());
-    std::vector<std::exception_ptr> errors(sources.size());
-    std::atomic<std::size_t> turn{0};
-    const auto work = [&] {
-        for (std::size_t i = turn++; i < sources.size(); i = turn++) {
-            try {
-                values[i] = sources[i].predict(device);
-            } catch (...) {
-                errors[i] = std::current_exception();
-            }
-        }
+    const auto predict = [&](std::size_t i) {
+        if (which == Predicted::all || is_fitted(sources[i])) values[i] = sources[i].predict(device);
     };
-    {
-        std::vector<std::jthread> helpers;
-        for (std::size_t t = 1; t < std::min<std::size_t>(threads, sources.size()); ++t) helpers.emplace_back(work);
-        work();
-    }
-    for (const std::exception_ptr& error : errors) {
-        if (error) std::rethrow_exception(error);
-    }
+    for_each_in_parallel(sources.size(), threads, predict, {});
     return values;
 }
 
@@ -83,12 +73,13 @@ DeviceFit fit_device(const Device& device, std::vector<DeviceConstant> constants
         result.before.push_back(start);
         parameters.push_back({start, std::min(c.least, start), std::max(c.most, start), c.scale});
     }
-    const auto predicted = [&](std::span<const double> values) {
-        return predict_all(with_constants(device, constants, values), sources, threads);
+    const auto predicted = [&](std::span<const double> values, Predicted which) {
+        return predict_all(with_constants(device, constants, values), sources, which, threads);
     };
-    result.fit = fit_least_squares(
-        parameters, [&](std::span<const double> values) { return residuals(sources, predicted(values)); });
-    const auto before = predicted(result.before), after = predicted(result.fit.values);
+    result.fit = fit_least_squares(parameters, [&](std::span<const double> values) {
+        return residuals(sources, predicted(values, Predicted::fitted));
+    });
+    const auto before = predicted(result.before, Predicted::all), after = predicted(result.fit.values, Predicted::all);
     for (std::size_t s = 0; s < sources.size(); ++s) {
         for (std::size_t i = 0; i < sources[s].rows.size(); ++i) {
             result.rows.push_back(sources[s].rows[i]);

@@ -26,6 +26,7 @@ void options(po::options_description& options, po::positional_options_descriptio
                           "output of nccl-tests, rccl-tests or OSU, or CSV; of tools/measure/kernels.py")(
         "machine", text("MACHINE"), "fit a library of this shipped machine, or machine file")(
         "device", text("DEVICE"), "fit this shipped device, or device file, to measured kernels")(
+        "set", words("S"), "of a device: fit the rows marked fit of this validation set, too (may be repeated)")(
         "library", text("L"), "a library of the machine file (default: its first)")(
         "fit", text("LIST")->default_value("launch,step,efficiency"),
         "what is fitted of a library: launch, step, efficiency, rate (of protocols that have a limit); of a device: "
@@ -75,6 +76,7 @@ std::string given(const po::variables_map& arguments, const char* name) {
 
 Exit calibrate_library(const po::variables_map& arguments) {
     if (arguments.count("table") == 0) throw po::required_option("table");
+    if (arguments.count("set") > 0) throw po::error("--set: validation sets fit a --device");
     const std::string machine_name = given(arguments, "machine");
     const Machine machine = Machine::load(machine_name);
     const Library& library = library_named(machine.info(), given(arguments, "library"));
