@@ -148,6 +148,17 @@ void add_share(LaneTime& sum, const LaneTime& time, double share) {
     sum.calls += time.calls * share;
 }
 
+Seconds interference_of(const Program& program, const Timeline& timeline, const RankClass& rank_class) {
+    std::int64_t ticks = 0;
+    for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
+        const Op& op = program.ops[OpId{i}];
+        if (op.kind != OpKind::compute || op.lane != program.contended) continue;
+        const Span& span = timeline.spans[OpId{i}];
+        ticks += span.end.femtoseconds - (span.begin + program.work[op.subject]).femtoseconds;
+    }
+    return since_start({ticks});
+}
+
 Breakdown break_down(const Program& program, const Timeline& timeline, const RankClass& rank_class, LaneId compute,
                      const Table<LaneId, std::uint32_t>& place, const CallKinds& kinds) {
     Table<LaneId, LaneTime> times(program.lanes.size());
@@ -172,7 +183,7 @@ Breakdown break_down(const Program& program, const Timeline& timeline, const Ran
         calls[kind].messages += program.communications[program.exchanges[ExchangeId(op.subject)].communication].message;
     }
     Breakdown result = sweep.run(timeline.end, place);
-    result.interference = since_start({interference});
+    result.interference = interference_of(program, timeline, rank_class);
     for (LaneId lane{}; lane != times.end_id(); lane = next(lane)) {
         times[lane].exposed = result.lanes[lane].exposed;
     }

@@ -38,6 +38,7 @@ struct Breakdown {
     Seconds idle{};  // neither computing nor in transfer: bubbles and waiting
     Table<LaneId, LaneTime> lanes;
     std::vector<CallTime> calls;  // the lanes' times by kind of call; sorted by lane, operation and group size
+    Seconds interference{};       // of busy, by how much communication made it longer (Program::interference)
 
     Seconds exposed() const;
 };

@@ -24,7 +24,9 @@ class ContendedWork {
     explicit ContendedWork(const Program& program);
 
     bool is_needed() const { return factor_ > 1.0; }
+    bool concerns(const Op& compute) const { return is_needed() && compute.lane == program_.contended; }
 
+    // An op that it concerns begins. One at a time of a class: its lane holds back the next.
     void start(Instant now, OpId compute);
     // An exchange in which `party` takes part begins to move, or is over.
     void begin_transfer(OpId party);
@@ -34,39 +36,35 @@ class ContendedWork {
     // effect, in whatever order.
     void settle(Instant now);
     // When the next op is over; Instant::never() if none is under way.
-    Instant next() const { return heap_.empty() ? Instant::never() : slots_[heap_.front()].end; }
+    Instant next() const { return heap_.empty() ? Instant::never() : work_[heap_.front()].end; }
     // Takes it out. There must be one.
     OpId pop();
 
   private:
     static constexpr std::size_t outside = ~std::size_t{0};
 
-    // A lane of a class: at most one op at a time.
-    struct Slot {
+    // Of a rank class.
+    struct Work {
         OpId op{};
-        std::int64_t work = 0, clean = 0, contended = 0;  // ticks
-        Instant since;                                    // of the last settling
+        std::int64_t ticks = 0, clean = 0, contended = 0;
+        Instant since;  // of the last settling
         Instant end;
         std::size_t place = outside;  // in heap_
-    };
-    struct Class {
         std::uint32_t transfers = 0;
         bool is_slow = false;     // since the last settling
         bool is_changed = false;  // listed in changed_
     };
 
     void mark(std::uint32_t rank_class);
-    void settle(Slot& slot, Instant now, bool was_slow, bool is_slow) const;
-    void place(std::uint32_t slot);
+    void settle(Work& work, Instant now) const;
+    void place(std::uint32_t rank_class);
 
     const Program& program_;
     double factor_;
-    std::size_t lanes_;
     Table<OpId, std::uint32_t> class_of_;
-    std::vector<Class> classes_;
-    std::vector<Slot> slots_;  // class by class
-    std::vector<std::uint32_t> changed_;
-    std::vector<std::uint32_t> heap_;  // slots with work under way, earliest end first
+    std::vector<Work> work_;              // by class
+    std::vector<std::uint32_t> changed_;  // classes
+    std::vector<std::uint32_t> heap_;     // classes with work under way, earliest end first
 };
 
 }  // namespace weft

@@ -164,7 +164,7 @@ void Engine<N>::post(OpId id) {
     switch (op.kind) {
         case OpKind::compute:
             span.begin = now_;
-            if (contended_.is_needed()) return contended_.start(now_, id);
+            if (contended_.concerns(op)) return contended_.start(now_, id);
             events_.schedule(now_ + program_.work[op.subject], EventKind::work_over, static_cast<std::uint32_t>(id));
             return;
         case OpKind::exchange:

@@ -72,7 +72,10 @@ struct Program {
     Table<CommunicationId, Communication> communications;
     Table<ExchangeId, Exchange> exchanges;
     Table<PatternId, Pattern> patterns;
-    double interference = 1.0;  // how much longer the compute ops of a class take while it has an exchange in transfer
+    // How much longer the compute ops of a class on lane `contended` take while it has an exchange in transfer. Those
+    // of other lanes (the host's, say) do not share the device with it.
+    double interference = 1.0;
+    LaneId contended{};
 
     std::span<const OpId> successors_of(OpId op) const {
         const auto i = index(op);

@@ -75,10 +75,10 @@ TEST(kernel_time, of_attention_in_triton_follows_its_own_curve) {
     Device device = toy();
     device.attention_triton = {.forward = 0.25, .backward = 0.5};
     device.peak_half = {40.0};
-    Kernel core{
-        .name = "core", .kind = KernelKind::attention_triton, .n = 8, .k = 8, .flops = {1000.0}, .bytes = {1.0}};
+    Kernel core{.name = "core", .kind = KernelKind::attention, .n = 8, .k = 8, .flops = {1000.0}, .bytes = {1.0}};
+    core.core = AttentionCore::triton;
     EXPECT_DOUBLE_EQ(kernel_time(device, Precision::bf16, core).value, 3 + 1000 / 10.0);
-    core.kind = KernelKind::attention_triton_backward;
+    core.kind = KernelKind::attention_backward;
     EXPECT_DOUBLE_EQ(kernel_time(device, Precision::bf16, core).value, 3 + 1000 / 20.0);
 }
 

@@ -88,6 +88,17 @@ TEST(interference, other_ranks_do_not_slow_down) {
     EXPECT_EQ(simulate_flow(with(script.finish(), 2.0), {10}).spans[work].end, at(3));
 }
 
+TEST(interference, work_beside_the_device_does_not_slow_down) {
+    Script script;
+    script.begin("all");
+    const PatternId link = script.builder.pattern(path({0}));
+    script.take_part(script.exchange({link, {}, {100}}));
+    const OpId host = script.work({3}, {}, toy::data_lane), device = script.work({3});
+    const Timeline timeline = simulate_flow(with(script.finish(), 2.0), {10});
+    EXPECT_EQ(timeline.spans[host].end, at(3));
+    EXPECT_EQ(timeline.spans[device].end, at(6));
+}
+
 TEST(interference, what_takes_no_time_leaves_no_trace) {
     Script script;
     const PatternId link = script.builder.pattern(path({0}));
