@@ -42,7 +42,7 @@ std::string table_of(const Device& device) {
         add({.kind = MeasuredKernel::memory, .kernel = measured_pass({bytes})}, fmt::format(",,,,,,,,{}", bytes));
     }
     add({.kind = MeasuredKernel::launch, .kernel = measured_pass({8})}, ",,,,,,,,8");
-    add({.kind = MeasuredKernel::host, .kernel = {}}, ",,,,,,,,");
+    if (device.host_launch > Seconds{}) add({.kind = MeasuredKernel::host, .kernel = {}}, ",,,,,,,,");
     add({.kind = MeasuredKernel::contended, .kernel = {}}, ",,,,,,,,", 1e-3);
     return csv;
 }
