@@ -165,14 +165,10 @@ Breakdown break_down(const Program& program, const Timeline& timeline, const Ran
     std::vector<CallTime> calls = kinds.kinds();
     Sweep sweep(program.lanes.size() + 1, calls.size());
     const auto beside = static_cast<std::uint32_t>(program.lanes.size());  // after all lanes
-    std::int64_t interference = 0;
     for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
         const Op& op = program.ops[OpId{i}];
         const Span& span = timeline.spans[OpId{i}];
         if (op.kind == OpKind::compute) sweep.add(op.lane == compute ? 0 : beside, span);
-        if (op.kind == OpKind::compute && op.lane == compute) {
-            interference += span.end.femtoseconds - (span.begin + program.work[op.subject]).femtoseconds;
-        }
         if (op.kind != OpKind::exchange) continue;
         const LaneId lane = lane_of(program, op, compute);
         WEFT_CHECK(lane != compute, "a communication needs a lane of its own");

@@ -33,8 +33,6 @@ struct CallTime {
 // busy + sum of exposed + idle is the length of the run.
 struct Breakdown {
     Seconds busy{};  // ops of kind compute on the compute lane; on another (the host's) where nothing else goes on
-    // Of busy, by how much communication beside it made it longer (Program::interference).
-    Seconds interference{};
     Seconds idle{};  // neither computing nor in transfer: bubbles and waiting
     Table<LaneId, LaneTime> lanes;
     std::vector<CallTime> calls;  // the lanes' times by kind of call; sorted by lane, operation and group size
