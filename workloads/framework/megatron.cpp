@@ -112,8 +112,24 @@ std::vector<Call> expert_counts(const Job& job) {
              .type = "int64"}};
 }
 
+// The stages of Megatron-LM before 2023 send a tensor rank's share of what all of them hold and gather it on the other
+// side (Narayanan et al. 2104.04473, section 4.1).
+bool scatters_boundaries(const Job& job) {
+    return job.layout.tensor > 1 && job.sequence_parallel == SequenceParallel::off &&
+           job.megatron.overlap_pipeline == Setting::off;
+}
+
+std::vector<Call> gather_received_activation(const Job& job) {
+    if (!scatters_boundaries(job)) return {};
+    return {gather_hidden(job, "all-gather activation")};
+}
+std::vector<Call> gather_before_backward(const Job& job) {
+    if (!scatters_boundaries(job)) return {};
+    return {gather_hidden(job, "all-gather gradient")};
+}
+
 Bytes boundary_bytes(const Job& job) {
-    const bool own_share = job.sequence_parallel == SequenceParallel::on;
+    const bool own_share = job.sequence_parallel == SequenceParallel::on || scatters_boundaries(job);
     return hidden_state(job) / (own_share ? job.layout.tensor : 1);
 }
 
@@ -166,8 +182,8 @@ const Framework megatron{
     .shapes = no_calls,
     .activation = activation,
     .gradient = gradient,
-    .gather_received_activation = no_calls,
-    .gather_before_backward = no_calls,
+    .gather_received_activation = gather_received_activation,
+    .gather_before_backward = gather_before_backward,
     .step_end = no_stage_calls,
     .data_parallel = data_parallel,
     .shares = shares,
