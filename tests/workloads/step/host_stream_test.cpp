@@ -7,13 +7,13 @@
 namespace weft {
 namespace {
 
-struct Run {
+struct Outcome {
     Plan plan;
     double step = 0, compute = 0;
     std::size_t ops = 0;
 };
 
-Run run(const std::vector<std::string>& settings, Seconds host_launch) {
+Outcome run(const std::vector<std::string>& settings, Seconds host_launch) {
     Study study = test::small_study(settings);
     study.device.host_launch = host_launch;
     Plan plan = make_plan(study);
@@ -35,7 +35,7 @@ double kernels_of_a_layer(const Plan& plan) {
 // after the last of which the device only has the tail of a pass, the embedding and the optimizer to do.
 TEST(host_stream, sets_the_pace_of_a_step_that_it_binds) {
     const Seconds launch{1e-3};
-    const Run slow = run(alone, launch);
+    const Outcome slow = run(alone, launch);
     ASSERT_TRUE(slow.plan.host_bound);
     const double launches = 4 * 8 * kernels_of_a_layer(slow.plan);
     const double tensors = slow.plan.stages.front().optimizer.value;  // a launch per tensor
@@ -46,19 +46,19 @@ TEST(host_stream, sets_the_pace_of_a_step_that_it_binds) {
 TEST(host_stream, launches_recomputation_again) {
     std::vector<std::string> full = alone;
     full.emplace_back("recompute=full");
-    const Run once = run(alone, {1e-3}), twice = run(full, {1e-3});
+    const Outcome once = run(alone, {1e-3}), twice = run(full, {1e-3});
     EXPECT_NEAR(twice.step - once.step, 4 * 8 * once.plan.costs.layers[0].launches.forward * 1e-3, 0.01 * once.step);
 }
 
 TEST(host_stream, counts_as_computing_where_nothing_communicates) {
-    const Run slow = run(alone, {1e-3});
+    const Outcome slow = run(alone, {1e-3});
     EXPECT_NEAR(slow.compute, slow.step, 1e-9);
 }
 
 TEST(host_stream, is_not_written_where_the_device_is_slower) {
     const std::vector<std::string> large{"machine=dgx-a100", "model.hidden=8192", "model.heads=64", "batch.micro=4",
                                          "batch.sequence=2048"};
-    const Run none = run(large, {}), fast = run(large, {1e-6});
+    const Outcome none = run(large, {}), fast = run(large, {1e-6});
     EXPECT_FALSE(fast.plan.host_bound);
     EXPECT_EQ(fast.ops, none.ops);
     EXPECT_EQ(fast.step, none.step);
@@ -66,7 +66,7 @@ TEST(host_stream, is_not_written_where_the_device_is_slower) {
 
 // Written but idle: a launch that is faster than every pass changes nothing.
 TEST(host_stream, changes_nothing_where_it_keeps_ahead) {
-    const Run none = run(alone, {});
+    const Outcome none = run(alone, {});
     const LayerCosts& layer = none.plan.costs.layers[0];
     Seconds forward, backward;
     for (const PieceCost& piece : layer.pieces) {
@@ -75,7 +75,7 @@ TEST(host_stream, changes_nothing_where_it_keeps_ahead) {
     }
     const Launches& n = layer.launches;
     const double least = std::min(forward.value / n.forward, backward.value / (n.input_backward + n.weight_backward));
-    const Run ahead = run(alone, {0.9 * least});
+    const Outcome ahead = run(alone, {0.9 * least});
     EXPECT_TRUE(ahead.plan.host_bound);
     EXPECT_GT(ahead.ops, none.ops);
     EXPECT_EQ(ahead.step, none.step);
@@ -84,7 +84,7 @@ TEST(host_stream, changes_nothing_where_it_keeps_ahead) {
 TEST(host_stream, never_makes_a_step_faster) {
     double before = 0;
     for (const double launch : {0.0, 5e-6, 2e-5, 5e-5, 2e-4}) {
-        const Run now = run({"machine=dgx-a100", "batch.global=16"}, {launch});
+        const Outcome now = run({"machine=dgx-a100", "batch.global=16"}, {launch});
         EXPECT_GE(now.step, before);
         before = now.step;
     }
