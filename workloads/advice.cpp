@@ -73,6 +73,9 @@ struct Tried {
     MemoryAdvice advice;
 };
 
+// What saves less than a hundredth is not worth a line.
+constexpr double worth_while = 0.99;
+
 // Every single change of `study` that is possible and helps, after `before` had been made.
 std::vector<Tried> tried(const Study& study, const MemoryAdvice& before) {
     std::vector<Tried> list;
@@ -81,7 +84,7 @@ std::vector<Tried> tried(const Study& study, const MemoryAdvice& before) {
         change.apply(changed.job);
         if (!possible(changed)) continue;
         const Plan plan = make_plan(changed);
-        if (peak(plan) >= before.peak) continue;
+        if (peak(plan) > before.peak * worth_while) continue;
         MemoryAdvice advice = before;
         advice.changes.push_back(change.text);
         advice.saved += before.peak - peak(plan);

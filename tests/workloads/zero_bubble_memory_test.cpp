@@ -38,7 +38,7 @@ TEST_P(zero_bubble_peak, is_predicted) {
     const double predicted = plan.stages.at(1).memory.allocated().value / 1e9;
     fmt::print("{} layers, {}: published {} GB, predicted {:.1f} GB\n", row.layers, row.schedule, row.gigabytes,
                predicted);
-    EXPECT_NEAR(predicted / row.gigabytes, 1.0, 0.1);
+    EXPECT_NEAR(predicted / row.gigabytes, 1.0, 0.05);
 }
 
 INSTANTIATE_TEST_SUITE_P(tables, zero_bubble_peak, ::testing::ValuesIn(published));

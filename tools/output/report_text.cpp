@@ -139,9 +139,9 @@ std::string memory_text(const Plan& plan) {
 std::string advice_text(const Plan& plan, const std::vector<MemoryAdvice>& advice) {
     const MemoryUse& use = plan.stages[plan.fullest_stage()].memory;
     const LargestPart largest = largest_part(use);
-    std::string out = fmt::format("  {} are {} of stage {}: {}\n", largest.name, percent(largest.bytes / use.total()),
-                                  plan.fullest_stage(), to_text(largest.bytes));
-    if (advice.empty()) return out + "  no single change of the layout would need less\n";
+    std::string out = fmt::format("  largest part of stage {}: {}, {} ({})\n", plan.fullest_stage(), largest.name,
+                                  to_text(largest.bytes), percent(largest.bytes / use.total()));
+    if (advice.empty()) return out + "  no single change would need less\n";
     for (const MemoryAdvice& each : advice) {
         out += fmt::format("  {} would save {}: {}, {}\n", fmt::join(each.changes, " "), to_text(each.saved),
                            to_text(each.peak), each.fits ? "fits" : "not enough");

@@ -22,7 +22,8 @@ TEST_P(published_model, has_the_published_parameters) {
     EXPECT_EQ(parameters(model), std::stoull(GetParam().text("parameters")));
     const double active = GetParam().number("active_billions");
     const double ours = static_cast<double>(active_parameters(model)) / 1e9;
-    EXPECT_NEAR(ours, active == 0 ? static_cast<double>(parameters(model)) / 1e9 : active, active == 0 ? 0.0 : 0.5);
+    EXPECT_NEAR(ours, active == 0 ? static_cast<double>(parameters(model)) / 1e9 : active,
+                active == 0 ? 0.0 : 0.6);  // rounded or cut
 }
 
 INSTANTIATE_TEST_SUITE_P(models, published_model, ::testing::ValuesIn(testing::read_table("published_parameters.csv")),
