@@ -118,7 +118,7 @@ std::vector<MemoryAdvice> memory_advice(const Study& study) {
     std::vector<Tried> singles = tried(study, unchanged);
     std::vector<MemoryAdvice> advice;
     for (const Tried& single : singles) advice.push_back(single.advice);
-    std::ranges::stable_partition(advice, [](const MemoryAdvice& a) { return a.fits; });
+    std::stable_partition(advice.begin(), advice.end(), [](const MemoryAdvice& a) { return a.fits; });
     if (!advice.empty() && advice.front().fits) return advice;
     std::ranges::stable_sort(advice, {}, [](const MemoryAdvice& a) { return a.peak.value; });
     if (auto combined = combination(std::move(singles))) advice.insert(advice.begin(), *combined);

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-constexpr double MiB = 1 << 20, GiB = 1 << 30;
+constexpr double MiB = 1 << 20;
 
 // Transformer Engine's placeholders of weight gradients: one per shape, in working precision. h = 1024, tensor 2:
 // QKV 3 h h / 2, projection h h / 2, and the MLP's two maps 4 h h / 2 each.
