@@ -114,6 +114,7 @@ Exit run(const po::variables_map& arguments) {
         if (arguments["rows"].as<bool>()) fmt::print("{}\n", validation_rows_text(validation));
         fmt::print("{}", validation_text(validation, arguments["rows"].as<bool>() ? 0 : worst_shown));
     }
+    std::fflush(stdout);  // before what follows on a shared terminal
     fmt::print(stderr, "{}", broken_bounds_text(validation));
     return validation.card.passed() ? Exit::ok : Exit::mismatch;
 }

@@ -13,8 +13,9 @@
 namespace weft {
 namespace {
 
-constexpr double width = 430, height = 410, left = 76, top = 12, side = 340;
+constexpr double width = 450, height = 410, left = 76, top = 12, side = 340;
 constexpr double band = 0.1;
+constexpr std::size_t most_labels = 6;  // that stand side by side
 
 bool drawn(const ScatterPoint& point) {
     return std::isfinite(point.measured) && std::isfinite(point.predicted) && point.measured > 0 && point.predicted > 0;
@@ -53,16 +54,19 @@ class ScatterPicture {
     void lines() {
         const double low = axis_.ticks().front().value, high = axis_.ticks().back().value;
         add(R"(<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>)", left, top, side, side);
-        add(R"(<path class="band" d="M{:.1f} {:.1f}L{:.1f} {:.1f}V{:.1f}H{:.1f}L{:.1f} {:.1f}V{:.1f}Z"/>)", x(low),
-            y(low * (1 + band)), x(high / (1 + band)), y(high), y(high), x(high), x(high), y(high * (1 - band)),
-            y(low));
+        add(R"(<path class="band" d="M{:.1f} {:.1f}L{:.1f} {:.1f}H{:.1f}V{:.1f}L{:.1f} {:.1f}H{:.1f}Z"/>)", x(low),
+            y(low * (1 + band)), x(high / (1 + band)), y(high), x(high), y(high * (1 - band)), x(low / (1 - band)),
+            y(low), x(low));
         add(R"(<path class="identity" d="M{:.1f} {:.1f}L{:.1f} {:.1f}"/>)", x(low), y(low), x(high), y(high));
     }
 
     void ticks() {
-        for (const ChartTick& tick : axis_.ticks()) {
+        const std::size_t ticks = axis_.ticks().size(), every = ticks / most_labels + 1;
+        for (std::size_t i = 0; i < ticks; ++i) {
+            const ChartTick& tick = axis_.ticks()[i];
             add(R"(<path class="grid" d="M{:.1f} {}v{}M{} {:.1f}h{}"/>)", x(tick.value), top, side, left, y(tick.value),
                 side);
+            if (i % every != 0) continue;
             add(R"(<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)", x(tick.value), top + side + 18,
                 tick.label);
             add(R"(<text x="{}" y="{:.1f}" text-anchor="end">{}</text>)", left - 8, y(tick.value) + 4, tick.label);

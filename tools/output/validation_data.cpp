@@ -62,7 +62,7 @@ Json row_json(const Validation& v, const ValidatedRow& row) {
         json["predicted_tflops"] = row.predicted_tflops;
     }
     if (!source.note.empty()) json["note"] = source.note;
-    json["job"] = Json::parse(row_document(set, source).text());
+    json["job"] = Json::parse(row_job(set, source));
     return json;
 }
 

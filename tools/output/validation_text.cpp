@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/io/units.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/validate/quantity.hpp"
@@ -113,6 +115,12 @@ std::string validation_text(const Validation& validation, std::size_t worst) {
     if (validation.card.fit.rows > 0) {
         text += fmt::format("{}Rows that constants were fitted to:\n{}", text.empty() ? "" : "\n",
                             error_table(validation, RowUse::fit));
+    }
+    const auto misfits = std::ranges::count(validation.rows, false, &ValidatedRow::fits);
+    if (misfits > 0) {
+        text +=
+            fmt::format("\n{} of {} measurements are of runs that are predicted not to fit in memory (--json: fits)\n",
+                        misfits, validation.rows.size());
     }
     const std::vector<std::size_t> places = worst_rows(validation.sets, validation.rows, worst);
     if (places.empty()) return text;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/shipped.hpp"
 
 namespace weft {
 
@@ -24,8 +26,19 @@ Document row_document(const ValidationSet& set, const ValidationRow& row) {
     return document;
 }
 
+std::string row_job(const ValidationSet& set, const ValidationRow& row) {
+    auto job = nlohmann::ordered_json::parse(row_document(set, row).text());
+    for (const char* key : {"machine", "model"}) {
+        const auto named = job.find(key);
+        if (named == job.end() || !named->is_string() || !is_path(named->get<std::string>())) continue;
+        const std::filesystem::path folder = std::filesystem::absolute(set.path).parent_path();
+        *named = (folder / named->get<std::string>()).lexically_normal().string();
+    }
+    return job.dump();
+}
+
 std::string row_job_text(const ValidationSet& set, const ValidationRow& row) {
-    const std::string job = row_document(set, row).text();
+    const std::string job = row_job(set, row);
     std::string name = row.name;
     std::ranges::replace(name, '\n', ' ');
     return fmt::format("// {}: {}\n{}\n", set.name, name, nlohmann::ordered_json::parse(job).dump(2));

@@ -10,7 +10,10 @@ namespace weft {
 // that run through a value.
 Document row_document(const ValidationSet& set, const ValidationRow& row);
 
-// The same as text that `weft simulate` reads, with the row's name above it. Throws ConfigError as well.
+// The same as compact JSON that `weft simulate` reads from anywhere: relative paths of a machine or model are made
+// absolute. Throws ConfigError as well.
+std::string row_job(const ValidationSet& set, const ValidationRow& row);
+// The same on many lines, with the row's name above it.
 std::string row_job_text(const ValidationSet& set, const ValidationRow& row);
 
 // Mistakes in the jobs of a set's rows, told once each: those of a row's cells at its line of the table, those of

@@ -50,7 +50,7 @@ struct ValidatedRow {
 };
 
 struct ValidationOptions {
-    std::string filter;
+    std::string filter{};
     unsigned threads = 1;
     FlopConvention convention = FlopConvention::model;
     std::function<void(std::size_t done, std::size_t cases)> progress{};  // called from any thread, one at a time

@@ -57,31 +57,30 @@ TEST(validation_run, filters_by_name) {
     EXPECT_TRUE(run_validation({&set, 1}, {.filter = "nothing"}).empty());
 }
 
-TEST(validation_run, does_not_know_a_row) {
-    const ValidationSet set = small_set();
-    rc::prop("names, order, measurements and marks do not matter", [&set] {
-        std::vector<std::size_t> order(set.rows.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        for (std::size_t i = order.size(); i > 1; --i)
-            std::swap(order[i - 1], order[*rc::gen::inRange<std::size_t>(0, i)]);
-        ValidationSet shuffled = set;
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            shuffled.rows[i] = set.rows[order[i]];
-            shuffled.rows[i].name = *rc::gen::string<std::string>() + std::to_string(i);
-            shuffled.rows[i].use = *rc::gen::element(RowUse::fit, RowUse::predict);
-            for (Measured& one : shuffled.rows[i].measured) one.value *= *rc::gen::inRange(1, 9);
-        }
-        shuffled.name = *rc::gen::string<std::string>();
-        const std::vector<ValidatedRow> before = run_validation({&set, 1}), after = run_validation({&shuffled, 1});
-        RC_ASSERT(before.size() == after.size());
-        for (const ValidatedRow& row : after) {
-            const auto same = std::ranges::find_if(before, [&](const ValidatedRow& other) {
-                return other.row == order[row.row] && other.quantity == row.quantity;
-            });
-            RC_ASSERT(same != before.end());
-            RC_ASSERT(same->predicted == row.predicted);
-        }
-    });
+// Names, order, measurements and marks do not matter.
+RC_GTEST_PROP(validation_run, does_not_know_a_row, ()) {
+    static const ValidationSet set = small_set();
+    static const std::vector<ValidatedRow> before = run_validation({&set, 1});
+    std::vector<std::size_t> order(set.rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[*rc::gen::inRange<std::size_t>(0, i)]);
+    ValidationSet shuffled = set;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        shuffled.rows[i] = set.rows[order[i]];
+        shuffled.rows[i].name = *rc::gen::string<std::string>() + std::to_string(i);
+        shuffled.rows[i].use = *rc::gen::element(RowUse::fit, RowUse::predict);
+        for (Measured& one : shuffled.rows[i].measured) one.value *= *rc::gen::inRange(1, 9);
+    }
+    shuffled.name = *rc::gen::string<std::string>();
+    const std::vector<ValidatedRow> after = run_validation({&shuffled, 1});
+    RC_ASSERT(before.size() == after.size());
+    for (const ValidatedRow& row : after) {
+        const auto same = std::ranges::find_if(before, [&](const ValidatedRow& other) {
+            return other.row == order[row.row] && other.quantity == row.quantity;
+        });
+        RC_ASSERT(same != before.end());
+        RC_ASSERT(same->predicted == row.predicted);
+    }
 }
 
 TEST(validation_run, tells_what_a_step_does_not_have) {

@@ -67,6 +67,15 @@ TEST_F(scorecard, judges_bounds_by_the_predicted_rows_alone) {
     EXPECT_FALSE(score.passed());
 }
 
+TEST_F(scorecard, judges_residual_bounds_by_the_fitted_rows) {
+    sets_[0].residual_bounds.largest = 1.9;
+    const SetScore score = make_scorecard(sets_, rows_, Coverage::whole).sets[0];
+    ASSERT_EQ(score.bounds.size(), 1U);
+    EXPECT_EQ(score.bounds[0].use, RowUse::fit);
+    EXPECT_NEAR(score.bounds[0].actual, 2.0, 1e-12);
+    EXPECT_FALSE(score.passed());
+}
+
 TEST_F(scorecard, judges_nothing_by_some_of_the_rows) {
     sets_[0].bounds.largest = 0.01;
     EXPECT_TRUE(make_scorecard(sets_, rows_, Coverage::filtered).passed());
