@@ -30,14 +30,21 @@ class PassExtent {
 
 bool is_backward(std::string_view label) { return label.starts_with("backward") || label.starts_with("recompute"); }
 
-// What a layer itself does: neither the embedding, which has the place of the layer behind it, nor the optimizer.
+bool is_broadcast(const Program& program, const Op& op) {
+    const Exchange& exchange = program.exchanges[ExchangeId{op.subject}];
+    return program.communications[exchange.communication].op == Collective::broadcast;
+}
+
+// What a layer itself does: neither the optimizer, nor the embedding and the broadcasts of a batch, which have the
+// place of the layer behind them.
 bool belongs_to_layers(const Program& program, const Op& op) {
     const std::string_view label = program.labels[index(op.label)];
     if (label.find("embedding") != label.npos) return false;
     if (op.kind == OpKind::compute) return label.starts_with("forward") || is_backward(label);
     constexpr std::array inside{lanes::of(GroupKind::tensor), lanes::of(GroupKind::context),
                                 lanes::of(GroupKind::expert), lanes::of(GroupKind::expert_tensor)};
-    return op.kind == OpKind::exchange && std::ranges::find(inside, op.lane) != inside.end();
+    return op.kind == OpKind::exchange && std::ranges::find(inside, op.lane) != inside.end() &&
+           !is_broadcast(program, op);
 }
 
 // When the first micro-batch turns round: everything before is its forward pass.
