@@ -65,7 +65,8 @@ TEST(layer_forward, adds_both_residuals_at_once_where_they_are_parallel) {
     model.parallel_residual = true;
     model.positions = Positions::alibi;
     const LayerKernels layer = layer_forward(model, small);
-    EXPECT_THAT(names(layer.attention), ElementsAre("input norm", "qkv", "scores", "softmax", "context", "dense"));
+    EXPECT_THAT(names(layer.attention),
+                ElementsAre("input norm", "qkv", "alibi", "scores", "softmax", "context", "dense"));
     EXPECT_EQ(layer.mlp.back().bytes.value, 4.0 * 2 * 16 * 64 * 2);  // reads input, attention, MLP; writes the sum
 }
 
