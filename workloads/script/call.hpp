@@ -30,7 +30,7 @@ inline constexpr std::size_t group_kinds = 13;
 // Which library function the framework calls: DeepSpeed's logger sees only what goes through deepspeed.comm.
 enum class Through : std::uint8_t { torch, deepspeed };
 
-// Whether a call runs beside computation for as long as it takes, as a reduction under the backward pass does.
+// Whether a call is slowed by computation beside it (Library::rate_beside_computation).
 enum class Beside : std::uint8_t { nothing, computation };
 
 enum class Direction : std::uint8_t { none, send, receive };
