@@ -45,11 +45,13 @@ Program long_program(std::int64_t ops) {
     return builder.finish();
 }
 
-// Every round: the work, then classes / 2 flows that share one link.
-bool lengths_are_equal() {
+// Every round: the work, then classes / 2 flows that share one link. Nobody computes beside its own communication.
+bool lengths_are_equal(double interference) {
     constexpr std::int64_t ops = 32'000;
     const double expected = static_cast<double>(ops / classes / 2) * (work_seconds + classes / 2 * bytes / bandwidth);
-    const Timeline timeline = simulate(long_program(ops), fabric(), NetworkKind::flow);
+    Program program = long_program(ops);
+    program.interference = interference;
+    const Timeline timeline = simulate(program, fabric(), NetworkKind::flow);
     return std::abs(since_start(timeline.end).value - expected) <= 1e-9 * expected;
 }
 
@@ -67,6 +69,18 @@ void run(benchmark::State& state) {
 }
 BENCHMARK(run)->RangeMultiplier(32)->Range(2'048, 2'097'152)->Unit(benchmark::kMillisecond);
 
+// The same where communication may slow computation: what keeping count of it costs.
+void run_contended(benchmark::State& state) {
+    Program program = long_program(state.range(0));
+    program.interference = 1.2;
+    const Topology topology = fabric();
+    for (auto _ : state) benchmark::DoNotOptimize(simulate(program, topology, NetworkKind::flow));
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(run_contended)->Arg(32'768)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 
-int main(int argc, char** argv) { return weft::bench::prove_then_time(argc, argv, lengths_are_equal); }
+int main(int argc, char** argv) {
+    return weft::bench::prove_then_time(argc, argv, [] { return lengths_are_equal(1.0) && lengths_are_equal(1.2); });
+}
