@@ -37,7 +37,9 @@ struct MegatronSettings {
     // --no-gradient-accumulation-fusion and --no-overlap-p2p-communication switch them off (2021, 2022 and 2023).
     Setting overlap_input_reduction = Setting::on;  // of column-parallel maps, under the weights' gradient
     Setting fused_accumulation = Setting::on;       // products of weights' gradients add to the accumulated ones
-    Setting overlap_pipeline = Setting::on;         // interleaved: boundary tensors travel under computation
+    // Interleaved stages hand over under computation. Off also brings what went with it before 2023: tensor ranks send
+    // shares of boundary tensors and gather them on the other side.
+    Setting overlap_pipeline = Setting::on;
 };
 
 enum class Sharding : std::uint8_t { full, gradients, hybrid, hybrid_gradients };  // FSDP's ShardingStrategy

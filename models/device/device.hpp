@@ -30,19 +30,19 @@ struct Alignment {
     double share = 1.0;
 };
 
-// Efficiency of a gemm, of peak: plateau * alignment * share * q * part / (part + k_half), part = k / split, for the
-// tile and the split (1, 2, 4, 8; parts of least_part or more) where that is largest, with
+// Efficiency of a gemm, of peak: plateau * alignment * share * q * k / (k + split k_half + (split - 1) sums), for the
+// tile and the split (1, 2, 4, 8) where that is largest, with
 //   q = m n count split / (waves * compute_units * tile m * tile n),
 //       waves = ceil(count split ceil(m / tile m) ceil(n / tile n) / compute_units):
 //       every compute unit works on one tile at a time, so ragged edges and a last, partly filled wave are lost. A long
-//       k cut into parts fills more of the units where tiles are few (the gemm libraries' split-k);
+//       k cut into `split` parts fills more of the units where tiles are few (the gemm libraries' split-k);
+//   sums: what writing and reading a part's sums costs, as steps of k (device.cpp);
 //   k_half: the inner dimension at which filling and draining the pipeline costs as much as the product itself;
 //   alignment: the share of the least aligned of m, n and k.
 struct GemmCurve {
     double plateau = 1.0;
     double k_half = 0.0;
     double compute_units = 1;
-    static constexpr double least_part = 512;
     std::vector<Tile> tiles{Tile{}};
     std::vector<Alignment> alignments{};  // least multiple first; beyond the last, and where there is none: 1
 };

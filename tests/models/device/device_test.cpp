@@ -49,6 +49,14 @@ TEST(gemm_efficiency, takes_the_best_tile) {
     EXPECT_DOUBLE_EQ(gemm_efficiency(curve, product(10, 10, 1)), 0.5);  // four small ones, not one large of 1/4
 }
 
+// One tile on four units: alone a quarter of them works; cut in four, all do, for 3 * 600 steps of partial sums.
+TEST(gemm_efficiency, splits_a_long_inner_dimension_over_idle_units) {
+    const GemmCurve curve{.plateau = 1.0, .k_half = 0.0, .compute_units = 4, .tiles = {Tile{10, 10, 1.0}}};
+    EXPECT_DOUBLE_EQ(gemm_efficiency(curve, product(10, 10, 100)), 0.25);
+    EXPECT_DOUBLE_EQ(gemm_efficiency(curve, product(10, 10, 10000)), 10000.0 / (10000 + 3 * 600));
+    EXPECT_DOUBLE_EQ(gemm_efficiency(curve, product(20, 20, 10000)), 1.0);  // nothing idle, nothing split
+}
+
 TEST(kernel_time, is_a_launch_and_the_longer_of_computing_and_moving) {
     const Device device = toy();
     Kernel kernel = product(20, 20, 5);  // 4000 FLOPs at 40 FLOP/s
