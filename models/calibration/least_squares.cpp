@@ -17,7 +17,7 @@ using Vector = Eigen::VectorXd;
 constexpr double effect_that_counts = 1e-4;
 constexpr double independence = 1e-2;  // of a column from those before it, as a share of its length
 constexpr double difference = 1e-5;    // in scales
-constexpr int most_rounds = 100;
+constexpr int most_rounds = 50;
 
 double rms(const Vector& r) { return r.size() == 0 ? 0.0 : std::sqrt(r.squaredNorm() / static_cast<double>(r.size())); }
 
@@ -136,7 +136,7 @@ bool Fitter::improve() {
         x_ = std::move(x);
         r_ = std::move(r);
         damping_ = std::max(damping_ / 9.0, 1e-12);
-        return gain > 1e-12;
+        return gain > 1e-6 || (gain > 1e-12 && d.lpNorm<Eigen::Infinity>() > 1e-5);
     }
     return false;
 }
