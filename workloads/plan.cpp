@@ -22,8 +22,9 @@ void accumulate(const Job& job, std::vector<Kernel>& weight_backward) {
     for (std::size_t i = 0; i < weight_backward.size(); ++i) {
         const Kernel& gemm = weight_backward[i];
         if (gemm.kind != KernelKind::gemm) continue;
-        weight_backward.insert(weight_backward.begin() + static_cast<std::ptrdiff_t>(++i),
-                               {.name = "gradient accumulation", .bytes = moved * (gemm.m * gemm.n * gemm.count)});
+        weight_backward.insert(
+            weight_backward.begin() + static_cast<std::ptrdiff_t>(++i),
+            {.name = "gradient accumulation", .flops = {}, .bytes = moved * (gemm.m * gemm.n * gemm.count)});
     }
 }
 
