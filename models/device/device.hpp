@@ -71,8 +71,8 @@ struct Device {
     AttentionCurve attention;
     AttentionCurve attention_cudnn;   // of AttentionCore::cudnn
     AttentionCurve attention_triton;  // of AttentionCore::triton
-    Seconds kernel_launch;           // from the end of a kernel to the start of the next, when the host is ahead
-    Seconds host_launch;             // of the host, per kernel: a stream of shorter kernels goes at the host's pace
+    Seconds kernel_launch;            // from the end of a kernel to the start of the next, when the host is ahead
+    Seconds host_launch;              // of the host, per kernel: a stream of shorter kernels goes at the host's pace
     // How much longer computation takes while its device communicates; 1: not at all.
     double interference = 1.0;
     GemmCurve gemm;

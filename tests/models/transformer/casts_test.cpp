@@ -125,7 +125,8 @@ TEST(casts, leave_large_layers_faster_in_fp8_by_less_than_the_peaks_are) {
 TEST(casts, never_take_products_above_the_peak) {
     EXPECT_TRUE(rc::check([] {
         const Device device = load_device("h100");
-        Kernel gemm{.kind = KernelKind::gemm, .parameters = true};
+        Kernel gemm;
+        gemm.kind = KernelKind::gemm, gemm.parameters = true;
         gemm.m = *rc::gen::inRange(1, 100000), gemm.n = *rc::gen::inRange(1, 100000);
         gemm.k = *rc::gen::inRange(1, 100000);
         gemm.flops = {2 * gemm.m * gemm.n * gemm.k};

@@ -50,9 +50,12 @@ void check(const Point& point) {
                     report.metric("step.bubble_s") + report.metric("step.imbalance_s"),
                 flow, 1e-9 * flow)
         << text(point);
-    const double free = step(study, NetworkKind::free), ideal = step(study, NetworkKind::ideal);
+    // Where communication slows computation, a later transfer may come at a better moment: no rule holds.
+    Study apart = study;
+    apart.device.interference = 1.0;
+    const double free = step(apart, NetworkKind::free), ideal = step(apart, NetworkKind::ideal);
     EXPECT_LE(free, ideal * (1 + 1e-12)) << text(point);
-    EXPECT_LE(ideal, flow * (1 + 1e-12)) << text(point);
+    EXPECT_LE(ideal, step(apart, NetworkKind::flow) * (1 + 1e-12)) << text(point);
 }
 
 using Case = std::tuple<std::string, std::string, std::string>;  // machine, framework, schedule
