@@ -59,8 +59,12 @@ std::uint64_t Job::embedding_matrix() const {
 }
 
 std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
-    const auto deal = layout.split == StageSplit::even ? even_split : framework->split;
-    return deal(model.layers, model_parts(), why);
+    switch (layout.split) {
+        case StageSplit::even: return even_split(model.layers, model_parts(), why);
+        case StageSplit::ends: return ends_split(model.layers, model_parts(), why);
+        case StageSplit::framework: break;
+    }
+    return framework->split(model.layers, model_parts(), why);
 }
 
 static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {

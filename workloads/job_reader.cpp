@@ -108,8 +108,10 @@ ReadLayout read_layout(Field& root) {
     read.data_given = field.has("data");
     read.layout.data = read_axis(field, "data");
     read.layout.order = read_order(field);
-    read.layout.split =
-        field.choice("split", {"framework", "even"}, "framework") == "even" ? StageSplit::even : StageSplit::framework;
+    const std::string split = field.choice("split", {"framework", "even", "ends"}, "framework");
+    read.layout.split = split == "even"   ? StageSplit::even
+                        : split == "ends" ? StageSplit::ends
+                                          : StageSplit::framework;
     field.done();
     return read;
 }

@@ -66,4 +66,15 @@ std::vector<std::uint32_t> even_split(std::uint32_t layers, std::uint32_t stages
     return std::vector<std::uint32_t>(stages, layers / stages);
 }
 
+std::vector<std::uint32_t> ends_split(std::uint32_t layers, std::uint32_t stages, std::string& why) {
+    if ((layers + 2) % stages != 0) {
+        why = fmt::format("{} pipeline stages do not divide {} layers, embedding and output layer", stages, layers);
+        return {};
+    }
+    std::vector<std::uint32_t> split(stages, (layers + 2) / stages);
+    --split.front();
+    --split.back();
+    return split;
+}
+
 }  // namespace weft

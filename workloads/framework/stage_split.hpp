@@ -21,4 +21,9 @@ std::vector<std::uint32_t> neox_split(std::uint32_t layers, std::uint32_t stages
 // The same number of layers on every stage; empty, with the reason in `why`, where stages do not divide layers.
 std::vector<std::uint32_t> even_split(std::uint32_t layers, std::uint32_t stages, std::string& why);
 
+// Embedding and output layer count as a layer each, so the first and the last stage hold one fewer: Megatron's
+// --account-for-embedding-in-pipeline-split and --account-for-loss-in-pipeline-split, DeepSpeed's
+// `type:transformer|embedding`. Empty, with the reason in `why`, where stages do not divide layers + 2.
+std::vector<std::uint32_t> ends_split(std::uint32_t layers, std::uint32_t stages, std::string& why);
+
 }  // namespace weft

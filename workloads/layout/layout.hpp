@@ -14,6 +14,7 @@ namespace weft {
 enum class StageSplit : std::uint8_t {
     framework,  // by the framework's own rule
     even,       // the same number everywhere (Megatron-DeepSpeed's partition by `type:transformer`)
+    ends,       // one layer fewer on the first and on the last, for embedding and output layer
 };
 
 struct Layout {

@@ -50,5 +50,13 @@ TEST(stage_split, even_says_which_numbers_do_not_divide) {
     EXPECT_EQ(even_split(8, 4, why), (std::vector<std::uint32_t>{2, 2, 2, 2}));
 }
 
+TEST(stage_split, ends_leaves_room_for_embedding_and_output_layer) {
+    std::string why;
+    EXPECT_EQ(ends_split(22, 8, why), (std::vector<std::uint32_t>{2, 3, 3, 3, 3, 3, 3, 2}));
+    EXPECT_EQ(ends_split(3, 1, why), (std::vector<std::uint32_t>{3}));
+    EXPECT_TRUE(ends_split(8, 4, why).empty());
+    EXPECT_EQ(why, "4 pipeline stages do not divide 8 layers, embedding and output layer");
+}
+
 }  // namespace
 }  // namespace weft
