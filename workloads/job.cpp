@@ -60,9 +60,12 @@ std::uint64_t Job::embedding_matrix() const {
 
 std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
     switch (layout.split) {
-        case StageSplit::even: return even_split(model.layers, model_parts(), why);
-        case StageSplit::ends: return ends_split(model.layers, model_parts(), why);
-        case StageSplit::framework: break;
+        case StageSplit::even:
+            return even_split(model.layers, model_parts(), why);
+        case StageSplit::ends:
+            return ends_split(model.layers, model_parts(), why);
+        case StageSplit::framework:
+            break;
     }
     return framework->split(model.layers, model_parts(), why);
 }

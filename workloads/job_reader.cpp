@@ -109,9 +109,7 @@ ReadLayout read_layout(Field& root) {
     read.layout.data = read_axis(field, "data");
     read.layout.order = read_order(field);
     const std::string split = field.choice("split", {"framework", "even", "ends"}, "framework");
-    read.layout.split = split == "even"   ? StageSplit::even
-                        : split == "ends" ? StageSplit::ends
-                                          : StageSplit::framework;
+    read.layout.split = split == "even" ? StageSplit::even : split == "ends" ? StageSplit::ends : StageSplit::framework;
     field.done();
     return read;
 }

@@ -54,6 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Published{"aurora", 63744 * 2, "slingshot.nic", 200_GBps},  // ALCF: cards, of two stacks
                     Published{"el-capitan", 44544, "slingshot.nic", 100_GBps},  // TOP500, November 2024
                     Published{"leonardo", 3456 * 4, "infiniband.nic", 50_GBps},
+                    Published{"jean-zay", 416, "omni_path.nic", 50_GBps},        // bigscience, train/tr11-176B-ml
                     Published{"dgx-h100", 576 * 8, "infiniband.nic", 400_GBps},  // ml-engineering: 400 GB/s per node
                     Published{"gb200-nvl72", 8 * 72, "infiniband.nic", 3600_GBps},
                     Published{"vista", 600, "infiniband.nic", 50_GBps}, Published{"tpu-v4", 4096, "ici.port", 300_GBps},
