@@ -27,6 +27,25 @@ DeviceConstant launch(std::string name, std::function<double&(Device&)> at) {
             .at = std::move(at)};
 }
 
+// A device whose file has no plateaus for other kernels has those of `attention` there.
+bool has_own(const AttentionCurve& curve, const Device& device) {
+    return curve.forward != device.attention.forward || curve.backward != device.attention.backward;
+}
+
+void add_attention(const Device& device, std::vector<DeviceConstant>& constants) {
+    const auto add = [&](std::string name, std::function<double&(Device&)> at) {
+        constants.push_back(share(std::move(name), std::move(at)));
+        constants.back().is_asked_for = true;
+    };
+    if (has_own(device.attention_cudnn, device)) {
+        add("attention_cudnn_forward", [](Device& d) -> double& { return d.attention_cudnn.forward; });
+        add("attention_cudnn_backward", [](Device& d) -> double& { return d.attention_cudnn.backward; });
+    }
+    if (has_own(device.attention_triton, device)) {
+        add("attention_triton", [](Device& d) -> double& { return d.attention_triton.forward; });
+    }
+}
+
 void add_lists(const Device& device, std::vector<DeviceConstant>& constants) {
     for (std::size_t i = 0; i < device.gemm.alignments.size(); ++i) {
         constants.push_back(share(fmt::format("gemm_alignment[{}]", i),
@@ -65,14 +84,25 @@ std::vector<DeviceConstant> device_constants(const Device& device) {
         constants.push_back(share("gemm_eighth_plateau", [](Device& d) -> double& { return d.gemm_eighth.plateau; }));
         constants.push_back(half("gemm_eighth_k_half", 64, [](Device& d) -> double& { return d.gemm_eighth.k_half; }));
     }
+    add_attention(device, constants);
     add_lists(device, constants);
     return constants;
 }
 
-// What both curves of products share in the file, they share here.
+// What several curves share in the file, they share here.
 Device with_constants(Device device, const std::vector<DeviceConstant>& constants, std::span<const double> values) {
     WEFT_CHECK(values.size() == constants.size(), "one value per constant");
+    const bool has_cudnn = has_own(device.attention_cudnn, device),
+               has_triton = has_own(device.attention_triton, device);
     for (std::size_t i = 0; i < constants.size(); ++i) constants[i].at(device) = values[i];
+    if (!has_cudnn) device.attention_cudnn = device.attention;
+    device.attention_cudnn.keys_half = device.attention.keys_half;
+    device.attention_cudnn.head_half = device.attention.head_half;
+    if (has_triton) {
+        device.attention_triton.backward = device.attention_triton.forward;
+    } else {
+        device.attention_triton = device.attention;
+    }
     if (device.peak_eighth.value > 0.0) {
         device.gemm_eighth.tiles = device.gemm.tiles;
         device.gemm_eighth.alignments = device.gemm.alignments;

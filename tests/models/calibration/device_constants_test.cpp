@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 
 #include "models/calibration/kernel_measurement.hpp"
 
@@ -28,6 +30,17 @@ TEST(device_constants, of_every_shipped_device_are_within_their_bounds_and_can_b
             EXPECT_EQ(constants[i].value(changed), values[i]) << constants[i].name;
         }
         EXPECT_EQ(names.contains("gemm_eighth_plateau"), device.peak_eighth.value > 0.0) << name;
+    }
+}
+
+TEST(device_constants, kernels_of_attention_have_their_own_plateaus_where_the_file_does) {
+    const auto named = [](const std::vector<DeviceConstant>& constants, std::string_view name) {
+        return std::ranges::any_of(constants, [&](const DeviceConstant& c) { return c.name == name; });
+    };
+    const auto h100 = device_constants(load_device("h100")), mi300a = device_constants(load_device("mi300a"));
+    for (const char* name : {"attention_cudnn_forward", "attention_cudnn_backward", "attention_triton"}) {
+        EXPECT_TRUE(named(h100, name)) << name;
+        EXPECT_FALSE(named(mi300a, name)) << name;
     }
 }
 
