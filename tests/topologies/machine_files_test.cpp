@@ -56,6 +56,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Published{"leonardo", 3456 * 4, "infiniband.nic", 50_GBps},
                     Published{"jean-zay", 416, "omni_path.nic", 50_GBps},        // bigscience, train/tr11-176B-ml
                     Published{"dgx-h100", 576 * 8, "infiniband.nic", 400_GBps},  // ml-engineering: 400 GB/s per node
+                    Published{"meta-roce-h100", 24576, "ethernet.nic",
+                              400_GBps},  // Llama 3 (2407.21783): 8 pods of 3,072
                     Published{"gb200-nvl72", 8 * 72, "infiniband.nic", 3600_GBps},
                     Published{"vista", 600, "infiniband.nic", 50_GBps}, Published{"tpu-v4", 4096, "ici.port", 300_GBps},
                     Published{"tpu-v5p", 8960, "ici.port", 600_GBps}),  // 1,200 GB/s both ways
