@@ -30,7 +30,10 @@ std::string_view text(Recompute recompute) {
     return recompute == Recompute::full ? "full" : recompute == Recompute::selective ? "selective" : "none";
 }
 std::string_view text(Precision precision) {
-    return precision == Precision::fp16 ? "fp16" : precision == Precision::bf16 ? "bf16" : "fp32";
+    return precision == Precision::fp16   ? "fp16"
+           : precision == Precision::bf16 ? "bf16"
+           : precision == Precision::fp8  ? "fp8"
+                                          : "fp32";
 }
 std::string_view text(NetworkKind kind) {
     return kind == NetworkKind::flow ? "flow" : kind == NetworkKind::ideal ? "ideal" : "free";
