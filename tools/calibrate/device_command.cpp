@@ -99,7 +99,9 @@ void check_rows(const std::vector<DeviceFitSource>& sources) {
     for (const DeviceFitSource& source : sources) {
         if (std::ranges::any_of(source.rows, is_fitted)) return;
     }
-    throw po::error("no row is left to fit: name tables of kernels or a --set, and hold back fewer rows");
+    throw po::error(
+        "no row is left to fit: name tables of kernels or a --set, and hold back fewer rows. Of a set, those count "
+        "whose machine has a device of this name, which of a file is its own without .json");
 }
 
 }  // namespace
