@@ -15,7 +15,7 @@ namespace weft {
 namespace {
 
 bool measures_collective(const ValidationRow& row) {
-    return std::ranges::any_of(row.measured, [](const Measured& m) { return m.quantity == collective_quantity; });
+    return std::ranges::any_of(row.measured, [](const PublishedValue& m) { return m.quantity == collective_quantity; });
 }
 
 ConfigError plain_error(std::string message) {
@@ -39,7 +39,7 @@ Prediction predict_step(const Study& study, const ValidationRow& row, FlopConven
                           .fits = run.plan.fits(),
                           .step_flops = step_flops(study.job, convention),
                           .ranks = static_cast<double>(study.job.layout.ranks())};
-    for (const Measured& one : row.measured) {
+    for (const PublishedValue& one : row.measured) {
         prediction.values.push_back(predicted_quantity(one.quantity, run, report));
     }
     return prediction;

@@ -20,7 +20,7 @@ struct JobCell {
     std::string value;
 };
 
-struct Measured {
+struct PublishedValue {
     std::string quantity;  // the column without "measured.": "step_s"
     double value = 0;      // in SI units; above 0
 };
@@ -29,7 +29,7 @@ struct ValidationRow {
     std::string name;  // unique within the set
     RowUse use{};
     std::vector<JobCell> cells;  // what differs from the set's common job; no empty ones
-    std::vector<Measured> measured;
+    std::vector<PublishedValue> measured;
     std::string note;
     int line = 0;  // of the table
 };

@@ -69,7 +69,7 @@ RC_GTEST_PROP(validation_run, does_not_know_a_row, ()) {
         shuffled.rows[i] = set.rows[order[i]];
         shuffled.rows[i].name = *rc::gen::string<std::string>() + std::to_string(i);
         shuffled.rows[i].use = *rc::gen::element(RowUse::fit, RowUse::predict);
-        for (Measured& one : shuffled.rows[i].measured) one.value *= *rc::gen::inRange(1, 9);
+        for (PublishedValue& one : shuffled.rows[i].measured) one.value *= *rc::gen::inRange(1, 9);
     }
     shuffled.name = *rc::gen::string<std::string>();
     const std::vector<ValidatedRow> after = run_validation({&shuffled, 1});
