@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "tools/validate/parallel.hpp"
+#include "tools/parallel.hpp"
 
 namespace weft {
 namespace {

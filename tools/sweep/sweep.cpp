@@ -1,10 +1,7 @@
 #include "tools/sweep/sweep.hpp"
 
-#include <algorithm>
-#include <mutex>
-#include <thread>
-
 #include "tools/obstacle.hpp"
+#include "tools/parallel.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
@@ -33,32 +30,10 @@ SweepRow run_point(const std::filesystem::path& job, const SweepGrid& grid, std:
 }  // namespace
 
 std::vector<SweepRow> run_sweep(const std::filesystem::path& job, const SweepGrid& grid, const SweepOptions& options) {
-    const std::size_t points = grid.size();
-    std::vector<SweepRow> rows(points);
-    std::atomic<std::size_t> next{0};
-    std::size_t done = 0;
-    std::exception_ptr failure;
-    std::mutex mutex;  // guards done, failure and the calls of progress
-    const auto work = [&] {
-        for (std::size_t i = next++; i < points; i = next++) {
-            try {
-                rows[i] = run_point(job, grid, i, options);
-            } catch (...) {
-                const std::lock_guard lock(mutex);
-                if (!failure) failure = std::current_exception();
-                next = points;
-                return;
-            }
-            const std::lock_guard lock(mutex);
-            ++done;
-            if (options.progress) options.progress(done, points);
-        }
-    };
-    std::vector<std::jthread> threads;
-    for (unsigned t = 1; t < std::clamp<std::size_t>(options.threads, 1, points); ++t) threads.emplace_back(work);
-    work();
-    threads.clear();  // joins
-    if (failure) std::rethrow_exception(failure);
+    std::vector<SweepRow> rows(grid.size());
+    for_each_in_parallel(
+        rows.size(), options.threads, [&](std::size_t i) { rows[i] = run_point(job, grid, i, options); },
+        options.progress);
     return rows;
 }
 

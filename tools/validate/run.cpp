@@ -6,7 +6,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "tools/validate/parallel.hpp"
+#include "tools/parallel.hpp"
 #include "tools/validate/quantity.hpp"
 #include "tools/validate/row_job.hpp"
 #include "workloads/report/report.hpp"

@@ -1,4 +1,4 @@
-#include "tools/validate/parallel.hpp"
+#include "tools/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -29,13 +29,14 @@ void for_each_in_parallel(std::size_t count, unsigned threads, const std::functi
                 failed = i;
                 failure = own;
             }
-            if (done) done(ended, count);
+            if (own) next = count;
+            if (done && !own) done(ended, count);
         }
     };
-    std::vector<std::jthread> helpers;
-    for (std::size_t t = 1; t < std::min<std::size_t>(threads, count); ++t) helpers.emplace_back(loop);
+    std::vector<std::jthread> others;
+    for (std::size_t t = 1; t < std::min<std::size_t>(threads, count); ++t) others.emplace_back(loop);
     loop();
-    helpers.clear();  // joins
+    others.clear();  // joins
     if (failure) std::rethrow_exception(failure);
 }
 
