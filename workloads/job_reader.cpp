@@ -88,6 +88,7 @@ void read_step(Field& root, Job& job) {
     job.gradient_overlap = overlaps ? Setting::on : Setting::off;
     job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
     job.dropout = root.flag("dropout", false) ? Dropout::on : Dropout::off;
+    job.blocking_launches = root.flag("blocking_launches", false) ? Setting::on : Setting::off;
     job.element_wise = root.choice("element_wise", {"fused", "unfused"}, "fused") == "fused" ? ElementWise::fused
                                                                                              : ElementWise::unfused;
     const std::string context = root.choice("context_method", {"ring", "all_gather", "all_to_all"}, "ring");

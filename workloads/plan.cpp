@@ -188,6 +188,7 @@ std::vector<Stage> stages(const Plan& plan) {
 // Passes are compared without their calls, hence the margin; where the host does not bind, its stream changes nothing.
 bool host_bound(const Plan& plan) {
     constexpr double margin = 2.0;
+    if (plan.job.blocking_launches == Setting::on) return false;  // it is never ahead; every kernel has its share
     for (const LayerCosts& layer : plan.costs.layers) {
         Seconds forward, backward;
         for (const PieceCost& piece : layer.pieces) {
@@ -241,6 +242,10 @@ Plan make_plan(const Study& study) {
               .hardware_flops = {},
               .host_bound = false};
     plan.machine.prefer(plan.job.library);
+    // A host that waits for every kernel launches the next one only then.
+    if (plan.job.blocking_launches == Setting::on) {
+        plan.device.kernel_launch = std::max(plan.device.kernel_launch, plan.device.host_launch);
+    }
     plan.costs = part_costs(plan);
     plan.stages = stages(plan);
     plan.host_bound = host_bound(plan);

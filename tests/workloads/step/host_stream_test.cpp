@@ -90,5 +90,19 @@ TEST(host_stream, never_makes_a_step_faster) {
     }
 }
 
+// Alone on its device, a rank whose host waits for every kernel is longer by the launch of each, less the gap that
+// there would have been anyway.
+TEST(host_stream, waits_for_every_kernel_where_launches_block) {
+    const Seconds launch{1e-3};
+    std::vector<std::string> blocking = alone;
+    blocking.push_back("blocking_launches=true");
+    const Outcome waits = run(blocking, launch), ahead = run(alone, {});
+    EXPECT_FALSE(waits.plan.host_bound);
+    const double gap = 1e-3 - test::small_study(alone).device.kernel_launch.value;
+    const double of_layers = 4 * 8 * kernels_of_a_layer(waits.plan) * gap;
+    EXPECT_GT(waits.compute - ahead.compute, of_layers);
+    EXPECT_LT(waits.compute - ahead.compute, 1.2 * of_layers);  // embedding, head and optimizer
+}
+
 }  // namespace
 }  // namespace weft
