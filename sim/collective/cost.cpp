@@ -18,13 +18,15 @@ bool same_traffic(const Phase& a, const Phase& b) {
 }
 
 PhaseCost route_phase(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
-                      const ProtocolCost& protocol) {
+                      const ProtocolCost& protocol, const PhaseCost* whole) {
     PhaseTraffic traffic(topology, protocol);
     for (const Communicator& communicator : communicators) traffic.add(phase, communicator);
-    return {.pattern = traffic.pattern(),
+    const double detoured = whole != nullptr ? whole->detoured : traffic.detoured();
+    return {.pattern = traffic.pattern(detoured),
             .path = traffic.latency(),
             .bytes_per_message_byte = phase.volume(),
-            .overlap = protocol.overlap};
+            .overlap = protocol.overlap,
+            .detoured = detoured};
 }
 
 // `costs` are those of `phases`, one by one.
@@ -62,7 +64,7 @@ Seconds PhaseCost::time(Bytes message) const { return latency(message) + idle(*t
 
 std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             std::span<const Communicator> communicators, const Topology& topology,
-                            const Library& library, const ProtocolCost& protocol) {
+                            const Library& library, const ProtocolCost& protocol, std::span<const PhaseCost> whole) {
     WEFT_CHECK(!communicators.empty(), "a collective without communicators");
     for (const Communicator& communicator : communicators) {
         WEFT_CHECK(communicator.size() == shape.members, "communicators in lock step have equally many members");
@@ -73,11 +75,14 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
 
     const std::vector<Phase> phases = algorithm.phases(shape);
     std::vector<PhaseCost> costs;  // one per phase
-    for (const Phase& phase : phases) {
+    std::size_t stretch = 0;       // that the phase belongs to
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        if (i > 0 && !same_traffic(phases[i - 1], phases[i])) ++stretch;
         std::size_t known = 0;  // routes are the costly part: each kind of traffic is routed once
-        while (known < costs.size() && !same_traffic(phases[known], phase)) ++known;
-        costs.push_back(known < costs.size() ? costs[known] : route_phase(phase, communicators, topology, protocol));
-        costs.back().bytes_per_message_byte = phase.volume();
+        while (known < i && !same_traffic(phases[known], phases[i])) ++known;
+        const PhaseCost* const together = whole.empty() ? nullptr : &whole[stretch];
+        costs.push_back(known < i ? costs[known] : route_phase(phases[i], communicators, topology, protocol, together));
+        costs.back().bytes_per_message_byte = phases[i].volume();
     }
     return join_stretches(phases, std::move(costs), launch);
 }

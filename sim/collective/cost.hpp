@@ -22,6 +22,7 @@ struct PhaseCost {
     double bytes_per_message_byte = 0.0;  // moved by one sender to one peer
     double overlap = 1.0;                 // see ProtocolCost
     std::size_t phases = 1;               // of the algorithm, that this stretch joins
+    double detoured = 0.0;                // the share of the bytes that takes detours
 
     Bytes bytes(Bytes message) const { return message * bytes_per_message_byte; }
     // launch + what of the path the bytes of `message` do not hide on idle links.
@@ -32,10 +33,12 @@ struct PhaseCost {
 
 // The algorithm run in lock step by communicators of equal size and shape (LogicError otherwise, or if the algorithm
 // cannot run in that shape). Phases on the same traffic that follow one another are one stretch. The first stretch
-// carries the launch latencies; a group of one costs nothing else.
+// carries the launch latencies; a group of one costs nothing else. `whole`: what the same algorithm costs among more
+// communicators, of which these are a part; detours are then taken as those settled on, together.
 std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             std::span<const Communicator> communicators, const Topology& topology,
-                            const Library& library, const ProtocolCost& protocol);
+                            const Library& library, const ProtocolCost& protocol,
+                            std::span<const PhaseCost> whole = {});
 
 Seconds time_of(std::span<const PhaseCost> phases, Bytes message);  // on idle links
 

@@ -14,8 +14,9 @@ Bytes largest_message(const Algorithm& algorithm, const GroupShape& shape, Bytes
 
 }  // namespace
 
-GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay)
-    : topology_(topology), library_(library), shape_(shape), lay_(std::move(lay)) {}
+GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
+                       GroupCosts* whole)
+    : topology_(topology), library_(library), shape_(shape), lay_(std::move(lay)), whole_(whole) {}
 
 std::vector<Choice> GroupCosts::candidates(Collective op, const Preference& preference) const {
     std::vector<Choice> found;
@@ -72,8 +73,9 @@ const std::vector<Communicator>& GroupCosts::communicators(Order order) {
 const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
     const auto [it, fresh] = phases_.try_emplace(choice);
     if (fresh) {
-        it->second = cost(*choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_,
-                          *choice.protocol);
+        it->second = cost(
+            *choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_, *choice.protocol,
+            whole_ != nullptr ? std::span<const PhaseCost>(whole_->phases(choice)) : std::span<const PhaseCost>());
     }
     return it->second;
 }

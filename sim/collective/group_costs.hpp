@@ -31,7 +31,9 @@ class GroupCosts {
     // The communicators of the set, laid in an order.
     using Lay = std::function<std::vector<Communicator>(Order)>;
 
-    GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay);
+    // `whole`: groups that these are a part of, with which they share detours; it must outlive this.
+    GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
+               GroupCosts* whole = nullptr);
 
     const GroupShape& shape() const { return shape_; }
 
@@ -54,6 +56,7 @@ class GroupCosts {
     const Library& library_;
     GroupShape shape_;
     Lay lay_;
+    GroupCosts* whole_;
     std::map<Order, std::vector<Communicator>> communicators_;
     std::map<Choice, std::vector<PhaseCost>> phases_;
 };

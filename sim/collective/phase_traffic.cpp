@@ -46,8 +46,39 @@ Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, s
 }  // namespace
 
 void LinkLoads::clear() {
-    for (const LinkId link : used_) (*pages_[index(link) / page_size])[index(link) % page_size] = 0;
+    for (const LinkId link : used_) (*pages_[find_or_add(index(link) / page_size)].cells)[index(link) % page_size] = 0;
     used_.clear();
+}
+
+const LinkLoads::Page* LinkLoads::find(std::size_t number) const {
+    if (slots_.empty()) return nullptr;
+    for (std::size_t slot = slot_of(number); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+        if (pages_[slots_[slot] - 1].number == number) return &pages_[slots_[slot] - 1];
+    }
+    return nullptr;
+}
+
+std::size_t LinkLoads::find_or_add(std::size_t number) {
+    if (last_ < pages_.size() && pages_[last_].number == number) return last_;
+    if (const Page* const known = find(number)) return last_ = static_cast<std::size_t>(known - pages_.data());
+    pages_.push_back({number, std::make_unique<Cells>()});
+    if (2 * pages_.size() > slots_.size()) {
+        rehash();
+    } else {
+        std::size_t slot = slot_of(number);
+        while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+        slots_[slot] = static_cast<std::uint32_t>(pages_.size());
+    }
+    return last_ = pages_.size() - 1;
+}
+
+void LinkLoads::rehash() {
+    slots_.assign(std::max<std::size_t>(8, 2 * slots_.size()), 0);
+    for (std::uint32_t i = 0; i < pages_.size(); ++i) {
+        std::size_t slot = slot_of(pages_[i].number);
+        while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+        slots_[slot] = i + 1;
+    }
 }
 
 void PhaseTraffic::Traffic::add(const Traffic& other) {
@@ -69,7 +100,7 @@ bool PhaseTraffic::Traffic::is_empty() const {
 }
 
 PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
-    : topology_(topology), protocol_(protocol), own_(topology), sum_(topology) {}
+    : topology_(topology), protocol_(protocol) {}
 
 PhaseTraffic::Message PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t channel, double share,
                                                 Ports ports) {
@@ -249,27 +280,25 @@ BytesPerSecond PhaseTraffic::rate(const Traffic& traffic, double detoured) const
     return least;
 }
 
-// Page by page, so in the order of links.
 std::vector<LinkLoad> PhaseTraffic::loads(const Traffic& traffic, double detoured) const {
+    std::vector<LinkId> links(traffic.fixed.used());
+    links.insert(links.end(), traffic.minimal.used().begin(), traffic.minimal.used().end());
+    links.insert(links.end(), traffic.detour.used().begin(), traffic.detour.used().end());
+    std::sort(links.begin(), links.end());
+    links.erase(std::unique(links.begin(), links.end()), links.end());
     std::vector<LinkLoad> loads;
-    loads.reserve(traffic.fixed.used().size() + traffic.minimal.used().size() + traffic.detour.used().size());
-    for (std::size_t page = 0; page < traffic.fixed.pages(); ++page) {
-        if (!traffic.fixed.has_cells(page) && !traffic.minimal.has_cells(page) && !traffic.detour.has_cells(page)) {
-            continue;
-        }
-        const std::size_t end = std::min((page + 1) * LinkLoads::page_size, topology_.tail.size());
-        for (std::size_t i = page * LinkLoads::page_size; i < end; ++i) {
-            const LinkId link{static_cast<std::uint32_t>(i)};
-            if (const double load = load_of(traffic, link, detoured); load > 0.0) loads.push_back({link, load});
-        }
+    loads.reserve(links.size());
+    for (const LinkId link : links) {
+        if (const double load = load_of(traffic, link, detoured); load > 0.0) loads.push_back({link, load});
     }
     return loads;
 }
 
-Pattern PhaseTraffic::pattern() {
-    Pattern pattern{.loads = loads(sum_, lone_share_ ? *lone_share_ : detoured(sum_)),
-                    .cap = cap_ * duty_,
-                    .alone = std::min(alone_, cap_) * duty_};
+double PhaseTraffic::detoured() { return lone_share_ ? *lone_share_ : detoured(sum_); }
+
+Pattern PhaseTraffic::pattern(double detoured) {
+    if (detoured > 0.0) route_detours(sum_);
+    Pattern pattern{.loads = loads(sum_, detoured), .cap = cap_ * duty_, .alone = std::min(alone_, cap_) * duty_};
     if (duty_ < 1.0) {
         for (const LinkLoad& load : pattern.loads) {
             pattern.cap = std::min(pattern.cap, topology_.link(load.link).bandwidth / load.load * duty_);

@@ -20,20 +20,16 @@
 
 namespace weft {
 
-// Loads of links, and which links have one. Pages of cells are made when they are first used, since most groups touch
-// few of a large machine's links. In units of 2^-40, so that a sum does not depend on the order of its terms and links
-// that carry the same are equal to the bit.
+// Loads of links, and which links have one. Links come in pages, of which those in use are kept: most groups touch few
+// of a large machine's links. In units of 2^-40, so that a sum does not depend on the order of its terms and links that
+// carry the same are equal to the bit.
 class LinkLoads {
   public:
     using Units = std::int64_t;
     static Units units(double load) { return std::llround(load * unit); }
 
-    explicit LinkLoads(const Topology& topology) : pages_(topology.tail.size() / page_size + 1) {}
-
     void add(LinkId link, Units load) {
-        std::unique_ptr<Page>& page = pages_[index(link) / page_size];
-        if (!page) page = std::make_unique<Page>();
-        Units& cell = (*page)[index(link) % page_size];
+        Units& cell = (*pages_[find_or_add(index(link) / page_size)].cells)[index(link) % page_size];
         if (cell == 0) used_.push_back(link);
         cell += load;
     }
@@ -44,21 +40,29 @@ class LinkLoads {
     const std::vector<LinkId>& used() const { return used_; }
     void clear();
 
-    // Links page_size * i to page_size * (i + 1) - 1 are page i; those of a page without cells have no load.
-    static constexpr std::size_t page_size = 256;
-    std::size_t pages() const { return pages_.size(); }
-    bool has_cells(std::size_t page) const { return pages_[page] != nullptr; }
-
   private:
     static constexpr double unit = 1099511627776.0;
-    using Page = std::array<Units, page_size>;
+    static constexpr std::size_t page_size = 128;
+    using Cells = std::array<Units, page_size>;
+    struct Page {
+        std::size_t number = 0;
+        std::unique_ptr<Cells> cells;
+    };
 
+    std::size_t slot_of(std::size_t number) const {
+        return (number * 0x9e3779b97f4a7c15U >> 32U) & (slots_.size() - 1);
+    }
+    const Page* find(std::size_t number) const;
+    std::size_t find_or_add(std::size_t number);
+    void rehash();
     Units units_of(LinkId link) const {
-        const std::unique_ptr<Page>& page = pages_[index(link) / page_size];
-        return page ? (*page)[index(link) % page_size] : 0;
+        const Page* const page = find(index(link) / page_size);
+        return page != nullptr ? (*page->cells)[index(link) % page_size] : 0;
     }
 
-    std::vector<std::unique_ptr<Page>> pages_;
+    std::vector<Page> pages_;
+    std::vector<std::uint32_t> slots_;  // open addressing, a power of two: 1 + place in pages_, or 0
+    std::size_t last_ = 0;              // page added to last: routes of neighbours share most of theirs
     std::vector<LinkId> used_;
 };
 
@@ -75,9 +79,12 @@ class PhaseTraffic {
 
     // Loads sorted by link. `alone`: of the slowest communicator, its own messages sharing links. `cap`: the protocol's
     // rate, and for a phase with duty < 1 that share of the rate that an idle network gives.
-    // Where the fabric routes adaptively, the share of each message that takes detours is the smallest that makes the
-    // busiest link least busy (one share for the phase).
-    Pattern pattern();
+    // Of each message the share `detoured` takes detours.
+    Pattern pattern(double detoured);
+    Pattern pattern() { return pattern(detoured()); }
+    // The share of detours that the traffic settles on where the fabric routes adaptively: the smallest that makes the
+    // busiest link least busy, one for all messages of the phase.
+    double detoured();
 
     // Of the slowest channel: messages that follow one another (shift, chain) along the worst `hops` in a row, round
     // the ring as often as need be; for listed edges `hops` times the slowest message in a node and `hops_across` times
@@ -97,7 +104,6 @@ class PhaseTraffic {
     struct Traffic {
         LinkLoads fixed, minimal, detour;
         std::vector<Divertible> undecided;
-        explicit Traffic(const Topology& topology) : fixed(topology), minimal(topology), detour(topology) {}
         void add(const Traffic& other);
         void clear();
         bool is_empty() const;
