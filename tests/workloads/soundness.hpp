@@ -23,7 +23,7 @@ inline std::string unsoundness(const Study& study, Folding folding = Folding::st
     const double parts = report.metric("step.compute_s") + report.metric("step.exposed_communication_s") +
                          report.metric("step.bubble_s") + report.metric("step.imbalance_s");
     if (differs(parts, step)) text += fmt::format("parts of {} s in a step of {} s\n", parts, step);
-    for (const ClassReport& c : report.classes) {
+    for (const StageReport& c : report.stages) {
         const double sum = (c.compute + c.exposed + c.idle).value;
         if (differs(sum, step)) text += fmt::format("{}: parts of {} s in a step of {} s\n", c.name, sum, step);
         const MemoryUse& m = c.memory;

@@ -28,7 +28,9 @@ void options(po::options_description& options, po::positional_options_descriptio
         "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
         "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
-        "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt)")(
+        "fold", po::value<std::string>()->value_name("HOW")->default_value("automatic"),
+        "which ranks one stands for: exact, stages (a bound from above), none or automatic")(
+        "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt): --fold none")(
         "allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
     add_flops_option(options);
 }
@@ -43,6 +45,13 @@ std::string output_path(const po::variables_map& arguments, const char* option,
     }
     throw po::error(
         fmt::format("--{}: expected a name that ends in {}, got \"{}\"", option, fmt::join(endings, " or "), path));
+}
+
+Folding folding_option(const po::variables_map& arguments) {
+    if (arguments["no-fold"].as<bool>()) return Folding::none;
+    const std::string& how = arguments["fold"].as<std::string>();
+    if (const std::optional<Folding> folding = find_folding(how)) return *folding;
+    throw po::error(fmt::format("--fold: expected automatic, exact, stages or none, got \"{}\"", how));
 }
 
 // Refuses what cannot fit, with the numbers.
@@ -108,7 +117,7 @@ Exit run(const po::variables_map& arguments) {
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
     if (refused(arguments, plan, advice)) return Exit::does_not_fit;
     SimulationOptions options{.network = network_option(arguments),
-                              .folding = arguments["no-fold"].as<bool>() ? Folding::none : Folding::stages,
+                              .folding = folding_option(arguments),
                               .recording = !trace.empty() ? Recording::spans_and_links : Recording::spans};
     if (arguments["compare"].as<bool>()) {
         const Comparison both = compare(study, plan, options);
@@ -128,8 +137,7 @@ Exit run(const po::variables_map& arguments) {
     } else {
         fmt::print("{}\n", report_text(report));
         if (flops) fmt::print("{:.2f} TFLOP/s per GPU: {}\n\n", flops->value, flops->meaning);
-        fmt::print("{} classes of ranks, {} events, {} of wall time\n", report.classes.size(), report.events,
-                   to_text(wall));
+        fmt::print("{}{} events, {} of wall time\n", folding_text(report), report.events, to_text(wall));
     }
     return Exit::ok;
 }

@@ -18,7 +18,7 @@ Json memory_json(const MemoryUse& use) {
             {"total_bytes", use.total().value}};
 }
 
-Json class_json(const ClassReport& c) {
+Json stage_json(const StageReport& c) {
     return {{"name", c.name},
             {"stage", c.stage},
             {"ranks", c.ranks},
@@ -28,6 +28,12 @@ Json class_json(const ClassReport& c) {
             {"exposed_communication_s", c.exposed.value},
             {"waiting_s", c.idle.value},
             {"memory", memory_json(c.memory)}};
+}
+
+Json splits_json(const std::vector<Split>& splits) {
+    Json json = Json::array();
+    for (const Split& split : splits) json.push_back({{"classes", split.classes}, {"reason", split.reason}});
+    return json;
 }
 
 Json advice_json(const std::vector<MemoryAdvice>& advice) {
@@ -56,7 +62,7 @@ std::string report_json(const Report& report, Seconds wall) {
     }
     if (!report.advice.empty()) json["memory"]["advice"] = advice_json(report.advice);
     json["stages"] = Json::array();
-    for (const ClassReport& c : report.classes) json["stages"].push_back(class_json(c));
+    for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
     json["communication"] = Json::array();
     for (const CommunicationReport& row : report.communication) {
         json["communication"].push_back({{"dimension", row.dimension},
@@ -73,7 +79,9 @@ std::string report_json(const Report& report, Seconds wall) {
             {{"class", row.link_class}, {"utilization", row.utilization}, {"peak_utilization", row.peak_utilization}});
     }
     json["simulation"] = {{"ranks", report.ranks},
-                          {"classes", report.classes.size()},
+                          {"classes", report.classes},
+                          {"folding", name(report.folding)},
+                          {"splits", splits_json(report.splits)},
                           {"events", report.events},
                           {"solves", report.solves},
                           {"wall_s", wall.value}};

@@ -59,28 +59,28 @@ std::vector<std::string> memory_cells(const MemoryUse& use) {
             to_text(use.buffers),    to_text(use.workspace), to_text(use.overhead),  to_text(use.total())};
 }
 
-// All classes, or where there are many: the first and last three, the slowest and the fullest.
-std::set<std::size_t> shown_classes(const std::vector<ClassReport>& classes) {
+// All stages, or where there are many: the first and last three, the slowest and the fullest.
+std::set<std::size_t> shown_stages(const std::vector<StageReport>& stages) {
     std::set<std::size_t> shown;
-    const std::size_t n = classes.size();
+    const std::size_t n = stages.size();
     for (std::size_t i = 0; i < n; ++i) {
         if (n <= 10 || i < 3 || i + 3 >= n) shown.insert(i);
     }
-    const auto at = [&](auto it) { shown.insert(static_cast<std::size_t>(it - classes.begin())); };
-    at(std::ranges::max_element(classes, {}, &ClassReport::compute));
-    at(std::ranges::max_element(classes, {}, [](const ClassReport& c) { return c.memory.total(); }));
+    const auto at = [&](auto it) { shown.insert(static_cast<std::size_t>(it - stages.begin())); };
+    at(std::ranges::max_element(stages, {}, &StageReport::compute));
+    at(std::ranges::max_element(stages, {}, [](const StageReport& c) { return c.memory.total(); }));
     return shown;
 }
 
 std::string stage_table(const Report& report) {
     TextTable table({"<", "ranks", "layers", "compute", "exposed", "waiting", "parameters", "gradients", "optimizer",
                      "activations", "buffers", "workspace", "overhead", "memory"});
-    const std::set<std::size_t> shown = shown_classes(report.classes);
+    const std::set<std::size_t> shown = shown_stages(report.stages);
     std::size_t expected = 0;
     for (const std::size_t i : shown) {
         if (i != expected) table.add({"...", "", "", "", "", "", "", "", "", "", "", "", "", ""});
         expected = i + 1;
-        const ClassReport& c = report.classes[i];
+        const StageReport& c = report.stages[i];
         std::vector<std::string> cells{
             c.name,         fmt::to_string(c.ranks), fmt::to_string(c.layers), to_text(c.compute), to_text(c.exposed),
             to_text(c.idle)};
@@ -119,6 +119,15 @@ std::string report_text(const Report& report) {
     out += stage_table(report);
     if (!report.communication.empty()) out += '\n' + communication_table(report);
     if (!report.links.empty()) out += '\n' + link_table(report);
+    return out;
+}
+
+std::string folding_text(const Report& report) {
+    std::string out = fmt::format("{} of {} ranks simulated, ", report.classes, report.ranks);
+    if (report.folding == Folding::none) return out + "every rank on its own\n";
+    out += report.folding == Folding::exact ? "each for others that symmetry makes equal\n"
+                                            : "each for a stage at the pace of its slowest group (see --fold)\n";
+    for (const Split& split : report.splits) out += fmt::format("  {} because of {}\n", split.classes, split.reason);
     return out;
 }
 

@@ -11,6 +11,9 @@ namespace weft {
 
 std::string report_text(const Report& report);
 
+// How many ranks were simulated for all, and why not fewer.
+std::string folding_text(const Report& report);
+
 // Why a plan does not fit: per stage what it needs of what, against what the device has.
 std::string memory_text(const Plan& plan);
 

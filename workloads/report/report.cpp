@@ -41,18 +41,32 @@ std::string_view text(NetworkKind kind) {
 
 Seconds optimizer_time(const Simulation& run, RankClassId id) { return run.plan.stages[run.step.stage[id]].optimizer; }
 
-ClassReport class_report(const Simulation& run, RankClassId id, const Breakdown& breakdown) {
-    const RankClass& rank_class = run.step.program.classes[id];
-    const Stage& stage = run.plan.stages[run.step.stage[id]];
-    return {.name = rank_class.name,
-            .stage = run.step.stage[id],
-            .ranks = rank_class.weight,
-            .layers = stage.layers(),
-            .compute = breakdown.busy,
-            .optimizer = optimizer_time(run, id),
-            .exposed = breakdown.exposed(),
-            .idle = breakdown.idle,
-            .memory = stage.memory};
+void add_class(StageReport& stage, const RankClass& rank_class, const Breakdown& breakdown) {
+    const double before = stage.ranks, share = rank_class.weight / (before + rank_class.weight);
+    const auto mean = [&](Seconds& sum, Seconds own) { sum += (own - sum) * share; };
+    mean(stage.compute, breakdown.busy);
+    mean(stage.exposed, breakdown.exposed());
+    mean(stage.idle, breakdown.idle);
+    stage.ranks += rank_class.weight;
+}
+
+std::vector<StageReport> stage_reports(const Simulation& run, const Table<RankClassId, Breakdown>& breakdowns) {
+    std::vector<StageReport> stages;
+    for (std::uint32_t number = 0; number < run.plan.stages.size(); ++number) {
+        const Stage& stage = run.plan.stages[number];
+        stages.push_back({.name = fmt::format("stage {}", number),
+                          .stage = number,
+                          .layers = stage.layers(),
+                          .compute = {},
+                          .optimizer = stage.optimizer,
+                          .exposed = {},
+                          .idle = {},
+                          .memory = stage.memory});
+    }
+    for (RankClassId id{}; id != breakdowns.end_id(); id = next(id)) {
+        add_class(stages[run.step.stage[id]], run.step.program.classes[id], breakdowns[id]);
+    }
+    return stages;
 }
 
 // Calls of one kind on several lanes (the ports of a pipeline) are one row.
@@ -160,14 +174,17 @@ Report make_report(const Simulation& run) {
     report.network = text(run.options.network);
     Seconds optimizer, bubble = since_start(run.timeline.end);
     for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
-        report.classes.push_back(class_report(run, id, breakdowns[id]));
         bubble = std::min(bubble, breakdowns[id].idle);
         optimizer += optimizer_time(run, id) * (double(program.classes[id].weight) / job.layout.ranks());
     }
+    report.stages = stage_reports(run, breakdowns);
     report.metrics = metrics(run, average, bubble, optimizer);
     report.communication = communication_reports(average);
     report.links = link_reports(run);
     report.ranks = job.layout.ranks();
+    report.classes = static_cast<std::uint32_t>(program.classes.size());
+    report.folding = run.step.folding;
+    report.splits = run.step.splits;
     report.events = run.timeline.events;
     report.solves = run.timeline.solves;
     return report;

@@ -39,11 +39,11 @@ Value value_of(const Metric& metric) {
     return Value(metric.value);
 }
 
-// One rank class.
-struct ClassReport {
+// A pipeline stage: means over its ranks.
+struct StageReport {
     std::string name;
     std::uint32_t stage = 0;
-    std::uint32_t ranks = 1;
+    std::uint32_t ranks = 0;
     std::uint32_t layers = 0;
     Seconds compute, optimizer, exposed, idle;  // compute includes the optimizer; compute + exposed + idle = step
     MemoryUse memory;
@@ -69,11 +69,14 @@ struct LinkReport {
 struct Report {
     std::string job, machine, model, framework, layout, batch, network;
     std::vector<Metric> metrics;
-    std::vector<ClassReport> classes;
+    std::vector<StageReport> stages;
     std::vector<CommunicationReport> communication;  // sorted by dimension, op, group size
     std::vector<LinkReport> links;                   // busiest class first
     std::vector<MemoryAdvice> advice;                // filled in by who asks memory_advice(), where a job does not fit
     std::uint32_t ranks = 0;
+    std::uint32_t classes = 0;  // of ranks, that were simulated for all
+    Folding folding = Folding::exact;
+    std::vector<Split> splits;  // why there are more classes than stages
     std::uint64_t events = 0, solves = 0;
 
     double metric(std::string_view key) const;  // LogicError if there is none

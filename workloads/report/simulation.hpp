@@ -10,7 +10,7 @@ namespace weft {
 
 struct SimulationOptions {
     NetworkKind network = NetworkKind::flow;
-    Folding folding = Folding::stages;
+    Folding folding = Folding::stages;  // what many simulations can afford; `weft simulate` asks for more
     Recording recording = Recording::spans;
 };
 

@@ -1,42 +1,27 @@
-// The groups that communicate, laid on the topology, and the communications they hold. Ranks of one class do the same
-// together, so all their groups of a kind are one *group set*, whose traffic is added up.
+// The groups that rank classes communicate in, laid on the topology, and the communications they hold. Groups that are
+// alike do the same together, so they are one *group set*, whose traffic is added up.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "sim/collective/group_costs.hpp"
 #include "sim/program/program_builder.hpp"
-#include "sim/topology/topology.hpp"
-#include "topologies/channels.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
 #include "workloads/plan.hpp"
+#include "workloads/step/families.hpp"
+#include "workloads/step/folding.hpp"
 
 namespace weft {
 
-enum class Folding : std::uint8_t {
-    stages,  // the ranks of a pipeline stage are one class
-    none,    // every rank is its own class: slow, for doubt and for tests
-};
-
-// One rank class.
-struct Cell {
-    std::uint32_t stage = 0;
-    RankId representative{};
-    std::uint32_t weight = 1;
-};
-
-std::vector<Cell> make_cells(const Plan& plan, Folding folding);
-
 class Groups {
   public:
-    Groups(const Plan& plan, const Topology& topology, Folding folding, ProgramBuilder& builder);
+    Groups(const Plan& plan, Families& families, const RankClasses& classes, ProgramBuilder& builder);
 
-    // The group set in which `cell` issues `call`; created on first use. Sends and receives between two stages through
-    // one port share a set.
+    // The group set in which `cell` issues `call`; created on first use. Sends and receives through one port share one.
     std::uint32_t find(const Cell& cell, const Call& call);
     std::uint32_t size(std::uint32_t set) const { return sets_[set].size; }
     LaneId lane(const Call& call) const;
@@ -51,31 +36,22 @@ class Groups {
         LaneId lane{};
         std::uint32_t size = 1, parties = 1;
         std::uint32_t groups = 1;  // laid together
-        GroupCosts costs;
+        GroupCosts* whole;         // of the family, which chooses algorithms
+        GroupCosts* costs;         // of the set; `whole`, or `own`
+        std::unique_ptr<GroupCosts> own{};
         std::map<std::tuple<Collective, double, double, Beside>, CommunicationId> communications{};
         std::vector<std::pair<ExchangeId, CommunicationId>> exchanges{};
     };
-    // Kind, the rank the group is known by, and of a boundary the receiving stage and the port.
-    using Key = std::tuple<GroupKind, RankId, std::uint32_t, std::uint32_t>;
-
-    const RankGroups& groups_of(GroupKind kind);
-    RankId on_stage(RankId rank, std::uint32_t stage) const;
-    // The groups of a set, whose members are given group by group.
-    GroupCosts lay(std::vector<std::vector<RankId>> groups);
-    Set make_boundary(RankId sender, std::uint32_t to, const Call& call);
-    Set make_set(const Cell& cell, GroupKind kind);
-    Seconds delay_beside(Set& set, const Call& call, const Choice& choice) const;
+    Set make_set(std::uint32_t group, const Call& call);
+    Seconds delay_beside(const Set& set, const Call& call, const Choice& choice) const;
 
     const Plan& plan_;
-    const Topology& topology_;
-    const Library library_;  // the machine's, with the caller's wait for every call where calls block
-    Folding folding_;
+    Families& families_;
+    const RankClasses& classes_;
     ProgramBuilder& builder_;
-    RankGrid grid_;
-    std::map<GroupKind, RankGroups> groups_;  // of the kinds that are used
-    ChannelPlanner planner_;
+    std::vector<std::vector<std::uint32_t>> alike_;  // groups, by their number in classes_.of_group
     std::vector<Set> sets_;
-    std::map<Key, std::uint32_t> index_;
+    std::vector<std::uint32_t> set_of_;  // by the same number
 };
 
 }  // namespace weft

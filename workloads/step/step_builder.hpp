@@ -1,16 +1,20 @@
 // From a plan to a program: one list of operations per rank class.
 #pragma once
 
+#include <vector>
+
 #include "sim/program/program.hpp"
 #include "sim/topology/topology.hpp"
 #include "workloads/plan.hpp"
-#include "workloads/step/groups.hpp"
+#include "workloads/step/folding.hpp"
 
 namespace weft {
 
 struct Step {
     Program program;
     Table<RankClassId, std::uint32_t> stage;  // of each rank class
+    Folding folding = Folding::exact;         // as was done
+    std::vector<Split> splits;                // why there are more classes than stages
 };
 
 // One step of the kind that the job asks for; what comes before the first one.

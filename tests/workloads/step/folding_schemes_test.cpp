@@ -80,7 +80,7 @@ class folding_scheme : public testing::TestWithParam<Scheme> {
 TEST_P(folding_scheme, is_exact_where_placement_is_symmetric) {
     const Study study = this->study("dgx-h100");
     const Report folded = report(study, Folding::stages), unfolded = report(study, Folding::none);
-    ASSERT_EQ(unfolded.classes.size(), study.job.layout.ranks());
+    ASSERT_EQ(unfolded.classes, study.job.layout.ranks());
     for (std::size_t i = 0; i < folded.metrics.size(); ++i) {
         const double a = folded.metrics[i].value, b = unfolded.metrics[i].value;
         EXPECT_NEAR(a, b, 1e-9 * std::max(std::abs(a), std::abs(b)) + 1e-12) << folded.metrics[i].key;

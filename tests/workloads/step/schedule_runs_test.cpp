@@ -43,7 +43,7 @@ void check(const Point& point) {
     const Study study = study_of(point);
     const Report report = make_report(simulate_step(study, make_plan(study)));
     const double flow = report.metric("step.time_s");
-    for (const ClassReport& c : report.classes) {
+    for (const StageReport& c : report.stages) {
         EXPECT_NEAR((c.compute + c.exposed + c.idle).value, flow, 1e-9 * flow) << text(point) << ", " << c.name;
     }
     EXPECT_NEAR(report.metric("step.compute_s") + report.metric("step.exposed_communication_s") +

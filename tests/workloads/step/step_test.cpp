@@ -45,7 +45,7 @@ TEST_P(every_layout, runs_to_the_end_and_its_parts_add_up) {
     EXPECT_NEAR(report.metric("step.compute_s") + report.metric("step.exposed_communication_s") +
                     report.metric("step.bubble_s") + report.metric("step.imbalance_s"),
                 step, 1e-9 * step);
-    for (const ClassReport& c : report.classes) {
+    for (const StageReport& c : report.stages) {
         EXPECT_NEAR((c.compute + c.exposed + c.idle).value, step, 1e-9 * step) << c.name;
     }
 }
@@ -139,7 +139,7 @@ TEST(step, folding_is_exact_where_placement_is_symmetric) {
         const Study study = folding_study(c);
         const Report folded = make_report(run(study));
         const Report unfolded = make_report(run(study, {.folding = Folding::none}));
-        ASSERT_EQ(unfolded.classes.size(), c.tensor * c.pipeline * c.data);
+        ASSERT_EQ(unfolded.classes, c.tensor * c.pipeline * c.data);
         for (std::size_t i = 0; i < folded.metrics.size(); ++i) {
             const double a = folded.metrics[i].value, b = unfolded.metrics[i].value;
             EXPECT_TRUE(std::abs(a - b) < 1e-12 || relative(a, b) < 1e-9)

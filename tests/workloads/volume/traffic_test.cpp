@@ -2,110 +2,18 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
 
 namespace weft {
 namespace {
 
-using Settings = std::vector<std::string>;
-
-const Settings small{"model.layers=8",     "model.hidden=256", "model.heads=8",   "model.vocabulary=1024",
-                     "batch.sequence=192", "batch.micro=1",    "layout.tensor=1", "layout.pipeline=1"};
-
-std::string key(const std::string& name, std::uint32_t value) { return name + "=" + std::to_string(value); }
-
-template <class Value>
-Value one_of(std::initializer_list<Value> values) {
-    return *rc::gen::elementOf(std::vector<Value>(values));
-}
-std::string flag(const std::string& name) { return name + one_of<std::string>({"=true", "=false"}); }
-
-Settings random_megatron() {
-    Settings settings{"framework=megatron",
-                      flag("sequence_parallel"),
-                      flag("overlap_gradients"),
-                      key("zero", one_of({0U, 1U})),
-                      flag("megatron.fused_cross_entropy"),
-                      flag("megatron.variable_sequence"),
-                      flag("model.tied_embeddings")};
-    const auto schedule = one_of<std::string>({"1f1b", "gpipe", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"});
-    settings.push_back("schedule=" + schedule);
-    if (schedule == "interleaved") settings.push_back("layout.virtual_stages=2");
-    settings.push_back("context_method=" + one_of<std::string>({"ring", "all_gather", "all_to_all"}));
-    if (one_of({false, true})) {
-        settings.insert(settings.end(), {"model.experts.count=8", key("model.experts.top_k", one_of({1U, 2U})),
-                                         key("layout.expert", one_of({1U, 2U, 4U}))});
-    }
-    if (settings[2] == "overlap_gradients=true") settings.push_back(flag("megatron.overlap_parameters"));
-    return settings;
-}
-
-Settings random_deepspeed() {
-    Settings settings{"framework=deepspeed",
-                      key("zero", one_of({0U, 1U, 2U, 3U})),
-                      "context_method=all_to_all",
-                      flag("deepspeed.pipe_partitioned"),
-                      flag("deepspeed.grad_partitioned"),
-                      flag("deepspeed.attention_mask"),
-                      flag("deepspeed.log_calls"),
-                      flag("model.parallel_residual"),
-                      "schedule=" + one_of<std::string>({"1f1b", "gpipe"})};
-    if (settings[1] == "zero=3") {
-        settings.insert(settings.end(), {flag("deepspeed.quantized_weights"), flag("deepspeed.quantized_gradients"),
-                                         key("deepspeed.hierarchical_ranks", one_of({1U, 2U, 4U, 8U})),
-                                         key("deepspeed.persistence_elements", one_of({0U, 100U, 100000U})),
-                                         key("deepspeed.prefetch_elements", one_of({0U, 300000U, 50000000U})),
-                                         key("deepspeed.max_live_elements", one_of({300000U, 1000000000U})),
-                                         key("deepspeed.max_reuse_elements", one_of({0U, 1000000000U}))});
-    } else {
-        settings.push_back(key("layout.expert", one_of({1U, 1U, 2U, 4U})));
-        if (one_of({false, true})) settings.push_back("model.experts.count=8");
-    }
-    return settings;
-}
-
-Settings random_fsdp() {
-    return {
-        "framework=fsdp",
-        "fsdp.strategy=" + one_of<std::string>({"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"}),
-        key("fsdp.version", one_of({1U, 2U})),
-        flag("fsdp.accumulate_locally"),
-        flag("fsdp.forward_prefetch"),
-        "fsdp.backward_prefetch=" + one_of<std::string>({"pre", "post", "none"}),
-        "fsdp.reduce_precision=" + one_of<std::string>({"parameters", "fp32"})};
-}
-
-Settings random_job() {
-    const std::string framework =
-        one_of<std::string>({"megatron", "megatron", "deepspeed", "deepspeed", "fsdp", "ddp"});
-    Settings settings = small;
-    const auto add = [&settings](const Settings& more) { settings.insert(settings.end(), more.begin(), more.end()); };
-    const bool data_only = framework == "fsdp" || framework == "ddp";
-    const std::uint32_t data = one_of({1U, 2U, 3U, 4U, 8U, 16U});
-    if (!data_only) {
-        add({key("layout.tensor", one_of({1U, 2U, 4U})), key("layout.context", one_of({1U, 1U, 2U, 3U})),
-             key("layout.pipeline", one_of({1U, 2U, 4U}))});
-        if (one_of({false, true}))
-            add({"layout.order=" + one_of<std::string>({"data,tensor,pipeline", "pipeline,tensor,data",
-                                                        "tensor,pipeline,context,data"})});
-    }
-    add({key("layout.data", data), key("batch.global", data * one_of({1U, 2U, 4U, 8U})),
-         "recompute=" + one_of<std::string>({"none", "selective", "full"}),
-         "precision=" + one_of<std::string>({"fp16", "bf16"}),
-         "machine=" + one_of<std::string>({"dgx-a100", "frontier"})});
-    if (framework == "megatron") add(random_megatron());
-    if (framework == "deepspeed") add(random_deepspeed());
-    if (framework == "fsdp") add(random_fsdp());
-    if (framework == "ddp") add({"framework=ddp", key("ddp.bucket_mib", one_of({1U, 25U}))});
-    return settings;
-}
-
 // Whatever is asked, it is refused with reasons, or it runs and adds up; with every rank on its own, too.
 RC_GTEST_PROP(traffic, of_any_job_is_what_its_tables_list, ()) {
-    const Settings settings = random_job();
-    const Folding folding = *rc::gen::element(Folding::stages, Folding::none);
-    RC_LOG() << ::testing::PrintToString(settings) << (folding == Folding::none ? " unfolded" : "");
+    const std::vector<std::string> settings = test::random_job();
+    const Folding folding = *rc::gen::element(Folding::stages, Folding::exact, Folding::none);
+    RC_LOG() << ::testing::PrintToString(settings) << ", folding " << name(folding);
     try {
         const Study study = test::small_study(settings);
         RC_TAG("ran");

@@ -1,0 +1,51 @@
+// Which ranks one rank can stand for. Ranks of a stage run the same script; they are one class where placement, speed
+// and links treat them alike (Symmetry finds out), and several where not.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/table.hpp"
+#include "workloads/step/families.hpp"
+
+namespace weft {
+
+enum class Folding : std::uint8_t {
+    automatic,  // exact up to 512 ranks, by stages beyond
+    exact,      // ranks that cannot differ in time are one class: the result is that of all ranks on their own
+    stages,  // the ranks of a stage are one class, at the pace of its slowest group: exact where groups of a stage are
+             // alike, elsewhere close and hardly ever too fast
+    none,    // every rank is its own class: slow, for doubt and for tests
+};
+
+std::string_view name(Folding folding);  // "exact"
+std::optional<Folding> find_folding(std::string_view name);
+
+// One rank class.
+struct Cell {
+    std::uint32_t stage = 0;
+    RankId representative{};
+    std::uint32_t weight = 1;
+};
+
+// Why stages are not one class each.
+struct Split {
+    std::uint32_t classes = 0;  // after it
+    std::string reason;
+};
+
+struct RankClasses {
+    std::vector<Cell> cells;              // by stage, then by representative
+    std::vector<std::uint32_t> of_rank;   // cell of each
+    std::vector<std::uint32_t> of_group;  // numbers of groups that are alike
+    std::uint32_t groups = 0;             // how many numbers
+    Folding folding = Folding::exact;     // what was done: not automatic
+    std::vector<Split> splits;
+};
+
+RankClasses fold(const Plan& plan, const Topology& topology, Families& families, Folding folding);
+
+}  // namespace weft
