@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -43,9 +44,10 @@ RankId rank_at(const Topology& topology, std::uint32_t node, std::uint32_t local
     return RankId(node * topology.ranks_per_node + local);
 }
 
-// Femtoseconds per mebibyte: integers whose rounding does not matter for any link of this century.
+// Femtoseconds per mebibyte: integers whose rounding does not matter for any link of this century. Libraries lay their
+// channels before they could know that a cable is slow.
 LinkUse use_of(const Topology& topology, LinkId link) {
-    return {link, std::llround(1e15 * 1048576.0 / topology.link(link).bandwidth.value)};
+    return {link, std::llround(1e15 * 1048576.0 / topology.intact_link(link).bandwidth.value)};
 }
 
 HopUses uses_of(const Topology& topology, std::span<const LinkId> links) {
@@ -54,18 +56,35 @@ HopUses uses_of(const Topology& topology, std::span<const LinkId> links) {
     return uses;
 }
 
-// The part of a route up to the link that leaves the node, and from the link that enters the other one.
+// The part of a route up to the link that leaves the node, and from the link that enters the other one. Where links are
+// dead these need not be the up- and downlink of the rank.
+std::size_t links_out(const Topology& topology, std::span<const LinkId> links) {
+    const auto enters_network = [&](LinkId link) {
+        return topology.node_kind[topology.head[link]] == NodeKind::network_switch;
+    };
+    return static_cast<std::size_t>(std::ranges::find_if(links, enters_network) - links.begin()) + 1;
+}
 HopUses leaving(const Topology& topology, RankId from, RankId to) {
     const Route route = topology.route(from, to);
-    const auto links = route.links();
-    const auto up = std::find(links.begin(), links.end(), topology.router->uplink(from));
-    return uses_of(topology, links.first(static_cast<std::size_t>(up - links.begin()) + 1));
+    return uses_of(topology, route.links().first(links_out(topology, route.links())));
 }
 HopUses entering(const Topology& topology, RankId from, RankId to) {
     const Route route = topology.route(from, to);
+    const auto leaves_network = [&](LinkId link) {
+        return topology.node_kind[topology.head[link]] != NodeKind::network_switch;
+    };
     const auto links = route.links();
-    const auto down = std::find(links.begin(), links.end(), topology.router->downlink(to));
-    return uses_of(topology, links.subspan(static_cast<std::size_t>(down - links.begin())));
+    const auto after = links.subspan(links_out(topology, links));
+    const auto down = std::ranges::find_if(after, leaves_network);
+    return uses_of(topology, after.subspan(static_cast<std::size_t>(down - after.begin())));
+}
+
+// Another node of the group than its i-th, without dead links if there is one: what it lacks is not this node's matter.
+const NodeMembers& another(const Topology& topology, const std::vector<NodeMembers>& nodes, std::size_t i) {
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+        if (k != i && !std::ranges::binary_search(topology.crippled_nodes, nodes[k].node)) return nodes[k];
+    }
+    return nodes[i == 0 ? nodes.size() - 1 : 0];
 }
 
 // `outside`: any rank of another node of the group, or null for a group inside one node.
@@ -79,9 +98,9 @@ ChannelProblem problem_of(const Topology& topology, const NodeMembers& node, con
             problem.hop.push_back(uses_of(topology, route.links()));
         }
         if (outside == nullptr) continue;
-        problem.port.push_back(topology.router->uplink(from));
         const RankId opposite = rank_at(topology, topology.node_of(*outside), a);  // whose NIC has the same number
         problem.leave.push_back(leaving(topology, from, opposite));
+        problem.port.push_back(problem.leave.back().back().link);
         problem.enter.push_back(entering(topology, opposite, from));
     }
     return problem;
@@ -90,13 +109,20 @@ ChannelProblem problem_of(const Topology& topology, const NodeMembers& node, con
 }  // namespace
 
 // Channels by the accelerators that take part and by whether the group leaves the node: all nodes are alike, so one
-// search serves every group of the same shape.
+// search serves every group of the same shape. Nodes with dead links are searched each for itself.
 struct ChannelPlanner::Cache {
-    std::map<std::vector<std::uint32_t>, std::vector<Path>> inside, across;
+    struct Shape {
+        std::optional<std::uint32_t> crippled_node;
+        std::vector<std::uint32_t> local;
+        auto operator<=>(const Shape&) const = default;
+    };
+    std::map<Shape, std::vector<Path>> inside, across;
 
     const std::vector<Path>& channels(const Topology& topology, const NodeMembers& node, const RankId* outside) {
+        const bool crippled = std::ranges::binary_search(topology.crippled_nodes, node.node);
         auto& known = outside == nullptr ? inside : across;
-        const auto [found, is_new] = known.try_emplace(node.local);
+        const auto [found, is_new] =
+            known.try_emplace({crippled ? std::optional(node.node) : std::nullopt, node.local});
         if (is_new) found->second = find_channels(problem_of(topology, node, outside));
         return found->second;
     }
@@ -142,7 +168,7 @@ Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Or
     std::vector<const std::vector<Path>*> paths;
     std::size_t channels = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const NodeMembers& other = nodes[i == 0 ? nodes.size() - 1 : 0];
+        const NodeMembers& other = another(topology_, nodes, i);
         const RankId outside = rank_at(topology_, other.node, other.local.front());
         paths.push_back(&cache_->channels(topology_, nodes[i], nodes.size() > 1 ? &outside : nullptr));
         channels = std::max(channels, paths.back()->size());

@@ -1,4 +1,5 @@
-// How a job finds the fabric of a machine: where its nodes are, how traffic is routed, and what others send meanwhile.
+// How a job finds the fabric of a machine: where its nodes are, how traffic is routed, what others send
+// meanwhile, and which links are not as they should be.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "sim/topology/topology.hpp"
+#include "topologies/link_fault.hpp"
 
 namespace weft {
 
@@ -17,6 +19,7 @@ struct Fabric {
     std::vector<std::uint32_t> placement{};  // the machine's node that each node of the job is; empty: the first ones
     // By link class: the share of its bandwidth that other traffic takes, at least 0 and below 1.
     std::vector<std::pair<std::string, double>> background{};
+    std::vector<LinkFault> link_faults{};
 };
 
 std::optional<Routing> find_routing(std::string_view name);  // "minimal", "valiant", "adaptive"

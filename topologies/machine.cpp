@@ -155,6 +155,7 @@ Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
                                                 : std::make_unique<PlacedNetwork>(*blocks_->network, fabric.placement));
     topology.routing = fabric.routing.value_or(info_.routing);
     add_background(topology, fabric);
+    add_link_faults(topology, fabric.link_faults);
     return topology;
 }
 

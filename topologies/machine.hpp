@@ -53,7 +53,7 @@ class Machine {
     const MachineInfo& info() const { return info_; }
     // The topology that a job of `nodes` nodes finds. Throws RangeError: 0 nodes or more than the machine has, a
     // placement of another length, with a node twice or none of the machine, a background class that is unknown, or a
-    // share of it that is not from 0 to below 1.
+    // share of it that is not from 0 to below 1, and for link faults as add_link_faults() does.
     Topology topology(std::uint32_t nodes, const Fabric& fabric = {}) const;
 
   private:

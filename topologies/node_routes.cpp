@@ -3,29 +3,13 @@
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
-#include <limits>
 #include <tuple>
+
+#include "topologies/distance.hpp"
 
 namespace weft {
 
 namespace {
-
-// Length of a path: better is less. Taking the widest of the shortest is safe for Dijkstra: of two paths with equal
-// hops the wider stays at least as wide when both are extended by the same link.
-struct Distance {
-    std::uint32_t hops = 0;
-    double width = std::numeric_limits<double>::infinity();  // bandwidth of the narrowest link
-
-    bool operator==(const Distance&) const = default;
-    friend bool operator<(const Distance& a, const Distance& b) {
-        return std::tuple(a.hops, -a.width) < std::tuple(b.hops, -b.width);
-    }
-    friend Distance operator+(const Distance& a, const Distance& b) {
-        return {a.hops + b.hops, std::min(a.width, b.width)};
-    }
-};
-
-constexpr Distance unreachable{std::numeric_limits<std::uint32_t>::max() / 2, 0.0};
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
                                     boost::property<boost::edge_weight_t, Distance>>;

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sim/base/check.hpp"
 #include "sim/base/quantity.hpp"
@@ -20,6 +22,7 @@ struct LinkClass {
     BytesPerSecond nominal;    // specified, per direction
     BytesPerSecond bandwidth;  // achievable, per direction: nominal x measured efficiency; what the simulation uses
     Seconds latency;           // time of flight of the first byte over this link, receiving switch included
+    std::optional<LinkClassId> intact{};  // of links with a fault: the class that they would be of without it
 };
 
 // The directed links from one rank to another, in order. Empty for a rank to itself.
@@ -76,10 +79,13 @@ struct Topology {
     Table<RankId, NodeId> endpoint;  // vertex of each rank
     std::unique_ptr<const Router> router;
     Routing routing = Routing::minimal;
+    // Nodes that traffic passes unlike the others because a link in them, or one to the network, is dead; ascending.
+    std::vector<std::uint32_t> crippled_nodes{};
 
     std::uint32_t node_of(RankId rank) const { return static_cast<std::uint32_t>(rank) / ranks_per_node; }
     std::uint32_t local_of(RankId rank) const { return static_cast<std::uint32_t>(rank) % ranks_per_node; }
     const LinkClass& link(LinkId id) const { return classes[link_class[id]]; }
+    const LinkClass& intact_link(LinkId id) const { return classes[link(id).intact.value_or(link_class[id])]; }
     Route route(RankId from, RankId to, std::uint64_t salt = 0) const { return router->route(from, to, salt); }
     Seconds latency(const Route& route) const {
         Seconds sum;

@@ -1,0 +1,161 @@
+#include "topologies/detour_router.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace weft {
+namespace {
+
+constexpr std::uint64_t salts_tried = 16;  // as many as one leaf of the shipped fat trees has ways up, at least
+
+}  // namespace
+
+DetourRouter::DetourRouter(std::unique_ptr<const Router> inner, LiveLinks links)
+    : inner_(std::move(inner)), links_(std::move(links)) {
+    list_neighbours();
+    route_inside_crippled_nodes();
+    if (links_.ranks() == links_.ranks_per_node()) return;  // nothing leaves the only node
+    for (const std::uint32_t node : links_.crippled_nodes()) {
+        for (std::uint32_t local = 0; local < links_.ranks_per_node(); ++local) {
+            const RankId rank{node * links_.ranks_per_node() + local};
+            doors_.emplace(rank, find_doors(rank));
+        }
+    }
+}
+
+// Distances as the router inside knows them: all nodes are alike to it.
+void DetourRouter::list_neighbours() {
+    const std::uint32_t n = links_.ranks_per_node();
+    for (std::uint32_t from = 0; from < n; ++from) {
+        std::vector<std::uint32_t>& order = neighbours_.emplace_back(n);
+        std::iota(order.begin(), order.end(), 0U);
+        std::ranges::stable_sort(order, std::ranges::less{}, [&](std::uint32_t to) {
+            return std::tuple(inner_->route(RankId(from), RankId(to), 0).hops, (to + n - from) % n);
+        });
+    }
+}
+
+void DetourRouter::route_inside_crippled_nodes() {
+    const std::uint32_t n = links_.ranks_per_node();
+    for (const std::uint32_t node : links_.crippled_nodes()) {
+        for (std::uint32_t pair = 0; pair < n * n; ++pair) {
+            const RankId from{node * n + pair / n}, to{node * n + pair % n};
+            if (!links_.alive(inner_->route(from, to, 0))) rerouted_.emplace(std::pair(from, to), shortest(from, to));
+        }
+    }
+}
+
+RankId DetourRouter::neighbour(RankId rank, std::size_t i) const {
+    const std::uint32_t n = links_.ranks_per_node(), number = static_cast<std::uint32_t>(rank);
+    return RankId(number - number % n + neighbours_[number % n][i]);
+}
+
+Route DetourRouter::inside(RankId from, RankId to) const {
+    const auto found = rerouted_.find({from, to});
+    return found == rerouted_.end() ? inner_->route(from, to, 0) : found->second;
+}
+
+// Nothing if it goes round in circles or is too long.
+std::optional<Route> DetourRouter::joined(RankId from, Gates gates, const Route& between, RankId to) const {
+    Route route = inside(from, gates.out);
+    const Route last = inside(gates.in, to);
+    if (std::size_t{route.hops} + between.hops + last.hops > Route::capacity) return std::nullopt;
+    route.append(between);
+    route.append(last);
+    return links_.visits_twice(route) ? std::nullopt : std::optional(route);
+}
+
+// The first pair of accelerators, near ones first, between which the ends of the way are alive. They do not depend on
+// the salt: all routes between two ranks use the same links inside nodes and at their ports.
+std::optional<DetourRouter::Gates> DetourRouter::gates(RankId from, RankId to) const {
+    if (!links_.is_crippled(from) && !links_.is_crippled(to)) return Gates{from, to};
+    const std::size_t n = links_.ranks_per_node();
+    for (std::size_t others = 0; others <= 2 * (n - 1); ++others) {
+        for (std::size_t at_to = others < n ? 0 : others - n + 1; at_to <= std::min(others, n - 1); ++at_to) {
+            const Gates tried{neighbour(from, others - at_to), neighbour(to, at_to)};
+            const std::optional<Route> route = joined(from, tried, inner_->route(tried.out, tried.in, 0), to);
+            if (route && links_.alive_in_nodes(*route)) return tried;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Route> DetourRouter::between(Gates gates, std::uint64_t salt) const {
+    for (std::uint64_t i = 0; i < salts_tried; ++i) {
+        const Route route = inner_->route(gates.out, gates.in, salt + i);
+        if (links_.alive(route)) return route;
+    }
+    const std::uint32_t detours = inner_->detours(gates.out, gates.in);
+    for (std::uint32_t i = 0; i < detours; ++i) {
+        const auto any = static_cast<std::uint32_t>((salt + i) % detours);  // other salts, other detours
+        const Route route = inner_->detour(gates.out, gates.in, salt, any);
+        if (links_.alive(route)) return route;
+    }
+    return std::nullopt;
+}
+
+Route DetourRouter::shortest(RankId from, RankId to) const {
+    if (const std::optional<Route> route = links_.shortest(from, to)) return *route;
+    throw RangeError(fmt::format("the way around dead links from rank {} to rank {} has more than {} links",
+                                 index(from), index(to), Route::capacity));
+}
+
+Route DetourRouter::route(RankId from, RankId to, std::uint64_t salt) const {
+    if (links_.node_of(from) == links_.node_of(to)) return inside(from, to);
+    const Route direct = inner_->route(from, to, salt);
+    if (links_.alive(direct)) return direct;
+    if (const std::optional<Gates> through = gates(from, to)) {
+        if (const std::optional<Route> middle = between(*through, salt)) {
+            if (const std::optional<Route> route = joined(from, *through, *middle, to)) return *route;
+        }
+    }
+    return shortest(from, to);
+}
+
+std::uint32_t DetourRouter::detours(RankId from, RankId to) const {
+    if (links_.node_of(from) == links_.node_of(to)) return 0;
+    const std::optional<Gates> through = gates(from, to);
+    return through ? inner_->detours(through->out, through->in) : 0;
+}
+
+Route DetourRouter::detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const {
+    const std::optional<Gates> through = gates(from, to);
+    const std::uint32_t detours = through ? inner_->detours(through->out, through->in) : 0;
+    for (std::uint32_t k = 0; k < detours; ++k) {
+        const Route middle = inner_->detour(through->out, through->in, salt, (i + k) % detours);
+        if (!links_.alive(middle)) continue;
+        if (const std::optional<Route> route = joined(from, *through, middle, to)) return *route;
+    }
+    return route(from, to, salt);
+}
+
+// Where traffic with the rank of the same place in another node, a whole one if there is one, passes the node's edge.
+DetourRouter::Doors DetourRouter::find_doors(RankId rank) const {
+    const std::uint32_t n = links_.ranks_per_node();
+    std::optional<RankId> opposite;
+    for (std::uint32_t node = 0; node < links_.ranks() / n; ++node) {
+        const RankId other{node * n + static_cast<std::uint32_t>(rank) % n};
+        if (other == rank || (opposite && links_.is_crippled(other))) continue;
+        opposite = other;
+        if (!links_.is_crippled(other)) break;
+    }
+    const Route out = route(rank, *opposite, 0), in = route(*opposite, rank, 0);
+    const auto up = std::ranges::find_if(out.links(), [&](LinkId link) { return links_.enters_network(link); });
+    const auto down = std::ranges::find_if(in.links(), [&](LinkId link) { return links_.leaves_network(link); });
+    return {*up, *down};
+}
+
+LinkId DetourRouter::uplink(RankId rank) const {
+    const auto found = doors_.find(rank);
+    return found == doors_.end() ? inner_->uplink(rank) : found->second.up;
+}
+
+LinkId DetourRouter::downlink(RankId rank) const {
+    const auto found = doors_.find(rank);
+    return found == doors_.end() ? inner_->downlink(rank) : found->second.down;
+}
+
+}  // namespace weft

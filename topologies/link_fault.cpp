@@ -1,0 +1,129 @@
+#include "topologies/link_fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "topologies/detour_router.hpp"
+#include "topologies/live_links.hpp"
+
+namespace weft {
+namespace {
+
+// The other direction of the same cable: of the links between two vertices, the first one way belongs to the first the
+// other way, and so on.
+LinkId way_back(const Topology& topology, LinkId link) {
+    const NodeId tail = topology.tail[link], head = topology.head[link];
+    std::size_t before = 0;
+    for (LinkId other{}; other != link; other = next(other)) {
+        before += topology.tail[other] == tail && topology.head[other] == head ? 1 : 0;
+    }
+    for (LinkId other{}; other != topology.tail.end_id(); other = next(other)) {
+        if (topology.tail[other] != head || topology.head[other] != tail) continue;
+        if (before-- == 0) return other;
+    }
+    throw LogicError("a cable has two directions");
+}
+
+bool is_of_network(const Topology& topology, NodeId vertex) {
+    return topology.node_kind[vertex] == NodeKind::network_switch;
+}
+
+LinkId link_of(const Topology& topology, const NicCable& cable) {
+    const std::uint32_t nodes = topology.ranks / topology.ranks_per_node;
+    const auto nics = static_cast<std::uint32_t>(std::ranges::count(topology.node_kind, NodeKind::nic)) / nodes;
+    if (cable.node >= nodes) throw RangeError(fmt::format("nodes are 0 to {}, not {}", nodes - 1, cable.node));
+    if (cable.nic >= nics) {
+        throw RangeError(fmt::format("a node of {} has NICs 0 to {}, not {}", topology.name, nics - 1, cable.nic));
+    }
+    std::uint32_t left = cable.node * nics + cable.nic;
+    NodeId vertex{};
+    while (topology.node_kind[vertex] != NodeKind::nic || left-- > 0) vertex = next(vertex);
+    for (LinkId link{}; link != topology.tail.end_id(); link = next(link)) {
+        if (topology.tail[link] == vertex && is_of_network(topology, topology.head[link])) return link;
+    }
+    throw LogicError("a NIC is plugged into the network");
+}
+
+std::vector<LinkId> links_one_way(const Topology& topology, const RouteCables& cables) {
+    for (const RankId rank : {cables.from, cables.to}) {
+        if (index(rank) >= topology.ranks) {
+            throw RangeError(fmt::format("ranks are 0 to {}, not {}", topology.ranks - 1, index(rank)));
+        }
+    }
+    if (cables.from == cables.to) throw RangeError(fmt::format("rank {} needs no link to itself", index(cables.to)));
+    std::vector<LinkId> links;
+    std::vector<std::string> classes;  // along the way, each once
+    const Route route = topology.route(cables.from, cables.to);
+    for (const LinkId link : route.links()) {
+        const std::string& name = topology.intact_link(link).name;
+        if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
+        if (cables.link_class.empty() || name == cables.link_class) links.push_back(link);
+    }
+    if (links.empty()) {
+        throw RangeError(fmt::format("the route from rank {} to rank {} has no link of class \"{}\" (it has {})",
+                                     index(cables.from), index(cables.to), cables.link_class,
+                                     fmt::join(classes, ", ")));
+    }
+    return links;
+}
+
+// Dead links keep a rate, which nothing asks for: nothing crosses them, and a rate of 0 would have no utilization.
+LinkClassId faulty_class(Topology& topology, LinkClassId intact, double share) {
+    LinkClass faulty = topology.classes[intact];
+    faulty.name += share == 0.0 ? " (dead)" : fmt::format(" (x {})", share);
+    if (share > 0.0) faulty.bandwidth *= share;
+    faulty.intact = intact;
+    for (LinkClassId id{}; id != topology.classes.end_id(); id = next(id)) {
+        if (topology.classes[id].intact == intact && topology.classes[id].name == faulty.name) return id;
+    }
+    constexpr std::size_t most_classes = 255;  // of a LinkClassId
+    if (topology.classes.size() >= most_classes) {
+        throw RangeError(fmt::format("at most {} classes of links, those of faults included", most_classes));
+    }
+    return topology.classes.push_back(std::move(faulty));
+}
+
+}  // namespace
+
+std::vector<LinkId> links_of(const Topology& topology, const LinkFault& fault) {
+    std::vector<LinkId> links;
+    if (const NicCable* cable = std::get_if<NicCable>(&fault.where)) {
+        links.push_back(link_of(topology, *cable));
+    } else {
+        links = links_one_way(topology, std::get<RouteCables>(fault.where));
+    }
+    const std::size_t one_way = links.size();
+    for (std::size_t i = 0; i < one_way; ++i) links.push_back(way_back(topology, links[i]));
+    std::ranges::sort(links);
+    return links;
+}
+
+void add_link_faults(Topology& topology, std::span<const LinkFault> faults) {
+    std::map<LinkId, double> shares;
+    for (const LinkFault& fault : faults) {
+        if (!(fault.share >= 0.0 && fault.share <= 1.0)) {
+            throw RangeError(fmt::format("a link has a share of its bandwidth left from 0 to 1, not {}", fault.share));
+        }
+        for (const LinkId link : links_of(topology, fault)) {
+            const auto [found, is_new] = shares.try_emplace(link, fault.share);
+            found->second = std::min(found->second, fault.share);
+        }
+    }
+    std::vector<LinkId> dead;
+    for (const auto& [link, share] : shares) {
+        if (share == 1.0) continue;
+        topology.link_class[link] = faulty_class(topology, topology.link_class[link], share);
+        if (share == 0.0) dead.push_back(link);
+    }
+    if (dead.empty()) return;
+    LiveLinks live(topology, dead);
+    live.check_reachable();
+    topology.crippled_nodes = live.crippled_nodes();
+    topology.router = std::make_unique<DetourRouter>(std::move(topology.router), std::move(live));
+}
+
+}  // namespace weft
