@@ -11,6 +11,7 @@
 #include "models/memory/memory.hpp"
 #include "models/transformer/transformer.hpp"
 #include "topologies/machine.hpp"
+#include "workloads/faults.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/layout/layout.hpp"
 #include "workloads/schedule/schedule.hpp"
@@ -49,7 +50,8 @@ struct Job {
     MegatronSettings megatron;
     FsdpSettings fsdp;
     DdpSettings ddp;
-    Fabric fabric;
+    Fabric fabric;        // with the faults of links
+    Faults faults;        // of accelerators
     std::string library;  // communication library; empty: the machine's default
     StepKind step = StepKind::steady;
     Seconds first_use{};  // of a connection between two stages, on the first step

@@ -7,6 +7,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/shipped.hpp"
 #include "workloads/fabric_reader.hpp"
+#include "workloads/faults_reader.hpp"
 #include "workloads/job.hpp"
 #include "workloads/layout_reader.hpp"
 #include "workloads/settings_reader.hpp"
@@ -198,7 +199,8 @@ Study read_study(Document document, Purpose purpose) {
     job.batch = read_batch(root);
     const bool readable = !document.has_errors();
     read_step(root, job);
-    const bool has_fabric = root.has("fabric");  // read when machine and nodes are known
+    const bool has_fabric = root.has("fabric"),
+               has_faults = root.has("faults");  // read when machine and nodes are known
     if (machine) {
         job.library = read_library(root, machine->info());
     } else {
@@ -215,6 +217,11 @@ Study read_study(Document document, Purpose purpose) {
         if (has_fabric && nodes_readable) {
             job.fabric = read_fabric(root.object("fabric"), machine->info(), job.nodes,
                                      std::filesystem::path(document.name()).parent_path());
+        }
+        if (has_faults && readable) {
+            ReadFaults read = read_faults(root.object("faults"), *machine, job);
+            job.faults = std::move(read.faults);
+            job.fabric.link_faults = std::move(read.links);
         }
         job.ranks_per_node = machine->info().accelerators_per_node;
         job.layout.shard_ranks = shard_ranks(job);
