@@ -215,6 +215,7 @@ Symmetry::Colours Symmetry::refine() {
     list_groups_of_ranks();
     group_ = kind_;
     Colours colours;
+    colours.at_start = ranks_;
     settle(Look::members);
     colours.by_members = ranks_;
     add_costs();

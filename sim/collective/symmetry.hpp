@@ -31,9 +31,9 @@ class Symmetry {
 
     struct Colours {
         std::vector<std::uint32_t> of_rank, of_group;  // numbered in order of first appearance
-        // Colours of ranks, as more and more is looked at: with whom they are grouped, what their groups cost on idle
-        // links, and which links these share with others.
-        std::uint32_t by_members = 0, by_costs = 0, by_links = 0;
+        // Colours of ranks, as more and more is looked at: how they start, with whom they are grouped, what their
+        // groups cost on idle links, and which links these share with others.
+        std::uint32_t at_start = 0, by_members = 0, by_costs = 0, by_links = 0;
         std::vector<std::uint32_t> uneven_kinds;  // of groups that are alike but for their costs; ascending
         std::vector<LinkClassId> shared_links;    // classes of links that groups share and can fill; ascending
     };

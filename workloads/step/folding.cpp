@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "sim/base/palette.hpp"
 #include "sim/collective/symmetry.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -38,6 +40,24 @@ std::vector<std::uint32_t> stage_of_ranks(const Plan& plan) {
     std::vector<std::uint32_t> stage(grid.ranks());
     for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank) stage[rank] = grid.coordinate(RankId{rank}, "pipeline");
     return stage;
+}
+
+std::vector<std::uint32_t> all_apart(std::size_t ranks) {
+    std::vector<std::uint32_t> numbers(ranks);
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    return numbers;
+}
+
+// Ranks of a stage that are equally slow start alike.
+std::vector<std::uint32_t> by_speed(const std::vector<std::uint32_t>& stage, const Faults& faults) {
+    if (faults.slow.empty()) return stage;
+    Palette palette;
+    std::vector<std::uint32_t> numbers;
+    for (std::uint32_t rank = 0; rank < stage.size(); ++rank) {
+        const std::uint64_t signature[] = {stage[rank], std::bit_cast<std::uint64_t>(slowness(faults, RankId{rank}))};
+        numbers.push_back(palette.colour_of(signature));
+    }
+    return numbers;
 }
 
 enum class Costs : std::uint8_t { ignored, compared };
@@ -98,10 +118,15 @@ std::string names_of(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(distinct, ", "));
 }
 
-std::vector<Split> splits_of(const Symmetry::Colours& colours, const Topology& topology, Families& families,
-                             std::uint32_t stages) {
+std::vector<Split> splits_of(const Plan& plan, const Symmetry::Colours& colours, const Topology& topology,
+                             Families& families) {
     std::vector<Split> splits;
-    if (colours.by_members > stages) splits.push_back({colours.by_members, "groups sit unequally on nodes"});
+    if (colours.at_start > plan.stages.size()) {
+        splits.push_back({colours.at_start, has_jitter(plan.job.faults) ? "jitter" : "accelerators of unequal speed"});
+    }
+    if (colours.by_members > colours.at_start) {
+        splits.push_back({colours.by_members, "groups of unequal members or shape on nodes"});
+    }
     if (colours.by_costs > colours.by_members) {
         std::vector<std::string> names;
         for (const std::uint32_t family : colours.uneven_kinds) {
@@ -131,14 +156,16 @@ std::optional<Folding> find_folding(std::string_view name) {
 RankClasses fold(const Plan& plan, const Topology& topology, Families& families, Folding folding) {
     const std::vector<std::uint32_t> stage = stage_of_ranks(plan);
     if (folding == Folding::automatic) folding = stage.size() <= exact_ranks ? Folding::exact : Folding::stages;
-    std::vector<std::uint32_t> start = stage;
-    if (folding == Folding::none) std::iota(start.begin(), start.end(), 0U);
+    const Faults& faults = plan.job.faults;
+    std::vector<std::uint32_t> start = has_jitter(faults) || folding == Folding::none ? all_apart(stage.size())
+                                                                                      : by_speed(stage, faults);
     const Costs costs = folding == Folding::exact ? Costs::compared : Costs::ignored;
     const Symmetry::Colours colours = describe(topology, families, std::move(start), costs).refine();
     RankClasses classes = classes_of(colours, stage);
+    for (Cell& cell : classes.cells) cell.slowness = slowness(faults, cell.representative);
     classes.folding = folding;
     if (folding != Folding::none) {
-        classes.splits = splits_of(colours, topology, families, static_cast<std::uint32_t>(plan.stages.size()));
+        classes.splits = splits_of(plan, colours, topology, families);
     }
     return classes;
 }

@@ -29,6 +29,7 @@ struct Cell {
     std::uint32_t stage = 0;
     RankId representative{};
     std::uint32_t weight = 1;
+    double slowness = 1.0;  // of its computation: Faults
 };
 
 // Why stages are not one class each.

@@ -12,8 +12,8 @@ constexpr OpId no_op{0xffffffff};
 
 class Placer {
   public:
-    Placer(const Script& script, const Cell& cell, Groups& groups, ProgramBuilder& builder)
-        : script_(script), cell_(cell), groups_(groups), builder_(builder), end_(script.actions().size(), no_op) {
+    Placer(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups, ProgramBuilder& builder)
+        : script_(script), cell_(cell), jitter_(jitter), groups_(groups), builder_(builder), end_(script.actions().size(), no_op) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
         for (const Call& call : script.calls()) placed_.push_back(place(call));
     }
@@ -49,7 +49,8 @@ class Placer {
         switch (action.kind) {
             case Action::Kind::compute:
                 return chain({OpKind::compute, lanes::compute, labels_[action.label],
-                              builder_.work(script_.work()[action.subject]), index_of(action), action.where.layer});
+                              builder_.work(duration(script_.work()[action.subject])), index_of(action),
+                              action.where.layer});
             case Action::Kind::call:
                 if (placed_[action.subject].issued == nullptr) return join();
                 return chain(exchange(action));
@@ -69,6 +70,12 @@ class Placer {
                 return join();
         }
         return no_op;
+    }
+
+    // Of a computation, on this rank. The host's work is not the accelerator's.
+    Seconds duration(Seconds scripted) {
+        const double jitter = jitter_.spread > 0.0 ? jitter_.factor(cell_.representative, computations_++) : 1.0;
+        return scripted * (cell_.slowness * jitter);
     }
 
     OpId beside(const Op& op, OpId after) {
@@ -101,6 +108,8 @@ class Placer {
 
     const Script& script_;
     Cell cell_;
+    Jitter jitter_;
+    std::uint64_t computations_ = 0;
     Groups& groups_;
     ProgramBuilder& builder_;
     std::vector<LabelId> labels_;
@@ -112,8 +121,9 @@ class Placer {
 
 }  // namespace
 
-void place_script(const Script& script, const Cell& cell, Groups& groups, ProgramBuilder& builder) {
-    Placer(script, cell, groups, builder).write();
+void place_script(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups,
+                  ProgramBuilder& builder) {
+    Placer(script, cell, jitter, groups, builder).write();
 }
 
 }  // namespace weft

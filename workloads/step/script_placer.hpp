@@ -3,11 +3,13 @@
 
 #include "sim/program/program_builder.hpp"
 #include "workloads/script/script.hpp"
+#include "workloads/faults.hpp"
 #include "workloads/step/groups.hpp"
 
 namespace weft {
 
 // Adds `script` to the class begun last, which is `cell`. Calls in groups of one take no time and become nothing.
-void place_script(const Script& script, const Cell& cell, Groups& groups, ProgramBuilder& builder);
+void place_script(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups,
+                  ProgramBuilder& builder);
 
 }  // namespace weft

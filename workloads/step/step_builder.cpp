@@ -37,7 +37,7 @@ Step build(const Plan& plan, const Topology& topology, Folding folding, ScriptOf
     for (const Cell& cell : classes.cells) {
         builder.begin_class(name_of(cell, classes), cell.representative, cell.weight);
         step.stage.push_back(cell.stage);
-        place_script(scripts[cell.stage], cell, groups, builder);
+        place_script(scripts[cell.stage], cell, plan.job.faults.jitter, groups, builder);
     }
     step.folding = classes.folding;
     step.splits = std::move(classes.splits);
