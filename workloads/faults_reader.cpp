@@ -12,15 +12,16 @@
 namespace weft {
 namespace {
 
-// A number of `count` things that are there; nothing after an error.
-std::optional<std::uint32_t> read_number(Field& entry, std::string_view key, std::uint32_t count) {
+// One of the job's `count` nodes or ranks; nothing after an error.
+std::optional<std::uint32_t> read_number(Field& entry, std::string_view key, std::string_view things,
+                                         std::uint32_t count) {
     if (!entry.is_number(key)) {
         entry.whole(key);  // which says what it should be
         return std::nullopt;
     }
     const std::uint32_t number = entry.whole(key);
     if (number < count) return number;
-    entry.error(key, fmt::format("the job has {}s 0 to {}, not {}", key, count - 1, number));
+    entry.error(key, fmt::format("the job has {} 0 to {}, not {}", things, count - 1, number));
     return std::nullopt;
 }
 
@@ -41,7 +42,8 @@ void read_slow_gpu(Field entry, const MachineInfo& machine, const Job& job, std:
     }
     const char* const key = by_rank ? "rank" : "node";
     const std::uint32_t size = by_rank ? 1 : machine.accelerators_per_node;
-    const std::optional<std::uint32_t> number = read_number(entry, key, by_rank ? job.layout.ranks() : job.nodes);
+    const std::optional<std::uint32_t> number =
+        by_rank ? read_number(entry, key, "ranks", job.layout.ranks()) : read_number(entry, key, "nodes", job.nodes);
     entry.done();
     if (!number) return;
     const SlowRanks ranks{.first = RankId(*number * size), .count = size, .factor = factor};
@@ -55,7 +57,7 @@ void read_slow_gpu(Field entry, const MachineInfo& machine, const Job& job, std:
 }
 
 std::optional<NicCable> read_nic(Field& entry, const MachineInfo& machine, const Job& job) {
-    const std::optional<std::uint32_t> node = read_number(entry, "node", job.nodes);
+    const std::optional<std::uint32_t> node = read_number(entry, "node", "nodes", job.nodes);
     if (!entry.is_number("nic")) {
         entry.whole("nic");
         return std::nullopt;
@@ -70,10 +72,15 @@ std::optional<NicCable> read_nic(Field& entry, const MachineInfo& machine, const
 }
 
 std::optional<RouteCables> read_route(Field& entry, const MachineInfo& machine, const Job& job) {
-    const std::optional<std::uint32_t> from = read_number(entry, "from", job.layout.ranks());
-    const std::optional<std::uint32_t> to = read_number(entry, "to", job.layout.ranks());
-    const std::string link_class = entry.has("class") ? entry.choice("class", machine.link_classes) : "";
-    if (!from || !to) return std::nullopt;
+    const std::optional<std::uint32_t> from = read_number(entry, "from", "ranks", job.layout.ranks());
+    const std::optional<std::uint32_t> to = read_number(entry, "to", "ranks", job.layout.ranks());
+    const std::string link_class = entry.text("class", "");
+    const bool known = std::ranges::find(machine.link_classes, link_class) != machine.link_classes.end();
+    if (entry.is_text("class") && !known) {
+        entry.error("class", fmt::format("no link class of {} is called \"{}\"{}", machine.name, link_class,
+                                         suggestion(link_class, machine.link_classes)));
+    }
+    if (!from || !to || (entry.has("class") && !known)) return std::nullopt;
     return RouteCables{.from = RankId(*from), .to = RankId(*to), .link_class = link_class};
 }
 
@@ -82,7 +89,8 @@ using PlacedFault = std::pair<LinkFault, Field>;
 
 void read_link(Field entry, const MachineInfo& machine, const Job& job, std::vector<PlacedFault>& faults) {
     LinkFault fault{.where = {}, .share = entry.number("bandwidth")};
-    if (!(fault.share >= 0.0 && fault.share <= 1.0)) {
+    const bool is_share = fault.share >= 0.0 && fault.share <= 1.0;
+    if (!is_share) {
         entry.error("bandwidth",
                     fmt::format("expected the share of its bandwidth that the link has left, from 0 (dead) "
                                 "to 1, got {}",
@@ -97,7 +105,7 @@ void read_link(Field entry, const MachineInfo& machine, const Job& job, std::vec
         return;
     }
     if (by_nic && route_keys[2]) entry.error("class", "a NIC has one cable: \"class\" goes with \"from\" and \"to\"");
-    bool known = entry.is_number("bandwidth");  // all that is needed is there
+    bool known = is_share && entry.is_number("bandwidth");  // all that is needed is there
     if (by_nic) {
         const std::optional<NicCable> cable = read_nic(entry, machine, job);
         known = known && cable;
@@ -164,9 +172,7 @@ ReadFaults read_faults(Field section, const Machine& machine, const Job& job) {
     }
     if (section.has("jitter")) read.faults.jitter = read_jitter(section.object("jitter"));
     section.done();
-    const bool usable = std::ranges::all_of(
-        links, [](const PlacedFault& link) { return link.first.share >= 0.0 && link.first.share <= 1.0; });
-    if (!links.empty() && usable && job.nodes <= info.nodes) check_links(section, machine, job, links);
+    if (!links.empty() && job.nodes <= info.nodes) check_links(section, machine, job, links);
     for (const PlacedFault& link : links) read.links.push_back(link.first);
     return read;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -250,6 +251,65 @@ TEST(group_shape, counts_nodes_and_says_whether_they_hold_equally_many) {
     EXPECT_EQ(shape_of(topology, ranks(0, 3, 8)), (GroupShape{.members = 3, .nodes = 3}));
     EXPECT_EQ(shape_of(topology, ranks(0, 10)), (GroupShape{.members = 10, .nodes = 2, .even = false}));
     EXPECT_EQ(shape_of(topology, ranks(0, 10)).per_node(), 1U);
+}
+
+Topology with_faults(const Machine& machine, std::uint32_t nodes, std::vector<LinkFault> faults) {
+    Fabric fabric;
+    fabric.link_faults = std::move(faults);
+    return machine.topology(nodes, fabric);
+}
+
+std::vector<RankId> on_node(const Topology& topology, const std::vector<RankId>& ring, std::uint32_t node) {
+    std::vector<RankId> part;
+    std::ranges::copy_if(ring, std::back_inserter(part), [&](RankId rank) { return topology.node_of(rank) == node; });
+    return part;
+}
+
+// Libraries lay channels by rated speeds, so a slow cable is felt, not avoided.
+TEST(channels_over_faulty_links, are_those_of_an_intact_machine_where_links_are_slow) {
+    for (const char* name : {"frontier", "dgx-h100", "perlmutter"}) {
+        const Machine machine = Machine::load(name);
+        const Topology intact = machine.topology(3);
+        const Topology slow = with_faults(
+            machine, 3,
+            {{.where = NicCable{0, 1}, .share = 0.3}, {.where = RouteCables{RankId{0}, RankId{1}, ""}, .share = 0.5}});
+        const std::vector<RankId> members = ranks(0, intact.ranks);
+        EXPECT_EQ(ChannelPlanner(slow).lay(members, Order::rings).channels,
+                  ChannelPlanner(intact).lay(members, Order::rings).channels);
+    }
+}
+
+// NIC 1 of node 1 is dead. Wherever that node stands among the members, the other nodes' channels stay those of an
+// intact machine, and all NICs that the node has left are used.
+TEST(channels_over_faulty_links, change_on_nodes_with_dead_links_only) {
+    for (const char* name : {"frontier", "dgx-h100", "perlmutter"}) {
+        const Machine machine = Machine::load(name);
+        const Topology intact = machine.topology(3);
+        const Topology crippled = with_faults(machine, 3, {{.where = NicCable{1, 1}, .share = 0.0}});
+        std::vector<RankId> members = ranks(intact.ranks_per_node, intact.ranks_per_node);  // node 1 comes first
+        for (const std::uint32_t node : {0U, 2U}) {
+            for (const RankId rank : ranks(node * intact.ranks_per_node, intact.ranks_per_node))
+                members.push_back(rank);
+        }
+        const Communicator before = ChannelPlanner(intact).lay(members, Order::rings);
+        const Communicator after = ChannelPlanner(crippled).lay(members, Order::rings);
+        ASSERT_EQ(after.channels.size(), before.channels.size()) << name;
+        for (std::size_t c = 0; c < after.channels.size(); ++c) {
+            for (const std::uint32_t node : {0U, 2U}) {
+                EXPECT_EQ(on_node(intact, after.channels[c], node), on_node(intact, before.channels[c], node)) << name;
+            }
+        }
+        std::set<LinkId> used;
+        for (const auto& [link, load] : loads(crippled, after)) {
+            EXPECT_FALSE(crippled.link(link).name.ends_with(" (dead)")) << name;
+            const NodeId tail = crippled.tail[link];
+            const bool port = crippled.node_kind[tail] == NodeKind::nic &&
+                              crippled.node_kind[crippled.head[link]] == NodeKind::network_switch;
+            const std::size_t vertices = index(crippled.endpoint[RankId{crippled.ranks_per_node}]);
+            if (port && index(tail) / vertices == 1) used.insert(link);
+        }
+        EXPECT_EQ(used.size(), machine.info().nics_per_node - 1) << name;
+    }
 }
 
 }  // namespace

@@ -106,7 +106,8 @@ TEST(faults, mistakes_about_links_are_told_together) {
          "faults.links[1].bandwidth: expected the share of its bandwidth that the link has left, from 0 "
          "(dead) to 1, got 1.5",
          "faults.links[2].nic: missing", "faults.links[3]: expected either \"node\" and \"nic\" or \"from\"",
-         "faults.links[4].to: ", "faults.links[5]: expected either", "faults.links[6].class: expected one of",
+         "faults.links[4].to: the job has ranks 0 to 15, not 99", "faults.links[5]: expected either",
+         "faults.links[6].class: no link class of frontier is called \"slingshot.nik\", did you mean",
          "faults.links[7].class: a NIC has one cable", "faults.links[9]: the same link stands here twice"});
 }
 
