@@ -260,7 +260,7 @@ TEST(link_fault, a_job_is_refused_only_if_dead_links_part_two_ranks) {
         for (int round = 0; round < 12; ++round) {
             std::vector<LinkFault> faults;
             std::set<LinkId> dead;
-            for (std::size_t i = 0; i < 1 + random() % 9; ++i) {
+            for (std::size_t left = 1 + random() % 9; left > 0; --left) {
                 const std::uint32_t from = static_cast<std::uint32_t>(random()) % intact.ranks;
                 const std::uint32_t to =
                     (from + 1 + static_cast<std::uint32_t>(random()) % (intact.ranks - 1)) % intact.ranks;
