@@ -58,6 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Published{"dgx-h100", 576 * 8, "infiniband.nic", 400_GBps},  // ml-engineering: 400 GB/s per node
                     Published{"meta-roce-h100", 24576, "ethernet.nic",
                               400_GBps},  // Llama 3 (2407.21783): 8 pods of 3,072
+                    Published{"spectrum-x-h100", 131072, "ethernet.nic", 400_GBps},  // a size of ours
                     Published{"gb200-nvl72", 8 * 72, "infiniband.nic", 3600_GBps},
                     Published{"vista", 600, "infiniband.nic", 50_GBps}, Published{"tpu-v4", 4096, "ici.port", 300_GBps},
                     Published{"tpu-v5p", 8960, "ici.port", 600_GBps}),  // 1,200 GB/s both ways
@@ -87,6 +88,14 @@ TEST(machine_files, dgx_h100_units_have_their_bandwidth) {
     const Topology unit = Machine::load("dgx-h100").topology(32);
     EXPECT_EQ(nominal_sum(unit, "infiniband.nic"), 2 * 12800_GBps);
     EXPECT_EQ(nominal_sum(unit, "infiniband.leaf_spine"), 2 * 12800_GBps);  // no taper
+}
+
+// Ports of 400 Gbit/s up from each tier for every port below: half of the GPUs send to the other half at full rate.
+TEST(machine_files, spectrum_x_h100_does_not_taper) {
+    const Machine machine = Machine::load("spectrum-x-h100");
+    EXPECT_EQ(machine.info().bisection, machine.info().nodes / 2.0 * 400_GBps);
+    // 2,048 leaves and as many spines of 128 ports, half of them up; cores have theirs all down.
+    EXPECT_EQ(machine.topology(machine.info().nodes).node_kind.size(), 16384U * (8 + 8 + 1) + 2048 + 2048 + 1024);
 }
 
 class shipped_machine : public testing::TestWithParam<std::string> {};

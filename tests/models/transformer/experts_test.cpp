@@ -29,6 +29,17 @@ TEST_P(published_model, has_the_published_parameters) {
 INSTANTIATE_TEST_SUITE_P(models, published_model, ::testing::ValuesIn(testing::read_table("published_parameters.csv")),
                          [](const auto& instance) { return testing::test_name(instance.param.text("model")); });
 
+// 64 layers of 16,384: queries and outputs square, keys and values of 8 heads of 128, a router, 384 gated experts of
+// 8,192 of which a token takes 8, two norms; embedding, output layer and the last norm.
+TEST(parameters, of_ten_trillion_with_experts) {
+    constexpr std::uint64_t h = 16384, expert = 3 * h * 8192, table = 128256 * h;
+    constexpr std::uint64_t rest = 2 * h * h + 2 * h * (8 * 128) + h * 384 + 2 * h;
+    const Transformer model = load_transformer("moe-10t");
+    EXPECT_EQ(parameters(model), 64 * (rest + 384 * expert) + 2 * table + h);
+    EXPECT_NEAR(static_cast<double>(parameters(model)), 10e12, 0.1e12);
+    EXPECT_EQ(active_parameters(model), 64 * (rest + 8 * expert) + 2 * table + h);
+}
+
 // Brown et al. table 2.1 names them in millions or billions.
 TEST(parameters, name_the_small_gpt3_models) {
     const auto billions = [](const char* name) {
