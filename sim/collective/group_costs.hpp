@@ -1,5 +1,5 @@
 // The collectives of one set of equal groups: which algorithm and protocol the library takes for a call, and what it
-// costs. Traffic is worked out once for each algorithm and protocol that is looked at.
+// costs. Traffic is worked out once for each algorithm and protocol that may be the cheapest.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,8 @@ class GroupCosts {
 
   private:
     const std::vector<Communicator>& communicators(Order order);
+    Seconds least_idle_time(const Choice& choice, Bytes message);
+    Choice cheapest(std::span<const Choice> candidates, Bytes message);
     std::optional<Choice> by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const;
 
     const Topology& topology_;
@@ -59,6 +61,7 @@ class GroupCosts {
     GroupCosts* whole_;
     std::map<Order, std::vector<Communicator>> communicators_;
     std::map<Choice, std::vector<PhaseCost>> phases_;
+    std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone
 };
 
 }  // namespace weft

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sim/engine/engine.hpp"
 #include "sim/program/program_builder.hpp"
 #include "topologies/machine.hpp"
@@ -88,6 +90,34 @@ TEST(collective_set, an_order_that_leaves_a_node_and_comes_back_has_no_even_bloc
     CollectiveSet mixed(topology, library, {.ranks = 4, .ranks_per_node = 2, .order = {0, 2, 1, 3}});
     EXPECT_TRUE(runs.costs().shape().even);
     EXPECT_FALSE(mixed.costs().shape().even);
+}
+
+// Groups that differ: of eight groups of three, one per die, some leave their nodes by one NIC and some by another;
+// over adaptive and Valiant routing. Twin: the first with the least time of all candidates, every one worked out in
+// full.
+TEST(collective_set, the_cheapest_of_many_groups_is_that_of_all_candidates) {
+    for (const char* const name : {"frontier", "dgx-h100", "perlmutter"}) {
+        const Machine machine = Machine::load(name);
+        Library library = machine.info().library();
+        library.tuner.reset();
+        const Topology topology = machine.topology(3);
+        const std::uint32_t dies = topology.ranks_per_node;
+        const SetLayout layout{.ranks = 3 * dies, .ranks_per_node = dies, .groups = dies};
+        for (const Bytes message : {8_B, 64_KiB, 4_MiB, 1_GiB}) {
+            CollectiveSet fresh(topology, library, layout), twin(topology, library, layout);
+            const std::vector<Choice> all = twin.costs().candidates(Collective::all_reduce);
+            std::vector<Choice> possible;
+            for (const Choice& choice : all) {
+                if (twin.costs().carries(choice, message)) possible.push_back(choice);
+            }
+            ASSERT_GT(possible.size(), 1U);
+            const Choice cheapest =
+                *std::min_element(possible.begin(), possible.end(), [&](const Choice& a, const Choice& b) {
+                    return twin.costs().idle_time(a, message) < twin.costs().idle_time(b, message);
+                });
+            EXPECT_EQ(*fresh.costs().choose(Collective::all_reduce, message), cheapest) << name;
+        }
+    }
 }
 
 // The busiest link of the class that limits is busy for the whole of the bytes' time.
