@@ -115,12 +115,14 @@ PhaseTraffic::Message PhaseTraffic::add_message(RankId from, RankId to, std::uin
     LinkLoads& minimal = detours > 0 ? own_.minimal : own_.fixed;
     for (const LinkId link : route.links()) minimal.add(link, load);
     Seconds latency = topology_.latency(route);
-    if (detours > 0) {
-        own_.undecided.push_back(
-            {from, to, static_cast<std::uint32_t>(channel), detours, LinkLoads::units(share / efficiency / detours)});
+    const LinkLoads::Units part = detours > 0 ? LinkLoads::units(share / efficiency / detours) : 0;
+    if (detours > 0 && topology_.routing == Routing::adaptive) {
+        own_.undecided.push_back({from, to, static_cast<std::uint32_t>(channel), detours, part});
     }
     for (std::uint32_t i = 0; i < detours && topology_.routing == Routing::valiant; ++i) {
-        latency = std::max(latency, topology_.latency(topology_.router->detour(from, to, channel, i)));
+        const Route detour = topology_.router->detour(from, to, channel, i);
+        for (const LinkId link : detour.links()) own_.detour.add(link, part);
+        latency = std::max(latency, topology_.latency(detour));
     }
     return {(across ? protocol_.step_across : protocol_.step_in_node) + latency, across};
 }
@@ -244,7 +246,7 @@ void PhaseTraffic::route_detours(Traffic& traffic) const {
 double PhaseTraffic::detoured(Traffic& traffic) const {
     const bool always = topology_.routing == Routing::valiant;
     if (!traffic.undecided.empty()) {
-        if (!always && !may_gain(traffic)) return 0.0;
+        if (!may_gain(traffic)) return 0.0;
         route_detours(traffic);
     }
     if (traffic.detour.used().empty()) return 0.0;

@@ -125,7 +125,8 @@ class FatTree final : public Network {
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const std::uint32_t here = leaf(from), there = leaf(to);
-        const std::uint64_t apart = ways(here, there) / (detours(from, to) + 1);
+        const std::uint64_t all = ways(here, there);
+        const std::uint64_t apart = all / (std::min<std::uint64_t>(most_detours, all - 1) + 1);
         return by_way(here, there, way_of(from, to, salt) + (i + 1) * apart);
     }
 
