@@ -1,67 +1,137 @@
-// Whole steps of shipped jobs, from job file to report. First the folded program is proven equal to one that simulates
-// every rank, on a machine where placement is symmetric.
+// Whole steps, from job file to report: folded on whole machines, with every rank simulated on small ones, and how time
+// grows with each dimension of a job (bench/slopes reads the JSON). First the folded program is proven equal to one
+// that simulates every rank, on a machine where placement is symmetric.
+//
+// --large adds what takes more than seconds.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 #include <string>
+#include <vector>
 
+#include "bench/peak_memory.hpp"
 #include "bench/proof.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
 namespace {
 
-Study symmetric_study() {
-    return read_study(Document::parse("symmetric.json", R"({
-        "machine": "dgx-a100",
-        "model": {"layers": 8, "hidden": 1024, "heads": 16, "vocabulary": 50257},
-        "layout": {"tensor": 8, "pipeline": 2, "data": 4},
-        "batch": {"sequence": 1024, "micro": 1, "global": 32},
+// A job on nodes of eight H100. Every replica has the same micro-batches, however many replicas there are.
+struct Shape {
+    std::uint32_t stages = 4, layers_per_stage = 2, data = 2, micro_batches = 16;
+    std::uint32_t ranks() const { return 8 * stages * data; }
+};
+
+Study study_of(const Shape& shape) {
+    return read_study(Document::parse("growth.json", fmt::format(R"({{
+        "machine": "spectrum-x-h100",
+        "model": {{"layers": {}, "hidden": 1024, "heads": 16, "vocabulary": 50257}},
+        "framework": "megatron",
+        "layout": {{"tensor": 8, "pipeline": {}, "data": {}}},
+        "batch": {{"sequence": 1024, "micro": 1, "global": {}}},
         "zero": 1
-    })"));
+    }})",
+                                                                 shape.stages * shape.layers_per_stage, shape.stages,
+                                                                 shape.data, shape.micro_batches * shape.data)));
 }
 
-}  // namespace
+Study shipped(const std::string& job) { return load_study(std::string(WEFT_SOURCE_DIR "/") + job); }
 
-static bool folding_proven() {
-    const Study study = symmetric_study();
+bool folding_proven() {
+    const Study study = study_of({.stages = 2, .data = 4, .micro_batches = 8});
     const Plan plan = make_plan(study);
     const double folded = since_start(simulate_step(study, plan).timeline.end).value;
     const double unfolded = since_start(simulate_step(study, plan, {.folding = Folding::none}).timeline.end).value;
     return std::abs(folded - unfolded) <= 1e-9 * unfolded;
 }
 
-namespace {
-
-void step(benchmark::State& state, const std::string& job) {
-    double events = 0, ranks = 0;
+// `read` makes the study: reading the job and its machine is part of what a user waits for.
+template <class Read>
+void time_step(benchmark::State& state, Read read, const SimulationOptions& options = {}) {
+    Report report;
+    bench::forget_peak_memory();
     for (auto _ : state) {
-        const Study study = load_study(std::string(WEFT_SOURCE_DIR "/workloads/jobs/") + job);
-        const Report report = make_report(simulate_step(study, make_plan(study)));
+        const Study study = read();
+        report = make_report(simulate_step(study, make_plan(study), options));
         benchmark::DoNotOptimize(report.metric("step.time_s"));
-        events = static_cast<double>(report.events);
-        ranks = report.ranks;
     }
-    state.counters["ranks"] = ranks;
+    const auto events = static_cast<double>(report.events);
+    state.counters["ranks"] = report.ranks;
+    state.counters["classes"] = static_cast<double>(report.classes.size());
     state.counters["events"] = events;
     state.counters["events/s"] = benchmark::Counter(events, benchmark::Counter::kIsIterationInvariantRate);
+    state.counters["peak_MiB"] = bench::peak_mebibytes();
 }
 
-BENCHMARK_CAPTURE(step, gpt_neox_20b_128_ranks, "frontier-gpt-neox-20b-3d.json")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, gpt_1t_3072_ranks, "frontier-gpt-1t-3d.json")->Unit(benchmark::kMillisecond);
+void folded(benchmark::State& state, const std::string& job) {
+    time_step(state, [&] { return shipped(job); });
+}
 
-void unfolded_step(benchmark::State& state) {
-    const Study study = symmetric_study();
-    const Plan plan = make_plan(study);
-    for (auto _ : state) {
-        benchmark::DoNotOptimize(simulate_step(study, plan, {.folding = Folding::none}).timeline.end);
+void unfolded(benchmark::State& state) {
+    const Shape shape{.data = static_cast<std::uint32_t>(state.range(0)) / 32, .micro_batches = 8};
+    time_step(state, [&] { return study_of(shape); }, {.folding = Folding::none});
+}
+
+// One dimension of the shape, the others as they are.
+template <std::uint32_t Shape::*dimension>
+void growth(benchmark::State& state) {
+    Shape shape;
+    shape.*dimension = static_cast<std::uint32_t>(state.range(0));
+    time_step(state, [&] { return study_of(shape); });
+}
+
+void add_small() {
+    using benchmark::RegisterBenchmark;
+    const auto ms = benchmark::kMillisecond;
+    RegisterBenchmark("folded/gpt_neox_20b_128", folded, "workloads/jobs/frontier-gpt-neox-20b-3d.json")->Unit(ms);
+    RegisterBenchmark("folded/spectrum_x_1k", [](benchmark::State& state) {
+        time_step(state, [] { return study_of({.data = 32}); });
+    })->Unit(ms);
+    RegisterBenchmark("folded/spectrum_x_8k", [](benchmark::State& state) {
+        time_step(state, [] { return study_of({.data = 256}); });
+    })->Unit(ms);
+    RegisterBenchmark("folded/gpt_1t_3072", folded, "workloads/jobs/frontier-gpt-1t-3d.json")->Unit(ms);
+    RegisterBenchmark("unfolded", unfolded)->Unit(ms)->Arg(64)->Arg(128);
+    RegisterBenchmark("growth/micro_batches", growth<&Shape::micro_batches>)
+        ->Unit(ms)
+        ->RangeMultiplier(4)
+        ->Range(16, 1024);
+    RegisterBenchmark("growth/layers_per_stage", growth<&Shape::layers_per_stage>)
+        ->Unit(ms)
+        ->RangeMultiplier(2)
+        ->Range(2, 32);
+    RegisterBenchmark("growth/stages", growth<&Shape::stages>)->Unit(ms)->RangeMultiplier(2)->Range(4, 64);
+    RegisterBenchmark("growth/data", growth<&Shape::data>)->Unit(ms)->RangeMultiplier(4)->Range(2, 512);
+}
+
+void add_large() {
+    using benchmark::RegisterBenchmark;
+    const auto once = [](benchmark::internal::Benchmark* each) { each->Unit(benchmark::kMillisecond)->Iterations(1); };
+    RegisterBenchmark("folded/gpt_1t_75264", folded, "bench/jobs/frontier-gpt-1t-whole.json")->Apply(once);
+    RegisterBenchmark("folded/gpt_1t_131072", folded, "bench/jobs/spectrum-x-gpt-1t.json")->Apply(once);
+    RegisterBenchmark("folded/moe_10t_131072", folded, "bench/jobs/spectrum-x-moe-10t.json")->Apply(once);
+    RegisterBenchmark("unfolded", unfolded)->Apply(once)->Arg(256)->Arg(512)->Arg(1024)->Arg(4096);
+    RegisterBenchmark("growth/data", growth<&Shape::data>)->Apply(once)->Arg(2048)->Arg(4096);
+}
+
+// Whether `flag` is among the arguments, which then lose it.
+bool take_flag(int& argc, char** argv, const char* flag) {
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], flag) != 0) continue;
+        for (--argc; i < argc; ++i) argv[i] = argv[i + 1];
+        argv[argc] = nullptr;
+        return true;
     }
-    state.counters["ranks"] = 64;
+    return false;
 }
-
-BENCHMARK(unfolded_step)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace weft
 
-int main(int argc, char** argv) { return weft::bench::prove_then_time(argc, argv, weft::folding_proven); }
+int main(int argc, char** argv) {
+    weft::add_small();
+    if (weft::take_flag(argc, argv, "--large")) weft::add_large();
+    return weft::bench::prove_then_time(argc, argv, weft::folding_proven);
+}
