@@ -35,6 +35,9 @@ class BlockRouter final : public Router {
         : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(std::move(network)) {}
 
     Route route(RankId from, RankId to, std::uint64_t salt) const override;
+    bool has_one_route(RankId from, RankId to) const override {
+        return node(from) == node(to) || network_->has_one_route(port(from, to), port(to));
+    }
     std::uint32_t detours(RankId from, RankId to) const override {
         return node(from) == node(to) ? 0 : network_->detours(port(from, to), port(to));
     }

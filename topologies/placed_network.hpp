@@ -22,6 +22,7 @@ class PlacedNetwork final : public Network {
     Route route(Port from, Port to, std::uint64_t salt) const override {
         return network_->route(placed(from), placed(to), salt);
     }
+    bool has_one_route(Port from, Port to) const override { return network_->has_one_route(placed(from), placed(to)); }
     std::uint32_t detours(Port from, Port to) const override { return network_->detours(placed(from), placed(to)); }
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         return network_->detour(placed(from), placed(to), salt, i);

@@ -108,14 +108,14 @@ PhaseTraffic::Message PhaseTraffic::add_message(RankId from, RankId to, std::uin
     const double efficiency = !across                  ? protocol_.efficiency_in_node
                               : ports == Ports::shared ? protocol_.efficiency_shared
                                                        : protocol_.efficiency_across;
-    const LinkLoads::Units load = LinkLoads::units(share / efficiency);
+    const LinkLoads::Units load = alike_ * LinkLoads::units(share / efficiency);
     const Route route = topology_.route(from, to, channel);
     const std::uint32_t detours =
         across && topology_.routing != Routing::minimal ? topology_.router->detours(from, to) : 0;
     LinkLoads& minimal = detours > 0 ? own_.minimal : own_.fixed;
     for (const LinkId link : route.links()) minimal.add(link, load);
     Seconds latency = topology_.latency(route);
-    const LinkLoads::Units part = detours > 0 ? LinkLoads::units(share / efficiency / detours) : 0;
+    const LinkLoads::Units part = detours > 0 ? alike_ * LinkLoads::units(share / efficiency / detours) : 0;
     if (detours > 0 && topology_.routing == Routing::adaptive) {
         own_.undecided.push_back({from, to, static_cast<std::uint32_t>(channel), detours, part});
     }
@@ -169,6 +169,18 @@ void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communica
     }
 }
 
+// Where everyone sends to everyone, the order of a channel does not matter: channels differ by their routes alone.
+bool PhaseTraffic::channels_are_alike(const Phase& phase, const Communicator& communicator) const {
+    if (phase.peer != Peer::all) return false;
+    const std::vector<RankId>& members = communicator.channels.front();
+    return std::all_of(members.begin(), members.end(), [&](RankId from) {
+        return std::all_of(members.begin(), members.end(), [&](RankId to) {
+            return topology_.router->has_one_route(from, to) &&
+                   (topology_.routing == Routing::minimal || topology_.router->detours(from, to) == 0);
+        });
+    });
+}
+
 // Until a member has posted a message to every other one: the longest of all members.
 Seconds PhaseTraffic::posting(std::span<const RankId> order) const {
     std::map<std::uint32_t, std::uint32_t> on_node;
@@ -184,7 +196,9 @@ Seconds PhaseTraffic::posting(std::span<const RankId> order) const {
 void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     if (communicator.size() < 2) return;
     own_.clear();
-    for (std::size_t c = 0; c < communicator.channels.size(); ++c) add_channel(phase, communicator, c);
+    const std::size_t channels = communicator.channels.size();
+    alike_ = channels_are_alike(phase, communicator) ? static_cast<LinkLoads::Units>(channels) : 1;
+    for (std::size_t c = 0; c < channels / static_cast<std::size_t>(alike_); ++c) add_channel(phase, communicator, c);
     const double share = detoured(own_);
     alone_ = std::min(alone_, rate(own_, share));
     if (sum_.is_empty()) {

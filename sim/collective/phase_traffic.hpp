@@ -113,6 +113,7 @@ class PhaseTraffic {
         bool across = false;
     };
 
+    bool channels_are_alike(const Phase& phase, const Communicator& communicator) const;
     Message add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
     Seconds posting(std::span<const RankId> order) const;
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
@@ -127,6 +128,7 @@ class PhaseTraffic {
     const ProtocolCost& protocol_;
     Traffic own_, sum_;              // of the communicator being added, and of all
     std::vector<Message> messages_;  // of the channel being added
+    LinkLoads::Units alike_ = 1;     // channels that it stands for
     BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
     BytesPerSecond cap_{std::numeric_limits<double>::infinity()};
     std::optional<double> lone_share_;  // of detours, while sum_ is of one communicator

@@ -57,6 +57,8 @@ class Router {
     virtual Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t /*i*/) const {
         return route(from, to, salt);
     }
+    // Whether every salt gives the route that salt 0 gives. "No" is always safe.
+    virtual bool has_one_route(RankId /*from*/, RankId /*to*/) const { return false; }
 };
 
 // Which routes traffic takes where a network offers detours.

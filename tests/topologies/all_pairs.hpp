@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <queue>
 #include <set>
@@ -32,6 +33,10 @@ inline void expect_sound_routes(const Topology& topology) {
                 const Route route = topology.route(from, to, salt);
                 expect_simple(topology, from, to, route);
                 EXPECT_EQ(route.hops, topology.route(to, from, salt).hops);
+                if (topology.router->has_one_route(from, to)) {
+                    const Route first = topology.route(from, to, 0);
+                    EXPECT_TRUE(std::ranges::equal(route.links(), first.links()));
+                }
                 for (std::uint32_t i = 0; i < detours; ++i) {
                     const Route detour = topology.router->detour(from, to, salt, i);
                     expect_simple(topology, from, to, detour);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
+#include "sim/collective/phase_traffic.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/program/program_builder.hpp"
 #include "topologies/machine.hpp"
@@ -116,6 +118,44 @@ TEST(collective_set, the_cheapest_of_many_groups_is_that_of_all_candidates) {
                     return twin.costs().idle_time(a, message) < twin.costs().idle_time(b, message);
                 });
             EXPECT_EQ(*fresh.costs().choose(Collective::all_reduce, message), cheapest) << name;
+        }
+    }
+}
+
+// On one leaf (two nodes) and over several (40 nodes, with detours). Twin: message by message.
+TEST(collective_set, everyone_to_everyone_loads_what_its_messages_load) {
+    for (const Routing routing : {Routing::minimal, Routing::valiant}) {
+        for (const std::uint32_t nodes : {2U, 40U}) {
+            const Topology topology = Machine::load("dgx-h100").topology(nodes, {.routing = routing});
+            std::vector<RankId> members;
+            for (std::uint32_t node = 0; node < nodes; node += nodes / 2) {
+                for (std::uint32_t i = 0; i < 8; ++i) members.push_back(RankId{node * 8 + i});
+            }
+            const ProtocolCost protocol{.efficiency_in_node = 0.5, .efficiency_across = 0.8};
+            const Communicator communicator{.channels = {members, members, members}};
+            PhaseTraffic traffic(topology, protocol);
+            traffic.add({.peer = Peer::all}, communicator);
+            std::map<LinkId, double> naive;
+            const auto add = [&](const Route& route, double load) {
+                for (const LinkId link : route.links()) naive[link] += load;
+            };
+            for (std::uint64_t channel = 0; channel < 3; ++channel) {
+                for (const RankId from : members) {
+                    for (const RankId to : members) {
+                        const bool across = topology.node_of(from) != topology.node_of(to);
+                        const double load = 1.0 / 3 / (across ? 0.8 : 0.5);
+                        const std::uint32_t detours =
+                            routing == Routing::valiant ? topology.router->detours(from, to) : 0;
+                        if (from != to && detours == 0) add(topology.route(from, to, channel), load);
+                        for (std::uint32_t i = 0; i < detours; ++i) {
+                            add(topology.router->detour(from, to, channel, i), load / detours);
+                        }
+                    }
+                }
+            }
+            const Pattern pattern = traffic.pattern();
+            ASSERT_EQ(pattern.loads.size(), naive.size());
+            for (const LinkLoad& load : pattern.loads) EXPECT_NEAR(load.load, naive[load.link], 1e-9);
         }
     }
 }

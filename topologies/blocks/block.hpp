@@ -70,6 +70,8 @@ class Network {
     virtual std::uint32_t leaf(Port port) const = 0;   // the switch that a NIC is plugged into
     // Links between the leaves of two ports, numbered as in links(). As long as the route back, for equal salts.
     virtual Route route(Port from, Port to, std::uint64_t salt) const = 0;
+    // Whether every salt gives the same route. "No" is always safe.
+    virtual bool has_one_route(Port /*from*/, Port /*to*/) const { return false; }
     // Other ways between the same leaves, over which Valiant and adaptive routing spread: how many, and one of them
     // (i < detours). None by default.
     virtual std::uint32_t detours(Port /*from*/, Port /*to*/) const { return 0; }

@@ -119,6 +119,8 @@ class FatTree final : public Network {
         return by_way(leaf(from), leaf(to), way_of(from, to, salt));
     }
 
+    bool has_one_route(Port from, Port to) const override { return leaf(from) == leaf(to); }
+
     std::uint32_t detours(Port from, Port to) const override {
         return static_cast<std::uint32_t>(std::min<std::uint64_t>(most_detours, ways(leaf(from), leaf(to)) - 1));
     }
