@@ -19,6 +19,7 @@ using namespace weft;
 
 const Library library{.name = "plain"};
 const ProtocolCost protocol{.step_in_node = 1_us, .step_across = 2_us};
+const ProtocolCost bare{};
 
 ExplicitRun all_to_all(const Topology& topology) {
     const std::uint32_t n = topology.ranks;
@@ -57,6 +58,21 @@ void on_a_crossbar(benchmark::State& state) {
     report(state, run);
 }
 BENCHMARK(on_a_crossbar)->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+// Rings of 2 (n - 1) rounds of n messages.
+void ring_on_a_crossbar(benchmark::State& state) {
+    const auto n = static_cast<std::uint32_t>(state.range(0));
+    const Topology topology = testing_support::toy_crossbar(n, 1, 50_GBps, 500_ns);
+    ExplicitRun run;
+    for (auto _ : state) {
+        run = run_explicitly(*find_algorithm(Collective::all_reduce, "ring"), {.members = n, .nodes = n},
+                             {{testing_support::first_ranks(n)}}, 1_GiB, Waits::sends_and_receives, topology, library,
+                             bare);
+    }
+    report(state, run);
+    state.SetItemsProcessed(static_cast<std::int64_t>(run.messages) * state.iterations());
+}
+BENCHMARK(ring_on_a_crossbar)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);
 
 void on_frontier_nodes(benchmark::State& state, Routing routing) {
     Topology topology = Machine::load("frontier").topology(static_cast<std::uint32_t>(state.range(0)));

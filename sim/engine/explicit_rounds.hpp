@@ -1,57 +1,51 @@
-// The rounds of an algorithm's phases, one by one: who sends to whom in each.
+// The rounds of an algorithm's phases, one by one, as what each member does in them.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/engine/message_program.hpp"
 
 namespace weft {
 
+// What a member waits for before it starts the messages of its next round.
+enum class Waits : std::uint8_t {
+    sends,               // its own of the round before: where nothing that it sends has to arrive first
+    sends_and_receives,  // those to it as well
+};
+
 class ExplicitRounds {
   public:
-    ExplicitRounds(std::vector<Phase> phases, std::uint32_t members) : phases_(std::move(phases)), members_(members) {
-        for (std::uint32_t p = 0; p < phases_.size(); ++p) {
-            first_.push_back(static_cast<std::uint32_t>(phase_of_.size()));
-            phase_of_.insert(phase_of_.end(), phases_[p].repeat, p);
-        }
-    }
+    ExplicitRounds(std::vector<Phase> phases, std::uint32_t members, Waits waits);
 
-    std::uint32_t count() const { return static_cast<std::uint32_t>(phase_of_.size()); }
+    const std::vector<Phase>& phases() const { return phases_; }
+    // To how many peers a sender sends in a round of the phase.
+    double peers(const Phase& phase) const { return phase.peer == Peer::all ? members_ - 1.0 : 1.0; }
+    // Of each member. In a phase it hears of one peer only, which sends one message at a time: an inbox for each phase.
+    // From all peers it waits for as many messages as there are: an inbox for each round.
+    std::uint32_t inboxes() const { return inboxes_; }
 
-    // What each sender sends to each of its peers.
-    double fraction(std::uint32_t round) const { return phases_[phase_of_[round]].fraction; }
-
-    // Of a sender, at a time.
-    double peers(std::uint32_t round) const {
-        return phases_[phase_of_[round]].peer == Peer::all ? members_ - 1.0 : 1.0;
-    }
-
-    // Calls `visit` with every member that `member` sends to.
-    template <class Visit>
-    void for_each_peer(std::uint32_t member, std::uint32_t round, Visit visit) const {
-        const Phase& phase = phases_[phase_of_[round]];
-        if (phase.peer == Peer::all) {
-            for (std::uint32_t k = 1; k < members_; ++k) visit((member + k) % members_);
-        } else if (sends(phase, member, round - first_[phase_of_[round]])) {
-            if (const std::uint32_t peer = peer_of(phase, member, members_); peer < members_) visit(peer);
-        }
-    }
+    // A script of actions, whose subjects are phases and whose receivers are members. Turns are rounds.
+    MessageAction next(std::uint32_t member, ScriptPlace& place) const;
 
   private:
-    // A chain fills and drains: member i has its first chunk after i rounds, and as many chunks as the first.
-    static bool sends(const Phase& phase, std::uint32_t member, std::uint32_t round) {
-        if (phase.duty == 1.0) return true;
-        const auto chunks = static_cast<std::uint32_t>(std::lround(phase.repeat * phase.duty));
-        return round >= member && round - member < chunks;
-    }
+    struct Part {
+        bool sends = false, receives = false;
+        bool operator==(const Part&) const = default;
+    };
+    Part part(std::uint32_t member, std::uint32_t round) const;
+    MessageAction next_among_all(std::uint32_t member, ScriptPlace& place) const;
+    std::uint32_t end_of(std::uint32_t phase) const { return first_[phase] + phases_[phase].repeat; }
 
     std::vector<Phase> phases_;
     std::uint32_t members_;
-    std::vector<std::uint32_t> first_;     // round of each phase
-    std::vector<std::uint32_t> phase_of_;  // by round
+    Waits waits_;
+    std::uint32_t inboxes_ = 0;
+    std::vector<std::uint32_t> first_;        // round of each phase
+    std::vector<std::uint32_t> phase_of_;     // by round
+    std::vector<std::uint32_t> first_inbox_;  // by phase
+    std::vector<std::uint32_t> sender_;       // to each member in each phase: the past-the-end member if there is none
 };
 
 }  // namespace weft

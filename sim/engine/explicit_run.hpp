@@ -4,27 +4,17 @@
 // slowest message, where phases add up the latencies along it.
 #pragma once
 
-#include <cstdint>
-
 #include "sim/base/quantity.hpp"
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/collective/library.hpp"
+#include "sim/engine/explicit_rounds.hpp"
+#include "sim/engine/message_runner.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
 
-// What a member waits for before it starts the messages of its next round.
-enum class Waits : std::uint8_t {
-    sends,               // its own of the round before: where nothing that it sends has to arrive first
-    sends_and_receives,  // those to it as well
-};
-
-struct ExplicitRun {
-    Seconds time;                // launches included
-    std::uint64_t messages = 0;  // flows
-    std::uint64_t solves = 0;    // of rates
-};
+using ExplicitRun = MessageRun;  // its time with launches
 
 // Whether an algorithm consists of rounds of messages. Listed phases have all links work at once on small chunks, and a
 // switch that adds does not send what members exchange: neither can be run message by message.

@@ -26,32 +26,31 @@ RouteMaxMin::RouteMaxMin(const Topology& topology) : links_(topology.link_class.
     }
 }
 
-void RouteMaxMin::enter(FlowId id, const Route& route, double load, BytesPerSecond cap) {
-    WEFT_CHECK(route.hops > 0, "a flow without links has no rate");
+void RouteMaxMin::enter(FlowId id, std::span<const LinkId> route, double load, BytesPerSecond cap) {
+    WEFT_CHECK(!route.empty(), "a flow without links has no rate");
     while (index(id) >= flows_.size()) flows_.push_back({});
     FlowState& flow = flows_[id];
     WEFT_CHECK(flow.hops == 0, "a flow enters once");
-    flow = {.load = load, .cap = cap.value, .bottleneck = nowhere, .hops = route.hops};
-    for (std::size_t i = 0; i < route.hops; ++i) {
-        LinkState& link = links_[route.hop[i]];
-        flow.hop[i] = {route.hop[i], static_cast<std::uint32_t>(link.flows.size())};
-        link.flows.push_back(id);
+    flow = {.load = load, .cap = cap.value, .bottleneck = nowhere, .hops = static_cast<std::uint32_t>(route.size())};
+    const std::span<Hop> hops = hops_.make_room(id, route.size());
+    for (std::uint32_t i = 0; i < route.size(); ++i) {
+        LinkState& link = links_[route[i]];
+        hops[i] = {route[i], static_cast<std::uint32_t>(link.flows.size())};
+        link.flows.push_back({id, i});
         link.load += load;
-        mark_dirty(route.hop[i]);
+        mark_dirty(route[i]);
     }
     entered_.push_back(id);
 }
 
 void RouteMaxMin::leave(FlowId id) {
     FlowState& flow = flows_[id];
-    for (const Hop& hop : hops(flow)) {
-        std::vector<FlowId>& list = links_[hop.link].flows;
-        const FlowId last = list[hop.place] = list.back();
-        list.pop_back();
-        links_[hop.link].load = list.empty() ? 0.0 : links_[hop.link].load - flow.load;
-        for (Hop& other : std::span(flows_[last].hop.data(), flows_[last].hops)) {
-            if (other.link == hop.link) other.place = hop.place;
-        }
+    for (const Hop& hop : hops(id)) {
+        LinkState& link = links_[hop.link];
+        const Passage last = link.flows[hop.place] = link.flows.back();
+        link.flows.pop_back();
+        link.load = link.flows.empty() ? 0.0 : link.load - flow.load;
+        hops_.first(last.flow, last.hop + 1)[last.hop].place = hop.place;
         mark_dirty(hop.link);
     }
     flow.hops = 0;
@@ -78,22 +77,42 @@ void RouteMaxMin::move(FlowId id) {
     moving_.push_back(id);
 }
 
+// A flow that is alone on all its links takes what they have: nothing to fill, and nobody to disturb.
+void RouteMaxMin::move_or_settle(FlowId id) {
+    FlowState& flow = flows_[id];
+    if (is_moving(flow)) return;
+    double least = std::numeric_limits<double>::infinity();
+    LinkId narrowest = nowhere;
+    for (const Hop& hop : hops(id)) {
+        const LinkState& link = links_[hop.link];
+        if (link.flows.size() > 1) return move(id);
+        if (link.capacity < least) {
+            least = link.capacity;
+            narrowest = hop.link;
+        }
+    }
+    flow.moving = solve_;
+    const double rate = std::min(least / flow.load, flow.cap);
+    flow.bottleneck = rate < flow.cap ? narrowest : nowhere;
+    if (std::exchange(flow.rate, rate) != rate) changed_.push_back(id);
+}
+
 std::span<const FlowId> RouteMaxMin::solve() {
     moving_.clear();
     touched_.clear();
     changed_.clear();
     for (const FlowId id : entered_) {
-        if (flows_[id].hops > 0) move(id);
+        if (flows_[id].hops > 0) move_or_settle(id);
     }
     for (const LinkId link : dirty_) {
-        touch(link);
-        for (const FlowId id : links_[link].flows) {
-            if (flows_[id].bottleneck == link) move(id);
+        for (const Passage& on : links_[link].flows) {
+            if (flows_[on.flow].bottleneck == link) move_or_settle(on.flow);
         }
+        if (links_[link].flows.size() > 1) touch(link);
     }
     for (std::size_t known = 0; known < moving_.size();) {
         for (; known < moving_.size(); ++known) {
-            for (const Hop& hop : hops(flows_[moving_[known]])) touch(hop.link);
+            for (const Hop& hop : hops(moving_[known])) touch(hop.link);
         }
         fill();
         move_disturbed();
@@ -139,8 +158,8 @@ void RouteMaxMin::gather_limits() {
         link.residual = link.capacity;
         link.demand = 0.0;
         link.rising = 0;
-        for (const FlowId on : link.flows) {
-            const FlowState& flow = flows_[on];
+        for (const Passage& on : link.flows) {
+            const FlowState& flow = flows_[on.flow];
             if (is_moving(flow)) {
                 link.demand += flow.load;
                 ++link.rising;
@@ -161,27 +180,28 @@ void RouteMaxMin::gather_limits() {
 std::size_t RouteMaxMin::stop(const Limit& limit, double level) {
     const auto rises = [&](const FlowState& flow) { return is_moving(flow) && flow.frozen != filling_; };
     if (limit.what >= links_.size()) {
-        FlowState& flow = flows_[FlowId(static_cast<std::uint32_t>(limit.what - links_.size()))];
-        if (!rises(flow)) return 0;
-        freeze(flow, level, nowhere);
+        const FlowId id{static_cast<std::uint32_t>(limit.what - links_.size())};
+        if (!rises(flows_[id])) return 0;
+        freeze(id, level, nowhere);
         return 1;
     }
     const LinkId at{static_cast<std::uint32_t>(limit.what)};
     if (links_[at].rising == 0) return 0;
     std::size_t stopped = 0;
-    for (const FlowId id : links_[at].flows) {
-        if (!rises(flows_[id])) continue;
-        freeze(flows_[id], level, at);
+    for (const Passage& on : links_[at].flows) {
+        if (!rises(flows_[on.flow])) continue;
+        freeze(on.flow, level, at);
         ++stopped;
     }
     return stopped;
 }
 
-void RouteMaxMin::freeze(FlowState& flow, double level, LinkId bottleneck) {
+void RouteMaxMin::freeze(FlowId id, double level, LinkId bottleneck) {
+    FlowState& flow = flows_[id];
     flow.frozen = filling_;
     flow.rate = level;
     flow.bottleneck = bottleneck;
-    for (const Hop& hop : hops(flow)) {
+    for (const Hop& hop : hops(id)) {
         LinkState& link = links_[hop.link];
         link.residual -= flow.load * level;
         link.demand -= flow.load;
@@ -198,18 +218,18 @@ void RouteMaxMin::move_disturbed_on(LinkId at) {
     const LinkState& link = links_[at];
     double used = 0.0, fastest = 0.0;
     double stopped = std::numeric_limits<double>::infinity();  // slowest of the moving flows that this link stopped
-    for (const FlowId id : link.flows) {
-        const FlowState& flow = flows_[id];
+    for (const Passage& on : link.flows) {
+        const FlowState& flow = flows_[on.flow];
         used += flow.load * flow.rate;
         fastest = std::max(fastest, flow.rate);
         if (is_moving(flow) && flow.bottleneck == at) stopped = std::min(stopped, flow.rate);
     }
     const bool is_full = used >= link.capacity * (1.0 - tolerance);
-    for (const FlowId id : link.flows) {
-        const FlowState& flow = flows_[id];
+    for (const Passage& on : link.flows) {
+        const FlowState& flow = flows_[on.flow];
         if (is_moving(flow)) continue;
         const bool lost = flow.bottleneck == at && !(is_full && flow.rate >= fastest * (1.0 - tolerance));
-        if (lost || flow.rate > stopped * (1.0 + tolerance)) move(id);
+        if (lost || flow.rate > stopped * (1.0 + tolerance)) move(on.flow);
     }
 }
 

@@ -8,7 +8,6 @@
 // or that are faster than a moving flow on its bottleneck, move as well, until there are none.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +15,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
+#include "sim/network/strided_rows.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
@@ -26,7 +26,7 @@ class RouteMaxMin {
 
     // The flow loads every link of `route`, of which there is at least one and none twice, with `load` bytes per byte
     // of its own, and goes no faster than `cap`. Its rate is known after the next solve.
-    void enter(FlowId flow, const Route& route, double load, BytesPerSecond cap);
+    void enter(FlowId flow, std::span<const LinkId> route, double load, BytesPerSecond cap);
     void leave(FlowId flow);
 
     // What one more flow would get if each link of `route` shared its bandwidth equally by load: a guess from how many
@@ -50,13 +50,16 @@ class RouteMaxMin {
         LinkId bottleneck{};       // of the last solve; none before the first, and at its cap
         std::uint32_t moving = 0;  // the solve in which it moves
         std::uint32_t frozen = 0;  // the filling in which its rate was found
-        std::uint8_t hops = 0;     // 0: not under way
+        std::uint32_t hops = 0;    // 0: not under way
         double held_rate = 0.0;    // before it moved
-        std::array<Hop, Route::capacity> hop{};
+    };
+    struct Passage {  // of a flow over a link
+        FlowId flow{};
+        std::uint32_t hop = 0;  // which of the flow's
     };
     struct LinkState {
         double capacity = 0.0;
-        std::vector<FlowId> flows{};
+        std::vector<Passage> flows{};
         double load = 0.0;          // sum over flows
         std::uint32_t touched = 0;  // the solve that looks at it
         std::uint32_t dirty = 0;    // the solve before which flows came or went
@@ -71,16 +74,17 @@ class RouteMaxMin {
         std::size_t what = 0;
     };
 
-    std::span<const Hop> hops(const FlowState& flow) const { return {flow.hop.data(), flow.hops}; }
+    std::span<const Hop> hops(FlowId flow) const { return hops_.first(flow, flows_[flow].hops); }
     bool is_moving(const FlowState& flow) const { return flow.moving == solve_; }
     void mark_dirty(LinkId link);
     void touch(LinkId link);
     void move(FlowId flow);
+    void move_or_settle(FlowId flow);
     void fill();
     void gather_limits();
     bool has_moved_up(Limit& limit) const;
     std::size_t stop(const Limit& limit, double level);
-    void freeze(FlowState& flow, double level, LinkId bottleneck);
+    void freeze(FlowId flow, double level, LinkId bottleneck);
     void move_disturbed();
     void move_disturbed_on(LinkId link);
 
@@ -89,6 +93,7 @@ class RouteMaxMin {
     };
 
     Table<FlowId, FlowState> flows_;
+    StridedRows<FlowId, Hop> hops_;
     Table<LinkId, LinkState> links_;
     std::uint32_t solve_ = 1;
     std::uint32_t filling_ = 0;

@@ -7,14 +7,15 @@
 
 namespace weft {
 
-FlowId RouteNetwork::start(Instant now, const Route& route, double load, Bytes bytes, BytesPerSecond cap) {
+FlowId RouteNetwork::start_on(Instant now, std::span<const LinkId> links, double load, Bytes bytes,
+                              BytesPerSecond cap) {
     WEFT_CHECK(std::isfinite(bytes.value) && bytes.value > 0.0, "a flow needs bytes to move");
     if (now != clock_) {
         WEFT_CHECK(clock_ < now && now <= next_change(), "a flow must start now, before anything else changes");
         clock_ = now;
     }
     const FlowId id = flows_.add({now, bytes, {}, {}});
-    max_min_.enter(id, route, load, cap);
+    max_min_.enter(id, links, load, cap);
     rates_ = Rates::stale;
     return id;
 }
@@ -33,7 +34,7 @@ void RouteNetwork::advance(Instant now, std::vector<FlowId>& done) {
     WEFT_CHECK(clock_ <= now && now <= next_change(), "the network cannot skip its next change or go back");
     clock_ = now;
     const auto first = static_cast<std::ptrdiff_t>(done.size());
-    while (finishes_.next() == now) done.push_back(finishes_.pop());
+    if (finishes_.next() == now) finishes_.take_first(done);
     for (auto id = done.begin() + first; id != done.end(); ++id) finish(*id);
 }
 

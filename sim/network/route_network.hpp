@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "sim/base/instant.hpp"
-#include "sim/network/finish_queue.hpp"
+#include "sim/network/finish_buckets.hpp"
 #include "sim/network/flow_slots.hpp"
 #include "sim/network/route_max_min.hpp"
 #include "sim/topology/topology.hpp"
@@ -18,12 +19,16 @@ namespace weft {
 
 class RouteNetwork {
   public:
+    static constexpr BytesPerSecond uncapped{std::numeric_limits<double>::infinity()};
+
     explicit RouteNetwork(const Topology& topology) : max_min_(topology) {}
 
     // `bytes` > 0 that load each link of the route with `load` times as many, no faster than `cap`. Calls must not go
     // back in time.
-    FlowId start(Instant now, const Route& route, double load, Bytes bytes,
-                 BytesPerSecond cap = {std::numeric_limits<double>::infinity()});
+    FlowId start(Instant now, const Route& route, double load, Bytes bytes, BytesPerSecond cap = uncapped) {
+        return start_on(now, route.links(), load, bytes, cap);
+    }
+    FlowId start_on(Instant now, std::span<const LinkId> links, double load, Bytes bytes, BytesPerSecond cap);
     // When the next flow finishes; Instant::never() when none is under way. Solves if rates are stale.
     Instant next_change();
     // Moves to `now` <= next_change() and appends the flows that finish there, in FlowId order. The next start may
@@ -52,7 +57,7 @@ class RouteNetwork {
 
     RouteMaxMin max_min_;
     FlowSlots<Flow> flows_;
-    FinishQueue finishes_;
+    FinishBuckets finishes_;
     Rates rates_ = Rates::current;
     Instant clock_;
     Bytes delivered_;

@@ -1,0 +1,112 @@
+// What happens after a delay, in order of time and, of equal times, of entering. As now never goes back, events that
+// were delayed by equal times fall due in the order in which they came: few distinct delays take a line each and no
+// heap. Delays beyond those share a heap.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/base/check.hpp"
+#include "sim/base/instant.hpp"
+#include "sim/event/heap.hpp"
+
+namespace weft {
+
+template <class Item>
+class DelayQueue {
+  public:
+    // `now` must not go back from one call to the next.
+    void push(Instant now, std::int64_t ticks, const Item& item) {
+        if (ticks > Instant::never().femtoseconds - now.femtoseconds) {
+            throw RangeError("simulated time leaves the clock's range of 0 to 9,200 s");
+        }
+        const Entry entry{{now.femtoseconds + ticks}, entered_++, item};
+        const std::size_t line = line_of(ticks);
+        if (line < lines_used_) {
+            lines_[line].push(entry);
+        } else {
+            heap::push(others_, entry, earlier);
+        }
+        if (entry.at < next_) {
+            next_ = entry.at;
+            next_line_ = line;
+        }
+    }
+
+    // Instant::never() if there is nothing to come.
+    Instant next() const { return next_; }
+
+    // There must be one.
+    Item pop() {
+        const Item item = next_line_ < lines_used_ ? lines_[next_line_].pop() : heap::pop(others_, earlier).item;
+        look();
+        return item;
+    }
+
+  private:
+    struct Entry {
+        Instant at;
+        std::uint64_t order = 0;
+        Item item;
+    };
+    static constexpr auto earlier = [](const Entry& a, const Entry& b) {
+        return a.at != b.at ? a.at < b.at : a.order < b.order;
+    };
+
+    // First in, first out, in a circle that grows.
+    struct Line {
+        std::int64_t ticks = 0;
+        std::vector<Entry> circle{};  // size: a power of two
+        std::size_t first = 0, count = 0;
+
+        const Entry& front() const { return circle[first]; }
+        void push(const Entry& entry) {
+            if (count == circle.size()) grow();
+            circle[(first + count++) & (circle.size() - 1)] = entry;
+        }
+        Item pop() {
+            const std::size_t at = first;
+            first = (first + 1) & (circle.size() - 1);
+            --count;
+            return circle[at].item;
+        }
+        void grow() {
+            std::vector<Entry> wide(circle.empty() ? 16 : 2 * circle.size());
+            for (std::size_t i = 0; i < count; ++i) wide[i] = circle[(first + i) & (circle.size() - 1)];
+            circle = std::move(wide);
+            first = 0;
+        }
+    };
+
+    // Past the last line in use: none is left for that delay.
+    std::size_t line_of(std::int64_t ticks) {
+        for (std::size_t i = 0; i < lines_used_; ++i) {
+            if (lines_[i].ticks == ticks) return i;
+        }
+        if (lines_used_ < lines_.size()) lines_[lines_used_++].ticks = ticks;
+        return lines_[lines_used_ - 1].ticks == ticks ? lines_used_ - 1 : lines_used_;
+    }
+
+    void look() {
+        const Entry* first = others_.empty() ? nullptr : &others_.front();
+        next_line_ = lines_used_;
+        for (std::size_t i = 0; i < lines_used_; ++i) {
+            if (lines_[i].count == 0 || (first != nullptr && !earlier(lines_[i].front(), *first))) continue;
+            first = &lines_[i].front();
+            next_line_ = i;
+        }
+        next_ = first == nullptr ? Instant::never() : first->at;
+    }
+
+    std::array<Line, 16> lines_{};
+    std::size_t lines_used_ = 0;
+    std::vector<Entry> others_;  // a heap
+    std::uint64_t entered_ = 0;
+    Instant next_ = Instant::never();
+    std::size_t next_line_ = 0;
+};
+
+}  // namespace weft
