@@ -1,8 +1,10 @@
-// An actor of SimGrid for each of ours, which reads the same actions. A message goes from host to host by sendto, which
-// needs no receiver; who waits for it waits at a semaphore that its sender releases. Messages that nobody waits for at
-// the sender's side go to a mailbox with a permanent receiver, so that they, too, start when they are sent.
+// The same actions on SimGrid, without its actors: each message is a Comm between two hosts, work is an Exec, and when
+// one completes a callback starts the next. That is SimGrid's way of running graphs of tasks, and its fastest: with an
+// actor for each of ours, every message costs several switches of context besides (see README.md).
 #include <simgrid/s4u.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -14,113 +16,147 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
+constexpr double speed = 1e9;  // flops of a host per second: work is given in seconds
+
 class Peer {
   public:
-    explicit Peer(const Work& work) : work_(work), inboxes_(work.program.tables.inboxes) {
+    explicit Peer(const Work& work)
+        : work_(work),
+          inboxes_(work.program.tables.inboxes),
+          actors_(work.ranks),
+          arrivals_(std::size_t{work.ranks} * inboxes_) {
         s4u::NetZone* const zone = s4u::create_star_zone("crossbar");
         for (std::uint32_t rank = 0; rank < work_.ranks; ++rank) {
             const std::string name = std::to_string(rank);
-            s4u::Host* const host = zone->create_host(name, 1e9)->seal();
+            s4u::Host* const host = zone->create_host(name, speed)->seal();
             hosts_.push_back(host);
             zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {link(*zone, name + "_up")}, false);
             zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, {link(*zone, name + "_down")}, false);
         }
         zone->seal();
-        for (std::size_t i = 0; i < std::size_t{work_.ranks} * inboxes_; ++i) {
-            arrivals_.push_back(s4u::Semaphore::create(0));
-            mailboxes_.push_back(s4u::Mailbox::by_name(std::to_string(i)));
-        }
-        find_posts();
-        for (std::uint32_t rank = 0; rank < work_.ranks; ++rank) {
-            s4u::Actor::create(std::to_string(rank), hosts_[rank], [this, rank] { act(rank); });
-        }
+        s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { complete(activity); });
+    }
+
+    // All actors start together, before the engine runs.
+    void start() {
+        for (std::uint32_t rank = 0; rank < work_.ranks; ++rank) begin(ActorId(rank));
     }
     std::uint64_t messages() const { return messages_; }
+    bool is_over() const {
+        return std::ranges::all_of(actors_, [](const Actor& actor) { return actor.over; });
+    }
 
   private:
+    // What completes: `posted` if its actor did not wait for it.
+    struct Task {
+        ActorId from{}, to{};
+        InboxId inbox = no_inbox;
+        bool posted = false;
+        s4u::ActivityPtr activity{};  // which must live until it has completed
+    };
+    struct Actor {
+        MessageAction action;
+        ScriptPlace place;
+        std::uint32_t left = 0;
+        bool busy = false, over = false;
+        Task task;
+    };
+
     static s4u::LinkInRoute link(s4u::NetZone& zone, const std::string& name) {
         return s4u::LinkInRoute(zone.create_link(name, bandwidth.value)->set_latency(latency.value)->seal());
     }
-    std::size_t slot(ActorId actor, InboxId inbox) const { return index(actor) * inboxes_ + index(inbox); }
+    int& arrivals(ActorId actor, InboxId inbox) { return arrivals_[index(actor) * inboxes_ + index(inbox)]; }
 
-    // Inboxes that get posts are mailboxes.
-    void find_posts() {
-        is_posted_.resize(arrivals_.size());
-        for (std::uint32_t rank = 0; rank < work_.ranks; ++rank) {
-            ScriptPlace place;
-            for (;;) {
-                const MessageAction action = work_.program.next(ActorId(rank), place);
-                if (action.kind == MessageActionKind::over) break;
-                if (action.kind == MessageActionKind::post) is_posted_[slot(action.to, action.inbox)] = true;
+    bool must_wait(ActorId id) {
+        const Actor& actor = actors_[index(id)];
+        if (actor.busy) return true;
+        const bool waits =
+            actor.action.kind == MessageActionKind::exchange || actor.action.kind == MessageActionKind::receive;
+        return waits && arrivals(id, actor.action.inbox) < 0;
+    }
+
+    // Goes on as far as it can.
+    void begin(ActorId id) {
+        Actor& actor = actors_[index(id)];
+        while (!actor.over && !must_wait(id)) {
+            if (actor.left == 0) {
+                actor.action = work_.program.next(id, actor.place);
+                actor.left = actor.action.repeat;
             }
+            --actor.left;
+            act(id, actor);
         }
     }
 
-    void act(std::uint32_t rank) {
-        const ActorId self{rank};
-        for (std::uint32_t inbox = 0; inbox < inboxes_; ++inbox) {
-            const std::size_t at = std::size_t{rank} * inboxes_ + inbox;
-            if (is_posted_[at]) mailboxes_[at]->set_receiver(s4u::Actor::self());
-        }
-        ScriptPlace place;
-        for (;;) {
-            const MessageAction action = work_.program.next(self, place);
-            if (action.kind == MessageActionKind::over) break;
-            for (std::uint32_t i = 0; i < action.repeat; ++i) repeat(self, action);
-        }
-        for (std::uint32_t inbox = 0; inbox < inboxes_; ++inbox) {
-            const std::size_t at = std::size_t{rank} * inboxes_ + inbox;
-            if (is_posted_[at]) mailboxes_[at]->set_receiver(nullptr);
-        }
-    }
-
-    void repeat(ActorId self, const MessageAction& action) {
+    void act(ActorId id, Actor& actor) {
+        const MessageAction& action = actor.action;
         switch (action.kind) {
-            case MessageActionKind::work:
-                s4u::this_actor::sleep_for(work_.program.tables.durations[action.subject].value);
+            case MessageActionKind::over:
+                actor.over = true;
                 break;
+            case MessageActionKind::work: {
+                const double flops = work_.program.tables.durations[action.subject].value * speed;
+                actor.busy = true;
+                actor.task = {id, {}, no_inbox, false, {}};
+                const s4u::ExecPtr exec = s4u::Exec::init()->set_flops_amount(flops)->set_host(hosts_[index(id)]);
+                exec->set_data(&actor.task);
+                actor.task.activity = exec;
+                exec->start();
+                break;
+            }
             case MessageActionKind::post:
-                ++messages_;
-                mailboxes_[slot(action.to, action.inbox)]->put_init(this, bytes(action))->detach();
-                break;
-            case MessageActionKind::send:
-                send(self, action);
-                break;
-            case MessageActionKind::receive:
-                wait(slot(self, action.inbox));
+                posts_.push_back({id, action.to, action.inbox, true, {}});
+                send(action, posts_.back(), id);
                 break;
             case MessageActionKind::exchange:
-                send(self, action);
-                wait(slot(self, action.inbox));
+                --arrivals(id, action.inbox);
+                [[fallthrough]];
+            case MessageActionKind::send:
+                actor.busy = true;
+                actor.task = {id, action.to, action.inbox, false, {}};
+                send(action, actor.task, id);
+                break;
+            case MessageActionKind::receive:
+                --arrivals(id, action.inbox);
                 break;
             case MessageActionKind::settle:
-            case MessageActionKind::over:
                 WEFT_CHECK(false, "no work here settles");
         }
     }
 
-    std::uint64_t bytes(const MessageAction& action) const {
-        return static_cast<std::uint64_t>(work_.program.tables.shapes[action.subject].bytes.value);
-    }
-    void send(ActorId self, const MessageAction& action) {
+    void send(const MessageAction& action, Task& task, ActorId from) {
         ++messages_;
-        s4u::Comm::sendto(hosts_[index(self)], hosts_[index(action.to)], bytes(action));
-        if (action.inbox != no_inbox) arrivals_[slot(action.to, action.inbox)]->release();
+        const auto bytes = static_cast<std::uint64_t>(work_.program.tables.shapes[action.subject].bytes.value);
+        const s4u::CommPtr comm = s4u::Comm::sendto_init(hosts_[index(from)], hosts_[index(action.to)]);
+        comm->set_payload_size(bytes)->set_data(&task);
+        task.activity = comm;
+        comm->start();
     }
-    void wait(std::size_t at) {
-        if (is_posted_[at]) {
-            mailboxes_[at]->get<Peer>();
-        } else {
-            arrivals_[at]->acquire();
+
+    static Task& task_of(const s4u::Activity& activity) {
+        if (const auto* const comm = dynamic_cast<const s4u::Comm*>(&activity)) return *comm->get_data<Task>();
+        return *dynamic_cast<const s4u::Exec&>(activity).get_data<Task>();
+    }
+
+    void complete(const s4u::Activity& activity) {
+        Task& place = task_of(activity);
+        const Task task = place;
+        completing_ = std::move(place.activity);  // alive while SimGrid looks at it after this call
+        if (!task.posted) actors_[index(task.from)].busy = false;
+        if (task.inbox != no_inbox) {
+            ++arrivals(task.to, task.inbox);
+            begin(task.to);
         }
+        if (!task.posted) begin(task.from);
     }
 
     const Work& work_;
     std::uint32_t inboxes_;
     std::vector<s4u::Host*> hosts_;
-    std::vector<s4u::SemaphorePtr> arrivals_;  // by rank and inbox
-    std::vector<s4u::Mailbox*> mailboxes_;
-    std::vector<char> is_posted_;
+    std::vector<Actor> actors_;
+    std::vector<int> arrivals_;  // by rank and inbox: more than what was waited for
+    std::deque<Task> posts_;     // which stay where they are
+    s4u::ActivityPtr completing_;
     std::uint64_t messages_ = 0;
 };
 
@@ -137,8 +173,10 @@ Answer run_simgrid(const Work& work) {
           "network/weight-S:0", "network/crosstraffic:0", "contexts/stack-size:64", "contexts/guard-size:0"}) {
         s4u::Engine::set_config(setting);
     }
-    const Peer peer(work);
+    Peer peer(work);
+    peer.start();
     engine.run();
+    WEFT_CHECK(peer.is_over(), "an actor waits for ever");
     return {{s4u::Engine::get_clock()}, peer.messages()};
 }
 

@@ -6,6 +6,8 @@
 #include <new>
 
 #include "sim/engine/engine.hpp"
+#include "sim/engine/message_runner.hpp"
+#include "tests/sim/collective/toy_crossbar.hpp"
 #include "tests/sim/engine/toy_program.hpp"
 
 namespace {
@@ -69,6 +71,39 @@ TEST_P(allocation, does_not_grow_with_the_length_of_the_run) {
     }
 }
 INSTANTIATE_TEST_SUITE_P(engine, allocation, testing::Values(NetworkKind::flow, NetworkKind::ideal, NetworkKind::free));
+
+// Six actors go round a ring, work for unequal times and post to the actor opposite, so that flows meet on links.
+std::uint64_t allocations_of_messages(std::uint32_t rounds, std::uint64_t& messages) {
+    constexpr std::uint32_t actors = 6;
+    MessageProgram program;
+    program.tables.inboxes = 2;
+    program.tables.shapes = {{.bytes = 1_MiB}, {.bytes = 3_MiB, .cap = 4_GBps}};
+    program.tables.durations = {1_us, 3_us, 70_us};
+    for (std::uint32_t a = 0; a < actors; ++a) {
+        program.begin({RankId(a), 0});
+        for (std::uint32_t i = 0; i < rounds; ++i) {
+            program.add({.kind = MessageActionKind::work, .subject = a % 3});
+            program.add({MessageActionKind::exchange, InboxId{0}, 0, ActorId((a + 1) % actors), 2});
+            program.add({MessageActionKind::post, InboxId{1}, 1, ActorId((a + actors / 2) % actors), 1});
+            program.add({MessageActionKind::exchange, InboxId{0}, 0, ActorId((a + 1) % actors), 1});
+            program.add({.kind = MessageActionKind::settle});
+            program.add({.kind = MessageActionKind::receive, .inbox = InboxId{1}});
+        }
+    }
+    const Topology topology = testing_support::toy_crossbar(actors, 1, 10_GBps, 1_us);
+    const std::uint64_t before = allocations;
+    messages = MessageRunner<MessageProgram>(program, program.tables, topology).run().messages;
+    return allocations - before;
+}
+
+TEST(message_allocation, does_not_grow_with_the_length_of_the_run) {
+    std::uint64_t short_messages = 0, long_messages = 0;
+    const std::uint64_t short_run = allocations_of_messages(10, short_messages);
+    const std::uint64_t long_run = allocations_of_messages(1000, long_messages);
+    EXPECT_GT(short_run, 0U) << "the counter does not count";
+    EXPECT_EQ(long_run, short_run);
+    EXPECT_EQ(long_messages, 100 * short_messages);
+}
 
 }  // namespace
 }  // namespace weft
