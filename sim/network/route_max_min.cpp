@@ -36,9 +36,9 @@ void RouteMaxMin::enter(FlowId id, std::span<const LinkId> route, double load, B
     for (std::uint32_t i = 0; i < route.size(); ++i) {
         LinkState& link = links_[route[i]];
         hops[i] = {route[i], static_cast<std::uint32_t>(link.flows.size())};
+        if (!link.flows.empty()) mark_dirty(route[i]);
         link.flows.push_back({id, i});
         link.load += load;
-        mark_dirty(route[i]);
     }
     entered_.push_back(id);
 }
@@ -51,7 +51,7 @@ void RouteMaxMin::leave(FlowId id) {
         link.flows.pop_back();
         link.load = link.flows.empty() ? 0.0 : link.load - flow.load;
         hops_.first(last.flow, last.hop + 1)[last.hop].place = hop.place;
-        mark_dirty(hop.link);
+        if (!link.flows.empty()) mark_dirty(hop.link);
     }
     flow.hops = 0;
 }

@@ -98,7 +98,7 @@ class RouteMaxMin {
     std::uint32_t solve_ = 1;
     std::uint32_t filling_ = 0;
     std::vector<FlowId> entered_;  // since the last solve
-    std::vector<LinkId> dirty_;    // links on which flows came or went since the last solve
+    std::vector<LinkId> dirty_;    // links on which flows came or went since the last solve, beside others
     std::vector<FlowId> moving_;
     std::vector<LinkId> touched_;  // links of moving flows, and dirty ones
     std::vector<Limit> limits_;
