@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -33,11 +34,18 @@ struct Row {
 
 Measurement faster(const Measurement& a, const Measurement& b) { return a.processor <= b.processor ? a : b; }
 
-Row compare(const Work& work, unsigned repeat) {
-    Row row{work.name, work.ranks, {}, {}};
+// Work is written out by the process that does it, so that its memory and time count.
+struct Choice {
+    std::string name;
+    std::uint32_t ranks = 0;
+    std::function<Work()> work;
+};
+
+Row compare(const Choice& choice, unsigned repeat) {
+    Row row{choice.name, choice.ranks, {}, {}};
     for (unsigned i = 0; i < repeat; ++i) {
-        const Measurement ours = measure([&] { return run_weft(work); });
-        const Measurement theirs = measure([&] { return run_simgrid(work); });
+        const Measurement ours = measure([&] { return run_weft(choice.work()); });
+        const Measurement theirs = measure([&] { return run_simgrid(choice.work()); });
         row.ours = i == 0 ? ours : faster(row.ours, ours);
         row.theirs = i == 0 ? theirs : faster(row.theirs, theirs);
     }
@@ -82,22 +90,28 @@ nlohmann::ordered_json json_of(const Row& row) {
 }
 
 // Eight by eight by what is left, from 1,024 ranks; below, four by four.
-Work step_among(std::uint32_t ranks) {
+StepShape step_among(std::uint32_t ranks) {
     const std::uint32_t side = ranks >= 1024 ? 8 : 4;
     if (ranks < side * side || ranks % (side * side) != 0) {
         throw po::error(fmt::format("--ranks: a step needs a multiple of {} ranks, got {}", side * side, ranks));
     }
-    return gpt_step({.tensor = side, .data = ranks / side / side, .pipeline = side});
+    return {.tensor = side, .data = ranks / side / side, .pipeline = side};
 }
 
-std::vector<Work> chosen_work(const std::string& name, std::uint32_t ranks) {
+std::vector<Choice> choices(const std::string& name, std::uint32_t ranks) {
     if (ranks < 2) throw po::error("--ranks: at least 2");
-    std::vector<Work> work;
-    if (name == "all" || name == "ring") work.push_back(ring_all_reduce(ranks));
-    if (name == "all" || name == "all_to_all") work.push_back(staggered_all_to_all(ranks));
-    if (name == "all" || name == "step") work.push_back(step_among(ranks));
-    if (work.empty()) throw po::error("--work: expected ring, all_to_all, step or all, got \"" + name + "\"");
-    return work;
+    std::vector<Choice> result;
+    if (name == "all" || name == "ring") {
+        result.push_back({"ring all-reduce", ranks, [=] { return ring_all_reduce(ranks); }});
+    }
+    if (name == "all" || name == "all_to_all") {
+        result.push_back({"staggered all-to-all", ranks, [=] { return staggered_all_to_all(ranks); }});
+    }
+    if (name == "all" || name == "step") {
+        result.push_back({"GPT-like step", ranks, [shape = step_among(ranks)] { return gpt_step(shape); }});
+    }
+    if (result.empty()) throw po::error("--work: expected ring, all_to_all, step or all, got \"" + name + "\"");
+    return result;
 }
 
 int run(int argc, char** argv) {
@@ -119,8 +133,8 @@ int run(int argc, char** argv) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     bool agree = true;
     if (map.count("json") == 0) print_head();
-    for (const Work& work : chosen_work(map["work"].as<std::string>(), ranks)) {
-        const Row row = compare(work, repeat);
+    for (const Choice& choice : choices(map["work"].as<std::string>(), ranks)) {
+        const Row row = compare(choice, repeat);
         agree = agree && row.agrees();
         if (map.count("json") == 0) print(row);
         std::fflush(stdout);

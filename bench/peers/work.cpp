@@ -7,8 +7,8 @@ namespace {
 
 using Kind = MessageActionKind;
 
-Work begin(std::string name, std::uint32_t ranks, std::uint32_t inboxes) {
-    Work work{std::move(name), ranks, {}};
+Work begin(std::uint32_t ranks, std::uint32_t inboxes) {
+    Work work{ranks, {}};
     work.program.tables.inboxes = inboxes;
     return work;
 }
@@ -78,7 +78,7 @@ class StepOfARank {
 }  // namespace
 
 Work ring_all_reduce(std::uint32_t ranks) {
-    Work work = begin("ring all-reduce", ranks, 1);
+    Work work = begin(ranks, 1);
     work.program.tables.shapes.push_back({.bytes = 1_GiB / ranks});
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         begin_rank(work, rank);
@@ -88,7 +88,7 @@ Work ring_all_reduce(std::uint32_t ranks) {
 }
 
 Work staggered_all_to_all(std::uint32_t ranks) {
-    Work work = begin("staggered all-to-all", ranks, 0);
+    Work work = begin(ranks, 0);
     work.program.tables.shapes.push_back({.bytes = 64_KiB});
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         begin_rank(work, rank);
@@ -102,7 +102,7 @@ Work staggered_all_to_all(std::uint32_t ranks) {
 // 2048 tokens of 6144 numbers of two bytes go from stage to stage. A layer has 12 x 6144^2 parameters, whose gradients
 // have two bytes each; the times of half a layer are of the order that an accelerator takes for them.
 Work gpt_step(const StepShape& shape) {
-    Work work = begin("GPT-like step", shape.ranks(), 4);
+    Work work = begin(shape.ranks(), 4);
     const Bytes tokens{2048.0 * 6144.0 * 2.0};
     const Bytes gradients{12.0 * 6144.0 * 6144.0 * 2.0 * shape.layers / shape.tensor};
     MessageTables& tables = work.program.tables;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "sim/base/quantity.hpp"
 #include "sim/engine/message_program.hpp"
@@ -13,7 +12,6 @@ inline constexpr BytesPerSecond bandwidth = 50_GBps;  // of a rank's link up and
 inline constexpr Seconds latency = 500_ns;            // of each
 
 struct Work {
-    std::string name;
     std::uint32_t ranks = 0;
     MessageProgram program;
 };
