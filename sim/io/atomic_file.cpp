@@ -7,28 +7,10 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace weft {
 namespace {
-
-[[noreturn]] void refuse(const std::filesystem::path& path, int error) {
-    throw std::runtime_error("cannot write " + path.string() + ": " + std::generic_category().message(error));
-}
-
-// Writes everything and closes; the errno of what failed, or 0.
-int write_and_close(int descriptor, std::string_view content) {
-    int error = 0;
-    while (error == 0 && !content.empty()) {
-        const ssize_t written = ::write(descriptor, content.data(), content.size());
-        if (written >= 0) {
-            content.remove_prefix(static_cast<std::size_t>(written));
-        } else if (errno != EINTR) {
-            error = errno;
-        }
-    }
-    if (::close(descriptor) != 0 && error == 0) error = errno;
-    return error;
-}
 
 // A new file beside `path` that no other writer uses.
 int open_beside(const std::filesystem::path& path, std::filesystem::path& name) {
@@ -42,26 +24,57 @@ int open_beside(const std::filesystem::path& path, std::filesystem::path& name) 
 
 }  // namespace
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
     std::error_code ignored;
-    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    const std::filesystem::file_status status = std::filesystem::status(path_, ignored);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         // A pipe or device (/dev/stdout) is written to, not replaced.
-        const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-        const int error = descriptor < 0 ? errno : write_and_close(descriptor, content);
-        if (error != 0) refuse(path, error);
-        return;
+        descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    } else {
+        // A symbolic link stays one: its target is replaced.
+        target_ = std::filesystem::exists(status) ? std::filesystem::canonical(path_) : path_;
+        descriptor_ = open_beside(target_, part_);
     }
-    // A symbolic link stays one: its target is replaced.
-    const std::filesystem::path target = std::filesystem::exists(status) ? std::filesystem::canonical(path) : path;
-    std::filesystem::path part;
-    const int descriptor = open_beside(target, part);
-    if (descriptor < 0) refuse(path, errno);
-    int error = write_and_close(descriptor, content);
-    if (error == 0 && ::rename(part.c_str(), target.c_str()) != 0) error = errno;
-    if (error == 0) return;
-    ::unlink(part.c_str());
-    refuse(path, error);
+    if (descriptor_ >= 0) return;
+    part_.clear();
+    refuse(errno);
+}
+
+AtomicFile::~AtomicFile() { abandon(); }
+
+void AtomicFile::write(std::string_view piece) {
+    while (!piece.empty()) {
+        const ssize_t written = ::write(descriptor_, piece.data(), piece.size());
+        if (written >= 0) {
+            piece.remove_prefix(static_cast<std::size_t>(written));
+        } else if (errno != EINTR) {
+            refuse(errno);
+        }
+    }
+}
+
+void AtomicFile::commit() {
+    if (::close(std::exchange(descriptor_, -1)) != 0) refuse(errno);
+    if (part_.empty()) return;
+    if (::rename(part_.c_str(), target_.c_str()) != 0) refuse(errno);
+    part_.clear();
+}
+
+void AtomicFile::refuse(int error) {
+    abandon();
+    throw std::runtime_error("cannot write " + path_.string() + ": " + std::generic_category().message(error));
+}
+
+void AtomicFile::abandon() {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    if (!part_.empty()) ::unlink(part_.c_str());
+    part_.clear();
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+    AtomicFile file(path);
+    file.write(content);
+    file.commit();
 }
 
 }  // namespace weft

@@ -8,4 +8,25 @@ namespace weft {
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+// The same piece by piece, for content too long to hold. Nothing is left behind unless commit() is reached.
+class AtomicFile {
+  public:
+    explicit AtomicFile(std::filesystem::path path);
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+    ~AtomicFile();
+
+    void write(std::string_view piece);
+    void commit();
+
+  private:
+    [[noreturn]] void refuse(int error);
+    void abandon();
+
+    std::filesystem::path path_;    // as asked for
+    std::filesystem::path target_;  // what the rename replaces
+    std::filesystem::path part_;    // empty: a pipe or device, written to directly
+    int descriptor_ = -1;           // -1: closed
+};
+
 }  // namespace weft

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
 #include "sim/base/check.hpp"
-#include "sim/io/atomic_file.hpp"
-#include "tools/output/gzip.hpp"
+#include "tools/output/background_writer.hpp"
+#include "tools/output/text_stream.hpp"
+#include "tools/output/trace_time.hpp"
 
 namespace weft {
 namespace {
@@ -27,53 +27,52 @@ std::vector<std::string> json_texts(const Names& names) {
     return all;
 }
 
-std::int64_t nanoseconds(Instant t) { return (t.femtoseconds + 500'000) / 1'000'000; }
-
-// With three decimals, straight from the integer: a double would round late times.
-std::string microseconds(std::int64_t nanoseconds) {
-    return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
-}
-
 class Writer {
   public:
     Writer(const Program& program, const Timeline& timeline, const Topology& topology,
-           const ChromeTraceOptions& options)
+           const ChromeTraceOptions& options, TextStream::Sink sink)
         : program_(program),
           timeline_(timeline),
           topology_(topology),
           options_(options),
           lanes_(json_texts(program.lanes)),
           labels_(json_texts(program.labels)),
-          arrows_(program.exchanges.size()) {}
+          details_(exchange_details(program)),
+          arrows_(program.exchanges.size()),
+          out_(std::move(sink)) {}
 
-    ChromeTrace write() {
-        trace_.json = fmt::format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"title\":{}}},\"traceEvents\":[\n",
-                                  json_text(options_.title));
+    TraceSize write() {
+        out_.format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"title\":{}}},\"traceEvents\":[\n",
+                    json_text(options_.title));
         for (RankClassId c{}; c != program_.classes.end_id(); c = next(c)) name_class(c);
         name_process(network_process(), "network");
         for (RankClassId c{}; c != program_.classes.end_id(); c = next(c)) class_slices(c);
         for (std::size_t i = 0; i < arrows_.size(); ++i) arrow(i);
         for (const CounterSeries& series : options_.counters) counter(series);
         utilization();
-        trace_.json += "\n]}\n";
-        return std::move(trace_);
+        out_.put("\n]}\n").flush();
+        return size_;
     }
 
   private:
     // One end of a flow: a time inside a slice that was written. thread 0: there is none.
     struct End {
-        std::size_t process = 0, thread = 0;
+        std::uint32_t process = 0, thread = 0;
         std::int64_t at = 0;
     };
     struct Arrow {
         End from, to;
     };
 
+    void separate() {
+        if (!is_first_) out_.put(",\n");
+        is_first_ = false;
+    }
+
     template <class... Args>
     void event(fmt::format_string<Args...> format, Args&&... args) {
-        trace_.json += is_first_ ? "" : ",\n";
-        is_first_ = false;
-        fmt::format_to(std::back_inserter(trace_.json), format, std::forward<Args>(args)...);
+        separate();
+        out_.format(format, std::forward<Args>(args)...);
     }
 
     // Thread numbers are unique in the whole trace and never those of a process, whose thread of equal number readers
@@ -116,43 +115,70 @@ class Writer {
         return used;
     }
 
+    // What all slices of a lane have in common, up to the time and after the name.
+    struct LaneText {
+        std::string head, tail;
+    };
+
+    std::vector<LaneText> lane_texts(RankClassId c) const {
+        std::vector<LaneText> texts;
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            const std::size_t tid = thread(c, LaneId(static_cast<std::uint8_t>(lane)));
+            texts.push_back({fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":)", process(c), tid),
+                             fmt::format(R"(,"cat":{},"args":{{"micro_batch":)", lanes_[lane])});
+        }
+        return texts;
+    }
+
     void class_slices(RankClassId c) {
         const RankClass& rank_class = program_.classes[c];
+        const std::vector<LaneText> texts = lane_texts(c);
         for (std::uint32_t i = 0; i < rank_class.ops; ++i) {
             const auto id = OpId(rank_class.first_op + i);
             const Op& op = program_.ops[id];
-            const Span& span = timeline_.spans[id];
             if (op.kind == OpKind::join) continue;
-            slice(c, op, "\"wait\"", nanoseconds(span.posted), nanoseconds(span.begin), "");
-            const bool is_exchange = op.kind == OpKind::exchange;
-            const std::string details = is_exchange ? exchange_details(op, span) : "";
-            const std::int64_t begin = nanoseconds(span.begin), end = nanoseconds(span.end);
-            if (slice(c, op, labels_[index(op.label)], begin, end, details) && is_exchange) anchor(c, op, begin, end);
+            const LaneText& text = texts[index(op.lane)];
+            const Span& span = timeline_.spans[id];
+            const std::int64_t posted = nanoseconds(span.posted), begin = nanoseconds(span.begin),
+                               end = nanoseconds(span.end);
+            if (slice(text, op, "\"wait\"", posted, begin)) out_.put("}}");
+            if (!slice(text, op, labels_[index(op.label)], begin, end)) continue;
+            if (op.kind == OpKind::exchange) {
+                out_.put(details_[program_.exchanges[ExchangeId(op.subject)].communication]);
+                put(out_, begin - posted);
+                anchor(c, op, begin, end);
+            }
+            out_.put("}}");
         }
     }
 
-    // Returns whether it was written.
-    bool slice(RankClassId c, const Op& op, std::string_view name, std::int64_t begin, std::int64_t end,
-               std::string_view details) {
+    // Returns whether it was written; its last arguments and end are left to the caller.
+    bool slice(const LaneText& text, const Op& op, std::string_view name, std::int64_t begin, std::int64_t end) {
         if (begin == end) return false;
-        if (trace_.slices == options_.most_slices) {
-            ++trace_.left_out;
+        if (size_.slices == options_.most_slices) {
+            ++size_.left_out;
             return false;
         }
-        ++trace_.slices;
-        event(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":{},)"
-              R"("args":{{"micro_batch":{},"layer":{}{}}}}})",
-              process(c), thread(c, op.lane), microseconds(begin), microseconds(end - begin), name,
-              lanes_[index(op.lane)], op.index, op.part, details);
+        ++size_.slices;
+        separate();
+        out_.put(text.head);
+        put(out_, begin);
+        out_.put(",\"dur\":");
+        put(out_, end - begin);
+        out_.put(",\"name\":").put(name).put(text.tail).put(std::uint64_t{op.index});
+        out_.put(",\"layer\":").put(std::uint64_t{op.part});
         return true;
     }
 
-    std::string exchange_details(const Op& op, const Span& span) const {
-        const Exchange& exchange = program_.exchanges[ExchangeId(op.subject)];
-        const Communication& what = program_.communications[exchange.communication];
-        return fmt::format(R"(,"operation":"{}","group_size":{},"message_bytes":{:.0f},"wait_us":{})", name(what.op),
-                           what.group_size, what.message.value,
-                           microseconds(nanoseconds(span.begin) - nanoseconds(span.posted)));
+    // The arguments of each communication, up to the time waited for it.
+    static Table<CommunicationId, std::string> exchange_details(const Program& program) {
+        Table<CommunicationId, std::string> details;
+        details.reserve(program.communications.size());
+        for (const Communication& what : program.communications) {
+            details.push_back(fmt::format(R"(,"operation":"{}","group_size":{},"message_bytes":{:.0f},"wait_us":)",
+                                          name(what.op), what.group_size, what.message.value));
+        }
+        return details;
     }
 
     // A communication from one to another leaves from the lane it belongs to. The arrow starts with its slice and
@@ -163,20 +189,29 @@ class Writer {
         if (what.op != Collective::point_to_point) return;
         Arrow& arrow = arrows_[op.subject];
         if (op.lane == what.dimension && arrow.from.thread == 0) {
-            arrow.from = {process(c), thread(c, op.lane), begin};
+            arrow.from = end_at(c, op.lane, begin);
         } else {
-            arrow.to = {process(c), thread(c, op.lane), end - 1};
+            arrow.to = end_at(c, op.lane, end - 1);
         }
+    }
+
+    End end_at(RankClassId c, LaneId lane, std::int64_t at) const {
+        return {static_cast<std::uint32_t>(process(c)), static_cast<std::uint32_t>(thread(c, lane)), at};
     }
 
     void arrow(std::size_t id) {
         const auto& [from, to] = arrows_[id];
         if (from.thread == 0 || to.thread == 0) return;
-        constexpr std::string_view what = R"("cat":"message","name":"message")";
-        event(R"({{"ph":"s","pid":{},"tid":{},"ts":{},{},"id":{}}})", from.process, from.thread, microseconds(from.at),
-              what, id);
-        event(R"({{"ph":"f","bp":"e","pid":{},"tid":{},"ts":{},{},"id":{}}})", to.process, to.thread,
-              microseconds(to.at), what, id);
+        arrow_end(R"({"ph":"s","pid":)", from, id);
+        arrow_end(R"({"ph":"f","bp":"e","pid":)", to, id);
+    }
+
+    void arrow_end(std::string_view head, const End& end, std::size_t id) {
+        separate();
+        out_.put(head).put(std::uint64_t{end.process}).put(",\"tid\":").put(std::uint64_t{end.thread});
+        out_.put(",\"ts\":");
+        put(out_, end.at);
+        out_.put(R"(,"cat":"message","name":"message","id":)").put(std::uint64_t{id}).put("}");
     }
 
     void counter(std::size_t pid, Instant at, std::string_view name, std::string_view unit, double value) {
@@ -208,8 +243,10 @@ class Writer {
     const Topology& topology_;
     const ChromeTraceOptions& options_;
     std::vector<std::string> lanes_, labels_;  // as JSON
-    std::vector<Arrow> arrows_;                // by exchange
-    ChromeTrace trace_;
+    Table<CommunicationId, std::string> details_;
+    std::vector<Arrow> arrows_;  // by exchange
+    TextStream out_;
+    TraceSize size_;
     bool is_first_ = true;
 };
 
@@ -217,14 +254,25 @@ class Writer {
 
 ChromeTrace chrome_trace(const Program& program, const Timeline& timeline, const Topology& topology,
                          const ChromeTraceOptions& options) {
-    return Writer(program, timeline, topology, options).write();
+    ChromeTrace trace;
+    const auto append = [&trace](std::string block) {
+        trace.json += block;
+        block.resize(TextStream::block);
+        return block;
+    };
+    trace.size = Writer(program, timeline, topology, options, append).write();
+    return trace;
 }
 
-std::string write_chrome_trace(const std::filesystem::path& path, const ChromeTrace& trace) {
-    write_file_atomically(path, path.extension() == ".gz" ? gzip(trace.json) : trace.json);
-    if (trace.left_out == 0) return "";
+std::string write_chrome_trace(const std::filesystem::path& path, const Program& program, const Timeline& timeline,
+                               const Topology& topology, const ChromeTraceOptions& options) {
+    BackgroundWriter file(path, path.extension() == ".gz" ? Packing::gzip : Packing::none);
+    const auto hand_over = [&file](std::string block) { return file.exchange(std::move(block)); };
+    const TraceSize size = Writer(program, timeline, topology, options, hand_over).write();
+    file.commit();
+    if (size.left_out == 0) return "";
     return fmt::format("the trace holds the first {} slices; {} more were left out, from the last rank classes",
-                       trace.slices, trace.left_out);
+                       size.slices, size.left_out);
 }
 
 }  // namespace weft

@@ -37,9 +37,13 @@ struct ChromeTraceOptions {
     std::size_t most_slices = 2'000'000;    // browsers cope with a few million
 };
 
+struct TraceSize {
+    std::size_t slices = 0, left_out = 0;  // left_out: beyond most_slices, last rank classes first
+};
+
 struct ChromeTrace {
     std::string json;
-    std::size_t slices = 0, left_out = 0;  // left_out: beyond most_slices, last rank classes first
+    TraceSize size;
 };
 
 // Times are microseconds with three decimals. Instants are rounded to nanoseconds, durations are their differences:
@@ -47,8 +51,9 @@ struct ChromeTrace {
 ChromeTrace chrome_trace(const Program& program, const Timeline& timeline, const Topology& topology,
                          const ChromeTraceOptions& options = {});
 
-// Writes the trace, compressed if the name ends in .gz. Returns a warning for the user, empty if nothing was left out.
-// Throws std::runtime_error if the file cannot be written.
-std::string write_chrome_trace(const std::filesystem::path& path, const ChromeTrace& trace);
+// Writes the trace as it is made, compressed if the name ends in .gz: it may be larger than memory. Returns a warning
+// for the user, empty if nothing was left out. Throws std::runtime_error if the file cannot be written.
+std::string write_chrome_trace(const std::filesystem::path& path, const Program& program, const Timeline& timeline,
+                               const Topology& topology, const ChromeTraceOptions& options = {});
 
 }  // namespace weft

@@ -27,8 +27,7 @@ void write_step_trace(const Simulation& run, const std::filesystem::path& path) 
             memory.points.push_back({point.at, point.in_use.value});
         options.counters.push_back(std::move(memory));
     }
-    const ChromeTrace trace = chrome_trace(run.step.program, run.timeline, run.topology, options);
-    const std::string warning = write_chrome_trace(path, trace);
+    const std::string warning = write_chrome_trace(path, run.step.program, run.timeline, run.topology, options);
     if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
 }
 

@@ -37,6 +37,23 @@ TEST_F(atomic_file, content_replaces_what_was_there_and_nothing_is_left_beside) 
     EXPECT_EQ(files(), 1);
 }
 
+TEST_F(atomic_file, pieces_appear_together_when_they_are_committed) {
+    const fs::path path = folder / "trace.json";
+    write_file_atomically(path, "old");
+    AtomicFile file(path);
+    file.write("new, ");
+    file.write("in pieces");
+    EXPECT_EQ(content(path), "old");
+    file.commit();
+    EXPECT_EQ(content(path), "new, in pieces");
+    EXPECT_EQ(files(), 1);
+}
+
+TEST_F(atomic_file, pieces_that_are_not_committed_leave_nothing) {
+    AtomicFile(folder / "trace.json").write("half");
+    EXPECT_EQ(files(), 0);
+}
+
 TEST_F(atomic_file, a_symbolic_link_stays_a_link) {
     write_file_atomically(folder / "real", "old");
     fs::create_symlink("real", folder / "link");

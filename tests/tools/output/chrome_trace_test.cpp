@@ -103,14 +103,14 @@ TEST(chrome_trace, counts_link_utilization_and_the_callers_series) {
 
 TEST(chrome_trace, leaves_out_what_exceeds_the_limit_and_says_so) {
     const Recorded run = two_stages();
-    const ChromeTrace trace =
-        chrome_trace(run.program, run.timeline, run.topology, {.title = "", .counters = {}, .most_slices = 2});
-    EXPECT_EQ(trace.slices, 2u);
-    EXPECT_EQ(trace.left_out, 3u);
+    const ChromeTraceOptions options{.title = "", .counters = {}, .most_slices = 2};
+    const ChromeTrace trace = chrome_trace(run.program, run.timeline, run.topology, options);
+    EXPECT_EQ(trace.size.slices, 2u);
+    EXPECT_EQ(trace.size.left_out, 3u);
     EXPECT_TRUE(json::accept(trace.json));
     EXPECT_EQ(trace.json.find("\"ph\":\"s\""), std::string::npos) << "an arrow needs both its slices";
     const auto path = std::filesystem::path(testing::TempDir()) / "short.json";
-    EXPECT_EQ(write_chrome_trace(path, trace),
+    EXPECT_EQ(write_chrome_trace(path, run.program, run.timeline, run.topology, options),
               "the trace holds the first 2 slices; 3 more were left out, from the last rank classes");
 }
 
@@ -156,7 +156,7 @@ TEST(chrome_trace, is_the_same_text_when_written_twice_and_has_no_date_in_its_ar
     const ChromeTrace trace = chrome_trace(run.program, run.timeline, run.topology);
     EXPECT_EQ(trace.json, chrome_trace(run.program, run.timeline, run.topology).json);
     const auto path = std::filesystem::path(testing::TempDir()) / "trace.json.gz";
-    EXPECT_EQ(write_chrome_trace(path, trace), "");
+    EXPECT_EQ(write_chrome_trace(path, run.program, run.timeline, run.topology), "");
 
     std::string header(10, '\0');
     std::ifstream(path, std::ios::binary).read(header.data(), 10);

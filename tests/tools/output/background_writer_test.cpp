@@ -1,0 +1,60 @@
+#include "tools/output/background_writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "tools/output/gzip.hpp"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Many more blocks than may wait, of different sizes.
+std::string write_blocks(const fs::path& path, Packing packing) {
+    std::string expected;
+    BackgroundWriter writer(path, packing);
+    for (std::size_t i = 0; i < 100; ++i) {
+        const std::string block(1 + i * 37 % 1000, static_cast<char>('a' + i % 26));
+        expected += block;
+        EXPECT_GE(writer.exchange(block).size(), block.size());
+    }
+    writer.commit();
+    return expected;
+}
+
+TEST(background_writer, writes_all_blocks_in_order) {
+    const fs::path path = fs::path(testing::TempDir()) / "blocks.txt";
+    const std::string expected = write_blocks(path, Packing::none);
+    EXPECT_EQ(content(path), expected);
+}
+
+TEST(background_writer, packs_as_if_all_were_one) {
+    const fs::path path = fs::path(testing::TempDir()) / "blocks.txt.gz";
+    const std::string expected = gzip(write_blocks(path, Packing::gzip));
+    EXPECT_EQ(content(path), expected);
+}
+
+TEST(background_writer, leaves_no_file_without_commit) {
+    const fs::path path = fs::path(testing::TempDir()) / "abandoned.txt";
+    BackgroundWriter(path, Packing::none).exchange("half");
+    EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(background_writer, tells_that_the_device_is_full) {
+    if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+    BackgroundWriter writer("/dev/full", Packing::none);
+    for (int i = 0; i < 20; ++i) writer.exchange("more");
+    EXPECT_THROW(writer.commit(), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,48 @@
+// Writes a file on a thread of its own, so that one core formats the next block while another hands this one to the
+// system. As AtomicFile: the whole file or nothing.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/io/atomic_file.hpp"
+
+namespace weft {
+
+enum class Packing : std::uint8_t { none, gzip };
+
+class BackgroundWriter {
+  public:
+    BackgroundWriter(const std::filesystem::path& path, Packing packing);
+    BackgroundWriter(const BackgroundWriter&) = delete;
+    BackgroundWriter& operator=(const BackgroundWriter&) = delete;
+    ~BackgroundWriter();
+
+    // Takes a block, in order, and gives back one of at least its size to fill. Waits while too many are not written.
+    std::string exchange(std::string full);
+    // After the last block. Throws std::runtime_error if anything could not be written.
+    void commit();
+
+  private:
+    static constexpr std::size_t most_waiting = 4;
+
+    void work(Packing packing);
+    void write_waiting(std::unique_lock<std::mutex>& lock, auto write);
+    void close();
+
+    AtomicFile file_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<std::string> waiting_, used_;  // blocks, first in first out; and those to fill again
+    bool is_closed_ = false;                   // no more blocks will come
+    std::exception_ptr failure_;               // after it blocks are dropped
+    std::thread thread_;                       // last: it uses all of the above
+};
+
+}  // namespace weft

@@ -1,0 +1,62 @@
+// Long texts, block by block: what formats millions of lines neither holds them all nor calls a formatter for each.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace weft {
+
+class TextStream {
+  public:
+    static constexpr std::size_t block = std::size_t{1} << 20;
+    // Takes a full block and gives back one to fill, of at least the same size; what is in that does not matter.
+    using Sink = std::function<std::string(std::string)>;
+
+    explicit TextStream(Sink sink) : sink_(std::move(sink)), text_(block, '\0') {}
+
+    TextStream& put(std::string_view text) {
+        while (text.size() > text_.size() - used_) {
+            const std::size_t fits = text_.size() - used_;
+            copy(text.substr(0, fits));
+            text.remove_prefix(fits);
+            flush();
+        }
+        copy(text);
+        return *this;
+    }
+    TextStream& put(std::uint64_t number) {
+        const fmt::format_int digits(number);
+        return put(std::string_view(digits.data(), digits.size()));
+    }
+    template <class... Args>
+    TextStream& format(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::memory_buffer line;
+        fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
+        return put(std::string_view(line.data(), line.size()));
+    }
+    // Hands over what is left. Must be called last.
+    void flush() {
+        text_.resize(used_);
+        text_ = sink_(std::move(text_));
+        used_ = 0;
+    }
+
+  private:
+    void copy(std::string_view text) {
+        std::memcpy(text_.data() + used_, text.data(), text.size());
+        used_ += text.size();
+    }
+
+    Sink sink_;
+    std::string text_;
+    std::size_t used_ = 0;
+};
+
+}  // namespace weft
