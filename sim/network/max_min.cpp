@@ -21,7 +21,6 @@ MaxMin::MaxMin(const std::vector<Constraint>& constraints, const Table<PatternId
     : patterns_(patterns.size()), constraints_(constraints.size()) {
     for (PatternId id{}; id != patterns.end_id(); id = next(id)) patterns_[id].cap = patterns[id].cap.value;
     lay_out_demands(constraints);
-    lay_out_rows();
     changed_.reserve(patterns_.size());
     solved_.reserve(patterns_.size());
     stopped_.reserve(patterns_.size());
@@ -40,6 +39,8 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
     for (PatternState& pattern : patterns_) pattern.first_demand = std::exchange(first, first + pattern.demands);
     demands_.resize(total);
     demander_.resize(total);
+    beside_.resize(total);
+    active_.assign(constraints.size(), none);
     std::vector<std::uint32_t> filled(patterns_.size(), 0);
     for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
         constraints_[id].capacity = constraints[index(id)].capacity.value;
@@ -48,23 +49,6 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
             demands_[at] = {id, crossing.load};
             demander_[at] = crossing.pattern;
         }
-    }
-}
-
-void MaxMin::lay_out_rows() {
-    std::vector<std::uint32_t> size(constraints_.size(), 0);
-    for (const Demand& demand : demands_) ++size[index(demand.constraint)];
-    std::uint32_t first = 0;
-    for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
-        constraints_[id].first = first;
-        first += std::exchange(size[index(id)], 0);
-    }
-    row_.resize(demands_.size());
-    place_.resize(demands_.size());
-    for (std::uint32_t at = 0; at < demands_.size(); ++at) {
-        const ConstraintId id = demands_[at].constraint;
-        place_[at] = constraints_[id].first + size[index(id)]++;
-        row_[place_[at]] = at;
     }
 }
 
@@ -80,22 +64,20 @@ void MaxMin::set_flows(PatternId pattern, std::uint32_t flows) {
 void MaxMin::enter(PatternId pattern) {
     const PatternState& state = patterns_[pattern];
     for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        ConstraintState& constraint = constraints_[demands_[at].constraint];
-        swap_places(at, row_[constraint.first + constraint.active++]);
+        std::uint32_t& first = active_[index(demands_[at].constraint)];
+        beside_[at] = {none, first};
+        if (first != none) beside_[first].previous = at;
+        first = at;
     }
 }
 
 void MaxMin::leave(PatternId pattern) {
     const PatternState& state = patterns_[pattern];
     for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        ConstraintState& constraint = constraints_[demands_[at].constraint];
-        swap_places(at, row_[constraint.first + --constraint.active]);
+        const auto [previous, next] = beside_[at];
+        (previous == none ? active_[index(demands_[at].constraint)] : beside_[previous].next) = next;
+        if (next != none) beside_[next].previous = previous;
     }
-}
-
-void MaxMin::swap_places(std::uint32_t a, std::uint32_t b) {
-    std::swap(row_[place_[a]], row_[place_[b]]);
-    std::swap(place_[a], place_[b]);
 }
 
 std::span<const PatternId> MaxMin::solve() {
@@ -108,7 +90,9 @@ std::span<const PatternId> MaxMin::solve() {
         }
         state.rate = 0.0;  // those it shared constraints with may rise, and need not be connected any more
         for (const Demand& demand : demands(state)) {
-            for (const std::uint32_t at : active(constraints_[demand.constraint])) solve_around(demander_[at]);
+            for (std::uint32_t at = active_[index(demand.constraint)]; at != none; at = beside_[at].next) {
+                solve_around(demander_[at]);
+            }
         }
     }
     changed_.clear();
@@ -119,15 +103,20 @@ std::span<const PatternId> MaxMin::solve() {
 // Solves the component that `seed` belongs to, unless this round has done so.
 void MaxMin::solve_around(PatternId seed) {
     if (patterns_[seed].visited == round_) return;
-    crossed_.clear();
     const std::size_t first = solved_.size();
     reach(seed);
+    if (is_alone(patterns_[seed])) return solve_alone(patterns_[seed]);
+    crossed_.clear();
     for (std::size_t i = first; i < solved_.size(); ++i) {
         for (const Demand& demand : demands(patterns_[solved_[i]])) {
             ConstraintState& constraint = constraints_[demand.constraint];
             if (std::exchange(constraint.visited, round_) == round_) continue;
             crossed_.push_back(demand.constraint);
-            for (const std::uint32_t at : active(constraint)) reach(demander_[at]);
+            constraint.rising = 0;
+            for (std::uint32_t at = active_[index(demand.constraint)]; at != none; at = beside_[at].next) {
+                reach(demander_[at]);
+                ++constraint.rising;
+            }
         }
     }
     // Sums are taken in this order, so that their rounding does not depend on how the component was reached.
@@ -136,6 +125,27 @@ void MaxMin::solve_around(PatternId seed) {
     sum_demands(component);
     gather_limits(component);
     fill(component);
+}
+
+bool MaxMin::is_alone(const PatternState& pattern) const {
+    const auto own = std::span(beside_).subspan(pattern.first_demand, pattern.demands);
+    return std::ranges::all_of(own, [](const Neighbours& n) { return n.previous == none && n.next == none; });
+}
+
+// What fill() comes to for one pattern: its lowest limit.
+void MaxMin::solve_alone(PatternState& pattern) const {
+    if (pattern.flows == 1 && pattern.alone > 0.0) {
+        pattern.rate = pattern.alone;
+        return;
+    }
+    double level = pattern.cap;
+    for (const Demand& demand : demands(pattern)) {
+        level = std::min(level, constraints_[demand.constraint].capacity / (pattern.flows * demand.load));
+    }
+    WEFT_CHECK(level < std::numeric_limits<double>::infinity(), "nothing limits the rate of a pattern");
+    WEFT_CHECK(level > 0.0, "a rate must be above zero");
+    pattern.rate = level;
+    if (pattern.flows == 1) pattern.alone = level;
 }
 
 void MaxMin::reach(PatternId pattern) {
@@ -147,7 +157,6 @@ void MaxMin::sum_demands(std::span<const PatternId> component) {
         ConstraintState& constraint = constraints_[id];
         constraint.residual = constraint.capacity;
         constraint.demand = 0.0;
-        constraint.rising = constraint.active;
     }
     for (const PatternId pattern : component) {
         const PatternState& state = patterns_[pattern];
@@ -205,7 +214,7 @@ void MaxMin::choose_stopped(const Limit& limit) {
     }
     const ConstraintState& constraint = constraints_[ConstraintId(limit.what)];
     if (constraint.rising == 0) return;
-    for (const std::uint32_t at : active(constraint)) {
+    for (std::uint32_t at = active_[index(ConstraintId(limit.what))]; at != none; at = beside_[at].next) {
         if (patterns_[demander_[at]].frozen != round_) stopped_.push_back(demander_[at]);
     }
     std::sort(stopped_.begin(), stopped_.end());
