@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/engine/ticks.hpp"
 #include "sim/event/heap.hpp"
 
 namespace weft {
@@ -22,30 +24,30 @@ ContendedWork::ContendedWork(const Program& program) : program_(program), factor
     heap_.reserve(number);
 }
 
-void ContendedWork::start(Instant now, OpId compute) {
-    const Seconds duration = program_.work[program_.ops[compute].subject];
-    Work& work = work_[class_of_[compute]];
+void ContendedWork::start(Instant now, OpId compute, std::int64_t ticks) {
+    const std::uint32_t rank_class = class_of_[compute];
+    Work& work = work_[rank_class];
     WEFT_CHECK(work.place == outside, "two ops at a time on one lane");
     work.op = compute;
-    work.ticks = (Instant{} + duration).femtoseconds;
+    work.ticks = ticks;
     work.clean = work.contended = 0;
     work.since = now;
-    work.end = now + duration;
+    work.end = after(now, ticks);
     work.place = heap_.size();
     heap_.push_back({});
-    place(class_of_[compute]);
-    mark(class_of_[compute]);
+    place(rank_class);
+    mark(rank_class);
 }
 
-void ContendedWork::begin_transfer(OpId party) {
-    ++work_[class_of_[party]].transfers;
-    mark(class_of_[party]);
+void ContendedWork::begin_transfer(std::uint32_t rank_class) {
+    ++work_[rank_class].transfers;
+    mark(rank_class);
 }
 
-void ContendedWork::end_transfer(OpId party) {
-    WEFT_CHECK(work_[class_of_[party]].transfers > 0, "a transfer ends that never began");
-    --work_[class_of_[party]].transfers;
-    mark(class_of_[party]);
+void ContendedWork::end_transfer(std::uint32_t rank_class) {
+    WEFT_CHECK(work_[rank_class].transfers > 0, "a transfer ends that never began");
+    --work_[rank_class].transfers;
+    mark(rank_class);
 }
 
 void ContendedWork::mark(std::uint32_t rank_class) {
@@ -56,18 +58,18 @@ void ContendedWork::mark(std::uint32_t rank_class) {
 
 void ContendedWork::settle(Instant now) {
     for (const std::uint32_t number : changed_) {
-        settle(work_[number], now);
-        if (work_[number].place != outside) place(number);
+        if (settle(work_[number], now)) place(number);
     }
     changed_.clear();
 }
 
-// An end stays where it is, to the tick, while nothing changes: each form of what is left loses one tick per tick.
-void ContendedWork::settle(Work& work, Instant now) const {
+// Whether the end moved. It stays where it is, to the tick, while nothing changes: each form of what is left loses one
+// tick per tick.
+bool ContendedWork::settle(Work& work, Instant now) const {
     const bool was_slow = work.is_slow;
     work.is_slow = work.transfers > 0;
     work.is_changed = false;
-    if (work.place == outside || (!was_slow && !work.is_slow)) return;  // else the end is that of undisturbed work
+    if (work.place == outside || (!was_slow && !work.is_slow)) return false;  // the end is that of undisturbed work
     (was_slow ? work.contended : work.clean) += now.femtoseconds - work.since.femtoseconds;
     work.since = now;
     const std::int64_t undisturbed = work.ticks - work.clean;
@@ -76,7 +78,8 @@ void ContendedWork::settle(Work& work, Instant now) const {
     }
     const std::int64_t left = work.is_slow ? std::llround(static_cast<double>(undisturbed) * factor_) - work.contended
                                            : undisturbed - std::llround(static_cast<double>(work.contended) / factor_);
-    work.end = {now.femtoseconds + std::max(left, std::int64_t{0})};
+    const Instant end{now.femtoseconds + std::max(left, std::int64_t{0})};
+    return std::exchange(work.end, end) != end;
 }
 
 // Puts a class of the heap where its end belongs.

@@ -26,11 +26,12 @@ class ContendedWork {
     bool is_needed() const { return factor_ > 1.0; }
     bool concerns(const Op& compute) const { return is_needed() && compute.lane == program_.contended; }
 
-    // An op that it concerns begins. One at a time of a class: its lane holds back the next.
-    void start(Instant now, OpId compute);
-    // An exchange in which `party` takes part begins to move, or is over.
-    void begin_transfer(OpId party);
-    void end_transfer(OpId party);
+    // An op that it concerns begins; undisturbed it would take `ticks`. One at a time of a class: its lane holds back
+    // the next.
+    void start(Instant now, OpId compute, std::int64_t ticks);
+    // An exchange in which the class takes part begins to move, or is over.
+    void begin_transfer(std::uint32_t rank_class);
+    void end_transfer(std::uint32_t rank_class);
 
     // Call when everything of an instant has happened, and before next(): what comes and goes within an instant has no
     // effect, in whatever order.
@@ -56,7 +57,7 @@ class ContendedWork {
     };
 
     void mark(std::uint32_t rank_class);
-    void settle(Work& work, Instant now) const;
+    bool settle(Work& work, Instant now) const;
     void place(std::uint32_t rank_class);
 
     const Program& program_;

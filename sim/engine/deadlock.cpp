@@ -34,7 +34,7 @@ Table<OpId, Wait> find_waits(const Program& program, const Table<OpId, Span>& sp
             if (waits[after].why == Reason::nothing) waits[after] = {id, Reason::dependency};
         }
         if (!is_posted(spans[id]) || program.ops[id].kind != OpKind::exchange) continue;
-        for (const OpId party : parties.of(ExchangeId(program.ops[id].subject))) {
+        for (const auto [party, rank_class] : parties.of(ExchangeId(program.ops[id].subject))) {
             if (!is_posted(spans[party])) {
                 waits[id] = {party, Reason::partner};
                 break;

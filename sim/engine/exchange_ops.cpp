@@ -7,11 +7,15 @@ ExchangeOps::ExchangeOps(const Program& program) : start_(program.exchanges.size
         if (op.kind == OpKind::exchange) ++start_[op.subject + 1];
     }
     for (std::size_t i = 1; i < start_.size(); ++i) start_[i] += start_[i - 1];
-    ops_.resize(start_.back());
+    parties_.resize(start_.back());
     std::vector<std::uint32_t> cursor(start_.begin(), start_.end() - 1);
-    for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
-        const Op& op = program.ops[id];
-        if (op.kind == OpKind::exchange) ops_[cursor[op.subject]++] = id;
+    std::uint32_t number = 0;
+    for (const RankClass& rank_class : program.classes) {
+        for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
+            const Op& op = program.ops[OpId{i}];
+            if (op.kind == OpKind::exchange) parties_[cursor[op.subject]++] = {OpId{i}, number};
+        }
+        ++number;
     }
 }
 

@@ -10,18 +10,24 @@
 
 namespace weft {
 
+// An op that takes part, and the number of its rank class.
+struct Party {
+    OpId op{};
+    std::uint32_t rank_class = 0;
+};
+
 class ExchangeOps {
   public:
     explicit ExchangeOps(const Program& program);
 
     // In op order.
-    std::span<const OpId> of(ExchangeId exchange) const {
-        return {ops_.data() + start_[index(exchange)], ops_.data() + start_[index(exchange) + 1]};
+    std::span<const Party> of(ExchangeId exchange) const {
+        return {parties_.data() + start_[index(exchange)], parties_.data() + start_[index(exchange) + 1]};
     }
 
   private:
     std::vector<std::uint32_t> start_;  // CSR over ExchangeId, size exchanges + 1
-    std::vector<OpId> ops_;
+    std::vector<Party> parties_;
 };
 
 }  // namespace weft

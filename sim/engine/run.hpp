@@ -13,6 +13,8 @@
 #include "sim/engine/deadlock.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/engine/exchange_ops.hpp"
+#include "sim/engine/exchange_steps.hpp"
+#include "sim/engine/ticks.hpp"
 #include "sim/event/event_queue.hpp"
 
 namespace weft {
@@ -34,8 +36,8 @@ class Engine {
 
   private:
     struct Progress {
-        std::uint32_t arrived = 0;
-        std::uint32_t leg = 0;  // counted within the communication
+        std::uint32_t missing = 0;  // parties that have not arrived
+        std::uint32_t step = 0;     // of steps_
     };
 
     void handle(const Event& event);
@@ -45,13 +47,11 @@ class Engine {
     void post(OpId op);
     void complete(OpId op);
     void arrive(ExchangeId exchange);
-    void run_legs(ExchangeId exchange);
-    bool start_bytes(ExchangeId exchange);
-    void leg_over(ExchangeId exchange);
+    void take_step(ExchangeId exchange);
+    void start_flow(ExchangeId exchange, const ExchangeSteps::Step& step);
+    void step_over(ExchangeId exchange);
     void finish(ExchangeId exchange);
     void complete_all(ExchangeId exchange);
-    const Communication& communication(ExchangeId exchange) const;
-    const Leg& leg(ExchangeId exchange) const;
 
     const Program& program_;
     N& network_;
@@ -59,6 +59,8 @@ class Engine {
     EventQueue events_;
     ContendedWork contended_;  // computation, where communication slows it; else its ends are events_
     ExchangeOps parties_;
+    ExchangeSteps steps_;
+    std::vector<std::int64_t> work_;  // of Program::work, in ticks
     Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over
     Table<ExchangeId, Progress> progress_;
     Table<FlowId, ExchangeId> flow_exchange_;
@@ -77,8 +79,14 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
       leg_time_(leg_time),
       contended_(program),
       parties_(program),
-      waits_for_(program.predecessors),
-      progress_(program.exchanges.size()) {
+      steps_(program),
+      waits_for_(program.predecessors) {
+    work_.reserve(program.work.size());
+    for (const Seconds work : program.work) work_.push_back(ticks(work));
+    progress_.reserve(program.exchanges.size());
+    for (const Exchange& exchange : program.exchanges) {
+        progress_.push_back({exchange.parties, steps_.first(exchange.communication)});
+    }
     const std::size_t most = most_in_flight(program);
     events_.reserve(most);
     flow_exchange_.reserve(most);
@@ -124,8 +132,7 @@ void Engine<N>::handle(const Event& event) {
             complete(OpId(event.subject));
             return post_ready();
         case EventKind::latency_over:
-            if (!start_bytes(ExchangeId(event.subject))) leg_over(ExchangeId(event.subject));
-            return;
+            return step_over(ExchangeId(event.subject));
     }
 }
 
@@ -136,13 +143,13 @@ void Engine<N>::handle_contended() {
     post_ready();
 }
 
-// All finished flows are looked up before any leg ends, because a leg that starts next may be given the id of one.
+// All finished flows are looked up before any step ends, because one that starts next may be given the id of one.
 template <NetworkModel N>
 void Engine<N>::handle_finished() {
     timeline_.events += finished_.size();
     for (const FlowId flow : finished_) moved_on_.push_back(flow_exchange_[flow]);
     finished_.clear();
-    for (const ExchangeId exchange : moved_on_) leg_over(exchange);
+    for (const ExchangeId exchange : moved_on_) step_over(exchange);
     moved_on_.clear();
 }
 
@@ -164,8 +171,8 @@ void Engine<N>::post(OpId id) {
     switch (op.kind) {
         case OpKind::compute:
             span.begin = now_;
-            if (contended_.concerns(op)) return contended_.start(now_, id);
-            events_.schedule(now_ + program_.work[op.subject], EventKind::work_over, static_cast<std::uint32_t>(id));
+            if (contended_.concerns(op)) return contended_.start(now_, id, work_[op.subject]);
+            events_.schedule(after(now_, work_[op.subject]), EventKind::work_over, static_cast<std::uint32_t>(id));
             return;
         case OpKind::exchange:
             return arrive(ExchangeId(op.subject));
@@ -179,75 +186,62 @@ void Engine<N>::post(OpId id) {
 template <NetworkModel N>
 void Engine<N>::complete(OpId op) {
     timeline_.spans[op].end = now_;
-    for (const OpId after : program_.successors_of(op)) {
-        if (--waits_for_[after] == 0) ready_.push_back(after);
+    for (const OpId next : program_.successors_of(op)) {
+        if (--waits_for_[next] == 0) ready_.push_back(next);
     }
 }
 
 template <NetworkModel N>
 void Engine<N>::arrive(ExchangeId exchange) {
-    if (++progress_[exchange].arrived < program_.exchanges[exchange].parties) return;
-    for (const OpId op : parties_.of(exchange)) timeline_.spans[op].begin = now_;
+    if (--progress_[exchange].missing > 0) return;
+    for (const Party& party : parties_.of(exchange)) timeline_.spans[party.op].begin = now_;
     if (leg_time_ == LegTime::none) return complete_all(exchange);
     if (contended_.is_needed()) {
-        for (const OpId op : parties_.of(exchange)) contended_.begin_transfer(op);
+        for (const Party& party : parties_.of(exchange)) contended_.begin_transfer(party.rank_class);
     }
-    run_legs(exchange);
+    take_step(exchange);
 }
 
-// Runs legs until one takes time.
 template <NetworkModel N>
-void Engine<N>::run_legs(ExchangeId exchange) {
-    const std::uint32_t legs = communication(exchange).legs;
-    for (std::uint32_t& at = progress_[exchange].leg; at < legs; ++at) {
-        if (const Seconds latency = leg(exchange).latency; latency > Seconds{}) {
-            return events_.schedule(now_ + latency, EventKind::latency_over, static_cast<std::uint32_t>(exchange));
-        }
-        if (start_bytes(exchange)) return;
+void Engine<N>::take_step(ExchangeId exchange) {
+    const ExchangeSteps::Step& step = steps_[progress_[exchange].step];
+    switch (step.kind) {
+        case ExchangeSteps::Kind::latency:
+            events_.schedule(after(now_, step.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
+            return;
+        case ExchangeSteps::Kind::flow:
+            return start_flow(exchange, step);
+        case ExchangeSteps::Kind::end:
+            return finish(exchange);
     }
-    finish(exchange);
 }
 
-// Starts the flow of the current leg, if it has one.
 template <NetworkModel N>
-bool Engine<N>::start_bytes(ExchangeId exchange) {
-    const Leg& what = leg(exchange);
-    if (what.bytes == Bytes{} || is_unlimited(program_.patterns[what.pattern])) return false;
-    const FlowId flow = network_.start(now_, what.pattern, what.bytes);
+void Engine<N>::start_flow(ExchangeId exchange, const ExchangeSteps::Step& step) {
+    const FlowId flow = network_.start(now_, step.pattern, step.bytes);
     while (index(flow) >= flow_exchange_.size()) flow_exchange_.push_back({});
     flow_exchange_[flow] = exchange;
-    asked_ += what.bytes;
-    return true;
+    asked_ += step.bytes;
 }
 
 template <NetworkModel N>
-void Engine<N>::leg_over(ExchangeId exchange) {
-    ++progress_[exchange].leg;
-    run_legs(exchange);
+void Engine<N>::step_over(ExchangeId exchange) {
+    ++progress_[exchange].step;
+    take_step(exchange);
     post_ready();
 }
 
 template <NetworkModel N>
 void Engine<N>::finish(ExchangeId exchange) {
     if (contended_.is_needed()) {
-        for (const OpId op : parties_.of(exchange)) contended_.end_transfer(op);
+        for (const Party& party : parties_.of(exchange)) contended_.end_transfer(party.rank_class);
     }
     complete_all(exchange);
 }
 
 template <NetworkModel N>
 void Engine<N>::complete_all(ExchangeId exchange) {
-    for (const OpId op : parties_.of(exchange)) complete(op);
-}
-
-template <NetworkModel N>
-const Communication& Engine<N>::communication(ExchangeId exchange) const {
-    return program_.communications[program_.exchanges[exchange].communication];
-}
-
-template <NetworkModel N>
-const Leg& Engine<N>::leg(ExchangeId exchange) const {
-    return program_.legs[communication(exchange).first_leg + progress_[exchange].leg];
+    for (const Party& party : parties_.of(exchange)) complete(party.op);
 }
 
 template <NetworkModel N>

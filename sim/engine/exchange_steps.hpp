@@ -1,0 +1,34 @@
+// What exchanges do one after the other, as the event loop wants it: of the legs of each communication only what takes
+// time, with latencies rounded to the clock.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/table.hpp"
+#include "sim/program/program.hpp"
+
+namespace weft {
+
+class ExchangeSteps {
+  public:
+    enum class Kind : std::uint8_t { latency, flow, end };
+    struct Step {
+        Kind kind = Kind::end;
+        PatternId pattern{};     // of a flow
+        std::int64_t ticks = 0;  // of a latency
+        Bytes bytes{};           // of a flow
+    };
+
+    explicit ExchangeSteps(const Program& program);
+
+    // Where those of a communication begin; they end with Kind::end.
+    std::uint32_t first(CommunicationId communication) const { return first_[communication]; }
+    const Step& operator[](std::uint32_t at) const { return steps_[at]; }
+
+  private:
+    Table<CommunicationId, std::uint32_t> first_;
+    std::vector<Step> steps_;
+};
+
+}  // namespace weft
