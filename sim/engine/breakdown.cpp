@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/engine/sweep.hpp"
 
 namespace weft {
 namespace {
@@ -48,70 +49,6 @@ class CallKinds {
     std::vector<CallTime> kinds_;
 };
 
-// At `at`, the number of ops under way on the lane in `place` changes by `step`; `kind` is what begins.
-struct Edge {
-    Instant at;
-    std::uint32_t place = 0;
-    std::int32_t step = 0;
-    std::uint32_t kind = 0;
-};
-
-class Sweep {
-  public:
-    // The last place is that of computation beside the compute lane.
-    Sweep(std::size_t places, std::size_t kinds)
-        : under_way_(places), first_for_(places), kind_(places), first_for_kind_(kinds) {}
-
-    void add(std::uint32_t place, const Span& span, std::uint32_t kind = 0) {
-        edges_.push_back({span.begin, place, 1, kind});
-        edges_.push_back({span.end, place, -1, kind});
-    }
-
-    Seconds exposed(std::uint32_t kind) const { return since_start({first_for_kind_[kind]}); }
-
-    // Gives every moment from 0 to `end` to the first lane with something under way, and there to the call that began
-    // last. Idle is what is left. Counted in ticks, so that the parts add up.
-    Breakdown run(Instant end, const Table<LaneId, std::uint32_t>& place) {
-        // Stable: of calls that follow one another at one instant, the last to be added is under way from then on.
-        std::stable_sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
-        Instant now;
-        std::int64_t idle = 0;
-        for (const Edge& edge : edges_) {
-            give(edge.at.femtoseconds - now.femtoseconds, idle);
-            now = edge.at;
-            under_way_[edge.place] += edge.step;
-            if (edge.step > 0) kind_[edge.place] = edge.kind;
-        }
-        give(end.femtoseconds - now.femtoseconds, idle);
-        Breakdown result;
-        result.idle = since_start({idle});
-        result.lanes = Table<LaneId, LaneTime>(place.size());
-        result.busy = since_start({first_for_.front() + first_for_.back()});
-        for (LaneId lane{}; lane != place.end_id(); lane = next(lane)) {
-            if (place[lane] != 0) result.lanes[lane].exposed = since_start({first_for_[place[lane]]});
-        }
-        return result;
-    }
-
-  private:
-    void give(std::int64_t ticks, std::int64_t& idle) {
-        const auto first = std::ranges::find_if(under_way_, [](std::int32_t count) { return count > 0; });
-        if (first == under_way_.end()) {
-            idle += ticks;
-            return;
-        }
-        const auto place = static_cast<std::size_t>(first - under_way_.begin());
-        first_for_[place] += ticks;
-        if (place > 0 && place + 1 < first_for_.size()) first_for_kind_[kind_[place]] += ticks;
-    }
-
-    std::vector<Edge> edges_;
-    std::vector<std::int32_t> under_way_;       // by place
-    std::vector<std::int64_t> first_for_;       // ticks, by place
-    std::vector<std::uint32_t> kind_;           // of the call that began last, by place
-    std::vector<std::int64_t> first_for_kind_;  // ticks, by kind of call
-};
-
 CallKinds::CallKinds(const Program& program, LaneId compute) : lanes_(program.lanes.size()) {
     std::map<std::pair<Collective, std::uint32_t>, std::uint32_t> shapes;
     for (const Communication& what : program.communications) {
@@ -148,40 +85,41 @@ void add_share(LaneTime& sum, const LaneTime& time, double share) {
     sum.calls += time.calls * share;
 }
 
-Seconds interference_of(const Program& program, const Timeline& timeline, const RankClass& rank_class) {
-    std::int64_t ticks = 0;
-    for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
-        const Op& op = program.ops[OpId{i}];
-        if (op.kind != OpKind::compute || op.lane != program.contended) continue;
-        const Span& span = timeline.spans[OpId{i}];
-        ticks += span.end.femtoseconds - (span.begin + program.work[op.subject]).femtoseconds;
-    }
-    return since_start({ticks});
+// By how many ticks a compute op took longer than it would have undisturbed.
+std::int64_t delay(const Program& program, const Op& op, const Span& span) {
+    if (op.lane != program.contended) return 0;
+    return span.end.femtoseconds - (span.begin + program.work[op.subject]).femtoseconds;
 }
 
 Breakdown break_down(const Program& program, const Timeline& timeline, const RankClass& rank_class, LaneId compute,
-                     const Table<LaneId, std::uint32_t>& place, const CallKinds& kinds) {
+                     const Table<LaneId, std::uint32_t>& place, const CallKinds& kinds, Sweep& sweep) {
     Table<LaneId, LaneTime> times(program.lanes.size());
     std::vector<CallTime> calls = kinds.kinds();
-    Sweep sweep(program.lanes.size() + 1, calls.size());
     const auto beside = static_cast<std::uint32_t>(program.lanes.size());  // after all lanes
+    std::int64_t delays = 0;
+    sweep.clear();
     for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
         const Op& op = program.ops[OpId{i}];
         const Span& span = timeline.spans[OpId{i}];
-        if (op.kind == OpKind::compute) sweep.add(op.lane == compute ? 0 : beside, span);
+        if (op.kind == OpKind::compute) {
+            sweep.add(op.lane, {span.begin, span.end, op.lane == compute ? 0 : beside});
+            delays += delay(program, op, span);
+        }
         if (op.kind != OpKind::exchange) continue;
         const LaneId lane = lane_of(program, op, compute);
         WEFT_CHECK(lane != compute, "a communication needs a lane of its own");
         const std::uint32_t kind = kinds.of(program, op, lane);
-        sweep.add(place[lane], span, kind);
+        sweep.add(op.lane, {span.begin, span.end, place[lane], kind});
         count(times[lane], span);
         count(calls[kind].time, span);
         calls[kind].messages += program.communications[program.exchanges[ExchangeId(op.subject)].communication].message;
     }
-    Breakdown result = sweep.run(timeline.end, place);
-    result.interference = interference_of(program, timeline, rank_class);
+    Breakdown result;
+    result.idle = sweep.run(timeline.end);
+    result.busy = sweep.busy();
+    result.interference = since_start({delays});
     for (LaneId lane{}; lane != times.end_id(); lane = next(lane)) {
-        times[lane].exposed = result.lanes[lane].exposed;
+        if (place[lane] != 0) times[lane].exposed = sweep.exposed_at(place[lane]);
     }
     for (std::uint32_t kind = 0; kind < calls.size(); ++kind) calls[kind].time.exposed = sweep.exposed(kind);
     result.lanes = std::move(times);
@@ -203,8 +141,9 @@ Table<RankClassId, Breakdown> break_down(const Program& program, const Timeline&
     const CallKinds kinds(program, compute);
     Table<RankClassId, Breakdown> result;
     result.reserve(program.classes.size());
+    Sweep sweep(program.lanes.size(), kinds.kinds().size());
     for (const RankClass& rank_class : program.classes) {
-        result.push_back(break_down(program, timeline, rank_class, compute, place, kinds));
+        result.push_back(break_down(program, timeline, rank_class, compute, place, kinds, sweep));
     }
     return result;
 }
