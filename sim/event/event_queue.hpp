@@ -2,6 +2,7 @@
 // not rescheduled here, because the engine asks the network for its next change instead.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -21,38 +22,56 @@ enum class EventKind : std::uint8_t {
 
 struct Event {
     Instant at;
-    std::uint64_t order = 0;    // schedule order: the only tie-break, so runs are reproducible
     std::uint32_t subject = 0;  // dense id
     EventKind kind{};
 };
-static_assert(sizeof(Event) == 24 && std::is_trivially_copyable_v<Event>);
 
 class EventQueue {
   public:
-    void reserve(std::size_t events) { events_.reserve(events); }
+    static constexpr std::uint64_t most_orders = std::uint64_t{1} << 24;
+
+    void reserve(std::size_t events) { entries_.reserve(events); }
 
     void schedule(Instant at, EventKind kind, std::uint32_t subject) {
-        heap::push(events_, Event{at, scheduled_++, subject, kind}, earlier);
+        if (scheduled_ == most_orders) renumber();
+        const std::uint64_t what = std::uint64_t{static_cast<std::uint8_t>(kind)} << 32U | subject;
+        heap::push(entries_, Entry{at, scheduled_++ << 40U | what}, earlier);
     }
 
     // The earliest event; of equal times the one scheduled first. LogicError if there is none.
     Event pop() {
-        WEFT_CHECK(!events_.empty(), "pop from an empty event queue");
-        return heap::pop(events_, earlier);
+        WEFT_CHECK(!entries_.empty(), "pop from an empty event queue");
+        const Entry first = heap::pop(entries_, earlier);
+        return {first.at, static_cast<std::uint32_t>(first.key), static_cast<EventKind>(first.key >> 32U & 0xffU)};
     }
 
     // When the next event happens; Instant::never() if none is left.
-    Instant next() const { return events_.empty() ? Instant::never() : events_.front().at; }
+    Instant next() const { return entries_.empty() ? Instant::never() : entries_.front().at; }
 
-    bool empty() const { return events_.empty(); }
-    std::size_t size() const { return events_.size(); }
+    bool empty() const { return entries_.empty(); }
+    std::size_t size() const { return entries_.size(); }
 
   private:
-    static constexpr auto earlier = [](const Event& a, const Event& b) {
-        return a.at != b.at ? a.at < b.at : a.order < b.order;
+    // Four of them, which a node's children are, fill a cache line.
+    struct Entry {
+        Instant at;
+        std::uint64_t key = 0;  // schedule order, the only tie-break, so runs are reproducible; kind; subject
+    };
+    static_assert(sizeof(Entry) == 16 && std::is_trivially_copyable_v<Entry>);
+
+    static constexpr auto earlier = [](const Entry& a, const Entry& b) {
+        return a.at != b.at ? a.at < b.at : a.key < b.key;
     };
 
-    std::vector<Event> events_;
+    // When the numbers run out, those of what is pending start again at 0. What is sorted is a heap.
+    void renumber() {
+        WEFT_CHECK(entries_.size() < most_orders, "too many events are pending");
+        std::sort(entries_.begin(), entries_.end(), earlier);
+        scheduled_ = 0;
+        for (Entry& entry : entries_) entry.key = scheduled_++ << 40U | (entry.key & 0xff'ffff'ffffU);
+    }
+
+    std::vector<Entry> entries_;
     std::uint64_t scheduled_ = 0;
 };
 

@@ -51,6 +51,22 @@ TEST(event_queue, returns_kind_and_subject_as_scheduled) {
     EXPECT_EQ(second.subject, 17U);
 }
 
+// The queue counts what it is given with a number that runs out.
+TEST(event_queue, equal_times_run_in_schedule_order_when_the_order_numbers_start_again) {
+    EventQueue queue;
+    for (std::uint32_t i = 0; i < 10; ++i) queue.schedule(at(2), EventKind::latency_over, i);
+    for (std::uint64_t i = 10; i < EventQueue::most_orders - 5; ++i) {
+        queue.schedule(at(1), EventKind::work_over, 0);
+        queue.pop();
+    }
+    for (std::uint32_t i = 10; i < 20; ++i) queue.schedule(at(2), EventKind::latency_over, i);
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        const Event event = queue.pop();
+        EXPECT_EQ(event.subject, i);
+        EXPECT_EQ(event.kind, EventKind::latency_over);
+    }
+}
+
 // Oracle: a stable sort by time alone keeps schedule order among equals.
 RC_GTEST_PROP(event_queue, drains_in_the_order_of_a_stable_sort, (std::vector<std::uint8_t> times)) {
     EventQueue queue;
