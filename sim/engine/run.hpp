@@ -60,7 +60,7 @@ class Engine {
     ContendedWork contended_;  // computation, where communication slows it; else its ends are events_
     ExchangeOps parties_;
     ExchangeSteps steps_;
-    std::vector<std::int64_t> work_;  // of Program::work, in ticks
+    std::vector<std::int64_t> work_;        // of Program::work, in ticks
     Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over
     Table<ExchangeId, Progress> progress_;
     Table<FlowId, ExchangeId> flow_exchange_;

@@ -60,9 +60,11 @@ LabelId ProgramBuilder::label(std::string_view text) {
 std::uint32_t ProgramBuilder::work(Seconds duration) {
     WEFT_CHECK(is_amount(duration.value), "work must take a finite time of at least zero");
     const double key = duration.value == 0.0 ? 0.0 : duration.value;  // -0 is 0
+    std::uint32_t& recent = recent_work_[Fingerprint().add(key).value() % recent_work_.size()];
+    if (recent < program_.work.size() && program_.work[recent].value == key) return recent;
     const auto [entry, is_new] = work_ids_.try_emplace(key, static_cast<std::uint32_t>(program_.work.size()));
     if (is_new) program_.work.push_back({key});
-    return entry->second;
+    return recent = entry->second;
 }
 
 PatternId ProgramBuilder::pattern(Pattern pattern) {
@@ -112,11 +114,9 @@ OpId ProgramBuilder::add(const Op& op, std::span<const OpId> after) {
     WEFT_CHECK(index(op.lane) < program_.lanes.size(), "unknown lane");
     WEFT_CHECK(index(op.label) < program_.labels.size(), "unknown label");
     check_subject(op);
-    collect_predecessors(op, after);
     const auto id = next_id<OpId>(program_.ops, "ops");
+    program_.predecessors.push_back(collect_predecessors(op, after));
     program_.ops.push_back(op);
-    program_.predecessors.push_back(static_cast<std::uint32_t>(waits_for_.size()));
-    predecessors_.insert(predecessors_.end(), waits_for_.begin(), waits_for_.end());
     lane_tail_[index(op.lane)] = id;
     ++(program_.classes.end() - 1)->ops;
     if (op.kind == OpKind::exchange) ++seen_[ExchangeId(op.subject)];
@@ -140,16 +140,21 @@ void ProgramBuilder::check_subject(const Op& op) const {
     if (op.kind == OpKind::exchange) WEFT_CHECK(op.subject < program_.exchanges.size(), "unknown exchange");
 }
 
-// Leaves the distinct ops that `op` waits for in waits_for_, in ascending order.
-void ProgramBuilder::collect_predecessors(const Op& op, std::span<const OpId> after) {
+// Appends the distinct ops that `op` waits for to predecessors_, in ascending order; returns how many.
+std::uint32_t ProgramBuilder::collect_predecessors(const Op& op, std::span<const OpId> after) {
     const OpId first{(program_.classes.end() - 1)->first_op};
-    waits_for_.assign(after.begin(), after.end());
     for (const OpId before : after) {
         WEFT_CHECK(first <= before && before < program_.ops.end_id(), "waits for an op that its class does not have");
     }
-    if (const OpId tail = lane_tail_[index(op.lane)]; tail != no_op) waits_for_.push_back(tail);
-    std::sort(waits_for_.begin(), waits_for_.end());
-    waits_for_.erase(std::unique(waits_for_.begin(), waits_for_.end()), waits_for_.end());
+    const auto start = static_cast<std::ptrdiff_t>(predecessors_.size());
+    predecessors_.insert(predecessors_.end(), after.begin(), after.end());
+    if (const OpId tail = lane_tail_[index(op.lane)]; tail != no_op) predecessors_.push_back(tail);
+    const auto own = predecessors_.begin() + start;
+    if (predecessors_.end() - own > 1) {
+        std::sort(own, predecessors_.end());
+        predecessors_.erase(std::unique(own, predecessors_.end()), predecessors_.end());
+    }
+    return static_cast<std::uint32_t>(static_cast<std::ptrdiff_t>(predecessors_.size()) - start);
 }
 
 // Turns the predecessor lists into successor lists by counting; the successors of each op come out in ascending order.

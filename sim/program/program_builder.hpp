@@ -2,6 +2,7 @@
 // each lane runs its ops in the order added. Every misuse is a LogicError.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -46,16 +47,16 @@ class ProgramBuilder {
     };
 
     void check_subject(const Op& op) const;
-    void collect_predecessors(const Op& op, std::span<const OpId> after);
+    std::uint32_t collect_predecessors(const Op& op, std::span<const OpId> after);
     void invert_predecessors();
 
     Program program_;
     std::vector<OpId> predecessors_;         // of all ops, op by op: program_.predecessors counts those of each
     std::vector<OpId> lane_tail_;            // last op per lane of the class begun last, no_op for none
-    std::vector<OpId> waits_for_;            // scratch of add()
     Table<ExchangeId, std::uint32_t> seen_;  // ops that take part so far
     std::unordered_map<std::string, LabelId, TextHash, std::equal_to<>> label_ids_;
     std::unordered_map<double, std::uint32_t> work_ids_;
+    std::array<std::uint32_t, 64> recent_work_{};  // looked at before work_ids_, by the bits of the duration
     std::unordered_multimap<std::uint64_t, PatternId> pattern_ids_;  // by fingerprint, compared by value
 };
 

@@ -2,6 +2,7 @@
 // what volume tables count and what step/ lays on a network, so both speak of the same calls.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -80,6 +81,10 @@ class Script {
     std::vector<std::uint32_t> call_labels_;  // of calls()
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> label_ids_;
     std::unordered_multimap<std::uint64_t, std::uint32_t> call_ids_;
+    // Where the same text and the same call were last: looked at before the maps, and compared before they are
+    // believed.
+    std::array<std::uint32_t, 64> recent_labels_{};
+    std::array<std::uint32_t, 64> recent_calls_{};
     ActionId chain_ = Action::none;  // last action that all later ones of the chain wait for
     bool waited_ = false;            // since then
     bool sealed_ = false;            // its end was handed out

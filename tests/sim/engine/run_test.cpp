@@ -40,7 +40,7 @@ Timeline longest_paths(const Program& program, const IdealNetwork& network) {
             if (op.kind == OpKind::compute) span.end = span.begin + program.work[op.subject];
             if (op.kind == OpKind::exchange) {
                 const auto exchange = ExchangeId(op.subject);
-                for (const OpId party : parties.of(exchange)) {
+                for (const auto [party, rank_class] : parties.of(exchange)) {
                     span.begin = std::max(span.begin, timeline.spans[party].posted);
                 }
                 span.end = span.begin;
