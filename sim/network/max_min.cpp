@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -18,17 +19,46 @@ constexpr double same_level = 1e-12;
 }  // namespace
 
 MaxMin::MaxMin(const std::vector<Constraint>& constraints, const Table<PatternId, Pattern>& patterns)
-    : patterns_(patterns.size()), constraints_(constraints.size()) {
+    : patterns_(patterns.size()) {
     for (PatternId id{}; id != patterns.end_id(); id = next(id)) patterns_[id].cap = patterns[id].cap.value;
-    lay_out_demands(constraints);
+    find_tightest(constraints);
+    std::vector<Constraint> kept;
+    std::ranges::copy_if(constraints, std::back_inserter(kept), [&](const Constraint& each) { return can_fill(each); });
+    lay_out_demands(kept);
     changed_.reserve(patterns_.size());
     solved_.reserve(patterns_.size());
     stopped_.reserve(patterns_.size());
     crossed_.reserve(constraints_.size());
+    loosened_.reserve(constraints_.size());
     limits_.reserve(patterns_.size() + constraints_.size());
 }
 
+void MaxMin::find_tightest(const std::vector<Constraint>& constraints) {
+    for (PatternState& pattern : patterns_) {
+        pattern.capacity = std::numeric_limits<double>::infinity();
+        pattern.load = 1.0;
+    }
+    for (const Constraint& constraint : constraints) {
+        for (const Crossing& crossing : constraint.crossings) {
+            PatternState& pattern = patterns_[crossing.pattern];
+            if (constraint.capacity.value / crossing.load >= pattern.capacity / pattern.load) continue;
+            pattern.capacity = constraint.capacity.value;
+            pattern.load = crossing.load;
+        }
+    }
+}
+
+bool MaxMin::can_fill(const Constraint& constraint) const {
+    double most = 0.0;
+    for (const Crossing& crossing : constraint.crossings) {
+        const PatternState& pattern = patterns_[crossing.pattern];
+        most += crossing.load * (pattern.capacity / pattern.load);
+    }
+    return most > constraint.capacity.value * (1.0 + same_level);
+}
+
 void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
+    constraints_.resize(constraints.size());
     std::size_t total = 0;
     for (const Constraint& constraint : constraints) {
         total += constraint.crossings.size();
@@ -40,7 +70,8 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
     demands_.resize(total);
     demander_.resize(total);
     beside_.resize(total);
-    active_.assign(constraints.size(), none);
+    most_.resize(total);
+    active_.resize(constraints.size());
     std::vector<std::uint32_t> filled(patterns_.size(), 0);
     for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
         constraints_[id].capacity = constraints[index(id)].capacity.value;
@@ -48,6 +79,9 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
             const auto at = patterns_[crossing.pattern].first_demand + filled[index(crossing.pattern)]++;
             demands_[at] = {id, crossing.load};
             demander_[at] = crossing.pattern;
+            const PatternState& pattern = patterns_[crossing.pattern];
+            const double part = crossing.load * (pattern.capacity / pattern.load) / constraints_[id].capacity;
+            most_[at] = std::llround(part * static_cast<double>(full));
         }
     }
 }
@@ -64,10 +98,11 @@ void MaxMin::set_flows(PatternId pattern, std::uint32_t flows) {
 void MaxMin::enter(PatternId pattern) {
     const PatternState& state = patterns_[pattern];
     for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        std::uint32_t& first = active_[index(demands_[at].constraint)];
-        beside_[at] = {none, first};
-        if (first != none) beside_[first].previous = at;
-        first = at;
+        Activity& activity = active_[demands_[at].constraint];
+        beside_[at] = {none, activity.first};
+        if (activity.first != none) beside_[activity.first].previous = at;
+        activity.first = at;
+        activity.most += most_[at];
     }
 }
 
@@ -75,7 +110,12 @@ void MaxMin::leave(PatternId pattern) {
     const PatternState& state = patterns_[pattern];
     for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
         const auto [previous, next] = beside_[at];
-        (previous == none ? active_[index(demands_[at].constraint)] : beside_[previous].next) = next;
+        Activity& activity = active_[demands_[at].constraint];
+        if (is_tight(demands_[at].constraint) && std::exchange(activity.loosened, round_) != round_) {
+            loosened_.push_back(demands_[at].constraint);
+        }
+        (previous == none ? activity.first : beside_[previous].next) = next;
+        activity.most -= most_[at];
         if (next != none) beside_[next].previous = previous;
     }
 }
@@ -88,13 +128,14 @@ std::span<const PatternId> MaxMin::solve() {
             solve_around(pattern);
             continue;
         }
-        state.rate = 0.0;  // those it shared constraints with may rise, and need not be connected any more
-        for (const Demand& demand : demands(state)) {
-            for (std::uint32_t at = active_[index(demand.constraint)]; at != none; at = beside_[at].next) {
-                solve_around(demander_[at]);
-            }
+        state.rate = 0.0;
+    }
+    for (const ConstraintId constraint : loosened_) {
+        for (std::uint32_t at = active_[constraint].first; at != none; at = beside_[at].next) {
+            solve_around(demander_[at]);
         }
     }
+    loosened_.clear();
     changed_.clear();
     ++round_;
     return solved_;
@@ -105,15 +146,21 @@ void MaxMin::solve_around(PatternId seed) {
     if (patterns_[seed].visited == round_) return;
     const std::size_t first = solved_.size();
     reach(seed);
-    if (is_alone(patterns_[seed])) return solve_alone(patterns_[seed]);
+    if (is_alone(patterns_[seed])) {
+        patterns_[seed].rate = limit_of(patterns_[seed]);
+        WEFT_CHECK(std::isfinite(patterns_[seed].rate), "nothing limits the rate of a pattern");
+        WEFT_CHECK(patterns_[seed].rate > 0.0, "a rate must be above zero");
+        return;
+    }
     crossed_.clear();
     for (std::size_t i = first; i < solved_.size(); ++i) {
         for (const Demand& demand : demands(patterns_[solved_[i]])) {
+            if (!is_tight(demand.constraint)) continue;
             ConstraintState& constraint = constraints_[demand.constraint];
             if (std::exchange(constraint.visited, round_) == round_) continue;
             crossed_.push_back(demand.constraint);
             constraint.rising = 0;
-            for (std::uint32_t at = active_[index(demand.constraint)]; at != none; at = beside_[at].next) {
+            for (std::uint32_t at = active_[demand.constraint].first; at != none; at = beside_[at].next) {
                 reach(demander_[at]);
                 ++constraint.rising;
             }
@@ -128,24 +175,7 @@ void MaxMin::solve_around(PatternId seed) {
 }
 
 bool MaxMin::is_alone(const PatternState& pattern) const {
-    const auto own = std::span(beside_).subspan(pattern.first_demand, pattern.demands);
-    return std::ranges::all_of(own, [](const Neighbours& n) { return n.previous == none && n.next == none; });
-}
-
-// What fill() comes to for one pattern: its lowest limit.
-void MaxMin::solve_alone(PatternState& pattern) const {
-    if (pattern.flows == 1 && pattern.alone > 0.0) {
-        pattern.rate = pattern.alone;
-        return;
-    }
-    double level = pattern.cap;
-    for (const Demand& demand : demands(pattern)) {
-        level = std::min(level, constraints_[demand.constraint].capacity / (pattern.flows * demand.load));
-    }
-    WEFT_CHECK(level < std::numeric_limits<double>::infinity(), "nothing limits the rate of a pattern");
-    WEFT_CHECK(level > 0.0, "a rate must be above zero");
-    pattern.rate = level;
-    if (pattern.flows == 1) pattern.alone = level;
+    return std::ranges::none_of(demands(pattern), [&](const Demand& demand) { return is_tight(demand.constraint); });
 }
 
 void MaxMin::reach(PatternId pattern) {
@@ -160,7 +190,9 @@ void MaxMin::sum_demands(std::span<const PatternId> component) {
     }
     for (const PatternId pattern : component) {
         const PatternState& state = patterns_[pattern];
-        for (const Demand& demand : demands(state)) constraints_[demand.constraint].demand += state.flows * demand.load;
+        for (const Demand& demand : demands(state)) {
+            if (is_tight(demand.constraint)) constraints_[demand.constraint].demand += state.flows * demand.load;
+        }
     }
 }
 
@@ -171,8 +203,8 @@ void MaxMin::gather_limits(std::span<const PatternId> component) {
     }
     const auto past_constraints = static_cast<std::uint32_t>(constraints_.size());
     for (const PatternId pattern : component) {
-        const double cap = patterns_[pattern].cap;
-        if (std::isfinite(cap)) limits_.push_back({cap, past_constraints + static_cast<std::uint32_t>(pattern)});
+        const double own = limit_of(patterns_[pattern]);
+        if (std::isfinite(own)) limits_.push_back({own, past_constraints + static_cast<std::uint32_t>(pattern)});
     }
     heap::make(limits_, lower);
 }
@@ -214,7 +246,7 @@ void MaxMin::choose_stopped(const Limit& limit) {
     }
     const ConstraintState& constraint = constraints_[ConstraintId(limit.what)];
     if (constraint.rising == 0) return;
-    for (std::uint32_t at = active_[index(ConstraintId(limit.what))]; at != none; at = beside_[at].next) {
+    for (std::uint32_t at = active_[ConstraintId(limit.what)].first; at != none; at = beside_[at].next) {
         if (patterns_[demander_[at]].frozen != round_) stopped_.push_back(demander_[at]);
     }
     std::sort(stopped_.begin(), stopped_.end());
@@ -225,6 +257,7 @@ void MaxMin::freeze(PatternId pattern, double level) {
     state.frozen = round_;
     state.rate = level;
     for (const Demand& demand : demands(state)) {
+        if (!is_tight(demand.constraint)) continue;
         ConstraintState& constraint = constraints_[demand.constraint];
         const double share = state.flows * demand.load;
         constraint.residual -= share * level;

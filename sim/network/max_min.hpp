@@ -2,11 +2,16 @@
 // rising when a constraint it crosses is used up, or at its cap (Bertsekas & Gallager, Data Networks, section 6.5.2).
 // All flows on one pattern have the same rate, so patterns are solved, weighted by how many flows they carry.
 //
+// A pattern never uses more of anything than its tightest constraint lets through, however many flows it carries. A
+// constraint that the patterns on it cannot use up in that way decides nothing: it is left out for good if all patterns
+// cannot, and as long as those that have flows cannot. On a large machine that is nearly always so.
+//
 // Only what changed is solved again: the patterns connected to it by shared constraints. The rates of a component are
 // a function of the component alone, bit for bit, whatever happened before. Most components of a folded step are one
 // pattern (98 % in frontier-gpt-1t-3d.json), whose rate is worked out once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,7 +48,8 @@ class MaxMin {
         std::uint32_t frozen = 0;   // the round in which its rate was found
         double rate = 0.0;
         double cap = 0.0;
-        double alone = 0.0;  // rate of one flow with nothing beside it; 0 until it is needed
+        // Of its tightest constraint, which limits it even where nothing else does.
+        double capacity = 0.0, load = 0.0;
     };
     // Of a demand, among those of patterns with flows on the same constraint: a list.
     struct Neighbours {
@@ -56,6 +62,13 @@ class MaxMin {
         double residual = 0.0;  // capacity less what frozen patterns use
         double demand = 0.0;    // sum of flows * load of the rising ones
     };
+    // What decides, at each coming and going, whether a constraint has to be looked at.
+    struct Activity {
+        std::uint32_t first = none;  // of demands_ in the list of patterns with flows on it
+        std::int64_t most = 0;       // that these patterns can use of it, in parts of `full`
+        std::uint32_t loosened = 0;  // the round before which a pattern left it while it was tight
+    };
+    static constexpr std::int64_t full = std::int64_t{1} << 40U;
     // A level at which something stops rising: constraint `what`, or past the last one, the cap of a pattern.
     struct Limit {
         double level = 0.0;
@@ -65,12 +78,19 @@ class MaxMin {
     std::span<const Demand> demands(const PatternState& pattern) const {
         return {demands_.data() + pattern.first_demand, pattern.demands};
     }
+    void find_tightest(const std::vector<Constraint>& constraints);
+    bool can_fill(const Constraint& constraint) const;
     void lay_out_demands(const std::vector<Constraint>& constraints);
+    // Of each flow on the pattern, whatever others do.
+    static double limit_of(const PatternState& pattern) {
+        return std::min(pattern.cap, pattern.capacity / (pattern.flows * pattern.load));
+    }
     void enter(PatternId pattern);
     void leave(PatternId pattern);
     void solve_around(PatternId seed);
+    // Whether the patterns that have flows can use the constraint up. (Parts are rounded, hence the room.)
+    bool is_tight(ConstraintId constraint) const { return active_[constraint].most > full + 64; }
     bool is_alone(const PatternState& pattern) const;
-    void solve_alone(PatternState& pattern) const;
     void reach(PatternId pattern);
     void sum_demands(std::span<const PatternId> component);
     void gather_limits(std::span<const PatternId> component);
@@ -85,16 +105,18 @@ class MaxMin {
 
     Table<PatternId, PatternState> patterns_;
     Table<ConstraintId, ConstraintState> constraints_;
-    std::vector<Demand> demands_;        // pattern by pattern
-    std::vector<PatternId> demander_;    // whose each of demands_ is
-    std::vector<Neighbours> beside_;     // each of demands_, while its pattern has flows
-    std::vector<std::uint32_t> active_;  // the first of demands_ in the list of each constraint
-    std::vector<PatternId> changed_;     // since the last solve
-    std::uint32_t round_ = 1;            // of the next solve
-    std::vector<PatternId> solved_;      // result of a solve, component by component
-    std::vector<ConstraintId> crossed_;  // constraints of the component at hand
-    std::vector<Limit> limits_;          // heap of the component at hand
-    std::vector<PatternId> stopped_;     // by the limit at hand
+    std::vector<Demand> demands_;      // pattern by pattern
+    std::vector<PatternId> demander_;  // whose each of demands_ is
+    std::vector<Neighbours> beside_;   // each of demands_, while its pattern has flows
+    std::vector<std::int64_t> most_;   // of each of demands_: the most that its pattern uses of the constraint
+    Table<ConstraintId, Activity> active_;
+    std::vector<PatternId> changed_;      // since the last solve
+    std::vector<ConstraintId> loosened_;  // since the last solve: those on them may rise
+    std::uint32_t round_ = 1;             // of the next solve
+    std::vector<PatternId> solved_;       // result of a solve, component by component
+    std::vector<ConstraintId> crossed_;   // constraints of the component at hand
+    std::vector<Limit> limits_;           // heap of the component at hand
+    std::vector<PatternId> stopped_;      // by the limit at hand
 };
 
 }  // namespace weft
