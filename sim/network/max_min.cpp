@@ -69,8 +69,10 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
     for (PatternState& pattern : patterns_) pattern.first_demand = std::exchange(first, first + pattern.demands);
     demands_.resize(total);
     demander_.resize(total);
-    beside_.resize(total);
     most_.resize(total);
+    row_.reserve(total);
+    tight_.resize(total);
+    tight_place_.resize(total);
     active_.resize(constraints.size());
     std::vector<std::uint32_t> filled(patterns_.size(), 0);
     for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
@@ -82,7 +84,9 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
             const PatternState& pattern = patterns_[crossing.pattern];
             const double part = crossing.load * (pattern.capacity / pattern.load) / constraints_[id].capacity;
             most_[at] = std::llround(part * static_cast<double>(full));
+            row_.push_back(at);
         }
+        row_end_.push_back(static_cast<std::uint32_t>(row_.size()));
     }
 }
 
@@ -98,26 +102,45 @@ void MaxMin::set_flows(PatternId pattern, std::uint32_t flows) {
 void MaxMin::enter(PatternId pattern) {
     const PatternState& state = patterns_[pattern];
     for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        Activity& activity = active_[demands_[at].constraint];
-        beside_[at] = {none, activity.first};
-        if (activity.first != none) beside_[activity.first].previous = at;
-        activity.first = at;
+        const ConstraintId constraint = demands_[at].constraint;
+        Activity& activity = active_[constraint];
+        const bool was_tight = is_tight(activity);
         activity.most += most_[at];
+        if (!is_tight(activity)) continue;
+        if (was_tight) {
+            add_tight(at);
+        } else {
+            for_each_active(constraint, [this](std::uint32_t demand) { add_tight(demand); });
+        }
     }
 }
 
 void MaxMin::leave(PatternId pattern) {
-    const PatternState& state = patterns_[pattern];
+    PatternState& state = patterns_[pattern];
     for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        const auto [previous, next] = beside_[at];
-        Activity& activity = active_[demands_[at].constraint];
-        if (is_tight(demands_[at].constraint) && std::exchange(activity.loosened, round_) != round_) {
-            loosened_.push_back(demands_[at].constraint);
-        }
-        (previous == none ? activity.first : beside_[previous].next) = next;
+        const ConstraintId constraint = demands_[at].constraint;
+        Activity& activity = active_[constraint];
+        const bool was_tight = is_tight(activity);
         activity.most -= most_[at];
-        if (next != none) beside_[next].previous = previous;
+        if (!was_tight) continue;
+        if (std::exchange(activity.loosened, round_) != round_) loosened_.push_back(constraint);
+        if (is_tight(activity)) continue;
+        for_each_active(constraint, [this](std::uint32_t demand) { remove_tight(demand); });
     }
+    state.tight = 0;
+}
+
+void MaxMin::add_tight(std::uint32_t demand) {
+    PatternState& state = patterns_[demander_[demand]];
+    tight_place_[demand] = state.first_demand + state.tight++;
+    tight_[tight_place_[demand]] = demand;
+}
+
+void MaxMin::remove_tight(std::uint32_t demand) {
+    PatternState& state = patterns_[demander_[demand]];
+    const std::uint32_t last = tight_[state.first_demand + --state.tight];
+    tight_place_[last] = tight_place_[demand];
+    tight_[tight_place_[last]] = last;
 }
 
 std::span<const PatternId> MaxMin::solve() {
@@ -131,9 +154,7 @@ std::span<const PatternId> MaxMin::solve() {
         state.rate = 0.0;
     }
     for (const ConstraintId constraint : loosened_) {
-        for (std::uint32_t at = active_[constraint].first; at != none; at = beside_[at].next) {
-            solve_around(demander_[at]);
-        }
+        for_each_active(constraint, [this](std::uint32_t demand) { solve_around(demander_[demand]); });
     }
     loosened_.clear();
     changed_.clear();
@@ -146,7 +167,7 @@ void MaxMin::solve_around(PatternId seed) {
     if (patterns_[seed].visited == round_) return;
     const std::size_t first = solved_.size();
     reach(seed);
-    if (is_alone(patterns_[seed])) {
+    if (patterns_[seed].tight == 0) {
         patterns_[seed].rate = limit_of(patterns_[seed]);
         WEFT_CHECK(std::isfinite(patterns_[seed].rate), "nothing limits the rate of a pattern");
         WEFT_CHECK(patterns_[seed].rate > 0.0, "a rate must be above zero");
@@ -154,16 +175,16 @@ void MaxMin::solve_around(PatternId seed) {
     }
     crossed_.clear();
     for (std::size_t i = first; i < solved_.size(); ++i) {
-        for (const Demand& demand : demands(patterns_[solved_[i]])) {
-            if (!is_tight(demand.constraint)) continue;
+        for (const std::uint32_t own : tight(patterns_[solved_[i]])) {
+            const Demand& demand = demands_[own];
             ConstraintState& constraint = constraints_[demand.constraint];
             if (std::exchange(constraint.visited, round_) == round_) continue;
             crossed_.push_back(demand.constraint);
             constraint.rising = 0;
-            for (std::uint32_t at = active_[demand.constraint].first; at != none; at = beside_[at].next) {
-                reach(demander_[at]);
+            for_each_active(demand.constraint, [&](std::uint32_t other) {
+                reach(demander_[other]);
                 ++constraint.rising;
-            }
+            });
         }
     }
     // Sums are taken in this order, so that their rounding does not depend on how the component was reached.
@@ -172,10 +193,6 @@ void MaxMin::solve_around(PatternId seed) {
     sum_demands(component);
     gather_limits(component);
     fill(component);
-}
-
-bool MaxMin::is_alone(const PatternState& pattern) const {
-    return std::ranges::none_of(demands(pattern), [&](const Demand& demand) { return is_tight(demand.constraint); });
 }
 
 void MaxMin::reach(PatternId pattern) {
@@ -190,8 +207,8 @@ void MaxMin::sum_demands(std::span<const PatternId> component) {
     }
     for (const PatternId pattern : component) {
         const PatternState& state = patterns_[pattern];
-        for (const Demand& demand : demands(state)) {
-            if (is_tight(demand.constraint)) constraints_[demand.constraint].demand += state.flows * demand.load;
+        for (const std::uint32_t own : tight(state)) {
+            constraints_[demands_[own].constraint].demand += state.flows * demands_[own].load;
         }
     }
 }
@@ -246,9 +263,9 @@ void MaxMin::choose_stopped(const Limit& limit) {
     }
     const ConstraintState& constraint = constraints_[ConstraintId(limit.what)];
     if (constraint.rising == 0) return;
-    for (std::uint32_t at = active_[ConstraintId(limit.what)].first; at != none; at = beside_[at].next) {
-        if (patterns_[demander_[at]].frozen != round_) stopped_.push_back(demander_[at]);
-    }
+    for_each_active(ConstraintId(limit.what), [this](std::uint32_t demand) {
+        if (patterns_[demander_[demand]].frozen != round_) stopped_.push_back(demander_[demand]);
+    });
     std::sort(stopped_.begin(), stopped_.end());
 }
 
@@ -256,8 +273,8 @@ void MaxMin::freeze(PatternId pattern, double level) {
     PatternState& state = patterns_[pattern];
     state.frozen = round_;
     state.rate = level;
-    for (const Demand& demand : demands(state)) {
-        if (!is_tight(demand.constraint)) continue;
+    for (const std::uint32_t own : tight(state)) {
+        const Demand& demand = demands_[own];
         ConstraintState& constraint = constraints_[demand.constraint];
         const double share = state.flows * demand.load;
         constraint.residual -= share * level;

@@ -38,11 +38,10 @@ class MaxMin {
     BytesPerSecond rate(PatternId pattern) const { return {patterns_[pattern].rate}; }
 
   private:
-    static constexpr std::uint32_t none = 0xffffffff;
-
     struct PatternState {
         std::uint32_t first_demand = 0, demands = 0;
         std::uint32_t flows = 0;
+        std::uint32_t tight = 0;    // of its demands those on constraints that are tight
         std::uint32_t changed = 0;  // the round whose solve has to look at it
         std::uint32_t visited = 0;  // the round in which its component was collected
         std::uint32_t frozen = 0;   // the round in which its rate was found
@@ -50,10 +49,6 @@ class MaxMin {
         double cap = 0.0;
         // Of its tightest constraint, which limits it even where nothing else does.
         double capacity = 0.0, load = 0.0;
-    };
-    // Of a demand, among those of patterns with flows on the same constraint: a list.
-    struct Neighbours {
-        std::uint32_t previous = none, next = none;
     };
     struct ConstraintState {
         std::uint32_t visited = 0;
@@ -64,8 +59,7 @@ class MaxMin {
     };
     // What decides, at each coming and going, whether a constraint has to be looked at.
     struct Activity {
-        std::uint32_t first = none;  // of demands_ in the list of patterns with flows on it
-        std::int64_t most = 0;       // that these patterns can use of it, in parts of `full`
+        std::int64_t most = 0;       // that patterns with flows patterns can use of it, in parts of `full`
         std::uint32_t loosened = 0;  // the round before which a pattern left it while it was tight
     };
     static constexpr std::int64_t full = std::int64_t{1} << 40U;
@@ -75,8 +69,9 @@ class MaxMin {
         std::uint32_t what = 0;
     };
 
-    std::span<const Demand> demands(const PatternState& pattern) const {
-        return {demands_.data() + pattern.first_demand, pattern.demands};
+    // Demands of a pattern with flows, on constraints that are tight.
+    std::span<const std::uint32_t> tight(const PatternState& pattern) const {
+        return {tight_.data() + pattern.first_demand, pattern.tight};
     }
     void find_tightest(const std::vector<Constraint>& constraints);
     bool can_fill(const Constraint& constraint) const;
@@ -89,8 +84,17 @@ class MaxMin {
     void leave(PatternId pattern);
     void solve_around(PatternId seed);
     // Whether the patterns that have flows can use the constraint up. (Parts are rounded, hence the room.)
-    bool is_tight(ConstraintId constraint) const { return active_[constraint].most > full + 64; }
-    bool is_alone(const PatternState& pattern) const;
+    static bool is_tight(const Activity& constraint) { return constraint.most > full + 64; }
+    // Calls `visit` with the demands on a constraint of all patterns that have flows.
+    template <class Visit>
+    void for_each_active(ConstraintId constraint, Visit visit) {
+        const std::uint32_t begin = index(constraint) == 0 ? 0 : row_end_[index(constraint) - 1];
+        for (std::uint32_t i = begin; i < row_end_[index(constraint)]; ++i) {
+            if (patterns_[demander_[row_[i]]].flows > 0) visit(row_[i]);
+        }
+    }
+    void add_tight(std::uint32_t demand);
+    void remove_tight(std::uint32_t demand);
     void reach(PatternId pattern);
     void sum_demands(std::span<const PatternId> component);
     void gather_limits(std::span<const PatternId> component);
@@ -105,11 +109,14 @@ class MaxMin {
 
     Table<PatternId, PatternState> patterns_;
     Table<ConstraintId, ConstraintState> constraints_;
-    std::vector<Demand> demands_;      // pattern by pattern
-    std::vector<PatternId> demander_;  // whose each of demands_ is
-    std::vector<Neighbours> beside_;   // each of demands_, while its pattern has flows
-    std::vector<std::int64_t> most_;   // of each of demands_: the most that its pattern uses of the constraint
+    std::vector<Demand> demands_;             // pattern by pattern
+    std::vector<PatternId> demander_;         // whose each of demands_ is
+    std::vector<std::int64_t> most_;          // of each of demands_: the most that its pattern uses of the constraint
+    std::vector<std::uint32_t> tight_;        // pattern by pattern, in the places of its demands: the tight ones
+    std::vector<std::uint32_t> tight_place_;  // of each of demands_ that is tight, in tight_
     Table<ConstraintId, Activity> active_;
+    std::vector<std::uint32_t> row_;      // demands, constraint by constraint
+    std::vector<std::uint32_t> row_end_;  // of each constraint
     std::vector<PatternId> changed_;      // since the last solve
     std::vector<ConstraintId> loosened_;  // since the last solve: those on them may rise
     std::uint32_t round_ = 1;             // of the next solve
