@@ -59,7 +59,7 @@ void time_step(benchmark::State& state, Read read, const SimulationOptions& opti
     }
     const auto events = static_cast<double>(report.events);
     state.counters["ranks"] = report.ranks;
-    state.counters["classes"] = static_cast<double>(report.classes.size());
+    state.counters["classes"] = static_cast<double>(report.classes);
     state.counters["events"] = events;
     state.counters["events/s"] = benchmark::Counter(events, benchmark::Counter::kIsIterationInvariantRate);
     state.counters["peak_MiB"] = bench::peak_mebibytes();

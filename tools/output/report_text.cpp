@@ -123,10 +123,11 @@ std::string report_text(const Report& report) {
 }
 
 std::string folding_text(const Report& report) {
-    std::string out = fmt::format("{} of {} ranks simulated, ", report.classes, report.ranks);
-    if (report.folding == Folding::none) return out + "every rank on its own\n";
-    out += report.folding == Folding::exact ? "each for others that symmetry makes equal\n"
-                                            : "each for a stage at the pace of its slowest group (see --fold)\n";
+    if (report.folding == Folding::none) return fmt::format("each of {} ranks simulated on its own\n", report.ranks);
+    std::string out = fmt::format("{} of {} ranks simulated, {}\n", report.classes, report.ranks,
+                                  report.folding == Folding::exact
+                                      ? "symmetry makes the others equal to these"
+                                      : "each for a stage at the pace of its slowest group (see --fold)");
     for (const Split& split : report.splits) out += fmt::format("  {} because of {}\n", split.classes, split.reason);
     return out;
 }

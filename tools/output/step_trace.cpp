@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/output/chrome_trace.hpp"
@@ -31,8 +33,15 @@ void write_step_trace(const Simulation& run, const std::filesystem::path& path) 
     if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
 }
 
+// A row per stage: what splits a stage into classes is too small to be seen.
 void write_step_picture(const Simulation& run, const std::filesystem::path& path) {
-    write_file_atomically(path, timeline_svg(run.step.program, run.timeline, {.title = title(run)}));
+    std::vector<RankClassId> shown;
+    for (RankClassId id{}; id != run.step.stage.end_id(); id = next(id)) {
+        if (shown.empty() || run.step.stage[id] != run.step.stage[shown.back()]) shown.push_back(id);
+    }
+    if (run.step.folding == Folding::none) shown.clear();
+    write_file_atomically(
+        path, timeline_svg(run.step.program, run.timeline, {.title = title(run), .classes = std::move(shown)}));
 }
 
 }  // namespace weft

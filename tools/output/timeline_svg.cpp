@@ -54,21 +54,21 @@ double tick_step(double length) {
     return 10.0 * power;
 }
 
-std::vector<RankClassId> evenly_chosen(std::size_t classes, std::size_t most) {
+std::vector<RankClassId> evenly_chosen(const Program& program, const TimelineSvgOptions& options) {
     std::vector<RankClassId> chosen;
-    const std::size_t count = std::min(classes, std::max<std::size_t>(most, 1));
-    for (std::size_t i = 0; i < count; ++i)
-        chosen.push_back(RankClassId(static_cast<std::uint32_t>(i * classes / count)));
+    const std::size_t classes = options.classes.empty() ? program.classes.size() : options.classes.size();
+    const std::size_t count = std::min(classes, std::max<std::size_t>(options.most_rows, 1));
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = i * classes / count;
+        chosen.push_back(options.classes.empty() ? RankClassId(static_cast<std::uint32_t>(at)) : options.classes[at]);
+    }
     return chosen;
 }
 
 class Picture {
   public:
     Picture(const Program& program, const Timeline& timeline, const TimelineSvgOptions& options)
-        : program_(program),
-          timeline_(timeline),
-          options_(options),
-          chosen_(evenly_chosen(program.classes.size(), options.most_rows)) {
+        : program_(program), timeline_(timeline), options_(options), chosen_(evenly_chosen(program, options)) {
         std::size_t longest = 0;
         for (const RankClassId c : chosen_) longest = std::max(longest, program.classes[c].name.size());
         left_ = margin + std::min(16.0 + 7.0 * static_cast<double>(longest), 200.0);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "sim/engine/timeline.hpp"
 #include "sim/program/program.hpp"
@@ -10,8 +11,9 @@
 namespace weft {
 
 struct TimelineSvgOptions {
-    std::string title{};     // "GPT-NeoX-20B on 128 GCDs of Frontier"
-    std::string subtitle{};  // "tensor 4 x pipeline 4 x data 8, 13.1 s per step"
+    std::string title{};                 // "GPT-NeoX-20B on 128 GCDs of Frontier"
+    std::string subtitle{};              // "tensor 4 x pipeline 4 x data 8, 13.1 s per step"
+    std::vector<RankClassId> classes{};  // to show; empty: all
     std::size_t most_rows = 24;
 };
 

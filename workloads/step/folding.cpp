@@ -18,7 +18,7 @@
 namespace weft {
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"automatic", "exact", "stages", "none"};
+constexpr std::array<std::string_view, 4> folding_names{"automatic", "exact", "stages", "none"};
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
@@ -145,20 +145,20 @@ std::vector<Split> splits_of(const Plan& plan, const Symmetry::Colours& colours,
 
 }  // namespace
 
-std::string_view name(Folding folding) { return names[static_cast<std::size_t>(folding)]; }
+std::string_view name(Folding folding) { return folding_names[static_cast<std::size_t>(folding)]; }
 
 std::optional<Folding> find_folding(std::string_view name) {
-    const auto* const found = std::ranges::find(names, name);
-    if (found == names.end()) return std::nullopt;
-    return static_cast<Folding>(found - names.begin());
+    const auto* const found = std::ranges::find(folding_names, name);
+    if (found == folding_names.end()) return std::nullopt;
+    return static_cast<Folding>(found - folding_names.begin());
 }
 
 RankClasses fold(const Plan& plan, const Topology& topology, Families& families, Folding folding) {
     const std::vector<std::uint32_t> stage = stage_of_ranks(plan);
     if (folding == Folding::automatic) folding = stage.size() <= exact_ranks ? Folding::exact : Folding::stages;
     const Faults& faults = plan.job.faults;
-    std::vector<std::uint32_t> start = has_jitter(faults) || folding == Folding::none ? all_apart(stage.size())
-                                                                                      : by_speed(stage, faults);
+    std::vector<std::uint32_t> start =
+        has_jitter(faults) || folding == Folding::none ? all_apart(stage.size()) : by_speed(stage, faults);
     const Costs costs = folding == Folding::exact ? Costs::compared : Costs::ignored;
     const Symmetry::Colours colours = describe(topology, families, std::move(start), costs).refine();
     RankClasses classes = classes_of(colours, stage);

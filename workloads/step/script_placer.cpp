@@ -13,7 +13,12 @@ constexpr OpId no_op{0xffffffff};
 class Placer {
   public:
     Placer(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups, ProgramBuilder& builder)
-        : script_(script), cell_(cell), jitter_(jitter), groups_(groups), builder_(builder), end_(script.actions().size(), no_op) {
+        : script_(script),
+          cell_(cell),
+          jitter_(jitter),
+          groups_(groups),
+          builder_(builder),
+          end_(script.actions().size(), no_op) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
         for (const Call& call : script.calls()) placed_.push_back(place(call));
     }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sim/program/program_builder.hpp"
-#include "workloads/script/script.hpp"
 #include "workloads/faults.hpp"
+#include "workloads/script/script.hpp"
 #include "workloads/step/groups.hpp"
 
 namespace weft {

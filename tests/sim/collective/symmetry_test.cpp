@@ -37,7 +37,7 @@ TEST_F(symmetry, ranks_that_start_alike_and_meet_nobody_are_one_colour) {
 
 // Rank 0 is slow; it meets 1, and 1 meets 2: all their times may differ. Pairs 4-5 and 6-7 meet nobody who does.
 TEST_F(symmetry, what_one_rank_is_reaches_all_whom_it_meets) {
-    Symmetry symmetry(topology_, {1, 0, 0, 0, 0, 0, 0, 0});
+    Symmetry system(topology_, {1, 0, 0, 0, 0, 0, 0, 0});
     for (const auto& [kind, members] : std::vector<std::pair<std::uint32_t, std::vector<RankId>>>{{0, ranks({0, 1})},
                                                                                                   {0, ranks({2, 3})},
                                                                                                   {0, ranks({4, 5})},
@@ -45,16 +45,16 @@ TEST_F(symmetry, what_one_rank_is_reaches_all_whom_it_meets) {
                                                                                                   {1, ranks({1, 2})},
                                                                                                   {1, ranks({3, 4})},
                                                                                                   {1, ranks({5, 6})}}) {
-        symmetry.add_group(kind, members);
+        system.add_group(kind, members);
     }
     // The chain 0-1-2-3-4-5-6-7 has no two ranks as far from its slow end.
-    EXPECT_EQ(symmetry.refine().by_links, 8u);
+    EXPECT_EQ(system.refine().by_links, 8u);
 }
 
 TEST_F(symmetry, stops_where_nobody_meets) {
-    Symmetry symmetry(topology_, {1, 0, 0, 0, 0, 0, 0, 0});
-    for (const std::uint32_t first : {0U, 2U, 4U, 6U}) symmetry.add_group(0, ranks({first, first + 1}));
-    const auto colours = symmetry.refine();
+    Symmetry system(topology_, {1, 0, 0, 0, 0, 0, 0, 0});
+    for (const std::uint32_t first : {0U, 2U, 4U, 6U}) system.add_group(0, ranks({first, first + 1}));
+    const auto colours = system.refine();
     EXPECT_THAT(colours.of_rank, ElementsAre(0, 1, 2, 2, 2, 2, 2, 2));
     EXPECT_THAT(colours.of_group, ElementsAre(0, 1, 1, 1));
     EXPECT_EQ(colours.by_members, 3u);
@@ -62,19 +62,19 @@ TEST_F(symmetry, stops_where_nobody_meets) {
 
 // How many of a kind a group meets does not change when it starts: with the last.
 TEST_F(symmetry, counts_whom_a_group_meets_not_how_often) {
-    Symmetry symmetry(topology_, {1, 1, 0, 1, 0, 0});
-    symmetry.add_group(0, ranks({0, 1, 2}));
-    symmetry.add_group(0, ranks({3, 4, 5}));
-    EXPECT_THAT(symmetry.refine().of_rank, ElementsAre(0, 0, 1, 0, 1, 1));
+    Symmetry system(topology_, {1, 1, 0, 1, 0, 0});
+    system.add_group(0, ranks({0, 1, 2}));
+    system.add_group(0, ranks({3, 4, 5}));
+    EXPECT_THAT(system.refine().of_rank, ElementsAre(0, 0, 1, 0, 1, 1));
 }
 
 TEST_F(symmetry, groups_whose_routes_differ_in_latency_are_told_apart) {
-    Symmetry symmetry(topology_, std::vector<std::uint32_t>(4, 0));
-    symmetry.add_group(7, ranks({0, 1}));
-    symmetry.add_stretch(stretch({0, 3}));
-    symmetry.add_group(7, ranks({2, 3}));
-    symmetry.add_stretch(stretch({4, 7}, 2_us));
-    const auto colours = symmetry.refine();
+    Symmetry system(topology_, std::vector<std::uint32_t>(4, 0));
+    system.add_group(7, ranks({0, 1}));
+    system.add_stretch(stretch({0, 3}));
+    system.add_group(7, ranks({2, 3}));
+    system.add_stretch(stretch({4, 7}, 2_us));
+    const auto colours = system.refine();
     EXPECT_EQ(colours.by_members, 1u);
     EXPECT_EQ(colours.by_costs, 2u);
     EXPECT_THAT(colours.uneven_kinds, ElementsAre(7));
@@ -82,14 +82,14 @@ TEST_F(symmetry, groups_whose_routes_differ_in_latency_are_told_apart) {
 
 // 0 -> 1 and 2 -> 1 share the link down to 1, while 4 -> 5 has its own.
 TEST_F(symmetry, groups_that_share_links_unequally_are_told_apart) {
-    Symmetry symmetry(topology_, std::vector<std::uint32_t>(8, 0));
-    symmetry.add_group(0, ranks({0}));
-    symmetry.add_stretch(stretch({0, 3}));
-    symmetry.add_group(0, ranks({2}));
-    symmetry.add_stretch(stretch({3, 4}));
-    symmetry.add_group(0, ranks({4}));
-    symmetry.add_stretch(stretch({8, 11}));
-    const auto colours = symmetry.refine();
+    Symmetry system(topology_, std::vector<std::uint32_t>(8, 0));
+    system.add_group(0, ranks({0}));
+    system.add_stretch(stretch({0, 3}));
+    system.add_group(0, ranks({2}));
+    system.add_stretch(stretch({3, 4}));
+    system.add_group(0, ranks({4}));
+    system.add_stretch(stretch({8, 11}));
+    const auto colours = system.refine();
     EXPECT_EQ(colours.of_group[0], colours.of_group[1]);
     EXPECT_NE(colours.of_group[0], colours.of_group[2]);
     EXPECT_EQ(colours.by_costs, 2u);  // ranks in groups, and ranks in none
@@ -99,25 +99,25 @@ TEST_F(symmetry, groups_that_share_links_unequally_are_told_apart) {
 
 // Two flows of 4 GB/s at most do not fill 10 GB/s, however they start.
 TEST_F(symmetry, links_that_cannot_be_used_up_tell_nothing_apart) {
-    Symmetry symmetry(topology_, std::vector<std::uint32_t>(8, 0));
+    Symmetry system(topology_, std::vector<std::uint32_t>(8, 0));
     for (const auto& links : {std::vector<std::uint32_t>{0, 3}, {3, 4}, {8, 11}}) {
-        symmetry.add_group(0, ranks({links == std::vector<std::uint32_t>{3, 4} ? 2U : links[0] / 2}));
+        system.add_group(0, ranks({links == std::vector<std::uint32_t>{3, 4} ? 2U : links[0] / 2}));
         PhaseCost slow = stretch(links);
         slow.pattern.cap = 4_GBps;
-        symmetry.add_stretch(slow);
+        system.add_stretch(slow);
     }
-    const auto colours = symmetry.refine();
+    const auto colours = system.refine();
     EXPECT_THAT(colours.of_group, ElementsAre(0, 0, 0));
     EXPECT_TRUE(colours.shared_links.empty());
 }
 
 // One stretch at a time: a group whose two stretches use a link does not share it with itself.
 TEST_F(symmetry, stretches_of_a_group_follow_one_another) {
-    Symmetry symmetry(topology_, {0, 0});
-    symmetry.add_group(0, ranks({0, 1}));
-    symmetry.add_stretch(stretch({0, 3}));
-    symmetry.add_stretch(stretch({0, 3}));
-    EXPECT_TRUE(symmetry.refine().shared_links.empty());
+    Symmetry system(topology_, {0, 0});
+    system.add_group(0, ranks({0, 1}));
+    system.add_stretch(stretch({0, 3}));
+    system.add_stretch(stretch({0, 3}));
+    EXPECT_TRUE(system.refine().shared_links.empty());
 }
 
 }  // namespace

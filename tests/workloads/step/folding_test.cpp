@@ -113,7 +113,7 @@ TEST(folding, tells_groups_apart_that_span_nodes_from_those_that_do_not) {
     const Report folded = report(study, Folding::stages);
     EXPECT_GT(folded.classes, 1u);
     ASSERT_FALSE(folded.splits.empty());
-    EXPECT_EQ(folded.splits.front().reason, "groups sit unequally on nodes");
+    EXPECT_EQ(folded.splits.front().reason, "groups of unequal members or shape on nodes");
 }
 
 TEST(folding, is_exact_up_to_512_ranks_unless_asked_otherwise) {
