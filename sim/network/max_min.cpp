@@ -61,6 +61,7 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
     constraints_.resize(constraints.size());
     std::size_t total = 0;
     for (const Constraint& constraint : constraints) {
+        WEFT_CHECK(constraint.crossings.size() < full, "too many patterns on a link");  // or Use::most overflows
         total += constraint.crossings.size();
         for (const Crossing& crossing : constraint.crossings) ++patterns_[crossing.pattern].demands;
     }
@@ -69,11 +70,12 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
     for (PatternState& pattern : patterns_) pattern.first_demand = std::exchange(first, first + pattern.demands);
     demands_.resize(total);
     demander_.resize(total);
-    most_.resize(total);
+    uses_.resize(total);
     row_.reserve(total);
     tight_.resize(total);
     tight_place_.resize(total);
-    active_.resize(constraints.size());
+    most_.resize(constraints.size());
+    loosened_in_.resize(constraints.size());
     std::vector<std::uint32_t> filled(patterns_.size(), 0);
     for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
         constraints_[id].capacity = constraints[index(id)].capacity.value;
@@ -83,7 +85,7 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
             demander_[at] = crossing.pattern;
             const PatternState& pattern = patterns_[crossing.pattern];
             const double part = crossing.load * (pattern.capacity / pattern.load) / constraints_[id].capacity;
-            most_[at] = std::llround(part * static_cast<double>(full));
+            uses_[at] = {id, static_cast<std::uint32_t>(std::ceil(part * full - 1e-6))};  // 1 + rounding is 1
             row_.push_back(at);
         }
         row_end_.push_back(static_cast<std::uint32_t>(row_.size()));
@@ -102,11 +104,11 @@ void MaxMin::set_flows(PatternId pattern, std::uint32_t flows) {
 void MaxMin::enter(PatternId pattern) {
     const PatternState& state = patterns_[pattern];
     for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        const ConstraintId constraint = demands_[at].constraint;
-        Activity& activity = active_[constraint];
-        const bool was_tight = is_tight(activity);
-        activity.most += most_[at];
-        if (!is_tight(activity)) continue;
+        const auto [constraint, own] = uses_[at];
+        std::uint32_t& most = most_[constraint];
+        const bool was_tight = is_tight(most);
+        most += own;
+        if (!is_tight(most)) continue;
         if (was_tight) {
             add_tight(at);
         } else {
@@ -118,13 +120,13 @@ void MaxMin::enter(PatternId pattern) {
 void MaxMin::leave(PatternId pattern) {
     PatternState& state = patterns_[pattern];
     for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        const ConstraintId constraint = demands_[at].constraint;
-        Activity& activity = active_[constraint];
-        const bool was_tight = is_tight(activity);
-        activity.most -= most_[at];
+        const auto [constraint, own] = uses_[at];
+        std::uint32_t& most = most_[constraint];
+        const bool was_tight = is_tight(most);
+        most -= own;
         if (!was_tight) continue;
-        if (std::exchange(activity.loosened, round_) != round_) loosened_.push_back(constraint);
-        if (is_tight(activity)) continue;
+        if (std::exchange(loosened_in_[constraint], round_) != round_) loosened_.push_back(constraint);
+        if (is_tight(most)) continue;
         for_each_active(constraint, [this](std::uint32_t demand) { remove_tight(demand); });
     }
     state.tight = 0;

@@ -57,12 +57,13 @@ class MaxMin {
         double residual = 0.0;  // capacity less what frozen patterns use
         double demand = 0.0;    // sum of flows * load of the rising ones
     };
-    // What decides, at each coming and going, whether a constraint has to be looked at.
-    struct Activity {
-        std::int64_t most = 0;       // that patterns with flows patterns can use of it, in parts of `full`
-        std::uint32_t loosened = 0;  // the round before which a pattern left it while it was tight
+    // The most that a pattern uses of a constraint, in parts of `full`, rounded up: read at each coming and going, of
+    // all constraints of a pattern, so it is kept small.
+    struct Use {
+        ConstraintId constraint{};
+        std::uint32_t most = 0;
     };
-    static constexpr std::int64_t full = std::int64_t{1} << 40U;
+    static constexpr std::uint32_t full = 1U << 16U;
     // A level at which something stops rising: constraint `what`, or past the last one, the cap of a pattern.
     struct Limit {
         double level = 0.0;
@@ -83,8 +84,8 @@ class MaxMin {
     void enter(PatternId pattern);
     void leave(PatternId pattern);
     void solve_around(PatternId seed);
-    // Whether the patterns that have flows can use the constraint up. (Parts are rounded, hence the room.)
-    static bool is_tight(const Activity& constraint) { return constraint.most > full + 64; }
+    // Whether the patterns that have flows can use a constraint up.
+    static bool is_tight(std::uint32_t most) { return most > full; }
     // Calls `visit` with the demands on a constraint of all patterns that have flows.
     template <class Visit>
     void for_each_active(ConstraintId constraint, Visit visit) {
@@ -109,21 +110,22 @@ class MaxMin {
 
     Table<PatternId, PatternState> patterns_;
     Table<ConstraintId, ConstraintState> constraints_;
-    std::vector<Demand> demands_;             // pattern by pattern
-    std::vector<PatternId> demander_;         // whose each of demands_ is
-    std::vector<std::int64_t> most_;          // of each of demands_: the most that its pattern uses of the constraint
-    std::vector<std::uint32_t> tight_;        // pattern by pattern, in the places of its demands: the tight ones
-    std::vector<std::uint32_t> tight_place_;  // of each of demands_ that is tight, in tight_
-    Table<ConstraintId, Activity> active_;
-    std::vector<std::uint32_t> row_;      // demands, constraint by constraint
-    std::vector<std::uint32_t> row_end_;  // of each constraint
-    std::vector<PatternId> changed_;      // since the last solve
-    std::vector<ConstraintId> loosened_;  // since the last solve: those on them may rise
-    std::uint32_t round_ = 1;             // of the next solve
-    std::vector<PatternId> solved_;       // result of a solve, component by component
-    std::vector<ConstraintId> crossed_;   // constraints of the component at hand
-    std::vector<Limit> limits_;           // heap of the component at hand
-    std::vector<PatternId> stopped_;      // by the limit at hand
+    std::vector<Demand> demands_;              // pattern by pattern
+    std::vector<PatternId> demander_;          // whose each of demands_ is
+    std::vector<Use> uses_;                    // of each of demands_
+    std::vector<std::uint32_t> tight_;         // pattern by pattern, in the places of its demands: the tight ones
+    std::vector<std::uint32_t> tight_place_;   // of each of demands_ that is tight, in tight_
+    Table<ConstraintId, std::uint32_t> most_;  // of each constraint, that patterns with flows use
+    Table<ConstraintId, std::uint32_t> loosened_in_;  // the round before which a pattern left it while it was tight
+    std::vector<std::uint32_t> row_;                  // demands, constraint by constraint
+    std::vector<std::uint32_t> row_end_;              // of each constraint
+    std::vector<PatternId> changed_;                  // since the last solve
+    std::vector<ConstraintId> loosened_;              // since the last solve: those on them may rise
+    std::uint32_t round_ = 1;                         // of the next solve
+    std::vector<PatternId> solved_;                   // result of a solve, component by component
+    std::vector<ConstraintId> crossed_;               // constraints of the component at hand
+    std::vector<Limit> limits_;                       // heap of the component at hand
+    std::vector<PatternId> stopped_;                  // by the limit at hand
 };
 
 }  // namespace weft

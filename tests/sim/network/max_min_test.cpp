@@ -122,6 +122,29 @@ TEST(max_min, a_leaving_flow_can_split_a_component_in_two) {
 }
 
 // Sums round: 0.1 + 0.2 + 0.3 differs from 0.3 + 0.2 + 0.1 in the last bit. Whoever came first must not matter.
+// x0 + x1 + x2 <= 12, each <= 6: 4 each. Without two of them the third cannot fill the link any more, nor could any
+// two.
+TEST(max_min, flows_that_leave_at_once_free_the_one_that_stays) {
+    MaxMin max_min = solver({12, 6, 6, 6}, {path({0, 1}), path({0, 2}), path({0, 3})});
+    for (const std::uint32_t p : {0U, 1U, 2U}) max_min.set_flows(PatternId{p}, 1);
+    max_min.solve();
+    EXPECT_THAT(rates(max_min, 3), ElementsAre(4, 4, 4));
+    for (const std::uint32_t p : {0U, 1U}) max_min.set_flows(PatternId{p}, 0);
+    max_min.solve();
+    EXPECT_THAT(rates(max_min, 3), ElementsAre(0, 0, 6));
+}
+
+TEST(max_min, a_link_that_its_flows_cannot_fill_connects_nobody) {
+    MaxMin max_min = solver({25, 10, 10, 10}, {path({0, 1}), path({0, 2}), path({0, 3})});
+    for (const std::uint32_t p : {0U, 1U}) max_min.set_flows(PatternId{p}, 1);
+    max_min.solve();
+    max_min.set_flows(PatternId{0}, 2);
+    EXPECT_THAT(max_min.solve(), ElementsAre(PatternId{0}));
+    max_min.set_flows(PatternId{2}, 1);  // three can: 25 / 4 flows; the two on one pattern have 10 / 2 between them
+    EXPECT_EQ(max_min.solve().size(), 3u);
+    EXPECT_THAT(rates(max_min, 3), ElementsAre(5, 7.5, 7.5));
+}
+
 TEST(max_min, the_order_in_which_flows_start_leaves_no_trace) {
     const std::vector<double> loads{0.1, 0.2, 0.3};
     ASSERT_NE(loads[0] + loads[1] + loads[2], loads[2] + loads[1] + loads[0]);
