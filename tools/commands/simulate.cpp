@@ -11,6 +11,7 @@
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/flops_option.hpp"
+#include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
@@ -28,10 +29,8 @@ void options(po::options_description& options, po::positional_options_descriptio
         "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
         "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
-        "fold", po::value<std::string>()->value_name("HOW")->default_value("automatic"),
-        "which ranks one stands for: exact, stages (a bound from above), none or automatic")(
-        "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt): --fold none")(
         "allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
+    add_folding_options(options, Folding::automatic);
     add_flops_option(options);
 }
 
@@ -45,13 +44,6 @@ std::string output_path(const po::variables_map& arguments, const char* option,
     }
     throw po::error(
         fmt::format("--{}: expected a name that ends in {}, got \"{}\"", option, fmt::join(endings, " or "), path));
-}
-
-Folding folding_option(const po::variables_map& arguments) {
-    if (arguments["no-fold"].as<bool>()) return Folding::none;
-    const std::string& how = arguments["fold"].as<std::string>();
-    if (const std::optional<Folding> folding = find_folding(how)) return *folding;
-    throw po::error(fmt::format("--fold: expected automatic, exact, stages or none, got \"{}\"", how));
 }
 
 // Refuses what cannot fit, with the numbers.

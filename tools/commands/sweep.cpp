@@ -7,6 +7,7 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
+#include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/progress.hpp"
 #include "tools/sweep/sweep.hpp"
@@ -17,6 +18,7 @@ namespace {
 void options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
     add_network_option(options);
+    add_folding_options(options, Folding::stages);
     options.add_options()("vary",
                           po::value<std::vector<std::string>>()->required()->composing()->value_name("KEY=V1,V2"),
                           "values of one key; repeatable, the last varies fastest")(
@@ -53,6 +55,7 @@ Exit run(const po::variables_map& arguments) {
     SweepOptions sweep;
     sweep.overrides = job_overrides(arguments);
     sweep.simulation.network = network_option(arguments);
+    sweep.simulation.folding = folding_option(arguments);
     sweep.threads = arguments.count("jobs") ? arguments["jobs"].as<unsigned>() : std::thread::hardware_concurrency();
     std::vector<SweepRow> rows;
     {

@@ -124,10 +124,13 @@ std::string report_text(const Report& report) {
 
 std::string folding_text(const Report& report) {
     if (report.folding == Folding::none) return fmt::format("each of {} ranks simulated on its own\n", report.ranks);
-    std::string out = fmt::format("{} of {} ranks simulated, {}\n", report.classes, report.ranks,
-                                  report.folding == Folding::exact
-                                      ? "symmetry makes the others equal to these"
-                                      : "each for a stage at the pace of its slowest group (see --fold)");
+    std::string out = fmt::format("{} of {} ranks simulated", report.classes, report.ranks);
+    if (report.folding == Folding::stages) {
+        out += ", each for a stage at the pace of its slowest group (see --fold)";
+    } else if (report.classes < report.ranks) {
+        out += ", symmetry makes the others equal to these";
+    }
+    out += '\n';
     for (const Split& split : report.splits) out += fmt::format("  {} because of {}\n", split.classes, split.reason);
     return out;
 }
