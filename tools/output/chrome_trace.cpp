@@ -35,6 +35,7 @@ class Writer {
           timeline_(timeline),
           topology_(topology),
           options_(options),
+          shown_(options.classes.empty() ? all_classes(program) : options.classes),
           lanes_(json_texts(program.lanes)),
           labels_(json_texts(program.labels)),
           details_(exchange_details(program)),
@@ -44,9 +45,9 @@ class Writer {
     TraceSize write() {
         out_.format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"title\":{}}},\"traceEvents\":[\n",
                     json_text(options_.title));
-        for (RankClassId c{}; c != program_.classes.end_id(); c = next(c)) name_class(c);
+        for (const RankClassId c : shown_) name_class(c);
         name_process(network_process(), "network");
-        for (RankClassId c{}; c != program_.classes.end_id(); c = next(c)) class_slices(c);
+        for (const RankClassId c : shown_) class_slices(c);
         for (std::size_t i = 0; i < arrows_.size(); ++i) arrow(i);
         for (const CounterSeries& series : options_.counters) counter(series);
         utilization();
@@ -73,6 +74,12 @@ class Writer {
     void event(fmt::format_string<Args...> format, Args&&... args) {
         separate();
         out_.format(format, std::forward<Args>(args)...);
+    }
+
+    static std::vector<RankClassId> all_classes(const Program& program) {
+        std::vector<RankClassId> all;
+        for (RankClassId c{}; c != program.classes.end_id(); c = next(c)) all.push_back(c);
+        return all;
     }
 
     // Thread numbers are unique in the whole trace and never those of a process, whose thread of equal number readers
@@ -242,6 +249,7 @@ class Writer {
     const Timeline& timeline_;
     const Topology& topology_;
     const ChromeTraceOptions& options_;
+    std::vector<RankClassId> shown_;
     std::vector<std::string> lanes_, labels_;  // as JSON
     Table<CommunicationId, std::string> details_;
     std::vector<Arrow> arrows_;  // by exchange

@@ -34,6 +34,7 @@ struct CounterSeries {
 struct ChromeTraceOptions {
     std::string title{};                    // of the run, for the reader's information page
     std::vector<CounterSeries> counters{};  // besides the links' utilization
+    std::vector<RankClassId> classes{};     // to show; empty: all
     std::size_t most_slices = 2'000'000;    // browsers cope with a few million
 };
 

@@ -68,6 +68,14 @@ TEST(chrome_trace, has_a_slice_for_each_operation_and_each_wait) {
                                              Slice{2, "forward", 4, 3}));
 }
 
+TEST(chrome_trace, shows_the_classes_that_are_asked_for_and_no_arrows_to_others) {
+    const Recorded run = two_stages();
+    const ChromeTraceOptions options{.classes = {RankClassId{1}}};
+    for (const json& slice : events(run, "X", options)) EXPECT_EQ(slice["pid"], 2);
+    EXPECT_EQ(events(run, "X", options).size(), 3u);
+    EXPECT_TRUE(events(run, "s", options).empty());
+}
+
 TEST(chrome_trace, tells_the_size_of_a_message_and_how_long_it_was_waited_for) {
     const json received = events(two_stages(), "X")[3];
     EXPECT_EQ(received["cat"], "receive");

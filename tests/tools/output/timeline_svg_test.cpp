@@ -79,6 +79,14 @@ TEST(timeline_svg, stays_small_and_says_which_classes_it_shows) {
     EXPECT_EQ(count(svg, ">rank 95</text>"), 1u);
 }
 
+TEST(timeline_svg, shows_the_classes_that_are_asked_for) {
+    const std::string svg = timeline_svg(busy_machine(100).program, busy_machine(100).timeline,
+                                         {.classes = {RankClassId{7}, RankClassId{50}}});
+    EXPECT_EQ(count(svg, "class=\"lane\""), 4u);
+    EXPECT_EQ(count(svg, ">rank 50</text>"), 1u);
+    EXPECT_EQ(count(svg, "2 of 100 rank classes"), 1u);
+}
+
 TEST(timeline_svg, draws_a_run_of_no_length) {
     const Recorded run{.program = ProgramBuilder({"compute"}).finish(), .timeline = {}};
     EXPECT_NO_THROW(test::parsed_svg(timeline_svg(run.program, run.timeline)));
