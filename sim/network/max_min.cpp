@@ -61,7 +61,6 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
     constraints_.resize(constraints.size());
     std::size_t total = 0;
     for (const Constraint& constraint : constraints) {
-        WEFT_CHECK(constraint.crossings.size() < full, "too many patterns on a link");  // or Use::most overflows
         total += constraint.crossings.size();
         for (const Crossing& crossing : constraint.crossings) ++patterns_[crossing.pattern].demands;
     }
@@ -70,11 +69,9 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
     for (PatternState& pattern : patterns_) pattern.first_demand = std::exchange(first, first + pattern.demands);
     demands_.resize(total);
     demander_.resize(total);
-    uses_.resize(total);
     row_.reserve(total);
     tight_.resize(total);
     tight_place_.resize(total);
-    most_.resize(constraints.size());
     loosened_in_.resize(constraints.size());
     std::vector<std::uint32_t> filled(patterns_.size(), 0);
     for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
@@ -83,12 +80,42 @@ void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
             const auto at = patterns_[crossing.pattern].first_demand + filled[index(crossing.pattern)]++;
             demands_[at] = {id, crossing.load};
             demander_[at] = crossing.pattern;
-            const PatternState& pattern = patterns_[crossing.pattern];
-            const double part = crossing.load * (pattern.capacity / pattern.load) / constraints_[id].capacity;
-            uses_[at] = {id, static_cast<std::uint32_t>(std::ceil(part * full - 1e-6))};  // 1 + rounding is 1
             row_.push_back(at);
         }
         row_end_.push_back(static_cast<std::uint32_t>(row_.size()));
+    }
+    lay_out_uses();
+}
+
+// A constraint of which all patterns together would use more parts than a counter holds is taken to be tight always.
+void MaxMin::lay_out_uses() {
+    std::vector<double> parts;  // by demand
+    Table<ConstraintId, double> sum(constraints_.size(), 0.0);
+    parts.reserve(demands_.size());
+    for (std::uint32_t at = 0; at < demands_.size(); ++at) {
+        const auto [constraint, load] = demands_[at];
+        const PatternState& pattern = patterns_[demander_[at]];
+        const double share = load * (pattern.capacity / pattern.load) / constraints_[constraint].capacity;
+        parts.push_back(std::ceil(share * full - 1e-6));  // 1 + rounding is 1
+        sum[constraint] += parts.back();
+    }
+    const auto is_crowded = [&](ConstraintId id) { return sum[id] > PackedParts::most; };
+    most_.resize(constraints_.size() / PackedParts::size + 1);
+    for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
+        if (is_crowded(id)) most_[block_of(id)].set(place_of(id), full + 1);
+    }
+    for (PatternState& pattern : patterns_) {
+        pattern.first_uses = static_cast<std::uint32_t>(uses_.size());
+        for (std::uint32_t at = pattern.first_demand; at < pattern.first_demand + pattern.demands; ++at) {
+            const ConstraintId id = demands_[at].constraint;
+            if (uses_.size() == pattern.first_uses || uses_.back().block != block_of(id)) {
+                uses_.push_back({.most = {}, .block = block_of(id), .first = at});
+            }
+            Uses& uses = uses_.back();
+            uses.members = static_cast<std::uint8_t>(uses.members | 1U << place_of(id));
+            if (!is_crowded(id)) uses.most.set(place_of(id), static_cast<std::uint32_t>(parts[at]));
+        }
+        pattern.uses = static_cast<std::uint32_t>(uses_.size()) - pattern.first_uses;
     }
 }
 
@@ -102,32 +129,38 @@ void MaxMin::set_flows(PatternId pattern, std::uint32_t flows) {
 }
 
 void MaxMin::enter(PatternId pattern) {
-    const PatternState& state = patterns_[pattern];
-    for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        const auto [constraint, own] = uses_[at];
-        std::uint32_t& most = most_[constraint];
-        const bool was_tight = is_tight(most);
-        most += own;
-        if (!is_tight(most)) continue;
-        if (was_tight) {
-            add_tight(at);
-        } else {
-            for_each_active(constraint, [this](std::uint32_t demand) { add_tight(demand); });
-        }
+    for (const Uses& uses : uses_of(patterns_[pattern])) {
+        PackedParts& most = most_[uses.block];
+        most += uses.most;
+        if (!most.any_above(full)) continue;
+        for_each_demand(uses, [&](std::uint32_t at) {
+            const ConstraintId constraint = demands_[at].constraint;
+            const std::size_t i = place_of(constraint);
+            if (!is_tight(most[i])) return;
+            if (is_tight(most[i] - uses.most[i])) {
+                add_tight(at);
+            } else {
+                for_each_active(constraint, [this](std::uint32_t demand) { add_tight(demand); });
+            }
+        });
     }
 }
 
 void MaxMin::leave(PatternId pattern) {
     PatternState& state = patterns_[pattern];
-    for (std::uint32_t at = state.first_demand; at < state.first_demand + state.demands; ++at) {
-        const auto [constraint, own] = uses_[at];
-        std::uint32_t& most = most_[constraint];
-        const bool was_tight = is_tight(most);
-        most -= own;
-        if (!was_tight) continue;
-        if (std::exchange(loosened_in_[constraint], round_) != round_) loosened_.push_back(constraint);
-        if (is_tight(most)) continue;
-        for_each_active(constraint, [this](std::uint32_t demand) { remove_tight(demand); });
+    for (const Uses& uses : uses_of(state)) {
+        PackedParts& most = most_[uses.block];
+        const bool had_tight = most.any_above(full);
+        most -= uses.most;
+        if (!had_tight) continue;
+        for_each_demand(uses, [&](std::uint32_t at) {
+            const ConstraintId constraint = demands_[at].constraint;
+            const std::size_t i = place_of(constraint);
+            if (!is_tight(most[i] + uses.most[i])) return;
+            if (std::exchange(loosened_in_[constraint], round_) != round_) loosened_.push_back(constraint);
+            if (is_tight(most[i])) return;
+            for_each_active(constraint, [this](std::uint32_t demand) { remove_tight(demand); });
+        });
     }
     state.tight = 0;
 }
@@ -151,9 +184,9 @@ std::span<const PatternId> MaxMin::solve() {
         PatternState& state = patterns_[pattern];
         if (state.flows > 0) {
             solve_around(pattern);
-            continue;
+        } else {
+            state.rate = 0.0;
         }
-        state.rate = 0.0;
     }
     for (const ConstraintId constraint : loosened_) {
         for_each_active(constraint, [this](std::uint32_t demand) { solve_around(demander_[demand]); });

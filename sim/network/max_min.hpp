@@ -8,10 +8,12 @@
 //
 // Only what changed is solved again: the patterns connected to it by shared constraints. The rates of a component are
 // a function of the component alone, bit for bit, whatever happened before. Most components of a folded step are one
-// pattern (98 % in frontier-gpt-1t-3d.json), whose rate is worked out once.
+// pattern (98 % in frontier-gpt-1t-3d.json), which has the rate that its own limit allows.
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "sim/base/table.hpp"
 #include "sim/network/constraints.hpp"
 #include "sim/network/network_model.hpp"
+#include "sim/network/packed_parts.hpp"
 
 namespace weft {
 
@@ -40,6 +43,7 @@ class MaxMin {
   private:
     struct PatternState {
         std::uint32_t first_demand = 0, demands = 0;
+        std::uint32_t first_uses = 0, uses = 0;
         std::uint32_t flows = 0;
         std::uint32_t tight = 0;    // of its demands those on constraints that are tight
         std::uint32_t changed = 0;  // the round whose solve has to look at it
@@ -57,14 +61,17 @@ class MaxMin {
         double residual = 0.0;  // capacity less what frozen patterns use
         double demand = 0.0;    // sum of flows * load of the rising ones
     };
-    // The most that a pattern uses of a constraint, in parts of `full`, rounded up: read at each coming and going, of
-    // all constraints of a pattern, so it is kept small.
-    struct Use {
-        ConstraintId constraint{};
-        std::uint32_t most = 0;
+    // The most that a pattern uses of the constraints of a block, in parts of `full`, rounded up. All blocks of a
+    // pattern are looked at whenever it comes and goes, so they are small, and constraints 8 b to 8 b + 7 are one block
+    // b.
+    struct Uses {
+        PackedParts most;
+        std::uint32_t block = 0;
+        std::uint32_t first = 0;   // demand in the block
+        std::uint8_t members = 0;  // bit i: one of the demands is on constraint i of the block
     };
-    static constexpr std::uint32_t full = 1U << 16U;
-    // A level at which something stops rising: constraint `what`, or past the last one, the cap of a pattern.
+    static constexpr std::uint32_t full = 1U << 9U;
+    // A level at which something stops rising: constraint `what`, or past the last one, a pattern's own limit.
     struct Limit {
         double level = 0.0;
         std::uint32_t what = 0;
@@ -84,8 +91,20 @@ class MaxMin {
     void enter(PatternId pattern);
     void leave(PatternId pattern);
     void solve_around(PatternId seed);
+    void lay_out_uses();
+    static std::uint32_t block_of(ConstraintId id) { return static_cast<std::uint32_t>(index(id) / PackedParts::size); }
+    static std::size_t place_of(ConstraintId id) { return index(id) % PackedParts::size; }
     // Whether the patterns that have flows can use a constraint up.
     static bool is_tight(std::uint32_t most) { return most > full; }
+    // Calls `visit` with the demands of a pattern in a block.
+    template <class Visit>
+    static void for_each_demand(const Uses& uses, Visit visit) {
+        const auto end = uses.first + static_cast<std::uint32_t>(std::popcount(uses.members));
+        for (std::uint32_t demand = uses.first; demand < end; ++demand) visit(demand);
+    }
+    std::span<const Uses> uses_of(const PatternState& pattern) const {
+        return {uses_.data() + pattern.first_uses, pattern.uses};
+    }
     // Calls `visit` with the demands on a constraint of all patterns that have flows.
     template <class Visit>
     void for_each_active(ConstraintId constraint, Visit visit) {
@@ -110,12 +129,12 @@ class MaxMin {
 
     Table<PatternId, PatternState> patterns_;
     Table<ConstraintId, ConstraintState> constraints_;
-    std::vector<Demand> demands_;              // pattern by pattern
-    std::vector<PatternId> demander_;          // whose each of demands_ is
-    std::vector<Use> uses_;                    // of each of demands_
-    std::vector<std::uint32_t> tight_;         // pattern by pattern, in the places of its demands: the tight ones
-    std::vector<std::uint32_t> tight_place_;   // of each of demands_ that is tight, in tight_
-    Table<ConstraintId, std::uint32_t> most_;  // of each constraint, that patterns with flows use
+    std::vector<Demand> demands_;             // pattern by pattern
+    std::vector<PatternId> demander_;         // whose each of demands_ is
+    std::vector<Uses> uses_;                  // pattern by pattern, block by block
+    std::vector<std::uint32_t> tight_;        // pattern by pattern, in the places of its demands: the tight ones
+    std::vector<std::uint32_t> tight_place_;  // of each of demands_ that is tight, in tight_
+    std::vector<PackedParts> most_;           // by block: of each constraint, that patterns with flows use
     Table<ConstraintId, std::uint32_t> loosened_in_;  // the round before which a pattern left it while it was tight
     std::vector<std::uint32_t> row_;                  // demands, constraint by constraint
     std::vector<std::uint32_t> row_end_;              // of each constraint

@@ -145,6 +145,23 @@ TEST(max_min, a_link_that_its_flows_cannot_fill_connects_nobody) {
     EXPECT_THAT(rates(max_min, 3), ElementsAre(5, 7.5, 7.5));
 }
 
+TEST(max_min, more_patterns_than_can_be_counted_share_a_link) {
+    // 200 times x <= 50 on a link of its own, and together <= 100: 0.5 each. Of two that stay, each has 50.
+    constexpr std::uint32_t many = 200;
+    std::vector<double> bandwidths(many, 50.0);
+    bandwidths.push_back(100.0);
+    std::vector<Pattern> patterns;
+    for (std::uint32_t p = 0; p < many; ++p) patterns.push_back(path({p, many}));
+    MaxMin max_min = solver(bandwidths, patterns);
+    for (std::uint32_t p = 0; p < many; ++p) max_min.set_flows(PatternId{p}, 1);
+    max_min.solve();
+    for (const double rate : rates(max_min, many)) EXPECT_NEAR(rate, 0.5, 1e-12);
+    for (std::uint32_t p = 2; p < many; ++p) max_min.set_flows(PatternId{p}, 0);
+    max_min.solve();
+    EXPECT_EQ(max_min.rate(PatternId{0}).value, 50.0);
+    EXPECT_EQ(max_min.rate(PatternId{1}).value, 50.0);
+}
+
 TEST(max_min, the_order_in_which_flows_start_leaves_no_trace) {
     const std::vector<double> loads{0.1, 0.2, 0.3};
     ASSERT_NE(loads[0] + loads[1] + loads[2], loads[2] + loads[1] + loads[0]);
