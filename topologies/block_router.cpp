@@ -79,6 +79,7 @@ Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& p
     topology.name = std::move(name);
     topology.ranks = nodes * plan.accelerators;
     topology.ranks_per_node = plan.accelerators;
+    topology.node_links = numbering.node_links;
     topology.classes = classes;
     for (std::uint32_t node = 0; node < nodes; ++node) add_node(topology, numbering, node, plan);
     add_ports(topology, numbering, plan, *network);

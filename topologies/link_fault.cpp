@@ -116,6 +116,7 @@ void add_link_faults(Topology& topology, std::span<const LinkFault> faults) {
     std::vector<LinkId> dead;
     for (const auto& [link, share] : shares) {
         if (share == 1.0) continue;
+        topology.node_links = 0;
         topology.link_class[link] = faulty_class(topology, topology.link_class[link], share);
         if (share == 0.0) dead.push_back(link);
     }

@@ -1,43 +1,67 @@
 #include "sim/collective/link_loads.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace weft {
 
+void LinkLoads::add(const LinkLoads& other) {
+    for (const Page& theirs : other.pages_) {
+        Page& page = pages_[find_or_add(theirs.number)];
+        for (std::size_t word = 0; word < page.used.size(); ++word) page.used[word] |= theirs.used[word];
+        for_each_place(theirs, [&](std::size_t place) {
+            for (std::size_t way = 0; way < 3; ++way) {
+                page.cells[place].by_way[way] += theirs.cells[place].by_way[way];
+            }
+        });
+    }
+}
+
+void LinkLoads::add_moved(const LinkLoads& other, std::int64_t by) {
+    other.for_each([&](LinkId link, const Cell& cell) {
+        const auto moved = static_cast<LinkId>(std::int64_t{static_cast<std::uint32_t>(link)} + by);
+        for (const Way way : {Way::only, Way::minimal, Way::detour}) {
+            if (const Units load = cell.by_way[static_cast<std::size_t>(way)]; load != 0) add(moved, way, load);
+        }
+    });
+}
+
+std::size_t LinkLoads::links() const {
+    std::size_t count = 0;
+    for (const Page& page : pages_) {
+        for (const std::uint64_t word : page.used) count += static_cast<std::size_t>(std::popcount(word));
+    }
+    return count;
+}
+
 void LinkLoads::clear() {
-    for (const LinkId link : used_) (*pages_[find_or_add(index(link) / page_size)].cells)[index(link) % page_size] = 0;
-    used_.clear();
-}
-
-const LinkLoads::Page* LinkLoads::find(std::size_t number) const {
-    if (slots_.empty()) return nullptr;
-    for (std::size_t slot = slot_of(number); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
-        if (pages_[slots_[slot] - 1].number == number) return &pages_[slots_[slot] - 1];
+    for (Page& page : pages_) {
+        for_each_place(page, [&](std::size_t place) { page.cells[place] = {}; });
+        spare_.push_back(std::move(page.cells));
     }
-    return nullptr;
+    pages_.clear();
+    std::fill(slots_.begin(), slots_.end(), 0U);
 }
 
-std::size_t LinkLoads::find_or_add(std::size_t number) {
-    if (last_ < pages_.size() && pages_[last_].number == number) return last_;
-    if (const Page* const known = find(number)) return last_ = static_cast<std::size_t>(known - pages_.data());
-    pages_.push_back({number, std::make_unique<Cells>()});
+void LinkLoads::sort() {
+    std::sort(pages_.begin(), pages_.end(), [](const Page& a, const Page& b) { return a.number < b.number; });
+    rehash(slots_.size());
+}
+
+std::size_t LinkLoads::add_page(std::size_t number) {
+    if (spare_.empty()) spare_.push_back(std::make_unique<Cell[]>(page_size));
+    pages_.push_back({.number = number, .used = {}, .cells = std::move(spare_.back())});
+    spare_.pop_back();
     if (2 * pages_.size() > slots_.size()) {
-        rehash();
+        rehash(std::max<std::size_t>(8, 2 * slots_.size()));
     } else {
-        std::size_t slot = slot_of(number);
-        while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-        slots_[slot] = static_cast<std::uint32_t>(pages_.size());
+        slots_[slot_for(number)] = static_cast<std::uint32_t>(pages_.size());
     }
-    return last_ = pages_.size() - 1;
+    return pages_.size() - 1;
 }
 
-void LinkLoads::rehash() {
-    slots_.assign(std::max<std::size_t>(8, 2 * slots_.size()), 0);
-    for (std::uint32_t i = 0; i < pages_.size(); ++i) {
-        std::size_t slot = slot_of(pages_[i].number);
-        while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-        slots_[slot] = i + 1;
-    }
+void LinkLoads::rehash(std::size_t slots) {
+    slots_.assign(slots, 0);
+    for (std::uint32_t i = 0; i < pages_.size(); ++i) slots_[slot_for(pages_[i].number)] = i + 1;
 }
 
 }  // namespace weft

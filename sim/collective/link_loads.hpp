@@ -3,7 +3,9 @@
 // carry the same are equal to the bit.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,47 +16,86 @@
 
 namespace weft {
 
+// How the messages that load a link came there: they have no other way; on their minimal route; on a detour.
+enum class Way : std::uint8_t { only, minimal, detour };
+
 class LinkLoads {
   public:
     using Units = std::int64_t;
     static Units units(double load) { return std::llround(load * unit); }
 
-    void add(LinkId link, Units load) {
-        Units& cell = (*pages_[find_or_add(index(link) / page_size)].cells)[index(link) % page_size];
-        if (cell == 0) used_.push_back(link);
-        cell += load;
+    // What one link carries.
+    struct Cell {
+        std::array<Units, 3> by_way{};
+        double operator[](Way way) const { return static_cast<double>(by_way[static_cast<std::size_t>(way)]) / unit; }
+        // Where the share q of the messages that have detours takes them.
+        double at(double q) const {
+            return (*this)[Way::only] + (1.0 - q) * (*this)[Way::minimal] + q * (*this)[Way::detour];
+        }
+    };
+
+    void add(LinkId link, Way way, Units load) {
+        Page& page = pages_[find_or_add(index(link) / page_size)];
+        const std::size_t place = index(link) % page_size;
+        page.used[place / 64] |= std::uint64_t{1} << place % 64;
+        page.cells[place].by_way[static_cast<std::size_t>(way)] += load;
     }
-    void add(const LinkLoads& other) {
-        for (const LinkId link : other.used_) add(link, other.units_of(link));
-    }
-    double operator[](LinkId link) const { return static_cast<double>(units_of(link)) / unit; }
-    const std::vector<LinkId>& used() const { return used_; }
+    void add(const LinkLoads& other);
+    // What `other` has on link i, on link i + by.
+    void add_moved(const LinkLoads& other, std::int64_t by);
+    bool is_empty() const { return pages_.empty(); }
+    std::size_t links() const;  // that have a load
     void clear();
+
+    // Calls visit(LinkId, const Cell&) for every link that has a load, in ascending order once pages are sorted.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const Page& page : pages_) {
+            for_each_place(page, [&](std::size_t place) {
+                visit(LinkId(static_cast<std::uint32_t>(page.number * page_size + place)), page.cells[place]);
+            });
+        }
+    }
+    void sort();
 
   private:
     static constexpr double unit = 1099511627776.0;
     static constexpr std::size_t page_size = 128;
-    using Cells = std::array<Units, page_size>;
     struct Page {
         std::size_t number = 0;
-        std::unique_ptr<Cells> cells;
+        std::array<std::uint64_t, page_size / 64> used{};
+        std::unique_ptr<Cell[]> cells;
     };
 
+    template <class Visit>
+    static void for_each_place(const Page& page, Visit visit) {
+        for (std::size_t word = 0; word < page.used.size(); ++word) {
+            for (std::uint64_t left = page.used[word]; left != 0; left &= left - 1) {
+                visit(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+            }
+        }
+    }
     std::size_t slot_of(std::size_t number) const {
         return (number * 0x9e3779b97f4a7c15U >> 32U) & (slots_.size() - 1);
     }
-    const Page* find(std::size_t number) const;
-    std::size_t find_or_add(std::size_t number);
-    void rehash();
-    Units units_of(LinkId link) const {
-        const Page* const page = find(index(link) / page_size);
-        return page != nullptr ? (*page->cells)[index(link) % page_size] : 0;
+    // The slot of a page, or the free one where it belongs.
+    std::size_t slot_for(std::size_t number) const {
+        std::size_t slot = slot_of(number);
+        while (slots_[slot] != 0 && pages_[slots_[slot] - 1].number != number) slot = (slot + 1) & (slots_.size() - 1);
+        return slot;
     }
+    std::size_t find_or_add(std::size_t number) {
+        if (last_ < pages_.size() && pages_[last_].number == number) return last_;
+        const std::size_t place = slots_.empty() ? 0 : slots_[slot_for(number)];
+        return last_ = place != 0 ? place - 1 : add_page(number);
+    }
+    std::size_t add_page(std::size_t number);
+    void rehash(std::size_t slots);
 
     std::vector<Page> pages_;
-    std::vector<std::uint32_t> slots_;  // open addressing, a power of two: 1 + place in pages_, or 0
-    std::size_t last_ = 0;              // page added to last: routes of neighbours share most of theirs
-    std::vector<LinkId> used_;
+    std::vector<std::uint32_t> slots_;            // open addressing, a power of two: 1 + place in pages_, or 0
+    std::size_t last_ = 0;                        // page looked at last: routes of neighbours share most of theirs
+    std::vector<std::unique_ptr<Cell[]>> spare_;  // empty
 };
 
 }  // namespace weft

@@ -46,21 +46,15 @@ Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, s
 }  // namespace
 
 void PhaseTraffic::Traffic::add(const Traffic& other) {
-    fixed.add(other.fixed);
-    minimal.add(other.minimal);
-    detour.add(other.detour);
+    loads.add(other.loads);
+    has_detours |= other.has_detours;
     undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
 }
 
 void PhaseTraffic::Traffic::clear() {
-    fixed.clear();
-    minimal.clear();
-    detour.clear();
+    loads.clear();
+    has_detours = false;
     undecided.clear();
-}
-
-bool PhaseTraffic::Traffic::is_empty() const {
-    return fixed.used().empty() && minimal.used().empty() && detour.used().empty();
 }
 
 PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
@@ -76,8 +70,7 @@ PhaseTraffic::Message PhaseTraffic::add_message(RankId from, RankId to, std::uin
     const Route route = topology_.route(from, to, channel);
     const std::uint32_t detours =
         across && topology_.routing != Routing::minimal ? topology_.router->detours(from, to) : 0;
-    LinkLoads& minimal = detours > 0 ? own_.minimal : own_.fixed;
-    for (const LinkId link : route.links()) minimal.add(link, load);
+    for (const LinkId link : route.links()) own_.loads.add(link, detours > 0 ? Way::minimal : Way::only, load);
     Seconds latency = topology_.latency(route);
     const LinkLoads::Units part = detours > 0 ? alike_ * LinkLoads::units(share / efficiency / detours) : 0;
     if (detours > 0 && topology_.routing == Routing::adaptive) {
@@ -85,7 +78,8 @@ PhaseTraffic::Message PhaseTraffic::add_message(RankId from, RankId to, std::uin
     }
     for (std::uint32_t i = 0; i < detours && topology_.routing == Routing::valiant; ++i) {
         const Route detour = topology_.router->detour(from, to, channel, i);
-        for (const LinkId link : detour.links()) own_.detour.add(link, part);
+        for (const LinkId link : detour.links()) own_.loads.add(link, Way::detour, part);
+        own_.has_detours = true;
         latency = std::max(latency, topology_.latency(detour));
     }
     return {(across ? protocol_.step_across : protocol_.step_in_node) + latency, across};
@@ -165,7 +159,10 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     for (std::size_t c = 0; c < channels / static_cast<std::size_t>(alike_); ++c) add_channel(phase, communicator, c);
     const double share = detoured(own_);
     alone_ = std::min(alone_, rate(own_, share));
-    if (sum_.is_empty()) {
+    for (const std::int32_t nodes : communicator.copies) {
+        sum_.loads.add_moved(own_.loads, std::int64_t{nodes} * topology_.node_links);
+    }
+    if (sum_.loads.is_empty()) {
         std::swap(sum_, own_);
         lone_share_ = share;
     } else {
@@ -180,16 +177,6 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     cap_ = (inside ? protocol_.rate_in_node : protocol_.rate_across) / peers;
 }
 
-namespace {
-
-// What a link carries where the share q takes detours.
-template <class Traffic>
-double load_of(const Traffic& traffic, LinkId link, double q) {
-    return traffic.fixed[link] + (1.0 - q) * traffic.minimal[link] + q * traffic.detour[link];
-}
-
-}  // namespace
-
 // Whether a detour can avoid the link: all routes between two ranks use the same links inside nodes and at their ports.
 bool PhaseTraffic::is_of_network(LinkId link) const {
     const NodeKind tail = topology_.node_kind[topology_.tail[link]], head = topology_.node_kind[topology_.head[link]];
@@ -200,12 +187,10 @@ bool PhaseTraffic::is_of_network(LinkId link) const {
 // Whether the busiest link is one that detours can relieve.
 bool PhaseTraffic::may_gain(const Traffic& traffic) const {
     double relieved = 0.0, other = 0.0;
-    const auto look = [&](LinkId link) {
-        double& most = traffic.minimal[link] > 0.0 && is_of_network(link) ? relieved : other;
-        most = std::max(most, load_of(traffic, link, 0.0) / topology_.link(link).bandwidth.value);
-    };
-    for (const LinkId link : traffic.fixed.used()) look(link);
-    for (const LinkId link : traffic.minimal.used()) look(link);
+    traffic.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
+        double& most = cell[Way::minimal] > 0.0 && is_of_network(link) ? relieved : other;
+        most = std::max(most, cell.at(0.0) / topology_.link(link).bandwidth.value);
+    });
     return relieved > other;
 }
 
@@ -213,72 +198,55 @@ void PhaseTraffic::route_detours(Traffic& traffic) const {
     for (const Divertible& message : traffic.undecided) {
         for (std::uint32_t i = 0; i < message.detours; ++i) {
             const Route detour = topology_.router->detour(message.from, message.to, message.channel, i);
-            for (const LinkId link : detour.links()) traffic.detour.add(link, message.part);
+            for (const LinkId link : detour.links()) traffic.loads.add(link, Way::detour, message.part);
         }
     }
+    traffic.has_detours |= !traffic.undecided.empty();
     traffic.undecided.clear();
 }
 
 // The share q of detoured bytes: the time of each link, (fixed + (1 - q) minimal + q detour) / bandwidth, is a straight
 // line over q.
 double PhaseTraffic::detoured(Traffic& traffic) const {
-    const bool always = topology_.routing == Routing::valiant;
     if (!traffic.undecided.empty()) {
         if (!may_gain(traffic)) return 0.0;
         route_detours(traffic);
     }
-    if (traffic.detour.used().empty()) return 0.0;
-    if (always) return 1.0;
+    if (!traffic.has_detours) return 0.0;
+    if (topology_.routing == Routing::valiant) return 1.0;
     std::vector<Line> lines(1);  // the first: the busiest of the links that q does not touch
-    lines.reserve(1 + traffic.minimal.used().size() + traffic.detour.used().size());
-    for (const LinkId link : traffic.fixed.used()) {
-        if (traffic.minimal[link] != 0.0 || traffic.detour[link] != 0.0) continue;
-        lines.front().at_zero =
-            std::max(lines.front().at_zero, load_of(traffic, link, 0.0) / topology_.link(link).bandwidth.value);
-    }
-    const auto add = [&](LinkId link) {
-        lines.push_back(
-            {.at_zero = load_of(traffic, link, 0.0) / topology_.link(link).bandwidth.value,
-             .slope = (traffic.detour[link] - traffic.minimal[link]) / topology_.link(link).bandwidth.value});
-    };
-    for (const LinkId link : traffic.minimal.used()) add(link);
-    for (const LinkId link : traffic.detour.used()) {
-        if (traffic.minimal[link] == 0.0) add(link);
-    }
+    traffic.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
+        const double bandwidth = topology_.link(link).bandwidth.value, at_zero = cell.at(0.0) / bandwidth;
+        const double minimal = cell[Way::minimal], detour = cell[Way::detour];
+        if (minimal == 0.0 && detour == 0.0) {
+            lines.front().at_zero = std::max(lines.front().at_zero, at_zero);
+        } else {
+            lines.push_back({.at_zero = at_zero, .slope = (detour - minimal) / bandwidth});
+        }
+    });
     return lowest_point(lines);
 }
 
 // Of one flow on idle links.
 BytesPerSecond PhaseTraffic::rate(const Traffic& traffic, double detoured) const {
     BytesPerSecond least{std::numeric_limits<double>::infinity()};
-    for (const LinkLoads* part : {&traffic.fixed, &traffic.minimal, &traffic.detour}) {
-        for (const LinkId link : part->used()) {
-            const double load = load_of(traffic, link, detoured);
-            if (load > 0.0) least = std::min(least, topology_.link(link).bandwidth / load);
-        }
-    }
+    traffic.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
+        const double load = cell.at(detoured);
+        if (load > 0.0) least = std::min(least, topology_.link(link).bandwidth / load);
+    });
     return least;
-}
-
-std::vector<LinkLoad> PhaseTraffic::loads(const Traffic& traffic, double detoured) const {
-    std::vector<LinkId> links(traffic.fixed.used());
-    links.insert(links.end(), traffic.minimal.used().begin(), traffic.minimal.used().end());
-    links.insert(links.end(), traffic.detour.used().begin(), traffic.detour.used().end());
-    std::sort(links.begin(), links.end());
-    links.erase(std::unique(links.begin(), links.end()), links.end());
-    std::vector<LinkLoad> loads;
-    loads.reserve(links.size());
-    for (const LinkId link : links) {
-        if (const double load = load_of(traffic, link, detoured); load > 0.0) loads.push_back({link, load});
-    }
-    return loads;
 }
 
 double PhaseTraffic::detoured() { return lone_share_ ? *lone_share_ : detoured(sum_); }
 
 Pattern PhaseTraffic::pattern(double detoured) {
     if (detoured > 0.0) route_detours(sum_);
-    Pattern pattern{.loads = loads(sum_, detoured), .cap = cap_ * duty_, .alone = std::min(alone_, cap_) * duty_};
+    Pattern pattern{.loads = {}, .cap = cap_ * duty_, .alone = std::min(alone_, cap_) * duty_};
+    sum_.loads.sort();
+    pattern.loads.reserve(sum_.loads.links());
+    sum_.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
+        if (const double load = cell.at(detoured); load > 0.0) pattern.loads.push_back({link, load});
+    });
     if (duty_ < 1.0) {
         for (const LinkLoad& load : pattern.loads) {
             pattern.cap = std::min(pattern.cap, topology_.link(load.link).bandwidth / load.load * duty_);

@@ -52,14 +52,14 @@ class PhaseTraffic {
         std::uint32_t channel = 0, detours = 0;
         LinkLoads::Units part = 0;
     };
-    // What messages load: by minimal routes; for those that have detours both ways are kept apart. Detours are routed
-    // only where they might help: `undecided` are the messages whose detours are not in `detour`.
+    // What messages load. Detours are routed only where they might help: `undecided` are the messages whose detours
+    // are not among the loads.
     struct Traffic {
-        LinkLoads fixed, minimal, detour;
+        LinkLoads loads;
+        bool has_detours = false;  // in loads
         std::vector<Divertible> undecided;
         void add(const Traffic& other);
         void clear();
-        bool is_empty() const;
     };
     struct Message {
         Seconds latency;
@@ -75,7 +75,6 @@ class PhaseTraffic {
     void route_detours(Traffic& traffic) const;
     double detoured(Traffic& traffic) const;
     BytesPerSecond rate(const Traffic& traffic, double detoured) const;
-    std::vector<LinkLoad> loads(const Traffic& traffic, double detoured) const;
 
     const Topology& topology_;
     const ProtocolCost& protocol_;

@@ -81,6 +81,8 @@ struct Topology {
     Table<RankId, NodeId> endpoint;  // vertex of each rank
     std::unique_ptr<const Router> router;
     Routing routing = Routing::minimal;
+    // Links inside a node, where all nodes are alike: link i of node k is k * node_links + i. 0: no such rule holds.
+    std::uint32_t node_links = 0;
     // Nodes that traffic passes unlike the others because a link in them, or one to the network, is dead; ascending.
     std::vector<std::uint32_t> crippled_nodes{};
 

@@ -82,7 +82,8 @@ void Families::add_groups(const Call& call, std::uint32_t stage) {
     } else {
         group_of.resize(grid_.ranks(), nowhere);
         const RankGroups& kind = kinds_.try_emplace(call.group, call.group, plan_.job.layout).first->second;
-        for (const RankId rank : grid_.slice("pipeline", stage)) {
+        const bool is_listed = group_of[index(on_stage(RankId{0}, stage))] != nowhere;  // by another call
+        for (const RankId rank : is_listed ? std::vector<RankId>{} : grid_.slice("pipeline", stage)) {
             if (group_of[index(rank)] != nowhere) continue;
             const std::vector<RankId> members = kind.members(rank);
             const std::uint32_t group = add_group(slot, call, stage, members.front(), members);
@@ -90,9 +91,9 @@ void Families::add_groups(const Call& call, std::uint32_t stage) {
         }
     }
     // Every family of the slot that is first met on this stage makes the call.
-    for (const auto& [key, family] : family_ids_) {
-        if (std::get<0>(key) == slot && std::get<1>(key) == stage) families_[family].calls.push_back(call);
-    }
+    const auto begin = family_ids_.lower_bound({slot, stage, 0, 0, false});
+    const auto end = family_ids_.lower_bound({slot, stage + 1, 0, 0, false});
+    for (auto family = begin; family != end; ++family) families_[family->second].calls.push_back(call);
 }
 
 std::uint32_t Families::add_group(std::uint32_t slot, const Call& call, std::uint32_t stage, RankId first,
@@ -114,16 +115,44 @@ std::uint32_t Families::add_group(std::uint32_t slot, const Call& call, std::uin
     return group;
 }
 
+// A group inside a node is laid once for all nodes that are alike.
+std::vector<Communicator> Families::lay(std::span<const std::uint32_t> groups, Order order) {
+    const std::vector<RankId> first = members(groups.front());
+    const bool moves = topology_.node_links > 0 && first.size() > 1 && shape_of(topology_, first).nodes == 1;
+    std::vector<Communicator> communicators;
+    std::vector<std::vector<RankId>> laid;  // members of each
+    if (!moves) communicators.reserve(groups.size());
+    for (const std::uint32_t group : groups) {
+        std::vector<RankId> ranks = members(group);
+        const auto same =
+            moves ? std::ranges::find_if(laid, [&](const auto& other) { return is_moved(other, ranks); }) : laid.end();
+        if (same != laid.end()) {
+            communicators[static_cast<std::size_t>(same - laid.begin())].copies.push_back(nodes_between(*same, ranks));
+            continue;
+        }
+        communicators.push_back(planner_.lay(ranks, order));
+        if (moves) laid.push_back(std::move(ranks));
+    }
+    return communicators;
+}
+
+// By how many nodes the second of two groups on one node each lies behind the first.
+std::int32_t Families::nodes_between(std::span<const RankId> from, std::span<const RankId> to) const {
+    return static_cast<std::int32_t>(topology_.node_of(to.front())) -
+           static_cast<std::int32_t>(topology_.node_of(from.front()));
+}
+
+// Whether the second is the first on another node.
+bool Families::is_moved(std::span<const RankId> from, std::span<const RankId> to) const {
+    return std::ranges::equal(
+        from, to, {}, [this](RankId rank) { return topology_.local_of(rank); },
+        [this](RankId rank) { return topology_.local_of(rank); });
+}
+
 GroupCosts Families::costs(std::vector<std::uint32_t> groups, GroupCosts* whole) {
     WEFT_CHECK(!groups.empty(), "a family without groups");
     const GroupShape shape = shape_of(topology_, members(groups.front()));
-    return {topology_, library_, shape,
-            [this, groups = std::move(groups)](Order order) {
-                std::vector<Communicator> communicators;
-                communicators.reserve(groups.size());
-                for (const std::uint32_t group : groups) communicators.push_back(planner_.lay(members(group), order));
-                return communicators;
-            },
+    return {topology_, library_, shape, [this, groups = std::move(groups)](Order order) { return lay(groups, order); },
             whole};
 }
 

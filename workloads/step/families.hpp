@@ -57,6 +57,9 @@ class Families {
     std::uint32_t place_on_stage(RankId rank) const;
     RankId on_stage(RankId rank, std::uint32_t stage) const;
     void add_groups(const Call& call, std::uint32_t stage);
+    std::vector<Communicator> lay(std::span<const std::uint32_t> groups, Order order);
+    std::int32_t nodes_between(std::span<const RankId> from, std::span<const RankId> to) const;
+    bool is_moved(std::span<const RankId> from, std::span<const RankId> to) const;
     std::uint32_t add_group(std::uint32_t slot, const Call& call, std::uint32_t stage, RankId first,
                             std::span<const RankId> members);
 
