@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "topologies/channel_search.hpp"
@@ -117,6 +116,7 @@ struct ChannelPlanner::Cache {
         auto operator<=>(const Shape&) const = default;
     };
     std::map<Shape, std::vector<Path>> inside, across;
+    std::map<std::vector<std::uint32_t>, Ports> ports;  // where nodes are alike
 
     const std::vector<Path>& channels(const Topology& topology, const NodeMembers& node, const RankId* outside) {
         const bool crippled = std::ranges::binary_search(topology.crippled_nodes, node.node);
@@ -138,17 +138,24 @@ ChannelPlanner::ChannelPlanner(const Topology& topology, std::vector<std::uint32
 ChannelPlanner::~ChannelPlanner() = default;
 
 // Looks at the first node only: the groups of a job sit alike on all of their nodes.
-Ports ChannelPlanner::ports(const std::vector<RankId>& members) const {
+Ports ChannelPlanner::ports(const std::vector<RankId>& members) {
     const std::uint32_t node = topology_.node_of(members.front());
-    std::set<RankId> here;
+    std::vector<std::uint32_t> here;
     for (const RankId rank : members) {
-        if (topology_.node_of(rank) == node) here.insert(rank);
+        if (topology_.node_of(rank) == node) here.push_back(topology_.local_of(rank));
     }
-    for (const std::uint32_t local : busy_) {
-        const RankId other = rank_at(topology_, node, local);
-        if (here.contains(other)) continue;
-        for (const RankId rank : here) {
-            if (topology_.router->uplink(rank) == topology_.router->uplink(other)) return Ports::shared;
+    if (topology_.node_links == 0) return ports_on(node, here);
+    const auto [known, is_new] = cache_->ports.try_emplace(here);
+    if (is_new) known->second = ports_on(node, here);
+    return known->second;
+}
+
+Ports ChannelPlanner::ports_on(std::uint32_t node, std::span<const std::uint32_t> here) const {
+    const auto uplink = [&](std::uint32_t local) { return topology_.router->uplink(rank_at(topology_, node, local)); };
+    for (const std::uint32_t other : busy_) {
+        if (std::ranges::find(here, other) != here.end()) continue;
+        if (std::ranges::any_of(here, [&](std::uint32_t local) { return uplink(local) == uplink(other); })) {
+            return Ports::shared;
         }
     }
     return Ports::own;
@@ -157,7 +164,10 @@ Ports ChannelPlanner::ports(const std::vector<RankId>& members) const {
 Communicator ChannelPlanner::lay(const std::vector<RankId>& members, Order order) {
     Communicator communicator = order == Order::given || members.size() < 2 ? Communicator{.channels = {members}}
                                                                             : across_nodes(members, order);
-    if (members.size() > 1 && shape_of(topology_, members).nodes > 1) communicator.ports = ports(members);
+    const auto is_elsewhere = [&](RankId rank) {
+        return topology_.node_of(rank) != topology_.node_of(members.front());
+    };
+    if (std::ranges::any_of(members, is_elsewhere)) communicator.ports = ports(members);
     return communicator;
 }
 
@@ -190,6 +200,9 @@ Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Or
 }
 
 GroupShape shape_of(const Topology& topology, const std::vector<RankId>& members) {
+    if (members.size() == 2) {  // most groups are the two ends of a boundary
+        return {.members = 2, .nodes = topology.node_of(members[0]) == topology.node_of(members[1]) ? 1U : 2U};
+    }
     const std::vector<NodeMembers> nodes = by_node(topology, members);
     GroupShape shape{.members = static_cast<std::uint32_t>(members.size()),
                      .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(nodes.size(), 1))};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
@@ -26,7 +27,8 @@ class ChannelPlanner {
   private:
     struct Cache;
     Communicator across_nodes(const std::vector<RankId>& members, Order order);
-    Ports ports(const std::vector<RankId>& members) const;
+    Ports ports(const std::vector<RankId>& members);
+    Ports ports_on(std::uint32_t node, std::span<const std::uint32_t> here) const;
 
     const Topology& topology_;
     std::vector<std::uint32_t> busy_;
