@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <future>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -117,12 +118,14 @@ Exit run(const po::variables_map& arguments) {
         return Exit::ok;
     }
     const Simulation simulation = simulate_step(study, std::move(plan), options);
+    std::future<void> traced;  // written while the rest is worked out
+    if (!trace.empty()) traced = std::async(std::launch::async, [&] { write_step_trace(simulation, trace); });
     Report report = make_report(simulation);
     report.advice = advice;
     const std::optional<Metric> flops = asked_flops(arguments, simulation);
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
-    if (!trace.empty()) write_step_trace(simulation, trace);
     if (!picture.empty()) write_step_picture(simulation, picture);
+    if (traced.valid()) traced.get();
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
     if (arguments["json"].as<bool>()) {
         fmt::print("{}", report_json(report, wall));

@@ -38,7 +38,7 @@ std::uint32_t Script::label(std::string_view text) {
 
 std::uint32_t Script::call_index(const Call& call) {
     const std::uint64_t hash = hash_of(call);
-    std::uint32_t& recent = recent_calls_[(hash >> 40U) % recent_calls_.size()];
+    std::uint32_t& recent = recent_calls_[((hash >> 40U) ^ slot_of(call.label)) % recent_calls_.size()];
     if (recent < calls_.size() && calls_[recent] == call) return recent;
     const auto [first, last] = call_ids_.equal_range(hash);
     for (auto it = first; it != last; ++it) {
