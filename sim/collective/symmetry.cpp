@@ -11,6 +11,7 @@
 #include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/base/palette.hpp"
+#include "sim/collective/link_loads.hpp"
 
 namespace weft {
 namespace {
@@ -58,9 +59,9 @@ void Symmetry::add_stretch(const PhaseCost& stretch) {
     for (const LinkLoad& each : stretch.pattern.loads) {
         loads_.push_back({.link = each.link,
                           .stretch = stretches_,
-                          .units = static_cast<std::uint64_t>(std::llround(each.load * 1099511627776.0)),
+                          .units = static_cast<std::uint64_t>(LinkLoads::units(each.load)),
                           .group = group,
-                          .rate = rate});
+                          .most = rate * each.load});
     }
     const auto ticks = (Instant{} + stretch.path).femtoseconds;
     for (const std::uint64_t word : {static_cast<std::uint64_t>(ticks), bits(stretch.pattern.cap.value),
@@ -90,7 +91,7 @@ void Symmetry::keep_links_that_can_fill() {
             const Load& load = loads_[by_link_[end]];
             if (load.group != group) most += std::exchange(of_group, 0.0);
             group = load.group;
-            of_group = std::max(of_group, load.rate * static_cast<double>(load.units) / 1099511627776.0);
+            of_group = std::max(of_group, load.most);
         }
         most += of_group;
         // What a link allows a group that has it to itself is among the group's facts.

@@ -43,9 +43,9 @@ class Symmetry {
     struct Load {
         LinkId link{};
         std::uint32_t stretch = 0;  // of the group
-        std::uint64_t units = 0;    // load x 2^40, rounded, so that sums do not depend on their order
+        std::uint64_t units = 0;    // LinkLoads::units: sums do not depend on their order
         std::uint32_t group = 0;
-        double rate = 0.0;  // most that a flow of the stretch reaches, bytes per second
+        double most = 0.0;  // that a flow of the stretch uses of the link, bytes per second
     };
 
     enum class Look : std::uint8_t { members, costs, links };

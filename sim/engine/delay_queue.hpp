@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
+#include "sim/engine/ticks.hpp"
 #include "sim/event/heap.hpp"
 
 namespace weft {
@@ -20,10 +20,7 @@ class DelayQueue {
   public:
     // `now` must not go back from one call to the next.
     void push(Instant now, std::int64_t ticks, const Item& item) {
-        if (ticks > Instant::never().femtoseconds - now.femtoseconds) {
-            throw RangeError("simulated time leaves the clock's range of 0 to 9,200 s");
-        }
-        const Entry entry{{now.femtoseconds + ticks}, entered_++, item};
+        const Entry entry{after(now, ticks), entered_++, item};
         const std::size_t line = line_of(ticks);
         if (line < lines_used_) {
             lines_[line].push(entry);

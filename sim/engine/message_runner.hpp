@@ -14,6 +14,7 @@
 #include "sim/base/instant.hpp"
 #include "sim/engine/delay_queue.hpp"
 #include "sim/engine/message_program.hpp"
+#include "sim/engine/ticks.hpp"
 #include "sim/network/fingerprint.hpp"
 #include "sim/network/route_network.hpp"
 #include "sim/network/strided_rows.hpp"
@@ -75,7 +76,6 @@ class MessageRunner {
     Route minimal_route(ActorId from, ActorId to) const {
         return topology_.route(tables_.seats[from].rank, tables_.seats[to].rank, tables_.seats[from].salt);
     }
-    static std::int64_t ticks(Seconds duration) { return (Instant{} + duration).femtoseconds; }
 
     Route choose_route(const Delayed& message) const;
     void prepare(ActorId id);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "sim/program/program_builder.hpp"
@@ -16,11 +15,14 @@ namespace weft {
 
 namespace {
 
-std::string name_of(const Cell& cell, const RankClasses& classes) {
+// Cells of a stage are neighbours.
+std::string name_of(const RankClasses& classes, std::size_t number) {
+    const Cell& cell = classes.cells[number];
     const auto rank = static_cast<std::uint32_t>(cell.representative);
     if (classes.folding == Folding::none) return fmt::format("rank {} (stage {})", rank, cell.stage);
-    const auto same_stage = [&](const Cell& other) { return other.stage == cell.stage; };
-    if (std::ranges::count_if(classes.cells, same_stage) == 1) return fmt::format("stage {}", cell.stage);
+    const bool has_before = number > 0 && classes.cells[number - 1].stage == cell.stage;
+    const bool has_after = number + 1 < classes.cells.size() && classes.cells[number + 1].stage == cell.stage;
+    if (!has_before && !has_after) return fmt::format("stage {}", cell.stage);
     return fmt::format("stage {}, like rank {}", cell.stage, rank);
 }
 
@@ -34,8 +36,9 @@ Step build(const Plan& plan, const Topology& topology, Folding folding, ScriptOf
     ProgramBuilder builder(lanes::names(), plan.device.interference);
     Groups groups(plan, families, classes, builder);
     Step step;
-    for (const Cell& cell : classes.cells) {
-        builder.begin_class(name_of(cell, classes), cell.representative, cell.weight);
+    for (std::size_t number = 0; number < classes.cells.size(); ++number) {
+        const Cell& cell = classes.cells[number];
+        builder.begin_class(name_of(classes, number), cell.representative, cell.weight);
         step.stage.push_back(cell.stage);
         place_script(scripts[cell.stage], cell, plan.job.faults.jitter, groups, builder);
     }
