@@ -14,15 +14,6 @@ namespace {
 
 using test::small_study;
 
-std::string mistakes(const std::string& fabric) {
-    try {
-        small_study({"fabric=" + fabric});
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
-}
-
 TEST(fabric, is_the_machines_own_where_a_job_says_nothing) {
     const Fabric fabric = small_study().job.fabric;
     EXPECT_FALSE(fabric.routing);
@@ -47,7 +38,7 @@ TEST(fabric, takes_overrides_key_by_key) {
 }
 
 TEST(fabric, mistakes_are_told_together) {
-    const std::string text = mistakes(R"({"routing": "valient", "placement": "scatter:3", "noise": 1,
+    const std::string text = test::mistakes(R"(fabric={"routing": "valient", "placement": "scatter:3", "noise": 1,
                                           "background": {"slingshot.globl": 0.3, "slingshot.nic": 1, "pcie.nic": "x"}})");
     for (const char* part :
          {"fabric.routing: expected", "did you mean \"valiant\"", "fabric.placement: 2 nodes do not reach 3 groups",
@@ -60,7 +51,8 @@ TEST(fabric, mistakes_are_told_together) {
 TEST(fabric, a_mistake_in_a_node_list_is_told_with_its_place_there) {
     const std::filesystem::path folder = testing::TempDir();
     std::ofstream(folder / "fabric_test_nodes") << "5\n5\n";
-    const std::string text = mistakes(R"({"placement": "file:)" + (folder / "fabric_test_nodes").string() + R"("})");
+    const std::string text =
+        test::mistakes(R"(fabric={"placement": "file:)" + (folder / "fabric_test_nodes").string() + R"("})");
     std::filesystem::remove(folder / "fabric_test_nodes");
     EXPECT_NE(text.find("fabric.placement: "), std::string::npos) << text;
     EXPECT_NE(text.find("fabric_test_nodes:2:1: error: node 5 stands here again, first in line 1"), std::string::npos)

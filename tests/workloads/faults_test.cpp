@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "sim/io/diagnostics.hpp"
+#include "tests/mutated.hpp"
 #include "tests/workloads/studies.hpp"
 
 namespace weft {
@@ -16,17 +17,8 @@ namespace {
 using test::small_study;
 
 // Sixteen ranks on two nodes of Frontier.
-std::string mistakes(const std::string& faults) {
-    try {
-        small_study({"faults=" + faults});
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
-}
-
 void expect_mistakes(const std::string& faults, const std::vector<std::string>& parts) {
-    const std::string text = mistakes(faults);
+    const std::string text = test::mistakes("faults=" + faults);
     for (const std::string& part : parts) {
         EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
     }
@@ -171,28 +163,12 @@ const std::string valid = R"({"slow_gpus": [{"rank": 9, "factor": 1.2}, {"node":
 
 // Whatever the section contains, it is read or refused with a place and a reason.
 TEST(faults, fuzzed_are_read_or_refused) {
-    ASSERT_EQ(mistakes(valid), "");
+    ASSERT_EQ(test::mistakes("faults=" + valid), "");
     const std::string job = R"({"machine": "frontier", "nodes": 2, "framework": "megatron", "layout": {"tensor": 2},
         "model": {"layers": 8, "hidden": 1024, "heads": 16, "vocabulary": 50257}, "batch": {"global": 32}, "faults": )";
     EXPECT_TRUE(rc::check([&] {
-        std::string text = valid;
-        const int mutations = *rc::gen::inRange(1, 4);
-        for (int i = 0; i < mutations; ++i) {
-            const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
-            const char c = *rc::gen::elementOf(std::string("{}[]\",:-.e0123456789 nodracl"));
-            switch (*rc::gen::inRange(0, 3)) {
-                case 0:
-                    text[at] = c;
-                    break;
-                case 1:
-                    text.insert(at, 1, c);
-                    break;
-                default:
-                    text.erase(at, *rc::gen::inRange<std::size_t>(1, 9));
-                    break;
-            }
-            if (text.empty()) text = " ";
-        }
+        const std::string text =
+            test::mutated(valid, 3, rc::gen::elementOf(std::string("{}[]\",:-.e0123456789 nodracl")));
         try {
             const Study study = read_study(Document::parse("fuzz", job + text + "}"));
             for (std::uint32_t rank = 0; rank < 16; ++rank) RC_ASSERT(slowness(study.job.faults, RankId{rank}) >= 1.0);

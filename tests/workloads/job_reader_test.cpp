@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "tests/mutated.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan.hpp"
 
@@ -162,25 +163,11 @@ RC_GTEST_PROP(job_reader, any_override_is_planned_or_refused, ()) {
     }
 }
 
-// Broken text: characters of a good job dropped, doubled or replaced.
+// Broken text: characters of a good job dropped, inserted or replaced.
 RC_GTEST_PROP(job_reader, broken_text_is_refused_and_nothing_worse, ()) {
-    std::string text = R"({"machine": "frontier", "model": "gpt-neox-125m", "layout": {"tensor": 2, "data": 4},
+    const std::string good = R"({"machine": "frontier", "model": "gpt-neox-125m", "layout": {"tensor": 2, "data": 4},
                            "batch": {"micro": 2, "global": 16}, "zero": 1, "precision": "fp16"})";
-    const int edits = *rc::gen::inRange(1, 6);
-    for (int i = 0; i < edits; ++i) {
-        const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
-        switch (*rc::gen::inRange(0, 3)) {
-            case 0:
-                text.erase(at, 1);
-                break;
-            case 1:
-                text.insert(at, 1, text[at]);
-                break;
-            default:
-                text[at] = *rc::gen::arbitrary<char>();
-                break;
-        }
-    }
+    const std::string text = test::mutated(good, 5, rc::gen::arbitrary<char>());
     try {
         make_plan(read(text));
     } catch (const ConfigError& error) {

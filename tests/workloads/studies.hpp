@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/io/diagnostics.hpp"
 #include "workloads/job.hpp"
 
 namespace weft::test {
@@ -20,6 +21,16 @@ inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose
     })");
     for (const std::string& assignment : overrides) document.assign(assignment);
     return read_study(std::move(document), purpose);
+}
+
+// What is wrong with the small job under one more assignment; empty if nothing is.
+inline std::string mistakes(const std::string& assignment) {
+    try {
+        small_study({assignment});
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
 }
 
 }  // namespace weft::test

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/io/document.hpp"
+#include "tests/mutated.hpp"
 
 namespace weft {
 namespace {
@@ -47,26 +48,9 @@ void must_read_or_refuse(const std::string& text) {
 
 TEST(document_fuzz, bytes_replaced_inserted_and_removed_anywhere) {
     EXPECT_TRUE(rc::check([] {
-        std::string text = valid;
-        const int mutations = *rc::gen::inRange(1, 6);
-        for (int i = 0; i < mutations; ++i) {
-            const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
-            const char c = *rc::gen::oneOf(rc::gen::elementOf(std::string("{}[]\",:/*\\-+.eE0123456789 \n")),
-                                           rc::gen::arbitrary<char>());
-            switch (*rc::gen::inRange(0, 3)) {
-                case 0:
-                    text[at] = c;
-                    break;
-                case 1:
-                    text.insert(at, 1, c);
-                    break;
-                default:
-                    text.erase(at, *rc::gen::inRange<std::size_t>(1, 9));
-                    break;
-            }
-            if (text.empty()) text = " ";
-        }
-        must_read_or_refuse(text);
+        const auto characters = rc::gen::oneOf(rc::gen::elementOf(std::string("{}[]\",:/*\\-+.eE0123456789 \n")),
+                                               rc::gen::arbitrary<char>());
+        must_read_or_refuse(test::mutated(valid, 5, characters));
     }));
 }
 
