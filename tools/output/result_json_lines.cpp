@@ -1,0 +1,25 @@
+#include "tools/output/result_json_lines.hpp"
+
+#include "tools/output/result_cell.hpp"
+
+namespace weft {
+
+std::string result_json_lines(const ResultTable& table) {
+    std::vector<std::string> keys;
+    for (const Column& column : table.columns) keys.push_back(cell_json(column.name) + ':');
+    std::string out;
+    for (const std::vector<Cell>& row : table.rows) {
+        out += '{';
+        bool first = true;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            if (std::holds_alternative<std::monostate>(row[i])) continue;
+            if (!first) out += ',';
+            out += keys[i] + cell_json(row[i]);
+            first = false;
+        }
+        out += "}\n";
+    }
+    return out;
+}
+
+}  // namespace weft
