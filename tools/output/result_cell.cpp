@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json json_of(const Cell& cell) {
+Json json_of(const ResultCell& cell) {
     return std::visit(
         [](const auto& value) -> Json {
             using Value = std::decay_t<decltype(value)>;
@@ -25,9 +25,11 @@ Json json_of(const Cell& cell) {
 
 }  // namespace
 
-std::string cell_json(const Cell& cell) { return json_of(cell).dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string cell_json(const ResultCell& cell) {
+    return json_of(cell).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
-Cell cell_of_json(std::string_view text) {
+ResultCell cell_of_json(std::string_view text) {
     const Json value = Json::parse(text, nullptr, false);
     if (value.is_null()) return {};
     if (value.is_boolean()) return value.get<bool>();
@@ -40,7 +42,7 @@ Cell cell_of_json(std::string_view text) {
     return std::string(text);
 }
 
-std::string cell_text(const Cell& cell) {
+std::string cell_text(const ResultCell& cell) {
     if (const auto* text = std::get_if<std::string>(&cell)) return *text;
     return std::holds_alternative<std::monostate>(cell) ? "" : cell_json(cell);
 }

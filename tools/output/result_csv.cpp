@@ -12,7 +12,7 @@ std::string result_csv(const ResultTable& table) {
         out += csv_cell(column.name);
     }
     out += '\n';
-    for (const std::vector<Cell>& row : table.rows) {
+    for (const std::vector<ResultCell>& row : table.rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             if (i > 0) out += ',';
             out += csv_cell(cell_text(row[i]));

@@ -8,7 +8,7 @@ std::string result_json_lines(const ResultTable& table) {
     std::vector<std::string> keys;
     for (const Column& column : table.columns) keys.push_back(cell_json(column.name) + ':');
     std::string out;
-    for (const std::vector<Cell>& row : table.rows) {
+    for (const std::vector<ResultCell>& row : table.rows) {
         out += '{';
         bool first = true;
         for (std::size_t i = 0; i < row.size(); ++i) {

@@ -59,8 +59,8 @@ std::string lower(std::string name) {
 
 std::string_view type_of(const ResultTable& table, std::size_t column) {
     std::string_view type;
-    for (const std::vector<Cell>& row : table.rows) {
-        const Cell& cell = row[column];
+    for (const std::vector<ResultCell>& row : table.rows) {
+        const ResultCell& cell = row[column];
         if (std::holds_alternative<std::string>(cell)) return "TEXT";
         if (std::holds_alternative<double>(cell)) type = "REAL";
         if (!std::holds_alternative<std::monostate>(cell) && type.empty()) type = "INTEGER";
@@ -94,7 +94,7 @@ void remove_run(SqliteFile& file, const RunRecord& run) {
     }
 }
 
-bool has_result(const ResultTable& table, const std::vector<Cell>& row) {
+bool has_result(const ResultTable& table, const std::vector<ResultCell>& row) {
     for (std::size_t i = 0; i < row.size(); ++i) {
         if (table.columns[i].kind == ColumnKind::metric && !std::holds_alternative<std::monostate>(row[i])) return true;
     }
@@ -103,7 +103,7 @@ bool has_result(const ResultTable& table, const std::vector<Cell>& row) {
 
 std::int64_t add_run(SqliteFile& file, const RunRecord& run, const ResultTable& table) {
     const auto results =
-        std::ranges::count_if(table.rows, [&](const std::vector<Cell>& row) { return has_result(table, row); });
+        std::ranges::count_if(table.rows, [&](const std::vector<ResultCell>& row) { return has_result(table, row); });
     Statement insert(file, "INSERT INTO runs (command, job, inputs, weft, points, results) VALUES (?, ?, ?, ?, ?, ?)");
     insert.bind(1, run.command);
     insert.bind(2, run.job);
@@ -140,7 +140,7 @@ void add_rows(const SqliteFile& file, std::int64_t run, const ResultTable& table
     }
     Statement insert(file, fmt::format("INSERT INTO results ({}) VALUES ({})", names, values));
     std::int64_t point = 0;
-    for (const std::vector<Cell>& row : table.rows) {
+    for (const std::vector<ResultCell>& row : table.rows) {
         insert.bind(1, run);
         insert.bind(2, point++);
         for (std::size_t i = 0; i < row.size(); ++i) insert.bind(static_cast<int>(i) + 3, row[i]);

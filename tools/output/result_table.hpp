@@ -19,11 +19,11 @@ struct Column {
 };
 
 // Nothing (a metric of a point without a result), or a value in its own type.
-using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+using ResultCell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 struct ResultTable {
     std::vector<Column> columns;
-    std::vector<std::vector<Cell>> rows;  // as many cells as columns
+    std::vector<std::vector<ResultCell>> rows;  // as many cells as columns
 };
 
 }  // namespace weft

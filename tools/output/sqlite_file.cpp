@@ -48,7 +48,7 @@ SqliteFile::Statement::Statement(const SqliteFile& file, std::string_view sql) :
     if (code != SQLITE_OK) file_.refuse();
 }
 
-void SqliteFile::Statement::bind(int position, const Cell& value) {
+void SqliteFile::Statement::bind(int position, const ResultCell& value) {
     const int code = std::visit(
         [&](const auto& held) {
             using Held = std::decay_t<decltype(held)>;
@@ -79,7 +79,7 @@ void SqliteFile::Statement::reset() {
     sqlite3_clear_bindings(statement_.get());
 }
 
-Cell SqliteFile::Statement::value(int column) const {
+ResultCell SqliteFile::Statement::value(int column) const {
     sqlite3_stmt* const statement = statement_.get();
     switch (sqlite3_column_type(statement, column)) {
         case SQLITE_INTEGER:

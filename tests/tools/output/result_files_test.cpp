@@ -29,10 +29,10 @@ ResultTable example() {
     return table;
 }
 
-std::vector<Cell> column(const std::filesystem::path& path, std::string_view query) {
+std::vector<ResultCell> column(const std::filesystem::path& path, std::string_view query) {
     const SqliteFile file(path);
     SqliteFile::Statement statement(file, query);
-    std::vector<Cell> cells;
+    std::vector<ResultCell> cells;
     while (statement.step()) cells.push_back(statement.value(0));
     return cells;
 }
@@ -61,15 +61,15 @@ TEST(result_json_lines, leaves_out_keys_without_a_value) {
 
 TEST(result_cell, of_json_gives_back_what_was_written) {
     EXPECT_TRUE(rc::check([](std::int64_t whole, double number, std::string text, bool flag) {
-        for (const Cell& cell : {Cell(whole), Cell(number), Cell(flag), Cell()}) {
+        for (const ResultCell& cell : {ResultCell(whole), ResultCell(number), ResultCell(flag), ResultCell()}) {
             RC_ASSERT(cell_of_json(cell_json(cell)) == cell);
         }
         for (char& c : text) c = static_cast<char>(c & 0x7f);
-        RC_ASSERT(cell_of_json(cell_json(Cell(text))) == Cell(text));
+        RC_ASSERT(cell_of_json(cell_json(ResultCell(text))) == ResultCell(text));
     }));
-    EXPECT_EQ(cell_of_json("fp16"), Cell("fp16"));
-    EXPECT_EQ(cell_of_json("[1, 2]"), Cell("[1, 2]"));
-    EXPECT_EQ(cell_of_json("1e3"), Cell(1000.0));
+    EXPECT_EQ(cell_of_json("fp16"), ResultCell("fp16"));
+    EXPECT_EQ(cell_of_json("[1, 2]"), ResultCell("[1, 2]"));
+    EXPECT_EQ(cell_of_json("1e3"), ResultCell(1000.0));
 }
 
 TEST(result_sqlite, has_typed_columns_and_says_where_they_come_from) {
@@ -77,15 +77,16 @@ TEST(result_sqlite, has_typed_columns_and_says_where_they_come_from) {
     const std::filesystem::path path = folder.path() / "rows.sqlite";
     write_results(path, {"sweep", "job", "abc"}, example());
     EXPECT_THAT(column(path, "SELECT \"layout.tensor\" FROM results ORDER BY point"),
-                ElementsAre(Cell(std::int64_t{1}), Cell(std::int64_t{2})));
-    EXPECT_THAT(column(path, "SELECT step_time_s FROM results ORDER BY point"), ElementsAre(Cell(0.25), Cell()));
-    EXPECT_THAT(
-        column(path, "SELECT type FROM pragma_table_info('results')"),
-        ElementsAre(Cell("INTEGER"), Cell("INTEGER"), Cell("INTEGER"), Cell("REAL"), Cell("INTEGER"), Cell("TEXT")));
+                ElementsAre(ResultCell(std::int64_t{1}), ResultCell(std::int64_t{2})));
+    EXPECT_THAT(column(path, "SELECT step_time_s FROM results ORDER BY point"),
+                ElementsAre(ResultCell(0.25), ResultCell()));
+    EXPECT_THAT(column(path, "SELECT type FROM pragma_table_info('results')"),
+                ElementsAre(ResultCell("INTEGER"), ResultCell("INTEGER"), ResultCell("INTEGER"), ResultCell("REAL"),
+                            ResultCell("INTEGER"), ResultCell("TEXT")));
     EXPECT_THAT(
         column(path, "SELECT command || ' ' || job || ' ' || inputs || ' ' || points || ' ' || results FROM runs"),
-        ElementsAre(Cell("sweep job abc 2 1")));
-    EXPECT_THAT(column(path, "SELECT unit FROM columns WHERE name = 'step_time_s'"), ElementsAre(Cell("s")));
+        ElementsAre(ResultCell("sweep job abc 2 1")));
+    EXPECT_THAT(column(path, "SELECT unit FROM columns WHERE name = 'step_time_s'"), ElementsAre(ResultCell("s")));
 }
 
 TEST(result_sqlite, keeps_runs_side_by_side_and_replaces_an_equal_one) {
@@ -96,12 +97,13 @@ TEST(result_sqlite, keeps_runs_side_by_side_and_replaces_an_equal_one) {
     other.columns[0].name = "batch.micro";
     append_sqlite(path, {"sweep", "job", "def"}, other);
     append_sqlite(path, {"sweep", "job", "abc"}, example());
-    EXPECT_THAT(column(path, "SELECT inputs FROM runs ORDER BY inputs"), ElementsAre(Cell("abc"), Cell("def")));
-    EXPECT_THAT(column(path, "SELECT count(*) FROM results"), ElementsAre(Cell(std::int64_t{4})));
+    EXPECT_THAT(column(path, "SELECT inputs FROM runs ORDER BY inputs"),
+                ElementsAre(ResultCell("abc"), ResultCell("def")));
+    EXPECT_THAT(column(path, "SELECT count(*) FROM results"), ElementsAre(ResultCell(std::int64_t{4})));
     EXPECT_THAT(column(path, "SELECT \"batch.micro\" FROM results JOIN runs USING (run) WHERE inputs = 'abc'"),
-                ElementsAre(Cell(), Cell()));
+                ElementsAre(ResultCell(), ResultCell()));
     EXPECT_THAT(column(path, "SELECT \"batch.micro\" FROM results JOIN runs USING (run) WHERE inputs = 'def'"),
-                ElementsAre(Cell(std::int64_t{1}), Cell(std::int64_t{2})));
+                ElementsAre(ResultCell(std::int64_t{1}), ResultCell(std::int64_t{2})));
 }
 
 TEST(result_sqlite, leaves_files_of_others_alone) {
@@ -112,7 +114,7 @@ TEST(result_sqlite, leaves_files_of_others_alone) {
     EXPECT_THAT(refusal(text, example()), HasSubstr("not a database"));
     EXPECT_EQ(test::read_file(text), std::string(1000, 'x'));
     EXPECT_THAT(refusal(foreign, example()), HasSubstr("another program"));
-    EXPECT_THAT(column(foreign, "SELECT name FROM sqlite_master"), ElementsAre(Cell("runs")));
+    EXPECT_THAT(column(foreign, "SELECT name FROM sqlite_master"), ElementsAre(ResultCell("runs")));
     EXPECT_THAT(refusal(folder.path() / "none" / "x.sqlite", example()), HasSubstr("cannot write"));
 }
 
