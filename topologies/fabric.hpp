@@ -20,6 +20,7 @@ struct Fabric {
     // By link class: the share of its bandwidth that other traffic takes, at least 0 and below 1.
     std::vector<std::pair<std::string, double>> background{};
     std::vector<LinkFault> link_faults{};
+    bool operator==(const Fabric&) const = default;
 };
 
 std::optional<Routing> find_routing(std::string_view name);  // "minimal", "valiant", "adaptive"

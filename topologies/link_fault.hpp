@@ -27,6 +27,7 @@ struct RouteCables {
 struct LinkFault {
     std::variant<NicCable, RouteCables> where{};
     double share = 1.0;  // of its bandwidth that a cable has left, in both directions; 0: it is dead
+    bool operator==(const LinkFault&) const = default;
 };
 
 // Both directions of every cable meant, ascending. Throws RangeError: no such node, NIC or rank, or no such link on the

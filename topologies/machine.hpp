@@ -51,6 +51,8 @@ class Machine {
     static Machine read(Document document);
 
     const MachineInfo& info() const { return info_; }
+    // Whether both come from one reading of one file, so that they build the same topologies.
+    bool is_copy_of(const Machine& other) const { return blocks_ == other.blocks_; }
     // The topology that a job of `nodes` nodes finds. Throws RangeError: 0 nodes or more than the machine has, a
     // placement of another length, with a node twice or none of the machine, a background class that is unknown, or a
     // share of it that is not from 0 to below 1, and for link faults as add_link_faults() does.

@@ -19,6 +19,8 @@
 
 namespace weft {
 
+class StudySources;
+
 struct Batch {
     std::uint32_t sequence = 2048;  // tokens
     std::uint32_t micro = 1;        // sequences per micro-batch and data rank
@@ -90,6 +92,8 @@ enum class Purpose : std::uint8_t {
 Study load_study(const std::filesystem::path& path, std::span<const std::string> overrides = {},
                  Purpose purpose = Purpose::simulation);
 Study read_study(Document document, Purpose purpose = Purpose::simulation);
+// What the job names comes from `sources`: of many jobs, a machine file is then read once.
+Study read_study(Document document, Purpose purpose, const StudySources& sources);
 
 // What is wrong with a job whose keys were all readable, by key path.
 struct JobError {

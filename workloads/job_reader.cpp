@@ -11,6 +11,7 @@
 #include "workloads/job.hpp"
 #include "workloads/layout_reader.hpp"
 #include "workloads/settings_reader.hpp"
+#include "workloads/study_sources.hpp"
 
 namespace weft {
 namespace {
@@ -40,13 +41,13 @@ auto load_named(Field& field, std::string_view key, std::string_view job, Load l
     }
 }
 
-std::optional<Transformer> read_model(Field& root, std::string_view job) {
+std::optional<Transformer> read_model(Field& root, std::string_view job, const StudySources& sources) {
     if (root.is_object("model")) {
         Field inline_model = root.object("model");
         Transformer model = read_transformer(inline_model, "inline");
         return model;
     }
-    return load_named(root, "model", job, [](std::string_view name) { return load_transformer(name); });
+    return load_named(root, "model", job, [&](std::string_view name) { return sources.model(name); });
 }
 
 Batch read_batch(Field& root) {
@@ -184,16 +185,20 @@ std::string read_library(Field& root, const MachineInfo& machine) {
 }  // namespace
 
 Study read_study(Document document, Purpose purpose) {
+    return read_study(std::move(document), purpose, StudySources{});
+}
+
+Study read_study(Document document, Purpose purpose, const StudySources& sources) {
     Field root = document.root();
     Job job;
     job.name = stem(document.name());
     const std::optional<Machine> machine =
-        load_named(root, "machine", document.name(), [](std::string_view name) { return Machine::load(name); });
+        load_named(root, "machine", document.name(), [&](std::string_view name) { return sources.machine(name); });
     std::optional<std::uint32_t> nodes;
     if (root.has("nodes")) nodes = root.count("nodes");
     // What was read without a mistake is checked further, so that one run finds as much as it can.
     const bool nodes_readable = !document.has_errors();
-    const std::optional<Transformer> model = read_model(root, document.name());
+    const std::optional<Transformer> model = read_model(root, document.name(), sources);
     const ReadLayout layout = read_layout(root);
     job.layout = layout.layout;
     job.batch = read_batch(root);
@@ -231,7 +236,7 @@ Study read_study(Document document, Purpose purpose) {
     }
     std::optional<Device> device;
     if (machine) {
-        device = load_device(machine->info().device);
+        device = sources.device(machine->info().device);
         if (job.precision == Precision::fp8 && device->peak_eighth.value == 0.0) {
             root.error("precision", fmt::format("{} ({}) has no fp8", machine->info().device, machine->info().name));
         }

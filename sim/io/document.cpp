@@ -122,6 +122,12 @@ void Document::assign(std::string_view assignment) {
     values[row] = std::move(assigned.front());
 }
 
+Document Document::copy() const {
+    Document document;
+    document.state_ = std::make_shared<State>(*state_);
+    return document;
+}
+
 Field Document::root() { return {state_, 0}; }
 
 void Document::check() const {

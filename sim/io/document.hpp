@@ -37,6 +37,9 @@ class Document {
     // Throws ConfigError if the assignment has no '=' or its path runs through a value that is no object or list.
     void assign(std::string_view assignment);
 
+    // One of its own: what is assigned to it or read from it leaves this one as it is.
+    Document copy() const;
+
     Field root();
     void check() const;  // throws ConfigError if anything was recorded
     bool has_errors() const;
@@ -60,6 +63,7 @@ class Field {
 
     // Required members. Errors (missing, wrong type, out of range) are recorded and a harmless value returned.
     Field object(std::string_view key);             // an empty object if missing
+    Field member(std::string_view key);             // of any kind, or null; an empty object if missing
     std::vector<Field> list(std::string_view key);  // of objects or values
     std::string text(std::string_view key);
     std::string choice(std::string_view key, std::span<const std::string> allowed);
@@ -91,6 +95,7 @@ class Field {
     bool as_flag();
     std::string as_text();
     std::vector<Field> elements();  // this field itself, as a list
+    std::string as_json() const;    // this field itself, whatever it is, as compact JSON
 
     std::vector<std::string> keys() const;  // of an object, in document order
     std::string path() const;               // "node.links[2]"

@@ -96,6 +96,12 @@ Field Field::object(std::string_view key) {
     return {state_, state_->values.size() - 1};
 }
 
+Field Field::member(std::string_view key) {
+    find(key);
+    const Member* member = value().find(key);
+    return member == nullptr ? object(key) : Field(state_, member->value);
+}
+
 std::vector<Field> Field::list(std::string_view key) {
     if (find(key) != nullptr) return Field(state_, value().find(key)->value).elements();
     report_missing(key, expectation(ValueKind::list).what);
@@ -163,6 +169,8 @@ std::vector<std::string> Field::keys() const {
     for (const Member& member : value().members) names.push_back(member.key);
     return names;
 }
+
+std::string Field::as_json() const { return to_json(state_->values, row_); }
 
 std::string Field::path() const { return value().path; }
 

@@ -102,45 +102,63 @@ std::vector<LinkReport> link_reports(const Simulation& run) {
     return rows;
 }
 
-std::vector<Metric> metrics(const Simulation& run, const Breakdown& mean, Seconds bubble, Seconds optimizer) {
+// What the metrics of a step are made from.
+struct StepFigures {
+    Seconds step, compute, interference, optimizer, exposed, bubble, imbalance;
+    double tokens_per_second = 0, model_rate = 0, hardware_rate = 0, mfu = 0;  // rates of a rank, in FLOP/s
+    Bytes peak, allocated, capacity;
+    double fits = 0;
+};
+
+StepFigures figures(const Simulation& run, const Breakdown& mean, Seconds bubble, Seconds optimizer) {
     const Job& job = run.plan.job;
     const Seconds step = since_start(run.timeline.end);
     const double ranks = job.layout.ranks();
     const double tokens = double(job.batch.global) * job.batch.sequence;
     const FlopsPerSecond model = run.plan.model_flops / step, hardware = run.plan.hardware_flops / step;
     const MemoryUse& memory = run.plan.stages[run.plan.fullest_stage()].memory;
+    return {.step = step,
+            .compute = mean.busy,
+            .interference = mean.interference,
+            .optimizer = optimizer,
+            .exposed = mean.exposed(),
+            .bubble = bubble,
+            .imbalance = mean.idle - bubble,
+            .tokens_per_second = tokens / step.value,
+            .model_rate = model.value / ranks,
+            .hardware_rate = hardware.value / ranks,
+            .mfu = model.value / ranks / run.plan.device.peak(job.precision).value,
+            .peak = memory.total(),
+            .allocated = memory.allocated(),
+            .capacity = run.plan.device.memory,
+            .fits = run.plan.fits() ? 1.0 : 0.0};
+}
+
+Metric bytes_metric(std::string_view key, Bytes value, std::string_view meaning) {
+    return {.key = key, .value = value.value, .unit = "B", .meaning = meaning, .kind = MetricKind::count};
+}
+
+std::vector<Metric> metrics(const StepFigures& of) {
     return {
-        {"step.time_s", step.value, "s", "one training step, from first load to last parameter"},
-        {"step.compute_s", mean.busy.value, "s", "a rank computes, optimizer included; mean over ranks"},
-        {"step.interference_s", mean.interference.value, "s", "of it, lost to communication at the same time; mean"},
-        {"step.optimizer_s", optimizer.value, "s", "of it, the optimizer; mean over ranks"},
-        {"step.exposed_communication_s", mean.exposed().value, "s", "a rank communicates and computes nothing; mean"},
-        {"step.bubble_s", bubble.value, "s", "the busiest stage waits: what the schedule's fill and drain cost"},
-        {"step.imbalance_s", (mean.idle - bubble).value, "s", "the other stages wait longer than that for it; mean"},
-        {"throughput.tokens_per_s", tokens / step.value, "tokens/s", "of the whole job"},
-        {"throughput.model_tflops_per_gpu", model.value / ranks / 1e12, "TFLOP/s",
+        {"step.time_s", of.step.value, "s", "one training step, from first load to last parameter"},
+        {"step.compute_s", of.compute.value, "s", "a rank computes, optimizer included; mean over ranks"},
+        {"step.interference_s", of.interference.value, "s", "of it, lost to communication at the same time; mean"},
+        {"step.optimizer_s", of.optimizer.value, "s", "of it, the optimizer; mean over ranks"},
+        {"step.exposed_communication_s", of.exposed.value, "s", "a rank communicates and computes nothing; mean"},
+        {"step.bubble_s", of.bubble.value, "s", "the busiest stage waits: what the schedule's fill and drain cost"},
+        {"step.imbalance_s", of.imbalance.value, "s", "the other stages wait longer than that for it; mean"},
+        {"throughput.tokens_per_s", of.tokens_per_second, "tokens/s", "of the whole job"},
+        {"throughput.model_tflops_per_gpu", of.model_rate / 1e12, "TFLOP/s",
          "matrix products of forward and backward, no recomputation, attention in full"},
-        {"throughput.hardware_tflops_per_gpu", hardware.value / ranks / 1e12, "TFLOP/s",
+        {"throughput.hardware_tflops_per_gpu", of.hardware_rate / 1e12, "TFLOP/s",
          "matrix products executed, recomputation and padding included"},
-        {"throughput.mfu", model.value / ranks / run.plan.device.peak(job.precision).value, "",
-         "model FLOP/s over the device's peak"},
-        {.key = "memory.peak_bytes",
-         .value = memory.total().value,
-         .unit = "B",
-         .meaning = "of the fullest stage",
-         .kind = MetricKind::count},
-        {.key = "memory.allocated_bytes",
-         .value = memory.allocated().value,
-         .unit = "B",
-         .meaning = "of it, in tensors: what torch.cuda.max_memory_allocated() shows",
-         .kind = MetricKind::count},
-        {.key = "memory.capacity_bytes",
-         .value = run.plan.device.memory.value,
-         .unit = "B",
-         .meaning = "of the device",
-         .kind = MetricKind::count},
+        {"throughput.mfu", of.mfu, "", "model FLOP/s over the device's peak"},
+        bytes_metric("memory.peak_bytes", of.peak, "of the fullest stage"),
+        bytes_metric("memory.allocated_bytes", of.allocated,
+                     "of it, in tensors: what torch.cuda.max_memory_allocated() shows"),
+        bytes_metric("memory.capacity_bytes", of.capacity, "of the device"),
         {.key = "memory.fits",
-         .value = run.plan.fits() ? 1.0 : 0.0,
+         .value = of.fits,
          .unit = "",
          .meaning = "peak within capacity",
          .kind = MetricKind::flag},
@@ -148,6 +166,8 @@ std::vector<Metric> metrics(const Simulation& run, const Breakdown& mean, Second
 }
 
 }  // namespace
+
+std::vector<Metric> step_metrics() { return metrics(StepFigures{}); }
 
 double Report::metric(std::string_view key) const {
     const auto it = std::ranges::find(metrics, key, &Metric::key);
@@ -178,7 +198,7 @@ Report make_report(const Simulation& run) {
         optimizer += optimizer_time(run, id) * (double(program.classes[id].weight) / job.layout.ranks());
     }
     report.stages = stage_reports(run, breakdowns);
-    report.metrics = metrics(run, average, bubble, optimizer);
+    report.metrics = metrics(figures(run, average, bubble, optimizer));
     report.communication = communication_reports(average);
     report.links = link_reports(run);
     report.ranks = job.layout.ranks();

@@ -85,4 +85,7 @@ struct Report {
 
 Report make_report(const Simulation& simulation);
 
+// Which metrics every report begins with, in their order; all values are 0.
+std::vector<Metric> step_metrics();
+
 }  // namespace weft

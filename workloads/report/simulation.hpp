@@ -25,6 +25,10 @@ struct Simulation {
 // Does not ask whether the plan fits in memory; Plan::fits() tells.
 Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions& options = {});
 
+// The same on the topology of the plan's nodes and fabric, which comes back in the result: many simulations on the
+// same part of a machine need it built once.
+Simulation simulate_step(Plan plan, const SimulationOptions& options, Topology topology);
+
 // What the framework sends before the first step, in place of a step.
 Simulation simulate_start_up(const Study& study, Plan plan, const SimulationOptions& options = {});
 

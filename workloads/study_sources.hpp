@@ -1,0 +1,35 @@
+// What jobs name: machines, models and devices, each read once however many jobs name it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "models/device/device.hpp"
+#include "models/transformer/transformer.hpp"
+#include "topologies/machine.hpp"
+
+namespace weft {
+
+// Any thread may ask. What is given lives as long as the sources and never changes; files are taken to stay as they
+// are.
+class StudySources {
+  public:
+    // By the name of a shipped one, or a path. Throw ConfigError as Machine::load() and the others do.
+    const Machine& machine(std::string_view name) const;
+    const Transformer& model(std::string_view name) const;
+    const Device& device(std::string_view name) const;
+
+  private:
+    template <class Value>
+    using Known = std::map<std::string, std::unique_ptr<const Value>, std::less<>>;
+
+    mutable std::mutex mutex_;  // guards all three
+    mutable Known<Machine> machines_;
+    mutable Known<Transformer> models_;
+    mutable Known<Device> devices_;
+};
+
+}  // namespace weft
