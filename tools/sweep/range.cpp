@@ -1,0 +1,134 @@
+#include "tools/sweep/range.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+
+namespace weft {
+namespace {
+
+constexpr int most_places = 9;           // behind the decimal point
+constexpr double most_magnitude = 1e15;  // below 2^53: whole doubles are exact
+
+// A number as it is written: in units of 10^-places.
+struct Decimal {
+    double value = 0;
+    int places = 0;
+};
+
+struct Range {
+    Decimal first, last, step;
+    char operation = '+';
+};
+
+[[noreturn]] void refuse(std::string_view text, std::string_view reason) {
+    throw std::invalid_argument(fmt::format("range \"{}\": {}", text, reason));
+}
+
+// Reads a number at the start of `text` and removes it; nothing if there is none.
+std::optional<Decimal> take_number(std::string_view& text) {
+    // "1..8" is 1 and 8, not "1." and ".8".
+    std::size_t end = text.starts_with('-') ? 1 : 0;
+    const auto digits = [&] {
+        const std::size_t begin = end;
+        while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+        return end - begin;
+    };
+    if (digits() == 0) return std::nullopt;
+    Decimal number;
+    if (end < text.size() && text[end] == '.' && !text.substr(end).starts_with("..")) {
+        ++end;
+        number.places = static_cast<int>(std::min<std::size_t>(digits(), 100));
+        if (number.places == 0) return std::nullopt;
+    }
+    if (end < text.size() && (text[end] == 'e' || text[end] == 'E')) {
+        const std::size_t before = end++;
+        if (end < text.size() && (text[end] == '+' || text[end] == '-')) ++end;
+        int exponent = 0;
+        const char* const begin = text.data() + before + (text[before + 1] == '+' ? 2 : 1);
+        if (digits() == 0 || std::from_chars(begin, text.data() + end, exponent).ec != std::errc()) {
+            end = before;
+        } else {
+            number.places = std::max(number.places - std::clamp(exponent, -100, 100), 0);
+        }
+    }
+    if (std::from_chars(text.data(), text.data() + end, number.value).ec != std::errc()) return std::nullopt;
+    text.remove_prefix(end);
+    return number;
+}
+
+Range read_range(std::string_view text, Decimal first, std::string_view rest) {
+    Range range{.first = first, .last = {}, .step = {1, 0}};
+    const std::optional<Decimal> last = take_number(rest);
+    if (!last) refuse(text, "expected a number after \"..\"");
+    range.last = *last;
+    if (!rest.empty()) {
+        range.operation = rest.front();
+        if (std::string_view("+-*/").find(range.operation) == std::string_view::npos) {
+            refuse(text, "expected +STEP, -STEP, *FACTOR or /DIVISOR after its end");
+        }
+        rest.remove_prefix(1);
+        const std::optional<Decimal> step = take_number(rest);
+        if (!step) refuse(text, fmt::format("expected a number after \"{}\"", range.operation));
+        range.step = *step;
+    }
+    if (!rest.empty()) refuse(text, fmt::format("\"{}\" is one thing too many", rest));
+    return range;
+}
+
+bool grows(const Range& range) { return range.operation == '+' || range.operation == '*'; }
+
+void check(std::string_view text, const Range& range) {
+    const bool sums = range.operation == '+' || range.operation == '-';
+    for (const Decimal& number : {range.first, range.last, range.step}) {
+        if (number.places > most_places) refuse(text, "numbers have at most nine decimals");
+        if (std::abs(number.value) > most_magnitude) refuse(text, "numbers go up to 1e15");
+    }
+    if (sums && range.step.value <= 0) refuse(text, "the step must be above 0");
+    if (!sums && range.step.value <= 1) refuse(text, "the factor must be above 1");
+    if (!sums && (range.first.value <= 0 || range.last.value <= 0)) {
+        refuse(text, "a range with a factor has numbers above 0");
+    }
+    if (grows(range) ? range.first.value > range.last.value : range.first.value < range.last.value) {
+        refuse(text, grows(range) ? "it begins above its end; write FIRST..LAST-STEP to count down"
+                                  : "it begins below its end; write FIRST..LAST+STEP to count up");
+    }
+}
+
+// The number with index `i`, computed from the first so that errors do not add up.
+double number_at(const Range& range, std::size_t i) {
+    const auto steps = static_cast<double>(i);
+    if (range.operation == '*') return range.first.value * std::pow(range.step.value, steps);
+    if (range.operation == '/') return range.first.value / std::pow(range.step.value, steps);
+    const double scale = std::pow(10.0, std::max(range.first.places, range.step.places));
+    const double first = std::round(range.first.value * scale), step = std::round(range.step.value * scale);
+    return (range.operation == '+' ? first + steps * step : first - steps * step) / scale;
+}
+
+std::string text_of(double value) {
+    if (value == std::trunc(value)) return fmt::to_string(static_cast<std::int64_t>(value));
+    return fmt::to_string(value);
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> parse_range(std::string_view text, std::size_t most) {
+    std::string_view rest = text;
+    const std::optional<Decimal> first = take_number(rest);
+    if (!first || !rest.starts_with("..")) return std::nullopt;
+    const Range range = read_range(text, *first, rest.substr(2));
+    check(text, range);
+    std::vector<std::string> numbers;
+    for (double number = range.first.value; grows(range) ? number <= range.last.value : number >= range.last.value;
+         number = number_at(range, numbers.size())) {
+        if (numbers.size() == most) refuse(text, fmt::format("it has more than {} numbers", most));
+        numbers.push_back(text_of(number));
+    }
+    return numbers;
+}
+
+}  // namespace weft
