@@ -8,7 +8,15 @@
 
 namespace weft {
 
-enum class Exit : int { ok = 0, mismatch = 1, usage = 2, bad_input = 3, does_not_fit = 4, internal = 70 };
+enum class Exit : int {
+    ok = 0,
+    mismatch = 1,
+    usage = 2,
+    bad_input = 3,
+    does_not_fit = 4,
+    internal = 70,
+    interrupted = 130
+};
 
 namespace po = boost::program_options;
 

@@ -109,7 +109,8 @@ std::string program_help() {
     return text +
            "\n  weft COMMAND --help   arguments and examples of a command\n"
            "  weft --version        print the version\n\n"
-           "exit codes: 0 ok, 1 mismatch, 2 usage, 3 bad input, 4 does not fit in memory, 70 internal error\n";
+           "exit codes: 0 ok, 1 mismatch, 2 usage, 3 bad input, 4 does not fit in memory, 70 internal error, 130 "
+           "interrupted\n";
 }
 
 std::string command_help(const Command& command) {

@@ -1,4 +1,4 @@
-// `weft sweep JOB --vary KEY=V1,V2,...`: a grid of simulations, one row each.
+// `weft sweep JOB --vary KEY=VALUES`: a grid of simulations, one row each.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -8,72 +8,118 @@
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/folding_option.hpp"
+#include "tools/interruption.hpp"
 #include "tools/job_options.hpp"
+#include "tools/output/result_csv.hpp"
+#include "tools/output/result_file.hpp"
+#include "tools/output/result_json_lines.hpp"
 #include "tools/progress.hpp"
-#include "tools/sweep/sweep.hpp"
+#include "tools/sweep/mpi_crew.hpp"
+#include "tools/sweep/options.hpp"
 
 namespace weft::commands {
 namespace {
 
 void options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
+    add_sweep_options(options);
+    options.add_options()("jobs", po::value<unsigned>()->value_name("N"),
+                          "simulations at a time (default: the processor's threads; under MPI one per rank)")(
+        "patience", po::value<double>()->value_name("SECONDS")->default_value(30, "30"),
+        "under MPI: a rank that is silent for so long is given up, and its points are done by others")(
+        "json", po::bool_switch(), "JSON Lines on stdout");
     add_network_option(options);
     add_folding_options(options, Folding::stages);
-    options.add_options()("vary",
-                          po::value<std::vector<std::string>>()->required()->composing()->value_name("KEY=V1,V2"),
-                          "values of one key; repeatable, the last varies fastest")(
-        "out", po::value<std::string>()->value_name("FILE"), "write rows to FILE (.csv or .jsonl) instead of stdout")(
-        "jobs", po::value<unsigned>()->value_name("N"), "simulations at a time (default: the processor's threads)")(
-        "json", po::bool_switch(), "JSON Lines on stdout");
 }
 
-SweepGrid read_grid(const po::variables_map& arguments) {
-    std::vector<Variation> variations;
-    for (const std::string& text : arguments["vary"].as<std::vector<std::string>>()) {
-        try {
-            variations.push_back(parse_variation(text));
-        } catch (const std::invalid_argument& error) {
-            throw po::error(std::string("--vary: ") + error.what());
-        }
+std::unique_ptr<Crew> crew_of(const po::variables_map& arguments) {
+    const bool jobs_given = arguments.count("jobs") > 0;
+    const unsigned jobs = jobs_given ? arguments["jobs"].as<unsigned>() : std::thread::hardware_concurrency();
+    if (jobs_given && jobs == 0) throw po::error("--jobs: expected at least 1");
+    // Shards are processes that know nothing of each other, whoever started them.
+    if (arguments.count("shard") || !is_mpi_job()) return thread_crew(jobs);
+    const double patience = arguments["patience"].as<double>();
+    if (!(patience > 0)) throw po::error("--patience: expected a time above 0");
+    return mpi_crew({.threads = jobs_given ? jobs : 1, .patience = Seconds{patience}});
+}
+
+bool is_done_already(const SweepRun& sweep, const SweepSettings& settings) {
+    if (settings.resume == Resume::no || settings.out->extension() != ".shard") return false;
+    if (!std::filesystem::exists(*settings.out)) return false;
+    const RowFile file = read_row_file(*settings.out);
+    return is_complete(file) && file.header.inputs == sweep.inputs() && file.header.shard == settings.shard;
+}
+
+void write_shard(const std::filesystem::path& path, const SweepRun::Outcome& outcome) {
+    AtomicFile file(path);
+    file.write(header_line(outcome.header));
+    for (const auto& [number, row] : outcome.rows) file.write(row_line(number, row));
+    file.commit();
+}
+
+// Where a table goes: a file's writers, pages and stdout are told apart here and nowhere else.
+void write(const po::variables_map& arguments, const SweepSettings& settings, const SweepRun::Outcome& outcome) {
+    if (!settings.out) {
+        const ResultTable table = outcome.table();
+        fmt::print("{}", arguments["json"].as<bool>() ? result_json_lines(table) : result_csv(table));
+    } else if (settings.out->extension() == ".shard") {
+        write_shard(*settings.out, outcome);
+    } else {
+        const RunRecord run{.command = "sweep", .job = outcome.header.job, .inputs = outcome.header.inputs.digest()};
+        write_results(*settings.out, run, outcome.table());
     }
-    return SweepGrid(std::move(variations));
+    if (outcome.journal) outcome.journal->remove();
 }
 
-enum class RowFormat : std::uint8_t { csv, json_lines };
+Exit report(const SweepSettings& settings, const SweepRun::Outcome& outcome) {
+    const std::size_t failed = outcome.without_result();
+    const bool is_all = failed == outcome.rows.size() && failed > 0;
+    if (settings.out) {
+        fmt::print(stderr, "{}: {} rows, {} without result\n", settings.out->string(), outcome.rows.size(), failed);
+    }
+    if (!is_all) return Exit::ok;
+    const auto& reason = std::get<std::string>(outcome.rows.begin()->second.back());
+    fmt::print(stderr, "no point could be simulated; the first: {}\n", reason);
+    // A shard's neighbours may have results.
+    return settings.shard.of > 1 ? Exit::ok : Exit::bad_input;
+}
 
-RowFormat row_format(const po::variables_map& arguments) {
-    if (!arguments.count("out")) return arguments["json"].as<bool>() ? RowFormat::json_lines : RowFormat::csv;
-    const std::string& path = arguments["out"].as<std::string>();
-    if (path.ends_with(".csv")) return RowFormat::csv;
-    if (path.ends_with(".jsonl")) return RowFormat::json_lines;
-    throw po::error("--out: expected a name that ends in .csv or .jsonl, got \"" + path + "\"");
+Exit report_interruption(const SweepSettings& settings, const SweepRun::Outcome& outcome) {
+    const std::size_t rows = rows_of(outcome.header.points, outcome.header.shard);
+    if (settings.out) {
+        fmt::print(stderr, "interrupted: {} of {} rows are in {}; the same command with --resume goes on\n",
+                   outcome.rows.size(), rows, Journal::path_of(*settings.out).string());
+    } else {
+        fmt::print(stderr, "interrupted: {} of {} rows were done, and are lost; with --out they would be kept\n",
+                   outcome.rows.size(), rows);
+    }
+    return Exit::interrupted;
 }
 
 Exit run(const po::variables_map& arguments) {
-    const SweepGrid grid = read_grid(arguments);
-    const RowFormat format = row_format(arguments);
-    SweepOptions sweep;
-    sweep.overrides = job_overrides(arguments);
-    sweep.simulation.network = network_option(arguments);
-    sweep.simulation.folding = folding_option(arguments);
-    sweep.threads = arguments.count("jobs") ? arguments["jobs"].as<unsigned>() : std::thread::hardware_concurrency();
-    std::vector<SweepRow> rows;
-    {
+    SweepSettings settings = sweep_settings(arguments);
+    const SweepRequest request = sweep_request(arguments);
+    const Interruption interruption(
+        [] { fmt::print(stderr, "\nending with the points under way; again to stop at once\n"); });
+    const std::unique_ptr<Crew> crew = crew_of(arguments);
+    SweepRun::Outcome outcome;
+    try {
+        const SweepRun sweep(request);
+        if (is_done_already(sweep, settings)) {
+            fmt::print(stderr, "{} is complete\n", settings.out->string());
+            return Exit::ok;
+        }
         ProgressBar bar;
-        sweep.progress = [&bar](std::size_t done, std::size_t points) { bar.show(done, points); };
-        rows = run_sweep(job_path(arguments), grid, sweep);
+        settings.stopped = [&] { return interruption.requested(); };
+        settings.progress = [&bar](std::size_t done, std::size_t rows) { bar.show(done, rows); };
+        outcome = sweep.run(*crew, settings);
+    } catch (const std::invalid_argument& error) {
+        throw po::error(error.what());
     }
-    const std::string text = format == RowFormat::csv ? sweep_csv(grid, rows) : sweep_json_lines(grid, rows);
-    std::size_t failed = 0;
-    for (const SweepRow& row : rows) failed += row.reason.empty() ? 0 : 1;
-    if (arguments.count("out")) {
-        write_file_atomically(arguments["out"].as<std::string>(), text);
-        fmt::print(stderr, "{}: {} rows, {} without result\n", arguments["out"].as<std::string>(), rows.size(), failed);
-    } else {
-        fmt::print("{}", text);
-    }
-    if (failed == rows.size()) fmt::print(stderr, "no point could be simulated; the first: {}\n", rows.front().reason);
-    return failed == rows.size() ? Exit::bad_input : Exit::ok;
+    if (!crew->leads()) return Exit::ok;
+    if (!outcome.is_complete()) return report_interruption(settings, outcome);
+    write(arguments, settings, outcome);
+    return report(settings, outcome);
 }
 
 }  // namespace
@@ -82,10 +128,19 @@ extern const Command sweep;
 const Command sweep{
     .name = "sweep",
     .summary = "a grid of simulations over job keys, one row each",
-    .usage = "weft sweep JOB --vary KEY=V1,V2,... [--vary ...] [--out FILE.csv|FILE.jsonl] [--jobs N]",
+    .usage =
+        "weft sweep JOB|SWEEP --vary KEY=VALUES [--zip ...] [--where CONDITION] [--out FILE] [--resume] [--shard I/N]",
     .details =
-        "Points that cannot run keep their row, with the reason. Rows are the same for any --jobs.\n"
-        "Example: weft sweep job.json --vary batch.sequence=512,1024,2048 --out sequence.csv",
+        "Points that cannot run keep their row, with the reason. Rows are the same for any --jobs, shards or ranks.\n"
+        "VALUES: 512,1024,2048   512..65536*2   0..10+5   \"25 GB/s\",\"50 GB/s\"   {\"a\": [1, 2]}; @NAME=... names "
+        "rows.\n"
+        "CONDITION: + - * / %, < <= > >= == !=, and or not, brackets, over the varied keys.\n"
+        "Examples:\n"
+        "  weft sweep job.json --vary batch.sequence=512..65536*2 --out sequence.csv\n"
+        "  weft sweep job.json --zip \"layout.tensor=1,2,4 layout.data=16,8,4\" --vary batch.micro=1..4 --out "
+        "rows.sqlite\n"
+        "  weft sweep study.json --shard 3/16 --out part-3.shard --resume\n"
+        "  mpirun -n 64 weft sweep study.json --out rows.csv --resume",
     .options = options,
     .run = run,
     .group = CommandGroup::run,

@@ -1,112 +1,211 @@
 #include "tools/sweep/sweep.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
+#include <atomic>
 #include <stdexcept>
 
+#include "sim/io/diagnostics.hpp"
 #include "tests/tools/program.hpp"
+#include "tools/output/result_csv.hpp"
+#include "tools/sweep/columns.hpp"
+#include "tools/sweep/merge.hpp"
+#include "tools/sweep/sweep_file.hpp"
 
 namespace weft {
 namespace {
 
+using testing::ElementsAre;
+using testing::HasSubstr;
+
 constexpr const char* job = WEFT_SOURCE_DIR "/workloads/jobs/frontier-gpt-neox-1.3b-sequence.json";
 
-SweepGrid sequence_grid() {
-    return SweepGrid({parse_variation("batch.sequence=512,1024,2048"), parse_variation("batch.micro=1,2,3")});
+SweepRequest sequence_request() {
+    SweepRequest request;
+    request.job = job;
+    request.grid = SweepGrid({parse_variation("batch.sequence=512,1024,2048"), parse_variation("batch.micro=1,2,3")});
+    return request;
 }
 
-TEST(sweep_grid, is_the_product_with_the_last_key_fastest) {
-    const SweepGrid grid({parse_variation("a=1,2"), parse_variation("b=x,y,z")});
-    ASSERT_EQ(grid.size(), 6U);
-    EXPECT_EQ(grid.point(0), (std::vector<std::string>{"1", "x"}));
-    EXPECT_EQ(grid.point(1), (std::vector<std::string>{"1", "y"}));
-    EXPECT_EQ(grid.point(5), (std::vector<std::string>{"2", "z"}));
+SweepRun::Outcome swept(const SweepRequest& request, unsigned threads = 2, const SweepSettings& settings = {}) {
+    const std::unique_ptr<Crew> crew = thread_crew(threads);
+    return SweepRun(request).run(*crew, settings);
 }
 
-TEST(sweep_grid, refuses_what_is_no_variation) {
-    for (const char* text : {"", "key", "=1,2", "key=", "key=1,,2", "key=1,"}) {
-        EXPECT_THROW(parse_variation(text), std::invalid_argument) << text;
+const ResultCell& cell(const ResultTable& table, std::size_t row, std::string_view column) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        if (table.columns[i].name == column) return table.rows[row][i];
     }
+    throw std::out_of_range("no such column");
+}
+double number(const ResultTable& table, std::size_t row, std::string_view column) {
+    return std::get<double>(cell(table, row, column));
+}
+
+template <class Do>
+std::string refusal(Do act) {
+    try {
+        act();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
 }
 
 TEST(sweep, rows_are_the_same_for_any_number_of_threads) {
-    const SweepGrid grid = sequence_grid();
-    const std::string one =
-        sweep_csv(grid, run_sweep(job, grid, {.overrides = {}, .simulation = {}, .threads = 1, .progress = {}}));
-    for (const unsigned threads : {2U, 3U, 16U}) {
-        EXPECT_EQ(one,
-                  sweep_csv(grid, run_sweep(job, grid,
-                                            {.overrides = {}, .simulation = {}, .threads = threads, .progress = {}})));
-    }
+    const std::string one = result_csv(swept(sequence_request(), 1).table());
+    for (const unsigned threads : {2U, 3U, 16U}) EXPECT_EQ(one, result_csv(swept(sequence_request(), threads).table()));
 }
 
 TEST(sweep, a_point_that_cannot_run_keeps_its_row_and_says_why) {
-    const SweepGrid grid = sequence_grid();
-    const auto rows = run_sweep(job, grid, {.overrides = {}, .simulation = {}, .threads = 2, .progress = {}});
-    ASSERT_EQ(rows.size(), 9U);
-    for (const SweepRow& row : rows) {
-        const bool divides = row.point[1] == "1";  // 16 sequences over 16 ranks
-        EXPECT_EQ(row.metrics.empty(), !divides);
-        EXPECT_EQ(row.reason.empty(), divides) << row.reason;
+    const ResultTable table = swept(sequence_request()).table();
+    ASSERT_EQ(table.rows.size(), 9U);
+    for (std::size_t row = 0; row < 9; ++row) {
+        const bool divides = cell(table, row, "batch.micro") == ResultCell(std::int64_t{1});  // 16 sequences, 16 ranks
+        EXPECT_EQ(has_result(table.rows[row]), divides);
+        EXPECT_EQ(cell(table, row, "step_time_s") == ResultCell(), !divides);
     }
-    EXPECT_NE(rows[1].reason.find("does not divide 16"), std::string::npos) << rows[1].reason;
+    EXPECT_THAT(std::get<std::string>(cell(table, 1, "reason")), HasSubstr("does not divide 16"));
 }
 
 TEST(sweep, counts_every_point_in_its_progress) {
-    std::size_t last = 0, calls = 0;
-    const SweepGrid grid = sequence_grid();
-    run_sweep(job, grid,
-              {.overrides = {}, .simulation = {}, .threads = 4, .progress = [&](std::size_t done, std::size_t points) {
-                   EXPECT_EQ(done, last + 1);
-                   EXPECT_EQ(points, 9U);
-                   last = done;
-                   ++calls;
-               }});
-    EXPECT_EQ(calls, 9U);
+    std::size_t last = 0;
+    SweepSettings settings;
+    settings.progress = [&](std::size_t done, std::size_t rows) {
+        EXPECT_EQ(done, last + 1);
+        EXPECT_EQ(rows, 9U);
+        last = done;
+    };
+    swept(sequence_request(), 4, settings);
+    EXPECT_EQ(last, 9U);
 }
 
-TEST(sweep, longer_sequences_take_longer_and_need_more_memory) {
-    const SweepGrid grid({parse_variation("batch.sequence=512,1024,2048,4096,8192")});
-    const auto rows = run_sweep(job, grid, {.overrides = {}, .simulation = {}, .threads = 2, .progress = {}});
-    const auto metric = [](const SweepRow& row, std::string_view key) {
-        for (const Metric& m : row.metrics) {
-            if (m.key == key) return m.value;
+TEST(sweep, leaves_out_points_that_do_not_hold_for_its_conditions) {
+    SweepRequest request = sequence_request();
+    request.conditions = {"batch.sequence * batch.micro <= 1024", "batch.micro != 3"};
+    const ResultTable table = swept(request).table();
+    ASSERT_EQ(table.rows.size(), 3U);  // 512 x 1, 512 x 2, 1024 x 1
+    EXPECT_EQ(cell(table, 2, "batch.sequence"), ResultCell(std::int64_t{1024}));
+    request.conditions = {"batch.micro > 3"};
+    EXPECT_THAT(refusal([&] { swept(request); }), HasSubstr("none of the 9 points holds for \"batch.micro > 3\""));
+}
+
+TEST(sweep, volumes_of_its_dimensions_add_up) {
+    SweepRequest request = sequence_request();
+    request.overrides = {"batch.micro=1"};
+    request.grid =
+        SweepGrid({parse_zip("layout.tensor=2,1,1 layout.pipeline=1,2,1 layout.data=8,8,16 batch.global=8,8,16")});
+    const ResultTable table = swept(request).table();
+    for (std::size_t row = 0; row < 3; ++row) {
+        double sum = 0;
+        for (const char* name : {"tensor", "context", "expert", "data", "pipeline", "other"}) {
+            sum += number(table, row, std::string("communication_") + name + "_bytes");
         }
-        throw std::out_of_range("no such metric");
-    };
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-        EXPECT_GT(metric(rows[i], "step.time_s"), metric(rows[i - 1], "step.time_s"));
-        EXPECT_GT(metric(rows[i], "memory.peak_bytes"), metric(rows[i - 1], "memory.peak_bytes"));
+        EXPECT_NEAR(sum, number(table, row, "communication_bytes"), 1e-6 * sum);
+        EXPECT_EQ(number(table, row, "communication_tensor_bytes") > 0, row == 0);
+        EXPECT_EQ(number(table, row, "communication_pipeline_bytes") > 0, row == 1);
+        EXPECT_GT(number(table, row, "communication_data_bytes"), 0);
+        EXPECT_EQ(number(table, row, "throughput_tokens_per_s_per_gpu") * 16,
+                  number(table, row, "throughput_tokens_per_s"));
     }
 }
 
-TEST(sweep, the_command_writes_csv_and_json_lines) {
+TEST(sweep, longer_sequences_take_longer_and_need_more_memory) {
+    SweepRequest request = sequence_request();
+    request.grid = SweepGrid({parse_variation("batch.sequence=512..8192*2")});
+    const ResultTable table = swept(request).table();
+    for (std::size_t row = 1; row < 5; ++row) {
+        EXPECT_GT(number(table, row, "step_time_s"), number(table, row - 1, "step_time_s"));
+        EXPECT_GT(std::get<std::int64_t>(cell(table, row, "memory_peak_bytes")),
+                  std::get<std::int64_t>(cell(table, row - 1, "memory_peak_bytes")));
+    }
+}
+
+TEST(sweep, goes_on_from_its_journal_wherever_it_was_stopped) {
+    const SweepRequest request = sequence_request();
+    const std::string whole = result_csv(swept(request).table());
+    for (int stop_after = 1; stop_after < 9; stop_after += 3) {
+        const test::TemporaryFolder folder;
+        SweepSettings settings;
+        settings.out = folder.path() / "rows.csv";
+        settings.resume = Resume::yes;
+        std::atomic<int> done = 0;
+        settings.stopped = [&] { return done >= stop_after; };
+        settings.progress = [&](std::size_t, std::size_t) { ++done; };
+        EXPECT_FALSE(swept(request, 1, settings).is_complete());
+        // As if the last line had been cut off by a kill, too.
+        std::ofstream(Journal::path_of(*settings.out), std::ios::app) << "[8,512,1,0.2";
+        settings.stopped = [] { return false; };
+        settings.progress = [](std::size_t, std::size_t) {};
+        const SweepRun::Outcome outcome = swept(request, 2, settings);
+        EXPECT_EQ(outcome.resumed, static_cast<std::size_t>(stop_after));
+        EXPECT_EQ(result_csv(outcome.table()), whole);
+    }
+}
+
+TEST(sweep, refuses_a_journal_of_other_inputs_and_says_in_what_they_differ) {
     const test::TemporaryFolder folder;
-    const std::string csv = (folder.path() / "seq.csv").string(), lines = (folder.path() / "seq.jsonl").string();
-    const std::string sweep = std::string("sweep ") + job + " --vary batch.sequence=512,1024 --out ";
-    EXPECT_EQ(test::run_weft(sweep + csv).exit_code, 0);
-    EXPECT_EQ(test::run_weft(sweep + lines).exit_code, 0);
-    std::istringstream text(test::read_file(csv));
-    std::string header, row;
-    std::getline(text, header);
-    EXPECT_TRUE(header.starts_with("batch.sequence,step_time_s,step_compute_s")) << header;
-    EXPECT_TRUE(header.ends_with(",reason"));
-    std::getline(text, row);
-    EXPECT_TRUE(row.starts_with("512,")) << row;
-    EXPECT_TRUE(test::read_file(lines).starts_with("{\"batch.sequence\":512,\"step_time_s\":"));
+    SweepSettings settings;
+    settings.out = folder.path() / "rows.csv";
+    swept(sequence_request(), 1, settings);
+    EXPECT_THAT(refusal([&] { swept(sequence_request(), 1, settings); }), HasSubstr("--resume goes on with it"));
+    settings.resume = Resume::yes;
+    SweepRequest other = sequence_request();
+    other.overrides = {"zero=2"};
+    EXPECT_THAT(refusal([&] { swept(other, 1, settings); }), HasSubstr("of other inputs (values set)"));
+    other = sequence_request();
+    other.conditions = {"batch.micro < 3"};
+    EXPECT_THAT(refusal([&] { swept(other, 1, settings); }), HasSubstr("(varied values and conditions)"));
+    std::ofstream(Journal::path_of(*settings.out), std::ios::app) << "[0,512]\n[1]\n";
+    EXPECT_THAT(refusal([&] { swept(sequence_request(), 1, settings); }),
+                HasSubstr("rows.csv.journal:11:1: error: damaged"));
 }
 
-TEST(sweep, the_command_refuses_another_file_type_and_an_empty_variation) {
-    EXPECT_EQ(test::run_weft(std::string("sweep ") + job + " --vary batch.sequence=512 --out x.parquet").exit_code, 2);
-    EXPECT_EQ(test::run_weft(std::string("sweep ") + job + " --vary batch.sequence").exit_code, 2);
-    EXPECT_EQ(test::run_weft(std::string("sweep ") + job).exit_code, 2);
+TEST(sweep_inputs, are_told_apart_by_files_that_the_job_names) {
+    const test::TemporaryFolder folder;
+    const std::filesystem::path path = folder.path() / "job.json", model = folder.path() / "model.json";
+    std::ofstream(path) << R"({"machine": "frontier", "model": "model.json"})";
+    std::ofstream(model) << "{}";
+    SweepRequest request = sequence_request();
+    request.job = path;
+    const SweepInputs before = inputs_of(request);
+    EXPECT_EQ(before, inputs_of(request));
+    std::ofstream(model) << R"({"layers": 2})";
+    EXPECT_EQ(before.difference(inputs_of(request)), "files that the job names");
 }
 
-TEST(sweep, without_a_single_result_the_input_was_bad) {
-    const test::Ran ran = test::run_weft(std::string("sweep ") + job + " --vary layout.tensor=3,5,7");
-    EXPECT_EQ(ran.exit_code, 3);
-    EXPECT_NE(ran.err.find("layout"), std::string::npos);
+TEST(sweep_file, is_a_job_with_what_varies) {
+    const test::TemporaryFolder folder;
+    const std::filesystem::path path = folder.path() / "sweep.json";
+    std::ofstream(path) << R"({"job": "job.json", "set": {"nodes": null, "zero": 1}, "where": "a.b < 2",
+        "zip": [{"a.b": [1, {"c": 2}], "d": "x,y"}], "vary": {"e": "1..3", "f": [true]}})";
+    const std::optional<SweepFile> file = read_sweep_file(path);
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->job, folder.path() / "job.json");
+    EXPECT_THAT(file->overrides, ElementsAre("nodes=null", "zero=1"));
+    EXPECT_THAT(file->zipped.at(0).keys, ElementsAre("a.b", "d"));
+    EXPECT_THAT(file->zipped.at(0).steps.at(1), ElementsAre("{\"c\":2}", "y"));
+    EXPECT_EQ(file->varied.at(0).steps.size(), 3U);
+    EXPECT_THAT(file->conditions, ElementsAre("a.b < 2"));
+    EXPECT_FALSE(read_sweep_file(job));
+    std::ofstream(path) << R"({"job": "job.json", "zip": [{"a": [1], "b": [1, 2]}], "vary": {"e": "3..1"}, "wher": 1})";
+    const std::string text = refusal([&] { read_sweep_file(path); });
+    EXPECT_THAT(text, HasSubstr("a has 1 values but b has 2"));
+    EXPECT_THAT(text, HasSubstr("vary.e: range \"3..1\""));
+    EXPECT_THAT(text, HasSubstr("did you mean \"where\""));
+}
+
+TEST(sweep_shard, is_every_nth_row_and_shards_make_the_whole) {
+    EXPECT_EQ(parse_shard("3/8"), (SweepShard{3, 8}));
+    for (const char* text : {"", "1", "0/2", "3/2", "a/2", "1/", "-1/2", "1/2/3"}) {
+        EXPECT_THROW(parse_shard(text), std::invalid_argument) << text;
+    }
+    for (const std::size_t points : {1U, 7U, 64U}) {
+        std::size_t sum = 0;
+        for (std::uint32_t i = 1; i <= 5; ++i) sum += rows_of(points, {i, 5});
+        EXPECT_EQ(sum, points);
+    }
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+#!/bin/bash
+# A sweep as a job array of 64 shards, and a dependent job that merges them:
+#   sbatch --array=1-64 tools/slurm/sweep-array.sh SWEEP.json ROWS.csv
+# Shards go to ROWS.csv.shards/. Submitted again after a failure or a time limit, each goes on where it stopped, and
+# those that are complete end at once. Set WEFT if weft is not on the PATH.
+#SBATCH --job-name=weft-sweep
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=8
+#SBATCH --time=01:00:00
+#SBATCH --signal=TERM@60
+set -euo pipefail
+
+sweep=$1 rows=$2 weft=${WEFT:-weft}
+shards=$rows.shards
+mkdir -p "$shards"
+
+# The first of the array submits the merge; it starts when all have ended well.
+if ((SLURM_ARRAY_TASK_ID == SLURM_ARRAY_TASK_MIN)); then
+    sbatch --job-name=weft-merge --dependency="afterok:$SLURM_ARRAY_JOB_ID" --ntasks=1 --time=00:10:00 \
+        --wrap "'$weft' merge '$rows' '$shards'/*.shard"
+fi
+
+exec "$weft" sweep "$sweep" --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" --jobs "$SLURM_CPUS_PER_TASK" \
+    --out "$shards/$SLURM_ARRAY_TASK_ID.shard" --resume

@@ -1,0 +1,49 @@
+#include "tools/sweep/hand_out.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+HandOut::HandOut(const std::vector<std::size_t>& rows, std::size_t members, std::size_t threads)
+    : threads_(threads), missing_(rows.begin(), rows.end()), waiting_(rows.begin(), rows.end()), held_(members) {}
+
+std::vector<std::size_t> HandOut::next(std::size_t member) {
+    std::vector<std::size_t> rows;
+    std::set<std::size_t>& held = held_[member];
+    // It gets more when its threads have just enough, so that none waits for the message.
+    if (stopped_ || held.size() > threads_) return rows;
+    constexpr std::size_t most = 64, turns = 4;
+    const std::size_t share = waiting_.size() / (held_.size() * turns);
+    const std::size_t batch = std::clamp(share, threads_, std::max(most, threads_));
+    while (!waiting_.empty() && rows.size() < batch) {
+        const std::size_t row = waiting_.front();
+        waiting_.pop_front();
+        if (!missing_.contains(row) || !held.insert(row).second) continue;
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+bool HandOut::finish(std::size_t member, std::size_t row) {
+    held_[member].erase(row);
+    return missing_.erase(row) > 0;
+}
+
+void HandOut::give_back(std::size_t member, const std::vector<std::size_t>& rows) {
+    for (const std::size_t row : rows) {
+        if (held_[member].erase(row) > 0) waiting_.push_front(row);
+    }
+}
+
+void HandOut::give_up(std::size_t member) {
+    const std::set<std::size_t> rows = held_[member];
+    give_back(member, {rows.begin(), rows.end()});
+}
+
+void HandOut::stop() { stopped_ = true; }
+
+bool HandOut::is_idle() const {
+    return std::ranges::all_of(held_, [](const std::set<std::size_t>& held) { return held.empty(); });
+}
+
+}  // namespace weft

@@ -1,0 +1,67 @@
+// What the ranks of a sweep tell each other. Only where weft is built with MPI.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <boost/mpi/communicator.hpp>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+// Each message is one text.
+enum class MpiTag : int {
+    hello,    // to rank 0: the digest of the inputs
+    rows,     // from rank 0: numbers to evaluate
+    result,   // to rank 0: row_line()
+    alive,    // either way, every now and then
+    halt,     // from rank 0: begin no more
+    rest,     // to rank 0: numbers that were not begun
+    failure,  // to rank 0: what went wrong
+    end,      // from rank 0
+    leave     // to rank 0: this rank never took part
+};
+
+struct MpiMessage {
+    int from = 0;
+    MpiTag tag = MpiTag::alive;
+    std::string text;
+};
+
+class MpiWire {
+  public:
+    explicit MpiWire(boost::mpi::communicator& world) : world_(world) {}
+    void send(int to, MpiTag tag, const std::string& text = "") const {
+        world_.send(to, static_cast<int>(tag), text.data(), static_cast<int>(text.size()));
+    }
+    std::optional<MpiMessage> receive() const {
+        const boost::optional<boost::mpi::status> waiting = world_.iprobe();
+        if (!waiting) return std::nullopt;
+        MpiMessage message{.from = waiting->source(), .tag = static_cast<MpiTag>(waiting->tag()), .text = {}};
+        message.text.resize(static_cast<std::size_t>(*waiting->count<char>()));
+        world_.recv(message.from, waiting->tag(), message.text.data(), static_cast<int>(message.text.size()));
+        return message;
+    }
+
+  private:
+    boost::mpi::communicator& world_;
+};
+
+inline std::string text_of(const std::vector<std::size_t>& numbers) {
+    return fmt::format("{}", fmt::join(numbers, " "));
+}
+
+inline std::vector<std::size_t> numbers_in(std::string_view text) {
+    std::vector<std::size_t> numbers;
+    const char *at = text.data(), *const stop = at + text.size();
+    for (std::size_t number = 0; at < stop; ++at) {
+        at = std::from_chars(at, stop, number).ptr;
+        numbers.push_back(number);
+    }
+    return numbers;
+}
+
+}  // namespace weft

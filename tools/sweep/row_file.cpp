@@ -1,0 +1,132 @@
+#include "tools/sweep/row_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "sim/io/diagnostics.hpp"
+#include "sim/io/text_file.hpp"
+#include "tools/output/result_cell.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view mark = "rows of a sweep";
+constexpr int layout = 1;  // of the lines
+constexpr std::array<std::string_view, 3> kind_names{"key", "metric", "note"};
+
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+
+ColumnKind kind_called(const std::string& name) {
+    const auto found = std::ranges::find(kind_names, name);
+    if (found == kind_names.end()) throw std::invalid_argument("no kind of column is called \"" + name + "\"");
+    return static_cast<ColumnKind>(found - kind_names.begin());
+}
+
+// Throws nlohmann's exceptions and std::invalid_argument.
+RowHeader parse_header(std::string_view line) {
+    const Json json = Json::parse(line);
+    if (json.at("weft").get<std::string>() != mark) throw std::invalid_argument("no rows of a sweep");
+    if (json.at("layout").get<int>() != layout) throw std::invalid_argument("rows of another version of weft");
+    RowHeader header;
+    header.job = json.at("job").get<std::string>();
+    for (const auto& [name, digest] : json.at("inputs").items()) {
+        header.inputs.parts.emplace_back(name, digest.get<std::string>());
+    }
+    header.points = json.at("points").get<std::size_t>();
+    header.shard = parse_shard(json.at("shard").get<std::string>());
+    for (const Json& column : json.at("columns")) {
+        header.columns.push_back({.name = column.at(0).get<std::string>(),
+                                  .unit = column.at(1).get<std::string>(),
+                                  .meaning = column.at(2).get<std::string>(),
+                                  .kind = kind_called(column.at(3).get<std::string>())});
+    }
+    return header;
+}
+
+void add_row(RowFile& file, std::string_view line) {
+    auto [number, row] = parse_row(line);
+    const RowHeader& header = file.header;
+    if (number >= header.points || number % header.shard.of != header.shard.number - 1) {
+        throw std::invalid_argument(fmt::format("row {} is none of this file", number));
+    }
+    if (row.size() != header.columns.size()) {
+        throw std::invalid_argument(fmt::format("{} cells for {} columns", row.size(), header.columns.size()));
+    }
+    if (!file.rows.emplace(number, std::move(row)).second) {
+        throw std::invalid_argument(fmt::format("row {} a second time", number));
+    }
+}
+
+}  // namespace
+
+std::string header_line(const RowHeader& header) {
+    Json json{{"weft", mark}, {"layout", layout}, {"job", header.job}, {"inputs", Json::object()}};
+    for (const auto& [name, digest] : header.inputs.parts) json["inputs"][name] = digest;
+    json["points"] = header.points;
+    json["shard"] = fmt::format("{}/{}", header.shard.number, header.shard.of);
+    json["columns"] = Json::array();
+    for (const Column& column : header.columns) {
+        const std::string_view kind = kind_names[static_cast<std::size_t>(column.kind)];
+        json["columns"].push_back(Json::array({column.name, column.unit, column.meaning, kind}));
+    }
+    return line_of(json);
+}
+
+std::string row_line(std::size_t number, const Row& row) {
+    std::string line = fmt::format("[{}", number);
+    for (const ResultCell& cell : row) line += ',' + cell_json(cell);
+    return line + "]\n";
+}
+
+std::pair<std::size_t, Row> parse_row(std::string_view line) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_array() || json.empty() || !json[0].is_number_unsigned()) throw std::invalid_argument("no row");
+    Row row;
+    for (std::size_t i = 1; i < json.size(); ++i) {
+        if (json[i].is_structured()) throw std::invalid_argument("a list or an object in a row");
+        row.push_back(cell_of_json(json[i].dump()));
+    }
+    return {json[0].get<std::size_t>(), std::move(row)};
+}
+
+RowFile read_row_file(const std::filesystem::path& path) {
+    const std::string text = read_text(path);
+    RowFile file;
+    int number = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        ++number;
+        const std::size_t end = text.find('\n', begin);
+        if (end == std::string::npos) break;  // torn: the process was stopped while it wrote
+        const std::string_view line = std::string_view(text).substr(begin, end - begin);
+        begin = end + 1;
+        try {
+            if (number == 1) {
+                file.header = parse_header(line);
+            } else {
+                add_row(file, line);
+            }
+        } catch (const std::exception& error) {  // of nlohmann's, or ours
+            throw ConfigError({{.file = path.string(),
+                                .line = number,
+                                .column = 1,
+                                .key = {},
+                                .message = fmt::format("damaged, or not written by weft sweep: {}", error.what())}});
+        }
+        file.whole_bytes = begin;
+    }
+    return file;
+}
+
+std::size_t rows_of(std::size_t points, SweepShard shard) { return (points + shard.of - shard.number) / shard.of; }
+
+bool is_complete(const RowFile& file) {
+    return file.whole_bytes > 0 && file.rows.size() == rows_of(file.header.points, file.header.shard);
+}
+
+}  // namespace weft
