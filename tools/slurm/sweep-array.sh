@@ -2,16 +2,18 @@
 # A sweep as a job array of 64 shards, and a dependent job that merges them:
 #   sbatch --array=1-64 tools/slurm/sweep-array.sh SWEEP.json ROWS.csv
 # Shards go to ROWS.csv.shards/. Submitted again after a failure or a time limit, each goes on where it stopped, and
-# those that are complete end at once. Set WEFT if weft is not on the PATH.
+# those that are complete end at once; to submit only some of the 64 again, name their number as well:
+#   sbatch --array=7,12 tools/slurm/sweep-array.sh SWEEP.json ROWS.csv 64
+# Set WEFT if weft is not on the PATH.
 #SBATCH --job-name=weft-sweep
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=8
 #SBATCH --time=01:00:00
-#SBATCH --signal=TERM@60
+#SBATCH --signal=B:TERM@60
 set -euo pipefail
 
-sweep=$1 rows=$2 weft=${WEFT:-weft}
+sweep=$1 rows=$2 count=${3:-$SLURM_ARRAY_TASK_COUNT} weft=${WEFT:-weft}
 shards=$rows.shards
 mkdir -p "$shards"
 
@@ -21,5 +23,5 @@ if ((SLURM_ARRAY_TASK_ID == SLURM_ARRAY_TASK_MIN)); then
         --wrap "'$weft' merge '$rows' '$shards'/*.shard"
 fi
 
-exec "$weft" sweep "$sweep" --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" --jobs "$SLURM_CPUS_PER_TASK" \
+exec "$weft" sweep "$sweep" --shard "$SLURM_ARRAY_TASK_ID/$count" --jobs "$SLURM_CPUS_PER_TASK" \
     --out "$shards/$SLURM_ARRAY_TASK_ID.shard" --resume
