@@ -19,5 +19,10 @@ std::span<const File> tuners();             // topologies/tuners
 std::span<const File> study();              // workloads/study
 std::span<const File> validation();         // tests/validation/*.json
 std::span<const File> validation_tables();  // tests/validation/*.csv
+std::span<const File> page_scripts();       // tools/page/*.js
+std::span<const File> page_styles();        // tools/page/*.css
+std::span<const File> chart_scripts();      // tools/page/vendor/*.js
+std::span<const File> chart_styles();       // tools/page/vendor/*.css
+std::span<const File> chart_licenses();     // tools/page/vendor/*.license
 
 }  // namespace weft::embedded

@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "tools/output/html_page.hpp"
 #include "tools/output/scatter_svg.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/output/validation_text.hpp"
+#include "tools/page/page.hpp"
 #include "tools/validate/quantity.hpp"
 #include "tools/version.hpp"
 
@@ -190,7 +190,7 @@ class ValidationPage {
 }  // namespace
 
 std::string validation_html(const Validation& validation) {
-    return html_page("Predictions beside measurements", ValidationPage(validation).body());
+    return html_page({.title = "Predictions beside measurements", .body = ValidationPage(validation).body()});
 }
 
 }  // namespace weft
