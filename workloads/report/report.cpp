@@ -41,12 +41,27 @@ std::string_view text(NetworkKind kind) {
 
 Seconds optimizer_time(const Simulation& run, RankClassId id) { return run.plan.stages[run.step.stage[id]].optimizer; }
 
+// Means over what is in `sum` and a class that is `share` of both. Several lanes (the ports of a pipeline) may be of
+// one dimension.
+void add_dimensions(std::vector<DimensionTime>& sum, const Breakdown& breakdown, double share) {
+    for (DimensionTime& known : sum) known.time = known.time * (1.0 - share);
+    for (LaneId lane{}; lane != breakdown.lanes.end_id(); lane = next(lane)) {
+        const Seconds exposed = breakdown.lanes[lane].exposed;
+        if (exposed == Seconds{}) continue;
+        const std::string dimension = lanes::dimension_name(lane);
+        auto known = std::ranges::find(sum, dimension, &DimensionTime::dimension);
+        if (known == sum.end()) known = sum.insert(sum.end(), {dimension, {}});
+        known->time += exposed * share;
+    }
+}
+
 void add_class(StageReport& stage, const RankClass& rank_class, const Breakdown& breakdown) {
     const double before = stage.ranks, share = rank_class.weight / (before + rank_class.weight);
     const auto mean = [&](Seconds& sum, Seconds own) { sum += (own - sum) * share; };
     mean(stage.compute, breakdown.busy);
     mean(stage.exposed, breakdown.exposed());
     mean(stage.idle, breakdown.idle);
+    add_dimensions(stage.dimensions, breakdown, share);
     stage.ranks += rank_class.weight;
 }
 
@@ -61,6 +76,7 @@ std::vector<StageReport> stage_reports(const Simulation& run, const Table<RankCl
                           .optimizer = stage.optimizer,
                           .exposed = {},
                           .idle = {},
+                          .dimensions = {},
                           .memory = stage.memory});
     }
     for (RankClassId id{}; id != breakdowns.end_id(); id = next(id)) {

@@ -39,6 +39,11 @@ Value value_of(const Metric& metric) {
     return Value(metric.value);
 }
 
+struct DimensionTime {
+    std::string dimension;  // "tensor", "data", "pipeline", ...
+    Seconds time;
+};
+
 // A pipeline stage: means over its ranks.
 struct StageReport {
     std::string name;
@@ -46,6 +51,7 @@ struct StageReport {
     std::uint32_t ranks = 0;
     std::uint32_t layers = 0;
     Seconds compute, optimizer, exposed, idle;  // compute includes the optimizer; compute + exposed + idle = step
+    std::vector<DimensionTime> dimensions;      // of exposed, in the order of lanes; those without any are left out
     MemoryUse memory;
 };
 
