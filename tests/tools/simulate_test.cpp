@@ -114,6 +114,24 @@ TEST(simulate, writes_only_formats_that_it_knows) {
     EXPECT_NE(ran.err.find("ends in .svg"), std::string::npos) << ran.err;
 }
 
+TEST(simulate, writes_the_same_page_every_time) {
+    const test::TemporaryFolder folder;
+    const auto page = [&](const std::string& name, const std::string& options) {
+        const std::string path = (folder.path() / name).string();
+        const test::Ran ran = test::run_weft(std::string("simulate ") + job + options + " --report " + path);
+        EXPECT_EQ(ran.exit_code, 0) << ran.err;
+        return test::read_file(path);
+    };
+    const std::string options = " --set batch.global=64 --set 'layout.order=\"tensor,data,pipeline\"'";
+    const std::string first = page("a.html", options);
+    EXPECT_EQ(first, page("a.html", options));
+    EXPECT_NE(first.find("--set 'batch.global=64'"), std::string::npos) << "says how it was made";
+    EXPECT_EQ(test::run_weft(std::string("simulate ") + job + " --report page.pdf").exit_code, 2);
+    const test::Ran both = test::run_weft(std::string("simulate ") + job + " --compare --report page.html");
+    EXPECT_EQ(both.exit_code, 2);
+    EXPECT_NE(both.err.find("--compare runs both networks"), std::string::npos);
+}
+
 TEST(simulate, an_output_that_cannot_be_written_is_said_so) {
     const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --picture /nowhere/step.svg");
     EXPECT_EQ(ran.exit_code, 3);

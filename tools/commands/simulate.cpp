@@ -18,6 +18,7 @@
 #include "tools/output/report_text.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/output/text_table.hpp"
+#include "tools/page/simulation_page.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft::commands {
@@ -30,6 +31,7 @@ void options(po::options_description& options, po::positional_options_descriptio
         "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
         "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
+        "report", po::value<std::string>()->value_name("FILE"), "write everything as a page to look at (.html)")(
         "allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
     add_folding_options(options, Folding::automatic);
     add_flops_option(options);
@@ -45,6 +47,18 @@ std::string output_path(const po::variables_map& arguments, const char* option,
     }
     throw po::error(
         fmt::format("--{}: expected a name that ends in {}, got \"{}\"", option, fmt::join(endings, " or "), path));
+}
+
+// The job as it was asked for, for whoever reads the page later.
+JobInput job_input(const po::variables_map& arguments) {
+    Document document = Document::read(job_path(arguments));
+    std::string command = "weft simulate " + job_path(arguments);
+    for (const std::string& assignment : job_overrides(arguments)) {
+        document.assign(assignment);
+        command += fmt::format(" --set '{}'", assignment);
+    }
+    if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
+    return {.command = std::move(command), .text = document.text()};
 }
 
 // Refuses what cannot fit, with the numbers.
@@ -101,17 +115,20 @@ Exit run(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const std::string trace = output_path(arguments, "trace", {".json", ".json.gz"});
     const std::string picture = output_path(arguments, "picture", {".svg"});
-    if (arguments["compare"].as<bool>() && (!trace.empty() || !picture.empty() || !arguments["network"].defaulted())) {
-        throw po::error("--compare runs both networks; it takes no --network, --trace or --picture");
+    const std::string page = output_path(arguments, "report", {".html"});
+    const bool writes_files = !trace.empty() || !picture.empty() || !page.empty();
+    if (arguments["compare"].as<bool>() && (writes_files || !arguments["network"].defaulted())) {
+        throw po::error("--compare runs both networks; it takes no --network, --trace, --picture or --report");
     }
     flops_option(arguments);  // refuses unknown names before anything runs
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
     if (refused(arguments, plan, advice)) return Exit::does_not_fit;
-    SimulationOptions options{.network = network_option(arguments),
-                              .folding = folding_option(arguments),
-                              .recording = !trace.empty() ? Recording::spans_and_links : Recording::spans};
+    SimulationOptions options{
+        .network = network_option(arguments),
+        .folding = folding_option(arguments),
+        .recording = !trace.empty() || !page.empty() ? Recording::spans_and_links : Recording::spans};
     if (arguments["compare"].as<bool>()) {
         const Comparison both = compare(study, plan, options);
         fmt::print("{}", arguments["json"].as<bool>() ? comparison_json(both) : comparison_text(both));
@@ -125,6 +142,7 @@ Exit run(const po::variables_map& arguments) {
     const std::optional<Metric> flops = asked_flops(arguments, simulation);
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
     if (!picture.empty()) write_step_picture(simulation, picture);
+    if (!page.empty()) write_file_atomically(page, simulation_page(simulation, report, job_input(arguments)));
     if (traced.valid()) traced.get();
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
     if (arguments["json"].as<bool>()) {
@@ -143,7 +161,7 @@ extern const Command simulate;
 const Command simulate{
     .name = "simulate",
     .summary = "one training step of one layout: time, breakdown, memory, links",
-    .usage = "weft simulate JOB [--set KEY=VALUE]... [--json] [--trace FILE] [--picture FILE]",
+    .usage = "weft simulate JOB [--set KEY=VALUE]... [--json] [--trace FILE] [--picture FILE] [--report FILE]",
     .details =
         "Open the trace at ui.perfetto.dev or in speedscope; it stays on your machine.\n"
         "Exit codes: 0 simulated, 3 mistakes in the input, 4 does not fit in memory.",

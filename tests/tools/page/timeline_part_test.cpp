@@ -1,0 +1,75 @@
+#include "tools/page/timeline_part.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sim/program/program_builder.hpp"
+
+namespace weft {
+namespace {
+
+constexpr LaneId compute{0};
+
+struct Recorded {
+    Step step;
+    Timeline timeline;
+};
+
+// `classes` rank classes to a stage; a class has `ops` operations of 2 ns every 10 ns, and a join.
+Recorded recorded(std::uint32_t stages, std::uint32_t classes, std::uint32_t ops) {
+    Recorded run;
+    ProgramBuilder builder({"compute"});
+    for (std::uint32_t c = 0; c < stages * classes; ++c) {
+        builder.begin_class("class", RankId(c), 1);
+        run.step.stage.push_back(c / classes);
+        for (std::uint32_t i = 0; i < ops; ++i) {
+            builder.add({OpKind::compute, compute, builder.label("forward"), builder.work({2e-9}), i, 0}, {});
+            const Instant begin{10'000'000 * std::int64_t{i}};
+            run.timeline.spans.push_back({begin, begin, begin + Seconds{2e-9}});
+        }
+        builder.add({OpKind::join, compute, builder.label("joined"), 0, 0, 0}, {});
+        run.timeline.spans.push_back({});
+    }
+    run.timeline.end = {10'000'000 * std::int64_t{ops}};
+    run.step.program = builder.finish();
+    return run;
+}
+
+TEST(timeline_part, shows_the_first_class_of_every_stage_where_there_is_room) {
+    const Recorded run = recorded(3, 2, 100);
+    const TimelinePart part = timeline_part(run.step, run.timeline);
+    EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{2}, RankClassId{4}}));
+    EXPECT_EQ(part.stages, 3u);
+    EXPECT_EQ(part.slices, 300u);
+    EXPECT_EQ(part.left_out, 0u);
+    EXPECT_GT(part.until, run.timeline.end);
+}
+
+TEST(timeline_part, chooses_stages_evenly_with_the_first_and_the_last) {
+    const Recorded run = recorded(9, 1, 100);
+    const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = 399, .stages = 16});
+    EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{4}, RankClassId{8}}));
+    EXPECT_EQ(part.slices, 300u);
+    EXPECT_EQ(part.left_out, 0u);
+    EXPECT_EQ(timeline_part(run.step, run.timeline, {.slices = 5000, .stages = 5}).classes.size(), 5u);
+}
+
+TEST(timeline_part, shows_the_beginning_where_two_stages_are_too_much) {
+    const Recorded run = recorded(4, 1, 100);
+    const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = 50, .stages = 16});
+    EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{3}}));
+    EXPECT_EQ(part.until, Instant{25 * 10'000'000});  // 25 operations of each of the two
+    EXPECT_EQ(part.slices, 50u);
+    EXPECT_EQ(part.left_out, 150u);
+}
+
+TEST(timeline_part, of_one_long_stage_is_within_the_limit) {
+    const Recorded run = recorded(1, 1, 1000);
+    for (std::size_t limit : {1u, 7u, 999u, 1000u, 1001u}) {
+        const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = limit, .stages = 16});
+        EXPECT_LE(part.slices, limit);
+        EXPECT_EQ(part.slices + part.left_out, 1000u);
+    }
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,73 @@
+// The charts of a simulated step.
+const seconds = list => list.map(time => time / 1e9);
+
+// Series with times of their own over all times together: null where a series has no point.
+const joined = (series, valuesOf) => {
+  const times = [...new Set(series.flatMap(one => one.at))].sort((a, b) => a - b);
+  const index = new Map(times.map((time, i) => [time, i]));
+  return {times, series: series.map(one => {
+    const values = new Array(times.length).fill(null);
+    one.at.forEach((time, i) => { values[index.get(time)] = valuesOf(one)[i]; });
+    return {name: one.name, values};
+  })};
+};
+// A stepped line holds its last value until the end of the step.
+const heldUntil = (series, end) => {
+  for (const one of series) {
+    const values = one.bytes ?? one.share;
+    one.at.push(end);
+    values.push(values[values.length - 1]);
+  }
+  return series;
+};
+
+timeline(document.getElementById('timeline-chart'), data.timeline);
+
+{
+  const {times, series} = joined(heldUntil(data.memory.series, data.end), one => one.bytes);
+  const peak = data.memory.series.reduce((most, one) => Math.max(most, ...one.bytes), 0);
+  if (peak * 2 > data.memory.capacity) {
+    const values = times.map((_, i) => i === 0 || i === times.length - 1 ? data.memory.capacity : null);
+    series.push({name: 'device memory', values, colour: 'bad', dash: [6, 4], width: 1.5});
+  }
+  chart(document.getElementById('memory-chart'), {title: 'Memory in use over the step', stepped: true, height: 280,
+    x: {label: 'time', unit: 's', values: seconds(times)}, y: {label: 'memory of a rank', unit: 'B'}, series});
+}
+
+if (data.links.length) {
+  const shown = data.links.slice(0, 8);
+  const {times, series} = joined(heldUntil(shown, data.end), one => one.share);
+  for (const one of series) one.values = one.values.map(share => share === null ? null : 100 * share);
+  chart(document.getElementById('links-chart'), {title: 'Utilization over the step, mean over the links of a class',
+    stepped: true, height: 260, x: {label: 'time', unit: 's', values: seconds(times)},
+    y: {label: 'utilization', unit: '%'}, series: series.map((one, s) => ({...one, width: 1.25, show: s < 4}))});
+}
+
+const partnersHost = document.getElementById('partners-chart');
+if (partnersHost && data.partners.dimensions.length) {
+  const {cells, ranks_per_cell: each, dimensions} = data.partners;
+  const matrices = dimensions.map(({pairs}) => {
+    const matrix = new Float64Array(cells * cells);
+    for (let i = 0; i < pairs.length; i += 3) matrix[pairs[i] * cells + pairs[i + 1]] = pairs[i + 2];
+    return matrix;
+  });
+  const all = new Float64Array(cells * cells);
+  for (const matrix of matrices) matrix.forEach((bytes, i) => { all[i] += bytes; });
+  const names = Array.from({length: cells}, (_, i) => each === 1 ? String(i) : `${i * each}\u2013${(i + 1) * each - 1}`);
+  const dimension = choice([['all', 'all dimensions'], ...dimensions.map(({name}, i) => [String(i), name])], 'all');
+  const host = element('div');
+  const draw = () => {
+    const matrix = dimension.value === 'all' ? all : matrices[dimension.value];
+    heatMap(host, {title: each === 1 ? 'Bytes from rank to rank' : `Bytes between blocks of ${each} ranks`,
+      rows: {label: each === 1 ? 'from rank' : 'from ranks', names}, columns: {label: each === 1 ? 'to rank' : 'to ranks', names},
+      value: (r, c) => matrix[r * cells + c] || null, text: bytesText, log: true, cell: cells > 64 ? 5 : cells > 24 ? 10 : 28,
+      noTable: cells > 64});
+  };
+  dimension.addEventListener('change', draw);
+  partnersHost.append(element('div', {className: 'controls'}, label('Dimension', dimension)), host,
+    dataTable('Sums as a table', ['dimension', each === 1 ? 'pairs of ranks' : 'pairs of blocks', 'bytes of all together'],
+      () => dimensions.map(({name, pairs}) => [name, grouped(pairs.length / 3),
+        bytesText(pairs.reduce((sum, part, i) => i % 3 === 2 ? sum + part : sum, 0))])));
+  draw();
+}
+tellWhenDrawn();

@@ -1,0 +1,48 @@
+#include "tools/page/sources.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "sim/io/shipped.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void collect(const Json& json, const std::string& path, const std::string& file, std::vector<Source>& sources) {
+    if (json.is_object()) {
+        const auto source = json.find("source");
+        if (source != json.end() && source->is_string()) sources.push_back({file, path, source->get<std::string>()});
+    }
+    if (!json.is_structured()) return;
+    for (const auto& [key, value] : json.items()) {
+        collect(value, path.empty() ? key : path + '.' + key, file, sources);
+    }
+}
+
+void add_file(std::span<const embedded::File> shipped, const std::string& name, std::vector<Source>& sources) {
+    const auto document = find_shipped(shipped, name);
+    if (!document) return;
+    const auto file = std::ranges::find(shipped, name, &embedded::File::name);
+    const Json json = Json::parse(document->document.text(), nullptr, false);
+    collect(json, "", file == shipped.end() ? name : std::string(file->path), sources);
+}
+
+}  // namespace
+
+std::vector<Source> sources(const JobInput& job, const Plan& plan) {
+    const Json json = Json::parse(job.text, nullptr, false);
+    const auto named = [&](const char* key) {
+        return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+    };
+    std::vector<Source> all;
+    add_file(embedded::machines(), named("machine"), all);
+    add_file(embedded::devices(), plan.machine.device, all);
+    const std::string model = named("model");
+    if (!is_path(model) || model.ends_with(".json")) add_file(embedded::catalog(), model, all);
+    return all;
+}
+
+}  // namespace weft

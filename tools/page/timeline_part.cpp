@@ -1,0 +1,82 @@
+#include "tools/page/timeline_part.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tools/output/trace_time.hpp"
+
+namespace weft {
+namespace {
+
+// The first class of each stage, by stage.
+std::vector<RankClassId> first_classes(const Step& step) {
+    std::vector<RankClassId> classes;
+    std::vector<bool> seen;
+    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
+        const std::uint32_t stage = step.stage[id];
+        if (stage >= seen.size()) seen.resize(stage + 1, false);
+        if (!seen[stage]) classes.push_back(id);
+        seen[stage] = true;
+    }
+    std::ranges::sort(classes, {}, [&](RankClassId id) { return step.stage[id]; });
+    return classes;
+}
+
+template <class Visitor>
+void visit_slices(const Program& program, const Timeline& timeline, RankClassId id, const Visitor& visit) {
+    const RankClass& rank_class = program.classes[id];
+    for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
+        if (is_slice(program.ops[OpId{i}], timeline.spans[OpId{i}])) visit(timeline.spans[OpId{i}]);
+    }
+}
+
+std::size_t slices_of(const Step& step, const Timeline& timeline, RankClassId id) {
+    std::size_t count = 0;
+    visit_slices(step.program, timeline, id, [&](const Span&) { ++count; });
+    return count;
+}
+
+// `count` of them at equal distances, ends included.
+std::vector<std::size_t> evenly_chosen(std::size_t all, std::size_t count) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < count; ++i) chosen.push_back(count == 1 ? 0 : i * (all - 1) / (count - 1));
+    return chosen;
+}
+
+}  // namespace
+
+bool is_slice(const Op& op, const Span& span) {
+    return op.kind != OpKind::join && nanoseconds(span.begin) != nanoseconds(span.end);
+}
+
+TimelinePart timeline_part(const Step& step, const Timeline& timeline, const TimelineLimits& limits) {
+    const std::vector<RankClassId> all = first_classes(step);
+    std::vector<std::size_t> sizes;
+    for (const RankClassId id : all) sizes.push_back(slices_of(step, timeline, id));
+    TimelinePart part;
+    part.stages = all.size();
+    std::vector<std::size_t> chosen;
+    std::size_t slices = 0;
+    for (std::size_t count = std::min(all.size(), limits.stages); count > 0; --count) {
+        chosen = evenly_chosen(all.size(), count);
+        slices = 0;
+        for (const std::size_t i : chosen) slices += sizes[i];
+        if (slices <= limits.slices || count <= 2) break;
+    }
+    for (const std::size_t i : chosen) part.classes.push_back(all[i]);
+    part.until = timeline.end + Seconds{1e-9};
+    part.slices = slices;
+    if (slices <= limits.slices) return part;
+    std::vector<Instant> begins;
+    for (const RankClassId id : part.classes) {
+        visit_slices(step.program, timeline, id, [&](const Span& span) { begins.push_back(span.begin); });
+    }
+    std::ranges::nth_element(begins, begins.begin() + static_cast<std::ptrdiff_t>(limits.slices));
+    part.until = begins[limits.slices];
+    part.slices =
+        static_cast<std::size_t>(std::ranges::count_if(begins, [&](Instant begin) { return begin < part.until; }));
+    part.left_out = slices - part.slices;
+    return part;
+}
+
+}  // namespace weft
