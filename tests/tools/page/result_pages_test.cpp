@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/base/check.hpp"
+#include "tools/page/plan_page.hpp"
+#include "tools/page/result_data.hpp"
+#include "tools/page/sweep_page.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::json;
+
+ResultTable table() {
+    return {.columns = {{"batch.sequence", "", "", ColumnKind::key},
+                        {"schedule", "", "", ColumnKind::key},
+                        {"step_time_s", "s", "a step"},
+                        {"memory_peak_bytes", "B", "the fullest"},
+                        {"memory_fits", "", ""},
+                        {"reason", "", "why", ColumnKind::note}},
+            .rows = {{std::int64_t{512}, std::string("1f1b"), 2.5, std::int64_t{300}, true, {}},
+                     {std::int64_t{1024}, std::string("1f1b"), 2.0, std::int64_t{500}, true, {}},
+                     {std::int64_t{2048}, std::string("gpipe"), {}, {}, {}, std::string("</script> too long")}}};
+}
+
+const ResultPageText text{.title = "Sweep of <job>", .command = "weft sweep a.json --vary x=\"1\"", .summary = "a & b"};
+
+TEST(result_data, has_columns_with_their_values) {
+    const Json data = Json::parse(result_data(table()));
+    EXPECT_EQ(data["columns"][2],
+              (Json{{"name", "step_time_s"}, {"unit", "s"}, {"meaning", "a step"}, {"kind", "metric"}}));
+    EXPECT_EQ(data["values"][0], Json::parse("[512, 1024, 2048]"));
+    EXPECT_EQ(data["values"][2], Json::parse("[2.5, 2.0, null]"));
+    EXPECT_EQ(data["values"][4], Json::parse("[true, true, null]"));
+    EXPECT_EQ(data["values"][5][2], "</script> too long");
+}
+
+TEST(result_data, refuses_rows_of_other_lengths) {
+    ResultTable bad = table();
+    bad.rows[1].pop_back();
+    EXPECT_THROW(result_data(bad), LogicError);
+}
+
+TEST(result_data, finds_extremes_as_a_naive_search_does) {
+    rc::check([](const std::vector<int>& values) {
+        ResultTable one{.columns = {{"x", "", ""}}, .rows = {}};
+        std::optional<ExtremeRow> least, greatest;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const bool is_missing = values[i] % 5 == 0;
+            one.rows.push_back({is_missing ? ResultCell() : ResultCell(std::int64_t{values[i]})});
+            if (!is_missing && (!least || values[i] < least->value)) least = {i, double(values[i])};
+            if (!is_missing && (!greatest || values[i] > greatest->value)) greatest = {i, double(values[i])};
+        }
+        const auto row = [](const std::optional<ExtremeRow>& found) { return found ? int(found->row) : -1; };
+        RC_ASSERT(row(extreme_row(one, "x", Extreme::least)) == row(least));
+        RC_ASSERT(row(extreme_row(one, "x", Extreme::greatest)) == row(greatest));
+        RC_ASSERT(!extreme_row(one, "y", Extreme::least));
+    });
+}
+
+TEST(result_data, names_keys_as_they_were_given) {
+    EXPECT_EQ(keys_text(table(), 2), "batch.sequence 2048, schedule gpipe");
+    EXPECT_EQ(rows_with_result(table()), 2u);
+}
+
+TEST(sweep_page, has_figures_and_sections_for_what_there_is) {
+    const std::string page = sweep_page(text, table());
+    for (const char* part :
+         {"Sweep of &lt;job&gt;", "a &amp; b", "--vary x=&quot;1&quot;", "2.00 s", "batch.sequence 1024, schedule 1f1b",
+          "1 without a result", "id=\"map\"", "id=\"reasons\""}) {
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+    }
+    ResultTable whole = table();
+    whole.rows.pop_back();
+    whole.columns.erase(whole.columns.begin() + 1);
+    for (auto& row : whole.rows) row.erase(row.begin() + 1);
+    const std::string plain = sweep_page(text, whole);
+    EXPECT_EQ(plain.find("id=\"map\""), std::string::npos) << "one key has no map";
+    EXPECT_EQ(plain.find("id=\"reasons\""), std::string::npos);
+    EXPECT_NE(plain.find("all with a result"), std::string::npos);
+}
+
+TEST(sweep_page, stands_a_table_without_results) {
+    ResultTable none = table();
+    none.rows = {none.rows.back()};
+    EXPECT_NE(sweep_page(text, none).find("1 without a result"), std::string::npos);
+    none.rows.clear();
+    EXPECT_NE(sweep_page(text, none).find("id=\"rows\""), std::string::npos);
+}
+
+TEST(plan_page, has_the_front_and_the_candidates) {
+    const std::string page = plan_page(text, table());
+    EXPECT_NE(page.find("id=\"front\""), std::string::npos);
+    EXPECT_NE(page.find("const frontOf"), std::string::npos);
+    EXPECT_EQ(page, plan_page(text, table()));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,33 @@
+// A table of results as the scripts of pages read it, and what a reader asks of one first.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tools/output/result_table.hpp"
+
+namespace weft {
+
+// JSON: {"columns": [{"name", "unit", "meaning", "kind"}], "values": [...]}, the values column by column.
+std::string result_data(const ResultTable& table);
+
+std::optional<std::size_t> find_column(const ResultTable& table, std::string_view name);
+
+// The row where a column of numbers is least or greatest, the first of equal ones; rows without a number are passed
+// over. Nothing if there is no such column, or no number in it.
+enum class Extreme : std::uint8_t { least, greatest };
+struct ExtremeRow {
+    std::size_t row = 0;
+    double value = 0;
+};
+std::optional<ExtremeRow> extreme_row(const ResultTable& table, std::string_view column, Extreme extreme);
+
+// Rows that have a number in at least one column of metrics.
+std::size_t rows_with_result(const ResultTable& table);
+
+// "batch.sequence 2048, layout.tensor 8": the keys of a row.
+std::string keys_text(const ResultTable& table, std::size_t row);
+
+}  // namespace weft

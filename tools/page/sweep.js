@@ -1,0 +1,118 @@
+// The charts of a sweep: a metric over one key, a line for each combination of the others; over two keys, as colours.
+const hasResults = metricColumns.length > 0 && allRows.some(withResult);
+const metricChoice = choice(metricColumns.map((column, i) => [String(i), column.name]),
+  String(Math.max(0, metricColumns.findIndex(column => column.name === 'step_time_s'))));
+const metric = () => metricColumns[metricChoice.value];
+const meaning = element('span', {className: 'quiet'});
+const redraws = [];
+const redraw = () => {
+  meaning.textContent = metric().meaning;
+  for (const each of redraws) each();
+};
+const varied = keyColumns.filter(column => distinct(column).length > 1);
+const keyOptions = varied.map((column, i) => [String(i), column.name]);
+
+// A select for each key but those of `taken`: a value, or all of them where `any` is allowed.
+const restChoices = (taken, host, any, changed) => {
+  const chosen = varied.filter(column => !taken.includes(column)).map(column => {
+    const values = distinct(column);
+    const select = choice([...(any ? [['', 'all']] : []), ...values.map((value, i) => [String(i), keyText(value)])], any ? '' : '0');
+    select.addEventListener('change', changed);
+    host.append(label(column.name, select));
+    return {column, fits: row => select.value === '' || column.values[row] === values[select.value]};
+  });
+  return row => chosen.every(({fits}) => fits(row));
+};
+
+const lines = host => {
+  const most = 16;
+  const key = choice(keyOptions, '0'), xLog = element('input', {type: 'checkbox'}), yLog = element('input', {type: 'checkbox'});
+  const rest = element('div', {className: 'controls'}), plot = element('div'), note = element('p', {className: 'quiet'});
+  host.append(element('div', {className: 'controls'}, label('Key', key), label('logarithmic x', xLog), label('logarithmic y', yLog)),
+    rest, plot, note);
+  let fits = () => true;
+  const spread = column => {
+    const values = distinct(column);
+    return isNumeric(column) && values[0] > 0 && values.length > 2 && values[values.length - 1] / values[0] >= 8;
+  };
+  const draw = () => {
+    const x = varied[key.value], others = varied.filter(column => column !== x), texts = isNumeric(x) ? null : distinct(x).map(keyText);
+    const rows = allRows.filter(row => fits(row) && Number.isFinite(metric().values[row]));
+    const positions = texts ? texts.map((_, i) => i) : distinct(x, rows);
+    const indexOf = new Map((texts ? distinct(x) : positions).map((value, i) => [value, i]));
+    const groups = new Map();
+    for (const row of rows) {
+      const name = others.map(column => `${column.name} ${keyText(column.values[row])}`).join(', ') || metric().name;
+      if (!groups.has(name)) groups.set(name, new Array(positions.length).fill(null));
+      groups.get(name)[indexOf.get(x.values[row])] = metric().values[row];
+    }
+    const series = [...groups].map(([name, values]) => ({name, values}));
+    note.textContent = series.length > most
+      ? `${most} of ${series.length} combinations are drawn; choose values above to see others.` : '';
+    xLog.disabled = Boolean(texts);
+    chart(plot, {title: `${metric().name} over ${x.name}`, height: 360,
+      x: {label: x.name, unit: x.unit, values: positions, texts, log: xLog.checked},
+      y: {label: metric().name.replace(/_(s|bytes)$/, '').replaceAll('_', ' '), unit: metric().unit, log: yLog.checked},
+      series: series.slice(0, most)});
+  };
+  const setUp = () => {
+    rest.replaceChildren();
+    fits = restChoices([varied[key.value]], rest, true, draw);
+    xLog.checked = spread(varied[key.value]);
+    draw();
+  };
+  key.addEventListener('change', setUp);
+  for (const box of [xLog, yLog]) box.addEventListener('change', draw);
+  setUp();
+  redraws.push(draw);
+};
+
+const map = host => {
+  const across = choice(keyOptions, '0'), down = choice(keyOptions, '1'), log = element('input', {type: 'checkbox'});
+  const rest = element('div', {className: 'controls'}), plot = element('div');
+  host.append(element('div', {className: 'controls'}, label('Across', across), label('Down', down), label('logarithmic colours', log)),
+    rest, plot);
+  let fits = () => true;
+  const draw = () => {
+    const x = varied[across.value], y = varied[down.value], columns = distinct(x), rows = distinct(y);
+    const places = new Map();
+    for (const row of allRows) {
+      if (fits(row)) places.set(JSON.stringify([y.values[row], x.values[row]]), row);
+    }
+    const rowAt = (r, c) => places.get(JSON.stringify([rows[r], columns[c]]));
+    heatMap(plot, {title: `${metric().name} over ${x.name} and ${y.name}`,
+      rows: {label: y.name, names: rows.map(keyText)}, columns: {label: x.name, names: columns.map(keyText)},
+      value: (r, c) => metric().values[rowAt(r, c)], text: value => quantityText(value, metric().unit), log: log.checked,
+      why: (r, c) => rowAt(r, c) !== undefined && !withResult(rowAt(r, c)) ? reasonOf(rowAt(r, c)) : ''});
+  };
+  const setUp = other => {
+    if (across.value === down.value) other.value = String((Number(other.value) + 1) % varied.length);
+    rest.replaceChildren();
+    fits = restChoices([varied[across.value], varied[down.value]], rest, false, draw);
+    draw();
+  };
+  across.addEventListener('change', () => setUp(down));
+  down.addEventListener('change', () => setUp(across));
+  log.addEventListener('change', draw);
+  setUp(down);
+  redraws.push(draw);
+};
+
+const metricHost = document.getElementById('metric'), mapHost = document.getElementById('map');
+if (hasResults && varied.length > 0) {
+  metricHost.append(element('div', {className: 'controls'}, label('Metric', metricChoice), meaning));
+  meaning.textContent = metric().meaning;
+  metricChoice.addEventListener('change', redraw);
+  lines(document.getElementById('lines'));
+} else {
+  metricHost.append(element('p', {className: 'quiet',
+    textContent: hasResults ? 'No key has more than one value.' : 'No point has a result to draw.'}));
+}
+if (mapHost) {
+  if (hasResults && varied.length > 1) map(mapHost);
+  else mapHost.append(element('p', {className: 'quiet', textContent: 'There is nothing to draw over two keys.'}));
+}
+resultTable(document.getElementById('rows'), {});
+const reasonsHost = document.getElementById('reasons');
+if (reasonsHost) reasonTable(reasonsHost);
+tellWhenDrawn();
