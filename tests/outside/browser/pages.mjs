@@ -1,0 +1,189 @@
+// What a reader sees and does on pages of a simulation, a sweep and a search.
+//   node pages.mjs CHROMIUM FOLDER   with simulation.html, sweep.html, plan.html in FOLDER
+import {readFileSync} from 'node:fs';
+import {open} from './browser.mjs';
+
+const [program, folder] = process.argv.slice(2);
+const slowest = 12_000;  // milliseconds to open: generous, since machines of tests are busy
+let failures = 0;
+const check = (holds, what, seen = '') => {
+  if (holds) return;
+  ++failures;
+  console.log(`FAILED: ${what}`, seen);
+};
+
+// How many colours a canvas has, coarsely; one that nothing was drawn on has one.
+const colours = selector => `(() => {
+  const canvas = document.querySelector(${JSON.stringify(selector)});
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), seen = new Set();
+  for (let i = 0; i < data.length; i += 4) seen.add(data[i + 3] < 128 ? 'none' : (data[i] >> 4) * 256 + (data[i + 1] >> 4) * 16 + (data[i + 2] >> 4));
+  return seen.size;
+})()`;
+const place = selector => `(() => {
+  const element = document.querySelector(${JSON.stringify(selector)});
+  element.scrollIntoView({block: 'center', behavior: 'instant'});
+  const {left, top, width, height} = element.getBoundingClientRect();
+  return {left, top, width, height};
+})()`;
+const text = selector => `document.querySelector(${JSON.stringify(selector)}).textContent`;
+const click = selector => `document.querySelector(${JSON.stringify(selector)}).click()`;
+
+// Names and contrasts that assistive technology and eyes need (WCAG 2.1 AA), on any page.
+const manners = `(() => {
+  const faults = [];
+  for (const control of document.querySelectorAll('input, select')) if (!control.labels.length) faults.push('no label: ' + control.outerHTML);
+  for (const button of document.querySelectorAll('button')) if (!(button.textContent.trim() || button.ariaLabel)) faults.push('no name: ' + button.outerHTML);
+  for (const chart of document.querySelectorAll('canvas')) {
+    if (!chart.closest('[aria-label]') && !chart.ariaHidden) faults.push('no text: ' + chart.outerHTML);
+  }
+  const ids = [...document.querySelectorAll('[id]')].map(element => element.id);
+  for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push('twice: #' + id);
+  for (const link of document.querySelectorAll('a[href^="#"]')) if (!ids.includes(link.hash.slice(1))) faults.push('leads nowhere: ' + link.hash);
+  const style = getComputedStyle(document.documentElement);
+  const light = name => {
+    const text = style.getPropertyValue('--' + name).trim();
+    const [r, g, b] = [1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16) / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  for (const name of ['ink', 'quiet', 'accent', 'good', 'bad']) for (const ground of ['ground', 'raised']) {
+    if (contrast(name, ground) < 4.5) faults.push(name + ' on ' + ground + ': ' + contrast(name, ground));
+  }
+  const marks = ['forward', 'backward', 'recompute', 'optimizer', 'other', 'compute', 'tensor', 'data', 'pipeline', 'context', 'expert', 'model', 'bubble',
+    ...Array.from({length: 8}, (_, i) => 'series-' + i)];
+  for (const name of marks) if (contrast(name, 'ground') < 3) faults.push(name + ': ' + contrast(name, 'ground'));
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('wider than the window: ' + document.documentElement.scrollWidth);
+  return faults;
+})()`;
+
+const browser = await open(program, folder + '/profile');
+const opened = async (name, options) => {
+  const page = await browser.page(`file://${folder}/${name}.html`, options);
+  await page.until('document.documentElement.dataset.drawnMs');
+  const drawn = Number(await page.value('document.documentElement.dataset.drawnMs'));
+  check(drawn < slowest, `${name} is on the screen in ${slowest} ms`, drawn);
+  const faults = await page.value(manners);
+  check(faults.length === 0, `manners of ${name} ${JSON.stringify(options)}`, faults.join('\n'));
+  return {...page, drawn};
+};
+const content = name => JSON.parse(readFileSync(`${folder}/${name}.html`, 'utf8').match(/id="data">(.*?)<\/script>/s)[1]);
+
+{ // A simulation.
+  const page = await opened('simulation', {width: 1280});
+  const slices = content('simulation').timeline.stages.flatMap(stage => stage.lanes).reduce((sum, lane) => sum + lane.gap.length, 0);
+  console.log(`simulation: ${slices} slices, ${page.drawn} ms`);
+  check(slices >= 50_000, 'the timeline is a long one', slices);
+  check(await page.value(colours('.timeline canvas')) > 8, 'the timeline is drawn');
+  check(await page.value(colours('#memory-chart canvas')) > 4, 'memory is drawn');
+  check(await page.value(colours('#links-chart canvas')) > 4, 'links are drawn');
+  check(await page.value(colours('#partners-chart .matrix canvas')) > 4, 'the matrix is drawn');
+  check(await page.value('document.querySelectorAll(".bars .bar").length') === 5, 'a bar for each stage and for all');
+  const sums = await page.value(`[...document.querySelectorAll('.bars .bar')].map(bar =>
+    [...bar.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0))`);
+  check(sums.every(sum => Math.abs(sum - 100) < 0.1), 'parts of each bar are the whole step', sums);
+
+  const view = () => page.value('document.querySelector(".timeline canvas").view()');
+  const box = await page.value(place('.timeline canvas')), middle = [box.left + box.width / 2, box.top + 36];
+  const whole = await view();
+  await page.mouse('mouseWheel', ...middle, {deltaX: 0, deltaY: -400});
+  await page.until('document.querySelector(".timeline canvas").view().to < ' + whole.to);
+  const closer = await view();
+  check(closer.to - closer.from < 0.6 * (whole.to - whole.from), 'the wheel zooms in', closer);
+  await page.drag(middle[0] - 100, middle[1], middle[0] + 100, middle[1]);
+  const ranged = await view();
+  check(ranged.to - ranged.from < 0.3 * (closer.to - closer.from), 'a drag chooses a range', ranged);
+  await page.drag(middle[0], box.top + 8, middle[0] - 150, box.top + 8);
+  const panned = await view();
+  check(panned.from > ranged.from && Math.abs(panned.to - panned.from - ranged.to + ranged.from) < 2, 'a drag on the axis pans', panned);
+  await page.value('document.querySelector(".timeline canvas").focus()');
+  await page.key('0');
+  check((await view()).to - (await view()).from === whole.to, '0 shows all');
+  await page.key('+');
+  check((await view()).to - (await view()).from < 0.6 * whole.to, '+ zooms in');
+  const before = await view();
+  await page.key('ArrowRight');
+  check((await view()).from > before.from, 'an arrow pans');
+  await page.key('ArrowDown');
+  await page.key('.');
+  check((await view()).chosen !== null, 'the keyboard reaches a slice');
+  check(/takes .*micro-batch \d+/.test(await page.value(text('#timeline-chart .readout'))), 'and hears what it is');
+  for (let x = 200; x < 1200; x += 7) {
+    await page.mouse('mouseMoved', x, middle[1]);
+    if (!await page.value('document.querySelector(".timeline .tip").hidden')) break;
+  }
+  check(/begins.*takes/.test(await page.value(text('.timeline .tip'))), 'the pointer hears what is below it');
+  const fromTable = await page.value(`document.querySelector('#timeline-chart details').open = true,
+    new Promise(done => setTimeout(() => done(document.querySelectorAll('#timeline-chart tbody tr').length), 100))`);
+  check(fromTable > 8, 'the lanes are in a table, too', fromTable);
+  await page.value(click('#communication th button'));
+  check(await page.value('document.querySelector("#communication th").ariaSort') === 'ascending', 'a table is sorted');
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+  await page.print(`${folder}/simulation.pdf`);
+  const pdf = readFileSync(`${folder}/simulation.pdf`, 'latin1');
+  check((pdf.match(/\/Type \/Page\b/g) ?? []).length >= 3, 'it goes on paper');
+}
+for (const options of [{width: 1400, dark: true}, {width: 900, still: true}]) {
+  const page = await opened('simulation', options);
+  check(await page.value(colours('.timeline canvas')) > 8, 'the timeline is drawn', options);
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+  const ground = await page.value('getComputedStyle(document.body).backgroundColor');
+  check((ground === 'rgb(255, 255, 255)') !== Boolean(options.dark), 'the scheme is followed', ground);
+}
+
+{ // A sweep.
+  const page = await opened('sweep', {width: 1280}), told = content('sweep');
+  console.log(`sweep: ${told.values[0].length} rows, ${page.drawn} ms`);
+  const rows = () => page.value('document.querySelectorAll("#rows tbody tr").length');
+  const cells = column => page.value(`[...document.querySelectorAll('#rows tbody tr')].map(row => row.cells[${column}].textContent)`);
+  check(await rows() === 2000, 'every row is there', await rows());
+  check((await page.value(text('h1'))).startsWith('</script><img'), 'a name stays a text');
+  check(await page.value('document.querySelectorAll("main img, body > img").length') === 0, 'and makes no element');
+  check(await page.value(colours('#lines canvas')) > 6, 'lines are drawn');
+  check(await page.value(colours('#map .matrix canvas')) > 20, 'the heat map is drawn');
+  await page.value(click('#rows th:nth-child(5) button'));
+  await page.value(click('#rows th:nth-child(5) button'));
+  const times = told.values[4].filter(value => value !== null), slow = Math.max(...times);
+  const first = parseFloat((await cells(4))[0]);
+  check(Math.abs(first - slow) < 0.01 * slow, 'the slowest comes first', first);
+  check((await cells(4))[1999] === '', 'rows without a result come last');
+  const filter = `const select = [...document.querySelectorAll('#rows select')][2]; select.value = '1'; select.dispatchEvent(new Event('change'))`;
+  await page.value(`(() => { ${filter} })()`);
+  check(await rows() === 1000 && new Set(await cells(2)).size === 1, 'a key is filtered by', await rows());
+  await page.value(`(() => { const box = document.querySelector('#rows input[type=search]'); box.value = 'NOT FIT'; box.dispatchEvent(new Event('input')); })()`);
+  check(await rows() === told.values[9].filter((why, row) => why && told.values[2][row] === 'gpipe').length, 'words filter', await rows());
+  const title = await page.value(text('#lines figcaption'));
+  await page.value(`(() => { const select = document.querySelector('#metric select'); select.value = '2'; select.dispatchEvent(new Event('change')); })()`);
+  check(await page.value(text('#lines figcaption')) !== title, 'another metric is drawn');
+  await page.value(click('#lines input[type=checkbox]'));
+  check(await page.value('document.querySelector("#lines .chart").plot.scales.x.distr') === 1, 'the axis becomes linear');
+  await page.value(click('#lines .legend button'));
+  check(await page.value('document.querySelector("#lines .chart").plot.series[1].show') === false, 'a line is hidden');
+  await page.value('document.querySelector("#lines .chart").focus()');
+  await page.key('ArrowRight');
+  check(/batch.sequence 512: /.test(await page.value(text('#lines .readout'))), 'the keyboard hears the first point');
+  const box = await page.value(place('#map .matrix canvas'));
+  await page.mouse('mouseMoved', box.left + box.width - 20, box.top + box.height - 20);
+  check(/does not fit/.test(await page.value(text('#map .tip'))), 'an empty cell tells why');
+  check(/150/.test(await page.value(text('#reasons tbody td'))), 'reasons are counted', await page.value(text('#reasons tbody td')));
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+
+{ // A search.
+  const page = await opened('plan', {width: 1280}), told = content('plan');
+  const rows = told.values[0].map((_, i) => i).filter(i => told.values[4][i] !== null);
+  const front = rows.filter(i => !rows.some(j => told.values[4][j] <= told.values[4][i] && told.values[5][j] <= told.values[5][i] &&
+    (told.values[4][j] < told.values[4][i] || told.values[5][j] < told.values[5][i])));
+  const buttons = await page.value('[...document.querySelectorAll("#front .legend button")].map(button => button.textContent)');
+  check(buttons[1] === `front (${front.length})`, 'the front is the one that nothing beats', [buttons, front.length]);
+  check(await page.value(colours('#front canvas')) > 6, 'candidates are drawn');
+  await page.value('document.querySelector("#front .chart").focus()');
+  await page.key('ArrowRight');
+  check(/1 of .* on the front: layout.tensor/.test(await page.value(text('#front .readout'))), 'the keyboard goes along the front');
+  check(/layout.tensor/.test(await page.value(text('#front .tip'))), 'and the layout is shown');
+  const best = await page.value('document.querySelector("#rows tbody tr").cells[4].textContent');
+  check(Math.abs(parseFloat(best) - Math.min(...rows.map(i => told.values[4][i]))) < 0.1, 'the best comes first', best);
+  check(await page.value('document.querySelectorAll("#reasons tbody tr").length') === 1, 'one reason for all refused');
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+await browser.close();
+process.exit(failures ? 1 : 0);
