@@ -87,7 +87,7 @@ const chart = (host, asked) => {
         ...(yLog ? logAxis([]) : {}), values: (u, splits) => splits.map(tickText)},
     ],
     cursor: {drag: {x: true, y: false, uni: 10}, points: {size: 7}, focus: {prox: 24}},
-    focus: {alpha: 0.35},
+    focus: {alpha: asked.hover ? 1 : 0.35},
     series: [{}, ...series.map((one, s) => ({
       label: one.name, stroke: () => colour(one.colour ?? '') || seriesColour(s), width: one.width ?? 2, dash: one.dash ?? seriesDash(s),
       spanGaps: true, show: one.show !== false,

@@ -1,8 +1,13 @@
-// The front of step time and memory: every candidate that has both, and those that no other beats in both.
-const time = columnNamed('step_time_s'), memory = columnNamed('memory_peak_bytes');
+// Step time and memory of candidates: those that were simulated with the front of those that no other beats in both,
+// and beside them those that were only screened, in closed form.
+const simulatedTime = columnNamed('step_time_s'), screenedTime = columnNamed('screened_time_s');
+const memory = columnNamed('memory_peak_bytes');
 const host = document.getElementById('front');
-const drawn = time && memory ? allRows.filter(row => Number.isFinite(time.values[row]) && Number.isFinite(memory.values[row]))
-  .sort((a, b) => time.values[a] - time.values[b] || memory.values[a] - memory.values[b]) : [];
+const isNumber = (column, row) => Number.isFinite(column?.values[row]);
+const isSimulated = row => isNumber(simulatedTime, row);
+const timeOf = row => isSimulated(row) ? simulatedTime.values[row] : screenedTime?.values[row];
+const drawn = allRows.filter(row => Number.isFinite(timeOf(row)) && isNumber(memory, row))
+  .sort((a, b) => timeOf(a) - timeOf(b) || memory.values[a] - memory.values[b]);
 
 // By time, each with less memory than all before it.
 const frontOf = rows => {
@@ -17,50 +22,61 @@ const frontOf = rows => {
 if (drawn.length === 0) {
   host.append(element('p', {className: 'quiet', textContent: 'No candidate has both a step time and a memory.'}));
 } else {
-  const front = frontOf(drawn), isFront = new Set(front);
-  let shown = -1;
-  const facts = row => [['step time', valueText(time, row)], ['memory', valueText(memory, row)],
-    ...['throughput_model_tflops_per_gpu', 'step_exposed_communication_s', 'step_bubble_s'].map(columnNamed).filter(Boolean)
-      .map(column => [column.name.replace(/_(s|bytes)$/, '').replaceAll('_', ' '), valueText(column, row)]),
+  const simulated = drawn.filter(isSimulated), front = frontOf(simulated), isFront = new Set(front);
+  const words = column => column.name.replace(/_(s|bytes)$/, '').replaceAll('_', ' ');
+  const facts = row => [[isSimulated(row) ? 'step time' : 'step time, screened', timeText(timeOf(row))],
+    ['memory', valueText(memory, row)],
+    ...['throughput_model_tflops_per_gpu', 'step_exposed_communication_s', 'step_bubble_s'].map(columnNamed)
+      .filter(column => isNumber(column, row)).map(column => [words(column), valueText(column, row)]),
     ...noteColumns.filter(column => column.values[row]).map(column => [column.name, valueText(column, row)])];
   const html = row => `<b>${escaped(layoutText(row))}</b><table>` + facts(row).map(([name, value]) =>
     `<tr><td>${escaped(name)}</td><td>${escaped(value)}</td></tr>`).join('') + '</table>';
-  // The nearest candidate within 24 pixels, by both axes.
+  // The nearest candidate within 24 pixels, by both axes; what is hidden is not found.
   const hover = (u, tip) => {
     const {left, top} = u.cursor;
     if (left < 0) return tip.hide();
     let near = null, distance = 24 ** 2;
     drawn.forEach((row, i) => {
-      const x = u.valToPos(u.data[0][i], 'x'), y = u.valToPos(u.data[1][i] ?? u.data[2][i], 'y');
+      const series = u.series.findIndex((one, s) => s > 0 && one.show && u.data[s][i] !== null);
+      if (series < 0) return;
+      const x = u.valToPos(u.data[0][i], 'x'), y = u.valToPos(u.data[series][i], 'y');
       const away = (x - left) ** 2 + (y - top) ** 2;
       if (away < distance) { near = {row, x, y}; distance = away; }
     });
     if (near) tip.show(near.x + u.over.offsetLeft, near.y, html(near.row)); else tip.hide();
   };
-  const made = chart(host, {title: 'Memory of the fullest rank over step time', height: 420, hover, pad: true, noTable: true,
-    x: {label: 'step time', unit: 's', values: drawn.map(row => time.values[row])},
-    y: {label: 'memory', unit: 'B', zero: false},
-    series: [
-      {name: `candidates (${drawn.length - front.length})`, pointsOnly: true, points: true, size: 6, colour: 'series-0', hollow: true,
-        values: drawn.map(row => isFront.has(row) ? null : memory.values[row])},
-      {name: `front (${front.length})`, stepped: true, points: true, size: 9, colour: 'series-1', dash: [],
-        values: drawn.map(row => isFront.has(row) ? memory.values[row] : null)}]});
-  // The keyboard goes along the front, which is what a reader looks for.
-  made.box.addEventListener('keydown', event => {
-    const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-    if (!step) return;
-    event.stopImmediatePropagation();
-    event.preventDefault();
-    shown = Math.max(0, Math.min(front.length - 1, shown + step));
-    const row = front[shown], i = drawn.indexOf(row), u = made.plot;
-    u.setCursor({left: u.valToPos(u.data[0][i], 'x'), top: u.valToPos(u.data[2][i], 'y')});
-    made.readout.textContent = `${shown + 1} of ${front.length} on the front: ${layoutText(row)}; ` +
-      facts(row).map(([name, value]) => `${name} ${value}`).join(', ');
-  }, true);
-  host.append(dataTable('The front as a table', ['layout', 'step time', 'memory'],
-    () => front.map(row => [layoutText(row), valueText(time, row), valueText(memory, row)])));
+  const kinds = [
+    {name: 'screened only', of: row => !isSimulated(row), pointsOnly: true, size: 5, colour: 'series-7', hollow: true},
+    {name: 'simulated', of: row => isSimulated(row) && !isFront.has(row), pointsOnly: true, size: 7, colour: 'series-0'},
+    {name: 'front', of: row => isFront.has(row), stepped: true, size: 9, colour: 'series-1', dash: []}];
+  const logTime = element('input', {type: 'checkbox'}), logMemory = element('input', {type: 'checkbox'});
+  const plot = element('div');
+  const draw = () => {
+    const made = chart(plot, {title: 'Memory of the fullest rank over step time', height: 420, hover, pad: true, noTable: true,
+      x: {label: 'step time', unit: 's', values: drawn.map(timeOf), log: logTime.checked},
+      y: {label: 'memory', unit: 'B', zero: false, log: logMemory.checked},
+      series: kinds.filter(kind => drawn.some(kind.of)).map(kind => ({...kind, points: true,
+        name: `${kind.name} (${grouped(drawn.filter(kind.of).length)})`,
+        values: drawn.map(row => kind.of(row) ? memory.values[row] : null)}))});
+    // The keyboard goes along the front, which is what a reader looks for.
+    let shown = -1;
+    made.box.addEventListener('keydown', event => {
+      const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+      if (!step || front.length === 0) return;
+      event.stopImmediatePropagation();
+      event.preventDefault();
+      shown = Math.max(0, Math.min(front.length - 1, shown + step));
+      const row = front[shown], u = made.plot, place = u.data[u.data.length - 1][drawn.indexOf(row)];
+      u.setCursor({left: u.valToPos(u.data[0][drawn.indexOf(row)], 'x'), top: u.valToPos(place, 'y')});
+      made.readout.textContent = `${shown + 1} of ${front.length} on the front: ${layoutText(row)}; ` +
+        facts(row).map(([name, value]) => `${name} ${value}`).join(', ');
+    }, true);
+  };
+  for (const box of [logTime, logMemory]) box.addEventListener('change', draw);
+  host.append(element('div', {className: 'controls'}, label('logarithmic time', logTime), label('logarithmic memory', logMemory)),
+    plot, dataTable('The front as a table', ['layout', 'step time', 'memory'],
+      () => front.map(row => [layoutText(row), valueText(simulatedTime, row), valueText(memory, row)])));
+  draw();
 }
-resultTable(document.getElementById('rows'), {sortedBy: time});
-const reasonsHost = document.getElementById('reasons');
-if (reasonsHost) reasonTable(reasonsHost);
+resultTable(document.getElementById('rows'), {sortedBy: simulatedTime});
 tellWhenDrawn();

@@ -1,24 +1,136 @@
 #include "tools/page/plan_page.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tools/output/svg_text.hpp"
+#include "tools/page/html.hpp"
 #include "tools/page/page.hpp"
 #include "tools/page/result_cards.hpp"
 #include "tools/page/result_data.hpp"
 
 namespace weft {
+namespace {
+
+constexpr std::size_t most_reasons = 60;
+
+double number_or_infinity(const ResultTable& table, std::size_t row, std::string_view column) {
+    const auto at = find_column(table, column);
+    const std::optional<double> number = at ? number_of(table.rows[row][*at]) : std::nullopt;
+    return number.value_or(std::numeric_limits<double>::infinity());
+}
+
+std::string note_of(const ResultTable& table, std::size_t row, std::string_view column) {
+    const auto at = find_column(table, column);
+    const auto* const text = at ? std::get_if<std::string>(&table.rows[row][*at]) : nullptr;
+    return text ? *text : "";
+}
+
+// Those that have a time: the simulated ones by it, then the others by the screened one.
+ResultTable best_candidates(const ResultTable& table) {
+    std::vector<std::tuple<double, double, std::size_t>> order;
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        const double simulated = number_or_infinity(table, row, "step_time_s"),
+                     screened = number_or_infinity(table, row, "screened_time_s");
+        if (std::min(simulated, screened) < std::numeric_limits<double>::infinity()) {
+            order.emplace_back(simulated, screened, row);
+        }
+    }
+    std::ranges::sort(order);
+    if (order.size() > most_kept_candidates) order.resize(most_kept_candidates);
+    ResultTable best{.columns = table.columns, .rows = {}};
+    for (const auto& [simulated, screened, row] : order) best.rows.push_back(table.rows[row]);
+    return best;
+}
+
+// "1,204 refused, 300 does not fit, 96 fits", in the order of first occurrence.
+std::string verdicts(const ResultTable& table) {
+    std::vector<std::pair<std::string, std::size_t>> counts;
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        const std::string verdict = note_of(table, row, "verdict");
+        if (verdict.empty()) continue;
+        const auto known = std::ranges::find(counts, verdict, &std::pair<std::string, std::size_t>::first);
+        if (known == counts.end()) {
+            counts.emplace_back(verdict, 1);
+        } else {
+            ++known->second;
+        }
+    }
+    std::string text;
+    for (const auto& [verdict, count] : counts) {
+        text += (text.empty() ? "" : ", ") + grouped_digits(count) + ' ' + verdict;
+    }
+    return text;
+}
+
+// Digits do not tell reasons apart.
+std::string without_numbers(std::string text) {
+    std::string out;
+    for (const char c : text) {
+        const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+        if (!is_digit) out += c;
+        if (is_digit && !out.ends_with('#')) out += '#';
+    }
+    return out;
+}
+
+// Of candidates without a time: how many, why, and the first of them.
+std::string reason_table(const ResultTable& table) {
+    struct Reason {
+        std::string text;
+        std::size_t first = 0, count = 0;
+    };
+    std::vector<Reason> reasons;
+    std::map<std::string, std::size_t> numbers;
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        if (number_or_infinity(table, row, "step_time_s") < std::numeric_limits<double>::infinity()) continue;
+        if (number_or_infinity(table, row, "screened_time_s") < std::numeric_limits<double>::infinity()) continue;
+        std::string text = note_of(table, row, "reason");
+        if (text.empty()) text = note_of(table, row, "verdict");
+        const auto [known, is_new] = numbers.try_emplace(without_numbers(text), reasons.size());
+        if (is_new) reasons.push_back({text, row, 0});
+        ++reasons[known->second].count;
+    }
+    if (reasons.empty()) return "";
+    std::ranges::stable_sort(reasons, std::ranges::greater{}, &Reason::count);
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const Reason& reason : reasons) {
+        if (rows.size() == most_reasons) break;
+        rows.push_back({{grouped_digits(reason.count)}, {reason.text}, {keys_text(table, reason.first)}});
+    }
+    using Kind = HtmlColumn::Kind;
+    std::string html = "<section><h2>Without a step time</h2>\n" +
+                       html_table("Reasons that differ in numbers alone are one; the numbers are those of the first.",
+                                  {{"candidates"}, {"reason", Kind::text}, {"the first", Kind::text}}, rows);
+    if (reasons.size() > most_reasons) {
+        html += fmt::format("<p class=\"quiet\">and {} rarer reasons</p>\n", reasons.size() - most_reasons);
+    }
+    return html + "</section>\n";
+}
+
+}  // namespace
 
 std::string plan_page(const ResultPageText& text, const ResultTable& table) {
-    std::string body = result_head(text, table, "candidates");
+    const ResultTable best = best_candidates(table);
+    std::string body =
+        result_head(text, best, {.name = "candidates", .rows = table.rows.size(), .note = verdicts(table)});
     body +=
-        "<section><h2>Step time and memory</h2><p>A candidate on the front is not beaten by another in both. "
-        "Down and to the left is better.</p><div id=\"front\"></div></section>\n"
-        "<noscript><p>Chart and table need JavaScript.</p></noscript>\n"
-        "<section><h2>Candidates</h2><div id=\"rows\"></div></section>\n";
-    if (rows_with_result(table) < table.rows.size()) {
-        body += "<section><h2>Refused</h2><div id=\"reasons\"></div></section>\n";
+        "<section><h2>Step time and memory</h2><p>A candidate on the front is not beaten by another simulated one in "
+        "both. Down and to the left is better.</p><div id=\"front\"></div></section>\n"
+        "<noscript><p>Chart and table need JavaScript.</p></noscript>\n<section><h2>Candidates</h2>\n";
+    if (best.rows.size() < table.rows.size()) {
+        body += fmt::format("<p>The {} with the shortest steps, of {}.</p>", grouped_digits(best.rows.size()),
+                            grouped_digits(table.rows.size()));
     }
+    body += "<div id=\"rows\"></div></section>\n" + reason_table(table);
     return html_page({.title = text.title,
                       .body = std::move(body),
-                      .data = result_data(table),
+                      .data = result_data(best),
                       .scripts = {"format", "theme", "chart", "result_table", "plan"},
                       .charts = ChartLibrary::embedded});
 }

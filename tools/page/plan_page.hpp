@@ -2,14 +2,20 @@
 // candidates as a table, and why the others were refused.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "tools/page/sweep_page.hpp"
 
 namespace weft {
 
-// A row per candidate. Needs the columns "step_time_s" and "memory_peak_bytes" for the picture; what has no number in
-// them is in the table only. Columns of kind key name the layout, notes say the verdict and why.
+// A row per candidate. Columns of kind key name the layout; these are known by name:
+//   step_time_s        simulated; absent of what was not
+//   screened_time_s    in closed form; absent of what does not fit (such a column may be missing)
+//   memory_peak_bytes
+//   verdict, reason    notes: counted, and told of candidates without a time
+// The page keeps the most_kept_candidates with the shortest steps, simulated ones first, and says of how many.
+inline constexpr std::size_t most_kept_candidates = 3000;
 std::string plan_page(const ResultPageText& text, const ResultTable& table);
 
 }  // namespace weft

@@ -29,20 +29,23 @@ constexpr Best bests[] = {
 
 }  // namespace
 
-std::string result_head(const ResultPageText& text, const ResultTable& table, std::string_view rows_name) {
+std::string result_head(const ResultPageText& text, const ResultTable& table, const RowsCard& rows) {
     HtmlText html;
     if (!text.summary.empty()) html.add("<p class=\"lead\">{}</p>", xml_escaped(text.summary));
     html.put("<dl class=\"cards wide\">\n");
-    const std::size_t with = rows_with_result(table);
-    card(
-        html, rows_name, fmt::format("{}", table.rows.size()),
-        with == table.rows.size() ? "all with a result" : fmt::format("{} without a result", table.rows.size() - with));
+    card(html, rows.name, grouped_digits(rows.rows), rows.note);
     for (const Best& best : bests) {
         const auto row = extreme_row(table, best.column, best.extreme);
         if (row) card(html, best.name, best.text(row->value), keys_text(table, row->row));
     }
     html.add("</dl>\n<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
     return html.take();
+}
+
+std::string grouped_digits(std::size_t number) {
+    std::string digits = fmt::format("{}", number);
+    for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
+    return digits;
 }
 
 }  // namespace weft

@@ -8,8 +8,16 @@
 
 namespace weft {
 
-// Summary and command, how many rows there are and have a result (`rows_name`: "points"), and the best of them, as
-// HTML.
-std::string result_head(const ResultPageText& text, const ResultTable& table, std::string_view rows_name);
+// How many rows there are, and of which kinds.
+struct RowsCard {
+    std::string_view name;  // "points"
+    std::size_t rows = 0;
+    std::string note{};
+};
+
+// Summary and command, the number of rows and the best of them, as HTML.
+std::string result_head(const ResultPageText& text, const ResultTable& table, const RowsCard& rows);
+
+std::string grouped_digits(std::size_t number);  // "12,345"
 
 }  // namespace weft

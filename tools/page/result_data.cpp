@@ -29,14 +29,14 @@ Json json_of(const ResultCell& cell) {
         cell);
 }
 
+}  // namespace
+
 std::optional<double> number_of(const ResultCell& cell) {
     std::optional<double> number;
     if (const auto* const whole = std::get_if<std::int64_t>(&cell)) number = static_cast<double>(*whole);
     if (const auto* const real = std::get_if<double>(&cell)) number = *real;
     return number && std::isfinite(*number) ? number : std::nullopt;
 }
-
-}  // namespace
 
 std::string result_data(const ResultTable& table) {
     Json json{{"columns", Json::array()}, {"values", Json::array()}};

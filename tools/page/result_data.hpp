@@ -13,6 +13,9 @@ namespace weft {
 // JSON: {"columns": [{"name", "unit", "meaning", "kind"}], "values": [...]}, the values column by column.
 std::string result_data(const ResultTable& table);
 
+// Finite numbers only.
+std::optional<double> number_of(const ResultCell& cell);
+
 std::optional<std::size_t> find_column(const ResultTable& table, std::string_view name);
 
 // The row where a column of numbers is least or greatest, the first of equal ones; rows without a number are passed

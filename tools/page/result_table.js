@@ -29,8 +29,10 @@ const reasonOf = row => {
   return noteColumns.map(column => column.values[row]).find(Boolean) ?? 'no reason given';
 };
 
-const mainMetrics = ['step_time_s', 'throughput_tokens_per_s', 'throughput_model_tflops_per_gpu', 'throughput_mfu',
+const mainMetrics = ['step_time_s', 'screened_time_s', 'throughput_tokens_per_s', 'throughput_model_tflops_per_gpu', 'throughput_mfu',
   'step_exposed_communication_s', 'step_bubble_s', 'memory_peak_bytes'];
+
+const mostShown = 5000;  // rows at a time: more make a browser slow
 
 const resultTable = (host, {sortedBy}) => {
   const known = mainMetrics.filter(columnNamed);
@@ -97,10 +99,12 @@ const resultTable = (host, {sortedBy}) => {
       const empty = row => values[row] === null;
       rows.sort((a, b) => empty(a) - empty(b) || (empty(a) ? 0 : way * compare(values[a], values[b])) || a - b);
     }
+    const found = rows.length;
+    rows = rows.slice(0, mostShown);
     const classes = shown.map(column => isNumeric(column) ? 'number' : column.kind === 'note' ? 'reason' : '');
     tbody.innerHTML = rows.map(row => '<tr>' + shown.map((column, c) => `<td class="${classes[c]}">` +
       escaped(column.kind === 'key' ? keyText(column.values[row]) : cellText(column, row)) + '</td>').join('') + '</tr>').join('');
-    told.textContent = `${grouped(rows.length)} of ${grouped(rowCount)} shown`;
+    told.textContent = `${grouped(found)} of ${grouped(rowCount)}` + (found > mostShown ? `, the first ${grouped(mostShown)} shown` : ' shown');
   };
   search.addEventListener('input', () => { words = search.value.toLowerCase(); fill(); });
   head();

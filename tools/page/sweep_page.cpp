@@ -9,7 +9,12 @@
 namespace weft {
 
 std::string sweep_page(const ResultPageText& text, const ResultTable& table) {
-    std::string body = result_head(text, table, "points");
+    const std::size_t rows = table.rows.size(), failed = rows - rows_with_result(table);
+    std::string body =
+        result_head(text, table,
+                    {.name = "points",
+                     .rows = rows,
+                     .note = failed == 0 ? "all with a result" : grouped_digits(failed) + " without a result"});
     body +=
         "<section><h2>Over one key</h2><div id=\"metric\"></div><div id=\"lines\"></div></section>\n"
         "<noscript><p>Charts and table need JavaScript.</p></noscript>\n";
@@ -17,7 +22,7 @@ std::string sweep_page(const ResultPageText& text, const ResultTable& table) {
         body += "<section><h2>Over two keys</h2><div id=\"map\"></div></section>\n";
     }
     body += "<section><h2>Every point</h2><div id=\"rows\"></div></section>\n";
-    if (rows_with_result(table) < table.rows.size()) {
+    if (failed > 0) {
         body += "<section><h2>Points without a result</h2><div id=\"reasons\"></div></section>\n";
     }
     return html_page({.title = text.title,

@@ -1,7 +1,7 @@
 // Lanes of slices over time on a canvas. `part` is the data of tools/page/simulation_data: columns per lane.
 // The wheel zooms, a drag chooses a range, a drag on the axis pans; see `help` for the keyboard.
 const timeline = (host, part) => {
-  const end = part.until, axisHeight = 26, labelWidth = 150, stageGap = 10;
+  const end = part.until, axisHeight = 26, stageGap = 10;
   const help = 'Wheel or drag: zoom. Shift and drag, or drag on the axis: pan. Keys: arrows pan and choose a lane, ' +
     'plus and minus zoom, comma and full stop go from slice to slice, 0 shows all.';
 
@@ -51,7 +51,10 @@ const timeline = (host, part) => {
   const tip = tipIn(box);
 
   let from = 0, to = end, width = 0, chosen = null, chosenLane = 0, selection = null;
-  const left = () => width < 560 ? 84 : labelWidth;
+  const probe = canvas.getContext('2d');
+  probe.font = '600 12px ' + getComputedStyle(document.body).fontFamily;
+  const widest = Math.ceil(Math.max(...lanes.map(lane => probe.measureText(lane.name).width), ...part.stages.map(stage => probe.measureText(stage.name).width)));
+  const left = () => widest + 12;
   const xOf = time => left() + (time - from) / (to - from) * (width - left());
   const timeOf = x => from + (x - left()) / (width - left()) * (to - from);
 

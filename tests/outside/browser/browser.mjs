@@ -82,7 +82,8 @@ export const open = async (program, folder) => {
       },
       screenshot: async (path, {from = 0, height: part} = {}) => {
         const clip = {x: 0, y: from, width, height: part ?? await value('document.documentElement.scrollHeight'), scale: 1};
-        const {data} = await tell('Page.captureScreenshot', {format: 'png', captureBeyondViewport: true, clip});
+        const {data} = await tell('Page.captureScreenshot', {captureBeyondViewport: true, clip,
+          ...(path.endsWith('.webp') ? {format: 'webp', quality: 85} : {format: 'png'})});
         writeFileSync(path, Buffer.from(data, 'base64'));
       },
       media: media => tell('Emulation.setEmulatedMedia', {media}),

@@ -90,11 +90,61 @@ TEST(sweep_page, stands_a_table_without_results) {
     EXPECT_NE(sweep_page(text, none).find("id=\"rows\""), std::string::npos);
 }
 
-TEST(plan_page, has_the_front_and_the_candidates) {
-    const std::string page = plan_page(text, table());
-    EXPECT_NE(page.find("id=\"front\""), std::string::npos);
-    EXPECT_NE(page.find("const frontOf"), std::string::npos);
-    EXPECT_EQ(page, plan_page(text, table()));
+// Refused, too large, screened, simulated.
+ResultTable candidates(std::size_t screened) {
+    ResultTable plan{.columns = {{"layout.tensor", "", "", ColumnKind::key},
+                                 {"verdict", "", "", ColumnKind::note},
+                                 {"memory_peak_bytes", "B", ""},
+                                 {"screened_time_s", "s", ""},
+                                 {"step_time_s", "s", ""},
+                                 {"reason", "", "", ColumnKind::note}},
+                     .rows = {}};
+    for (const std::int64_t tensor : {3, 5, 16}) {
+        plan.rows.push_back({tensor,
+                             std::string("refused"),
+                             {},
+                             {},
+                             {},
+                             "64 heads cannot be shared by " + std::to_string(tensor) + " ranks"});
+    }
+    plan.rows.push_back({std::int64_t{1}, std::string("does not fit"), 1e12, {}, {}, {}});
+    for (std::size_t i = 0; i < screened; ++i) {
+        plan.rows.push_back({std::int64_t{2}, std::string("fits"), 2e10, 9.0 + double(i), {}, {}});
+    }
+    plan.rows.push_back({std::int64_t{4}, std::string("fits"), 3e10, 8.5, 12.5, {}});
+    return plan;
+}
+
+Json data_of(const std::string& page) {
+    const std::string begin = "id=\"data\">";
+    const std::size_t from = page.find(begin) + begin.size();
+    return Json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+TEST(plan_page, counts_verdicts_and_reasons_over_their_numbers) {
+    const std::string page = plan_page(text, candidates(2));
+    for (const char* part : {"3 refused, 1 does not fit, 3 fits", "64 heads cannot be shared by 3 ranks", "12.5 s",
+                             "The 3 with the shortest steps, of 7"}) {
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+    }
+    EXPECT_EQ(page.find("shared by 5 ranks"), std::string::npos) << "the same reason with another number";
+    EXPECT_EQ(page, plan_page(text, candidates(2)));
+}
+
+TEST(plan_page, keeps_simulated_candidates_first_and_the_best_of_the_others) {
+    const Json data = data_of(plan_page(text, candidates(most_kept_candidates + 50)));
+    ASSERT_EQ(data["values"][0].size(), most_kept_candidates);
+    EXPECT_EQ(data["values"][4][0], 12.5);
+    EXPECT_EQ(data["values"][3][1], 9.0);
+    EXPECT_EQ(data["values"][3][most_kept_candidates - 1], 9.0 + double(most_kept_candidates - 2));
+}
+
+TEST(plan_page, stands_a_search_that_found_nothing) {
+    ResultTable none = candidates(0);
+    none.rows.pop_back();
+    EXPECT_EQ(data_of(plan_page(text, none))["values"][0].size(), 0u);
+    none.rows.clear();
+    EXPECT_NE(plan_page(text, none).find("id=\"front\""), std::string::npos);
 }
 
 }  // namespace
