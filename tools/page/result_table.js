@@ -6,6 +6,7 @@ const ofKind = kind => table.filter(column => column.kind === kind);
 const columnNamed = name => table.find(column => column.name === name);
 const isNumeric = column => column.values.some(value => typeof value === 'number') &&
   column.values.every(value => value === null || typeof value === 'number');
+const isLong = column => column.values.some(value => String(value ?? '').length > 30);
 const keyColumns = ofKind('key'), noteColumns = ofKind('note');
 const metricColumns = ofKind('metric').filter(isNumeric);
 const withResult = row => metricColumns.some(column => Number.isFinite(column.values[row]));
@@ -36,7 +37,7 @@ const mostShown = 5000;  // rows at a time: more make a browser slow
 
 const resultTable = (host, {sortedBy}) => {
   const known = mainMetrics.filter(columnNamed);
-  const isShown = new Set([...keyColumns, ...noteColumns,
+  const isShown = new Set([...keyColumns, ...noteColumns.filter(column => column.values.some(Boolean)),
     ...(known.length ? known.map(columnNamed) : ofKind('metric').slice(0, 8))]);
   let sort = sortedBy ? {column: sortedBy, up: true} : null, filters = new Map(), words = '';
 
@@ -76,7 +77,7 @@ const resultTable = (host, {sortedBy}) => {
     const row = element('tr');
     for (const column of table) {
       if (!isShown.has(column)) continue;
-      const button = element('button', {type: 'button', textContent: column.name, title: column.meaning});
+      const button = element('button', {type: 'button', innerHTML: escaped(column.name).replace(/[_.](?!s$)/g, '$&<wbr>'), title: column.meaning});
       const cell = element('th', {scope: 'col', className: isNumeric(column) ? 'number' : ''}, button);
       if (sort?.column === column) cell.ariaSort = sort.up ? 'ascending' : 'descending';
       button.addEventListener('click', () => {
@@ -101,7 +102,7 @@ const resultTable = (host, {sortedBy}) => {
     }
     const found = rows.length;
     rows = rows.slice(0, mostShown);
-    const classes = shown.map(column => isNumeric(column) ? 'number' : column.kind === 'note' ? 'reason' : '');
+    const classes = shown.map(column => isNumeric(column) ? 'number' : column.kind === 'note' && isLong(column) ? 'reason' : '');
     tbody.innerHTML = rows.map(row => '<tr>' + shown.map((column, c) => `<td class="${classes[c]}">` +
       escaped(column.kind === 'key' ? keyText(column.values[row]) : cellText(column, row)) + '</td>').join('') + '</tr>').join('');
     told.textContent = `${grouped(found)} of ${grouped(rowCount)}` + (found > mostShown ? `, the first ${grouped(mostShown)} shown` : ' shown');
