@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <future>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -18,6 +17,7 @@
 #include "tools/output/report_text.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/output/text_table.hpp"
+#include "tools/output_option.hpp"
 #include "tools/page/simulation_page.hpp"
 #include "workloads/report/report.hpp"
 
@@ -35,18 +35,6 @@ void options(po::options_description& options, po::positional_options_descriptio
         "allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
     add_folding_options(options, Folding::automatic);
     add_flops_option(options);
-}
-
-// The file an option names, which must end in one of `endings`; empty if the option is not given.
-std::string output_path(const po::variables_map& arguments, const char* option,
-                        std::initializer_list<std::string_view> endings) {
-    if (!arguments.count(option)) return "";
-    const std::string& path = arguments[option].as<std::string>();
-    for (const std::string_view ending : endings) {
-        if (path.ends_with(ending)) return path;
-    }
-    throw po::error(
-        fmt::format("--{}: expected a name that ends in {}, got \"{}\"", option, fmt::join(endings, " or "), path));
 }
 
 // The job as it was asked for, for whoever reads the page later.
@@ -113,9 +101,9 @@ std::optional<Metric> asked_flops(const po::variables_map& arguments, const Simu
 
 Exit run(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
-    const std::string trace = output_path(arguments, "trace", {".json", ".json.gz"});
-    const std::string picture = output_path(arguments, "picture", {".svg"});
-    const std::string page = output_path(arguments, "report", {".html"});
+    const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
+    const std::string picture = output_option(arguments, "picture", {".svg"});
+    const std::string page = output_option(arguments, "report", {".html"});
     const bool writes_files = !trace.empty() || !picture.empty() || !page.empty();
     if (arguments["compare"].as<bool>() && (writes_files || !arguments["network"].defaulted())) {
         throw po::error("--compare runs both networks; it takes no --network, --trace, --picture or --report");

@@ -13,6 +13,8 @@
 #include "tools/output/result_csv.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_json_lines.hpp"
+#include "tools/output_option.hpp"
+#include "tools/page/sweep_page.hpp"
 #include "tools/progress.hpp"
 #include "tools/sweep/mpi_crew.hpp"
 #include "tools/sweep/options.hpp"
@@ -27,6 +29,7 @@ void options(po::options_description& options, po::positional_options_descriptio
                           "simulations at a time (default: the processor's threads; under MPI one per rank)")(
         "patience", po::value<double>()->value_name("SECONDS")->default_value(30, "30"),
         "under MPI: a rank that is silent for so long is given up, and its points are done by others")(
+        "report", po::value<std::string>()->value_name("FILE"), "write rows as a page with charts as well (.html)")(
         "json", po::bool_switch(), "JSON Lines on stdout");
     add_network_option(options);
     add_folding_options(options, Folding::stages);
@@ -57,6 +60,27 @@ void write_shard(const std::filesystem::path& path, const SweepRun::Outcome& out
     file.commit();
 }
 
+// The command as it was typed, but for what does not change rows.
+std::string command_of(const po::variables_map& arguments) {
+    std::string command = "weft sweep " + job_path(arguments);
+    for (const std::string& value : job_overrides(arguments)) command += fmt::format(" --set '{}'", value);
+    for (const char* const option : {"vary", "zip", "where"}) {
+        if (!arguments.count(option)) continue;
+        for (const auto& value : arguments[option].as<std::vector<std::string>>()) {
+            command += fmt::format(" --{} '{}'", option, value);
+        }
+    }
+    return command;
+}
+
+std::string report_path(const po::variables_map& arguments) {
+    std::string path = output_option(arguments, "report", {".html"});
+    if (!path.empty() && arguments.count("shard")) {
+        throw po::error("--report needs all rows, and --shard has a part of them: weft merge writes the report");
+    }
+    return path;
+}
+
 // Where a table goes: a file's writers, pages and stdout are told apart here and nowhere else.
 void write(const po::variables_map& arguments, const SweepSettings& settings, const SweepRun::Outcome& outcome) {
     if (!settings.out) {
@@ -67,6 +91,10 @@ void write(const po::variables_map& arguments, const SweepSettings& settings, co
     } else {
         const RunRecord run{.command = "sweep", .job = outcome.header.job, .inputs = outcome.header.inputs.digest()};
         write_results(*settings.out, run, outcome.table());
+    }
+    if (const std::string page = report_path(arguments); !page.empty()) {
+        const ResultPageText text{.title = "Sweep of " + outcome.header.job, .command = command_of(arguments)};
+        write_file_atomically(page, sweep_page(text, outcome.table()));
     }
     if (outcome.journal) outcome.journal->remove();
 }
@@ -98,6 +126,7 @@ Exit report_interruption(const SweepSettings& settings, const SweepRun::Outcome&
 
 Exit run(const po::variables_map& arguments) {
     SweepSettings settings = sweep_settings(arguments);
+    report_path(arguments);  // refuses other names before anything runs
     const SweepRequest request = sweep_request(arguments);
     const Interruption interruption(
         [] { fmt::print(stderr, "\nending with the points under way; again to stop at once\n"); });
@@ -129,7 +158,8 @@ const Command sweep{
     .name = "sweep",
     .summary = "a grid of simulations over job keys, one row each",
     .usage =
-        "weft sweep JOB|SWEEP --vary KEY=VALUES [--zip ...] [--where CONDITION] [--out FILE] [--resume] [--shard I/N]",
+        "weft sweep JOB|SWEEP --vary KEY=VALUES [--zip ...] [--where CONDITION] [--out FILE] [--report FILE] "
+        "[--resume] [--shard I/N]",
     .details =
         "Points that cannot run keep their row, with the reason. Rows are the same for any --jobs, shards or ranks.\n"
         "VALUES: 512,1024,2048   512..65536*2   0..10+5   \"25 GB/s\",\"50 GB/s\"   {\"a\": [1, 2]}; @NAME=... names "

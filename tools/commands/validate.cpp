@@ -14,6 +14,7 @@
 #include "tools/output/validation_html.hpp"
 #include "tools/output/validation_markdown.hpp"
 #include "tools/output/validation_text.hpp"
+#include "tools/output_option.hpp"
 #include "tools/progress.hpp"
 #include "tools/validate/row_job.hpp"
 
@@ -83,10 +84,7 @@ std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std
 }
 
 Exit run(const po::variables_map& arguments) {
-    const std::string report = given(arguments, "report");
-    if (!report.empty() && !report.ends_with(".html")) {
-        throw po::error(fmt::format("--report: expected a name that ends in .html, got \"{}\"", report));
-    }
+    const std::string report = output_option(arguments, "report", {".html"});
     const std::vector<ValidationSet> sets = load_sets(arguments);
     if (arguments["list"].as<bool>()) {
         fmt::print("{}", validation_list(sets));
