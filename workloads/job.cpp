@@ -48,6 +48,15 @@ std::uint32_t data_ranks_of_node(const Job& job) {
     return std::min(std::max(job.ranks_per_node / inner, 1U), job.layout.data);
 }
 
+std::uint32_t shard_ranks(const Job& job) {
+    std::uint32_t ranks = data_ranks_of_node(job);
+    if (job.framework->name == "deepspeed" && job.deepspeed.hierarchical_ranks > 1) {
+        ranks = job.deepspeed.hierarchical_ranks;
+    }
+    if (job.framework->name == "fsdp" && job.fsdp.shard_ranks > 0) ranks = job.fsdp.shard_ranks;
+    return ranks;
+}
+
 bool Job::copies_embedding() const {
     if (!model.tied_embeddings || layout.pipeline == 1) return false;
     const std::vector<Place> path = schedule->path(pipeline_shape(), 0);

@@ -76,6 +76,10 @@ struct Job {
 // Data ranks that share a node when tensor and context ranks are innermost.
 std::uint32_t data_ranks_of_node(const Job& job);
 
+// Data ranks of a data_inner group: ZeRO++'s secondary partition, FSDP's shard group, else the ranks of a node that are
+// data ranks (qgZ reduces inside it first). Layout::shard_ranks follows from the rest of a job by it.
+std::uint32_t shard_ranks(const Job& job);
+
 // A job that was read and checked, with what it refers to.
 struct Study {
     Job job;

@@ -111,17 +111,6 @@ void read_step(Field& root, Job& job) {
     read_settings(root, job.experts);
 }
 
-// Data ranks of a data_inner group: ZeRO++'s secondary partition, FSDP's shard group, else the ranks of a node that are
-// data ranks (qgZ reduces inside it first).
-std::uint32_t shard_ranks(const Job& job) {
-    std::uint32_t ranks = data_ranks_of_node(job);
-    if (job.framework->name == "deepspeed" && job.deepspeed.hierarchical_ranks > 1) {
-        ranks = job.deepspeed.hierarchical_ranks;
-    }
-    if (job.framework->name == "fsdp" && job.fsdp.shard_ranks > 0) ranks = job.fsdp.shard_ranks;
-    return ranks;
-}
-
 // Ranks and nodes follow from each other where only one is given.
 void complete_layout(Field& root, Job& job, const MachineInfo& machine, bool data_given,
                      std::optional<std::uint32_t> nodes) {

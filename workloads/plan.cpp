@@ -5,165 +5,11 @@
 
 #include "models/transformer/flops.hpp"
 #include "sim/base/check.hpp"
+#include "workloads/plan_parts.hpp"
 #include "workloads/stage_memory.hpp"
 
 namespace weft {
 namespace {
-
-std::vector<Kernel> products(std::vector<Kernel> kernels) {
-    std::erase_if(kernels, [](const Kernel& kernel) { return !kernel.parameters; });
-    return kernels;
-}
-
-// Adds the pass over each weight's gradient that a framework makes after every micro-batch.
-void accumulate(const Job& job, std::vector<Kernel>& weight_backward) {
-    const Bytes moved = job.framework->accumulation(job);
-    if (moved.value == 0) return;
-    for (std::size_t i = 0; i < weight_backward.size(); ++i) {
-        const Kernel& gemm = weight_backward[i];
-        if (gemm.kind != KernelKind::gemm) continue;
-        weight_backward.insert(
-            weight_backward.begin() + static_cast<std::ptrdiff_t>(++i),
-            {.name = "gradient accumulation", .flops = {}, .bytes = moved * (gemm.m * gemm.n * gemm.count)});
-    }
-}
-
-LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
-    const Job& job = plan.job;
-    const auto time = [&](const std::vector<Kernel>& kernels) {
-        return kernel_time(plan.device, job.precision, kernels);
-    };
-    LayerCosts costs;
-    for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
-        accumulate(job, piece.weight_backward);
-        costs.pieces.push_back({piece.piece, piece.module, time(piece.forward), time(piece.input_backward),
-                                time(piece.weight_backward), time(products(piece.forward)),
-                                time(products(piece.input_backward))});
-        costs.launches.forward += double(piece.forward.size());
-        costs.launches.input_backward += double(piece.input_backward.size());
-        costs.launches.weight_backward += double(piece.weight_backward.size());
-        const Flops forward = total_flops(piece.forward);
-        costs.forward += forward;
-        costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
-        if (piece.piece == Piece::core) costs.core += forward;
-    }
-    return costs;
-}
-
-PartCosts part_costs(const Plan& plan) {
-    const Job& job = plan.job;
-    const Shard shard = job.shard();
-    const auto time = [&](std::span<const Kernel> kernels) { return kernel_time(plan.device, job.precision, kernels); };
-    PartCosts costs;
-    costs.layers[0] = layer_costs(plan, LayerKind::dense);
-    if (job.model.experts.count > 0) costs.layers[1] = layer_costs(plan, LayerKind::expert);
-    costs.embedding_forward = time(embedding_forward(job.model, shard));
-    costs.embedding_backward = time(embedding_backward(job.model, shard));
-    for (const Kernel& kernel : head_forward(job.model, shard)) {
-        (kernel.name == "final norm" ? costs.final_norm_forward : costs.head_forward) += time({&kernel, 1});
-        costs.head_forward_flops += kernel.flops;
-    }
-    std::vector<Kernel> head = head_backward(job.model, shard);
-    for (auto it = head.begin(); it != head.end(); ++it) {
-        if (it->name != "logits weight gradient") continue;
-        std::vector<Kernel> product{*it};
-        accumulate(job, product);
-        head.insert(it + 1, product.begin() + 1, product.end());
-        break;
-    }
-    for (const Kernel& kernel : head) {
-        (kernel.name == "final norm gradient" ? costs.final_norm_backward
-         : kernel.name == "logits weight gradient" || kernel.name == "gradient accumulation"
-             ? costs.head_weight_backward
-             : costs.head_input_backward) += time({&kernel, 1});
-        costs.head_backward_flops += kernel.flops;
-    }
-    return costs;
-}
-
-// Whose gradients are reduced before the optimizer may run, and what is held of them: modules in forward order.
-class StageModules {
-  public:
-    StageModules(const Job& job, Stage& stage) : job_(job), stage_(stage) {}
-
-    void add(Chunk& chunk, std::uint32_t index) {
-        chunk.first_module = stage_.modules.size();
-        if (chunk.has_embedding()) add(embedding_modules(job_.model, job_.split()), chunk.first_layer, index);
-        for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-            chunk.layer_module.push_back(stage_.modules.size());
-            const std::uint32_t layer = chunk.first_layer + i;
-            add(layer_modules(job_.model, layer_kind(job_.model, layer), job_.split()), layer, index);
-        }
-        chunk.head_module = stage_.modules.size();
-        if (!chunk.has_head()) return;
-        const std::uint32_t end = chunk.first_layer + chunk.layers;
-        add(head_modules(job_.model, job_.split()), end, index);
-        if (job_.copies_embedding()) {
-            stage_.modules.push_back({.name = "tied embedding",
-                                      .layer = end,
-                                      .chunk = index,
-                                      .tensors = {job_.embedding_matrix()},
-                                      .vector = {false}});
-        }
-    }
-
-  private:
-    void add(const std::vector<Module>& modules, std::uint32_t layer, std::uint32_t chunk) {
-        for (const Module& module : modules) {
-            stage_.modules.push_back({.name = module.name,
-                                      .layer = layer,
-                                      .chunk = chunk,
-                                      .expert = module.expert && job_.reduces_experts_apart(),
-                                      .tensors = module.tensors,
-                                      .vector = module.vector});
-        }
-    }
-
-    const Job& job_;
-    Stage& stage_;
-};
-
-// Passes over gradients and parameters; no less than the host takes for a kernel per tensor.
-Seconds optimizer(const Plan& plan, const Stage& stage) {
-    const Job& job = plan.job;
-    const UpdateTraffic traffic = job.framework->update_traffic(job);
-    const double held = stage.parameters() / job.framework->shares(job).gradients;
-    std::size_t tensors = 0;
-    for (const StageModule& module : stage.modules) tensors += module.tensors.size();
-    const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage)};
-    return std::max(pass_time(plan.device, moved), plan.device.host_launch * double(tensors));
-}
-
-void add_chunks(const Job& job, Stage& stage, std::uint32_t s, const std::vector<std::uint32_t>& layers) {
-    const PipelineShape shape = job.pipeline_shape();
-    const auto parts = static_cast<std::uint32_t>(layers.size());
-    stage.chunks.resize(shape.chunks);
-    // Every micro-batch that visits the stage on some chunk finds the same part there.
-    for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
-        const std::vector<Place> path = job.schedule->path(shape, micro_batch);
-        for (std::uint32_t part = 0; part < path.size(); ++part) {
-            if (path[part].stage != s) continue;
-            Chunk& chunk = stage.chunks[path[part].chunk];
-            chunk.part = part;
-            chunk.layers = layers[part];
-            chunk.first_layer = std::accumulate(layers.begin(), layers.begin() + part, 0U);
-            chunk.ends = Chunk::Ends((part == 0 ? 1U : 0U) | (part + 1 == parts ? 2U : 0U));
-        }
-    }
-    StageModules modules(job, stage);
-    for (std::uint32_t c = 0; c < shape.chunks; ++c) {
-        modules.add(stage.chunks[c], c);
-        count_activations(job, stage.chunks[c]);
-    }
-}
-
-void count_parameters(Stage& stage) {
-    for (const StageModule& module : stage.modules) {
-        for (const std::uint64_t elements : module.tensors) {
-            (module.expert ? stage.expert : stage.dense) += static_cast<double>(elements);
-        }
-    }
-}
 
 std::vector<Stage> stages(const Plan& plan) {
     const Job& job = plan.job;
@@ -174,32 +20,12 @@ std::vector<Stage> stages(const Plan& plan) {
                "the stages do not hold every layer once");
     std::vector<Stage> stages;
     for (std::uint32_t s = 0; s < job.layout.pipeline; ++s) {
-        Stage stage;
-        add_chunks(job, stage, s, layers);
-        count_parameters(stage);
+        Stage stage = make_stage(plan, s, layers);
         stage.slots = job.schedule->slots(job.pipeline_shape(), s);
-        stage.optimizer = optimizer(plan, stage);
         stage.memory = memory_use(job, stage);
         stages.push_back(std::move(stage));
     }
     return stages;
-}
-
-// Passes are compared without their calls, hence the margin; where the host does not bind, its stream changes nothing.
-bool host_bound(const Plan& plan) {
-    constexpr double margin = 2.0;
-    if (plan.job.blocking_launches == Setting::on) return false;  // it is never ahead; every kernel has its share
-    for (const LayerCosts& layer : plan.costs.layers) {
-        Seconds forward, backward;
-        for (const PieceCost& piece : layer.pieces) {
-            forward += piece.forward;
-            backward += piece.input_backward + piece.weight_backward;
-        }
-        const Seconds host = plan.device.host_launch * margin;
-        if (host * layer.launches.forward > forward) return true;
-        if (host * (layer.launches.input_backward + layer.launches.weight_backward) > backward) return true;
-    }
-    return false;
 }
 
 Flops hardware_flops(const Plan& plan) {
@@ -233,19 +59,7 @@ std::size_t Plan::fullest_stage() const {
 }
 
 Plan make_plan(const Study& study) {
-    Plan plan{.job = study.job,
-              .device = study.device,
-              .machine = study.machine.info(),
-              .costs = {},
-              .stages = {},
-              .model_flops = {},
-              .hardware_flops = {},
-              .host_bound = false};
-    plan.machine.prefer(plan.job.library);
-    // A host that waits for every kernel launches the next one only then.
-    if (plan.job.blocking_launches == Setting::on) {
-        plan.device.kernel_launch = std::max(plan.device.kernel_launch, plan.device.host_launch);
-    }
+    Plan plan = empty_plan(study);
     plan.costs = part_costs(plan);
     plan.stages = stages(plan);
     plan.host_bound = host_bound(plan);

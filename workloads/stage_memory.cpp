@@ -1,6 +1,8 @@
 #include "workloads/stage_memory.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -20,45 +22,59 @@ double checkpoint_share(const Job& job) {
     return cut ? 1.0 / job.layout.tensor : 1.0;
 }
 
+// What layers of each kind make of something that depends on the kind alone, asked once for each.
+class ByKind {
+  public:
+    template <class Value>
+    Bytes of(LayerKind kind, const Value& value) {
+        std::optional<Bytes>& known = known_[static_cast<std::size_t>(kind)];
+        if (!known) known = value(kind);
+        return *known;
+    }
+
+  private:
+    std::array<std::optional<Bytes>, 2> known_;
+};
+
 // The most that any layer of the chunk needs while it runs backward.
 Bytes layers_workspace(const Job& job, const Chunk& chunk) {
     Bytes most;
+    ByKind workspace;
+    const Shard shard = job.shard();
     for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-        const LayerKind kind = layer_kind(job.model, chunk.first_layer + i);
-        most = std::max(most, layer_workspace(job.model, kind, job.shard(), inventory(job)));
+        most = std::max(most, workspace.of(layer_kind(job.model, chunk.first_layer + i), [&](LayerKind kind) {
+            return layer_workspace(job.model, kind, shard, inventory(job));
+        }));
     }
     return most;
 }
 
-struct Moment {
+struct Fullness {
     Bytes activations, workspace;
     Bytes total() const { return activations + workspace; }
 };
 
 // The fullest moment of the step. Activations live from a forward slot until the weights' gradient is done; backward
 // starts with the head, whose activations are gone when the layers run.
-Moment fullest_moment(const Job& job, const Stage& stage) {
+Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments) {
     const Bytes head = head_workspace(job.model, job.shard());
     std::vector<Bytes> layers;
     for (const Chunk& chunk : stage.chunks) layers.push_back(layers_workspace(job, chunk));
-    Bytes alive;
-    Moment fullest;
+    Fullness fullest;
     const auto consider = [&](Bytes activations, Bytes workspace) {
-        const Moment moment{activations, workspace};
+        const Fullness moment{activations, workspace};
         if (moment.total() > fullest.total()) fullest = moment;
     };
-    for (const Slot& slot : stage.slots) {
-        const Chunk& chunk = stage.chunks[slot.chunk];
-        if (slot.kind == SlotKind::forward) {
-            alive += chunk.activations;
+    for (const Moment& moment : moments) {
+        Bytes alive;
+        for (std::size_t c = 0; c < stage.chunks.size(); ++c) alive += stage.chunks[c].activations * moment.alive[c];
+        if (moment.kind == SlotKind::forward) {
             consider(alive, {});
             continue;
         }
-        if (slot.kind != SlotKind::weight_backward) {
-            if (chunk.has_head()) consider(alive, head);
-            consider(alive - chunk.head_activations, layers[slot.chunk]);
-        }
-        if (slot.kind != SlotKind::input_backward) alive = alive - chunk.activations;
+        const Chunk& chunk = stage.chunks[moment.chunk];
+        if (chunk.has_head()) consider(alive, head);
+        consider(alive - chunk.head_activations, layers[moment.chunk]);
     }
     return fullest;
 }
@@ -103,9 +119,11 @@ double updated_parameters(const Job& job, const Stage& stage) {
 void count_activations(const Job& job, Chunk& chunk) {
     const Shard shard = job.shard();
     const Inventory kept = inventory(job);
+    ByKind activations;
     for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-        const LayerKind kind = layer_kind(job.model, chunk.first_layer + i);
-        chunk.activations += layer_activations(job.model, kind, shard, kept) * checkpoint_share(job);
+        chunk.activations += activations.of(layer_kind(job.model, chunk.first_layer + i), [&](LayerKind kind) {
+            return layer_activations(job.model, kind, shard, kept) * checkpoint_share(job);
+        });
     }
     if (chunk.has_embedding()) chunk.activations += embedding_activations(job.model, shard);
     if (!chunk.has_head()) return;
@@ -114,11 +132,15 @@ void count_activations(const Job& job, Chunk& chunk) {
 }
 
 MemoryUse memory_use(const Job& job, const Stage& stage) {
+    return memory_use(job, stage, fullest_moments(stage.slots, stage.chunks.size()));
+}
+
+MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments) {
     const StateShares shares = job.framework->shares(job);
     const auto held = [&](double ranks) {
         return stage.dense / ranks + stage.expert / (ranks == 1 ? 1.0 : job.layout.expert_data());
     };
-    const Moment fullest = fullest_moment(job, stage);
+    const Fullness fullest = fullest_moment(job, stage, moments);
     MemoryUse use;
     use.parameters = {held(shares.parameters) * element_bytes(job.precision)};
     use.gradients = {held(shares.gradients) * job.framework->gradient_bytes(job)};

@@ -1,7 +1,10 @@
 // The memory of a stage: what its chunks keep, which moment of the step is the fullest, what stands beside it.
 #pragma once
 
+#include <span>
+
 #include "workloads/plan.hpp"
+#include "workloads/schedule/moments.hpp"
 
 namespace weft {
 
@@ -13,5 +16,7 @@ void count_activations(const Job& job, Chunk& chunk);
 
 // Of a stage with its chunks, slots, modules and parameters.
 MemoryUse memory_use(const Job& job, const Stage& stage);
+// Of a stage without slots, whose fullest moments are known.
+MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments);
 
 }  // namespace weft

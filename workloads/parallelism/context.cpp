@@ -26,6 +26,6 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
 }
 
 extern const Scheme context;
-const Scheme context{.axis = "context", .check = check};
+const Scheme context{.axis = "context", .size = &Layout::context, .ranks = Scheme::Ranks::own, .check = check};
 
 }  // namespace weft::parallelism

@@ -17,6 +17,6 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
 }
 
 extern const Scheme data;
-const Scheme data{.axis = "data", .check = check};
+const Scheme data{.axis = "data", .size = &Layout::data, .ranks = Scheme::Ranks::rest, .check = check};
 
 }  // namespace weft::parallelism

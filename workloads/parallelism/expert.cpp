@@ -42,6 +42,6 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
 }
 
 extern const Scheme expert;
-const Scheme expert{.axis = "expert", .check = check};
+const Scheme expert{.axis = "expert", .size = &Layout::expert, .ranks = Scheme::Ranks::shared, .check = check};
 
 }  // namespace weft::parallelism

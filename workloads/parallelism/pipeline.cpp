@@ -40,6 +40,6 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
 }
 
 extern const Scheme pipeline;
-const Scheme pipeline{.axis = "pipeline", .check = check};
+const Scheme pipeline{.axis = "pipeline", .size = &Layout::pipeline, .ranks = Scheme::Ranks::own, .check = check};
 
 }  // namespace weft::parallelism

@@ -11,6 +11,10 @@ namespace weft {
 
 struct Scheme {
     std::string_view axis;  // key under "layout"
+    std::uint32_t Layout::*size;
+    // Where its ranks come from: they multiply the job's, they are what the other axes leave, or they are cut out of
+    // the ranks of other axes.
+    enum class Ranks : std::uint8_t { own, rest, shared } ranks;
     // Appends why the job cannot be split `job.layout.<axis>` ways.
     void (*check)(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors);
 };

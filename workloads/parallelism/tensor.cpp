@@ -10,6 +10,6 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
 }
 
 extern const Scheme tensor;
-const Scheme tensor{.axis = "tensor", .check = check};
+const Scheme tensor{.axis = "tensor", .size = &Layout::tensor, .ranks = Scheme::Ranks::own, .check = check};
 
 }  // namespace weft::parallelism

@@ -1,0 +1,59 @@
+#include "workloads/schedule/moments.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace weft {
+namespace {
+
+bool same_place(const Moment& a, const Moment& b) { return a.kind == b.kind && a.chunk == b.chunk; }
+
+bool covers(const Moment& more, const Moment& less) {
+    return same_place(more, less) && std::ranges::equal(more.alive, less.alive, std::ranges::greater_equal{});
+}
+
+class Moments {
+  public:
+    void add(const Moment& moment) {
+        if (!seen_.emplace(moment.kind, moment.chunk, moment.alive).second) return;
+        if (std::ranges::any_of(kept_, [&](const Moment& other) { return covers(other, moment); })) return;
+        std::erase_if(kept_, [&](const Moment& other) { return covers(moment, other); });
+        kept_.push_back(moment);
+    }
+    std::vector<Moment> kept() && { return std::move(kept_); }
+
+  private:
+    std::vector<Moment> kept_;
+    // Steady phases pass through the same moments again and again.
+    std::set<std::tuple<SlotKind, std::uint32_t, std::vector<std::uint32_t>>> seen_;
+};
+
+}  // namespace
+
+std::vector<Moment> fullest_moments(std::span<const Slot> slots, std::size_t chunks) {
+    Moments moments;
+    Moment now{.kind = SlotKind::forward, .chunk = 0, .alive = std::vector<std::uint32_t>(chunks)};
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const Slot& slot = slots[i];
+        if (slot.kind == SlotKind::forward) {
+            ++now.alive[slot.chunk];
+            // The forward that follows has more alive.
+            if (i + 1 < slots.size() && slots[i + 1].kind == SlotKind::forward) continue;
+            now.kind = SlotKind::forward;
+            now.chunk = 0;
+            moments.add(now);
+            continue;
+        }
+        if (slot.kind != SlotKind::weight_backward) {
+            now.kind = SlotKind::backward;
+            now.chunk = slot.chunk;
+            moments.add(now);
+        }
+        if (slot.kind != SlotKind::input_backward) --now.alive[slot.chunk];
+    }
+    return std::move(moments).kept();
+}
+
+}  // namespace weft
