@@ -1,0 +1,122 @@
+// `weft plan JOB`: which layout is best for a model on a machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <thread>
+
+#include "sim/io/atomic_file.hpp"
+#include "tools/command.hpp"
+#include "tools/job_options.hpp"
+#include "tools/output/plan_json.hpp"
+#include "tools/output/plan_rows.hpp"
+#include "tools/output/plan_text.hpp"
+#include "tools/output/result_file.hpp"
+#include "tools/plan/layout_search.hpp"
+#include "tools/plan/request.hpp"
+#include "tools/progress.hpp"
+
+namespace weft::commands {
+namespace {
+
+void options(po::options_description& options, po::positional_options_description& positional) {
+    add_job_options(options, positional);
+    options.add_options()("fix", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
+                          "a key that is not searched; repeatable")(
+        "among", po::value<std::vector<std::string>>()->composing()->value_name("KEY=V1,V2"),
+        "values to try of a key of the job, searched by itself or not; repeatable")(
+        "simulate", po::value<unsigned>()->value_name("N")->default_value(16),
+        "how many of the best by screening are simulated")(
+        "top", po::value<unsigned>()->value_name("K")->default_value(5), "how many of them are shown")(
+        "jobs", po::value<unsigned>()->value_name("N"), "threads (default: the processor's)")(
+        "json", po::bool_switch(), "machine-readable result")(
+        "out", po::value<std::string>()->value_name("FILE"),
+        "write every candidate as a row to FILE (.csv, .jsonl or .sqlite)")(
+        "write-job", po::value<std::string>()->value_name("FILE"), "write the best layout as a job file");
+}
+
+std::vector<std::string> texts(const po::variables_map& arguments, const char* option) {
+    return arguments.count(option) ? arguments[option].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+PlanRequest request_of(const po::variables_map& arguments) {
+    PlanRequest request{.job = job_path(arguments), .overrides = job_overrides(arguments), .among = {}};
+    for (const std::string& text : texts(arguments, "fix")) {
+        Variation fixed = parse_variation(text);
+        if (fixed.values.size() > 1) throw std::invalid_argument("--fix " + text + ": several values; use --among");
+        request.among.push_back(std::move(fixed));
+    }
+    for (const std::string& text : texts(arguments, "among")) request.among.push_back(parse_variation(text));
+    return request;
+}
+
+unsigned at_least_one(const po::variables_map& arguments, const char* option) {
+    const unsigned number = arguments[option].as<unsigned>();
+    if (number == 0) throw po::error(fmt::format("--{}: expected at least 1", option));
+    return number;
+}
+
+PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
+    SearchOptions options{.simulations = at_least_one(arguments, "simulate"),
+                          .threads = arguments.count("jobs") ? at_least_one(arguments, "jobs")
+                                                             : std::max(std::thread::hardware_concurrency(), 1U)};
+    ProgressBar bar;
+    options.progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); };
+    return search_layouts(space.space, space.base_assignments, options);
+}
+
+void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments) {
+    if (arguments.count("out")) {
+        const std::string& path = arguments["out"].as<std::string>();
+        write_results(path, plan_record(result), plan_rows(result));
+        fmt::print(stderr, "{}: {} candidates\n", path, result.candidates.size());
+    }
+    if (!arguments.count("write-job")) return;
+    const std::string& path = arguments["write-job"].as<std::string>();
+    if (result.simulated.empty()) {
+        fmt::print(stderr, "{}: not written, no layout fits\n", path);
+        return;
+    }
+    const ScreenedCandidate& best = result.candidates[result.simulated.front().number];
+    write_file_atomically(path, job_text(request, result.assignments(best), path));
+    fmt::print(stderr, "{}: written\n", path);
+}
+
+Exit verdict(const PlanResult& result) {
+    if (!result.simulated.empty()) return Exit::ok;
+    return result.count(Verdict::does_not_fit) > 0 ? Exit::does_not_fit : Exit::bad_input;
+}
+
+Exit run(const po::variables_map& arguments) {
+    const unsigned top = at_least_one(arguments, "top");
+    try {
+        if (arguments.count("out")) result_format(arguments["out"].as<std::string>());
+        const PlanRequest request = request_of(arguments);
+        const PlanResult result = search(read_space(request), arguments);
+        fmt::print("{}", arguments["json"].as<bool>() ? plan_json(result, top) : plan_text(result, top));
+        write_files(request, result, arguments);
+        return verdict(result);
+    } catch (const std::invalid_argument& error) {
+        throw po::error(error.what());
+    }
+}
+
+}  // namespace
+
+extern const Command plan;
+const Command plan{
+    .name = "plan",
+    .summary = "which layout is best: every possible one screened, the best simulated",
+    .usage = "weft plan JOB [--fix KEY=VALUE]... [--among KEY=V1,V2]... [--simulate N] [--top K] [--jobs N]",
+    .details =
+        "The job gives model, machine, nodes, framework, batch, sequence and precision. Searched are tensor, context,\n"
+        "pipeline, data and expert ranks, micro-batch, schedule and virtual stages, recomputation, sequence\n"
+        "parallelism and ZeRO stage; --fix and --among say less, or with other keys of a job, more.\n"
+        "Example: weft plan job.json --fix layout.tensor=8 --among batch.micro=1,2,4 --write-job best.json\n"
+        "Exit codes: 0 found, 3 mistakes in the input or nothing possible, 4 nothing fits in memory.",
+    .options = options,
+    .run = run,
+    .group = CommandGroup::run,
+};
+
+}  // namespace weft::commands

@@ -1,0 +1,223 @@
+#include "tools/output/plan_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "sim/io/units.hpp"
+#include "tools/output/number.hpp"
+#include "tools/output/text_table.hpp"
+
+namespace weft {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// Digits in groups of three: 12,345.
+std::string grouped(std::size_t number) {
+    std::string digits = fmt::to_string(number);
+    for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
+    return digits;
+}
+
+std::string last_part(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
+// The knobs that the candidates shown do not all have at the same value, and the others.
+struct Columns {
+    std::vector<std::size_t> varied, same;
+};
+
+Columns columns_of(const PlanResult& result, const std::vector<std::size_t>& shown) {
+    Columns columns;
+    for (std::size_t k = 0; k < result.space.knobs().size(); ++k) {
+        const auto value = [&](std::size_t i) { return result.candidates[i].candidate.values[k]; };
+        const bool varies = std::ranges::any_of(shown, [&](std::size_t i) { return value(i) != value(shown.front()); });
+        (varies ? columns.varied : columns.same).push_back(k);
+    }
+    return columns;
+}
+
+std::string knob_text(const PlanResult& result, std::size_t candidate, std::size_t knob) {
+    return result.space.knobs()[knob].text(result.candidates[candidate].candidate.values[knob]);
+}
+
+// What the knobs of `which` stand at, and the keys that the bases differ in.
+std::string settings(const PlanResult& result, std::size_t candidate, const std::vector<std::size_t>& which) {
+    std::vector<std::string> texts;
+    for (const std::size_t k : which) {
+        const Knob& knob = result.space.knobs()[k];
+        if (result.candidates[candidate].candidate.values[k] == knob.neutral) continue;
+        texts.push_back(fmt::format("{} {}", last_part(knob.key), knob_text(result, candidate, k)));
+    }
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string heading(const PlanResult& result) {
+    const Study& base = result.space.bases().front();
+    const MachineInfo& machine = base.machine.info();
+    const std::uint32_t accelerators = base.job.nodes * machine.accelerators_per_node;
+    return fmt::format("{} on {}: {} ranks on {} nodes, {}, {} sequences of {} tokens\n\n", base.job.model.name,
+                       machine.name, accelerators, base.job.nodes, base.job.framework->name, base.job.batch.global,
+                       base.job.batch.sequence);
+}
+
+std::string counts(const PlanResult& result) {
+    const std::size_t refused = result.count(Verdict::refused), full = result.count(Verdict::does_not_fit),
+                      fits = result.count(Verdict::fits);
+    TextTable table({"<candidates", grouped(result.candidates.size()), "<"});
+    table.add({"  refused", grouped(refused), refused > 0 ? "for the reasons below" : ""});
+    std::string miss;
+    if (full > 0) {
+        const Bytes least = result.nearest_miss().memory;
+        miss = fmt::format("more than the {} of a device; the nearest by {}", to_text(result.capacity),
+                           to_text(least - result.capacity));
+    }
+    table.add({"  do not fit", grouped(full), miss});
+    table.add({"  fit", grouped(fits), fits > 0 ? "timed in closed form" : ""});
+    table.add(
+        {"    simulated", grouped(result.simulated.size()), fits > 0 ? "the fastest of these in closed form" : ""});
+    return table.text();
+}
+
+std::string refusals(const PlanResult& result) {
+    if (result.reasons.empty()) return "";
+    constexpr std::size_t most = 12;
+    TextTable table({"refused", "<because of", "<for example"});
+    for (std::size_t i = 0; i < std::min(most, result.reasons.size()); ++i) {
+        const RefusalReason& reason = result.reasons[i];
+        table.add({grouped(reason.candidates), reason.key, reason.message});
+    }
+    std::string text = '\n' + table.text();
+    if (result.reasons.size() > most) {
+        std::size_t others = 0;
+        for (std::size_t i = most; i < result.reasons.size(); ++i) others += result.reasons[i].candidates;
+        text += fmt::format("{} for {} other reasons\n", grouped(others), result.reasons.size() - most);
+    }
+    return text;
+}
+
+std::vector<std::string> base_keys(const PlanResult& result) {
+    std::vector<std::string> keys;
+    for (const std::string& assignment : result.base_assignments.front()) {
+        keys.push_back(assignment.substr(0, assignment.find('=')));
+    }
+    return keys;
+}
+
+// One line per simulated candidate: what it is, then its step.
+TextTable candidate_table(const PlanResult& result, const Columns& columns) {
+    std::vector<std::string> headings{""};
+    for (const std::string& key : base_keys(result)) headings.push_back(last_part(key));
+    for (const std::size_t k : columns.varied) headings.push_back(last_part(result.space.knobs()[k].key));
+    for (const char* each : {"step time", "compute", "exposed", "bubble", "imbalance", "memory", "MFU", "screened"}) {
+        headings.emplace_back(each);
+    }
+    return TextTable(std::move(headings));
+}
+
+void add_candidate(TextTable& table, const PlanResult& result, const Columns& columns, std::size_t place) {
+    const SimulatedCandidate& one = result.simulated[place];
+    const ScreenedCandidate& screened = result.candidates[one.number];
+    std::vector<std::string> cells{fmt::to_string(place + 1)};
+    for (const std::string& assignment : result.base_assignments[screened.candidate.base]) {
+        cells.push_back(assignment.substr(assignment.find('=') + 1));
+    }
+    for (const std::size_t k : columns.varied) cells.push_back(knob_text(result, one.number, k));
+    for (const Seconds part : {one.time, one.parts.compute + one.parts.optimizer, one.parts.exposed, one.parts.bubble,
+                               one.parts.imbalance}) {
+        cells.push_back(to_text(part));
+    }
+    cells.push_back(to_text(screened.memory));
+    cells.push_back(percent(one.mfu));
+    cells.push_back(fmt::format("{:+.1f} %", 100 * (screened.estimate.time / one.time - 1)));
+    table.add(std::move(cells));
+}
+
+std::string slower_by(const PlanResult& result, std::size_t place) {
+    const SimulatedCandidate &best = result.simulated.front(), &other = result.simulated[place];
+    const Seconds gap = other.time - best.time;
+    std::string text = fmt::format("{} is {} slower than 1", place + 1, to_text(gap));
+    std::vector<std::string> more, less;
+    for (const Difference& difference : differences(other.parts, best.parts)) {
+        // A hundredth of a step's difference is noise between layouts.
+        const Seconds size{std::abs(difference.more.value)};
+        if (size < gap * 0.05) continue;
+        (difference.more.value > 0 ? more : less).push_back(fmt::format("{} {}", to_text(size), difference.part));
+    }
+    if (!more.empty()) text += fmt::format(": {} more", fmt::join(more, " and "));
+    if (!less.empty()) text += fmt::format(", {} less", fmt::join(less, " and "));
+    return text + '\n';
+}
+
+std::string best(const PlanResult& result, std::size_t top) {
+    std::vector<std::size_t> shown;
+    for (const SimulatedCandidate& one : result.simulated) shown.push_back(one.number);
+    const Columns columns = columns_of(result, shown);
+    std::string text;
+    const std::string common = settings(result, shown.front(), columns.same);
+    if (!common.empty()) text += fmt::format("\nall simulated: {}\n", common);
+    TextTable table = candidate_table(result, columns);
+    const std::size_t lines = std::min(top, result.simulated.size());
+    for (std::size_t place = 0; place < lines; ++place) add_candidate(table, result, columns, place);
+    text += '\n' + table.text() + '\n';
+    for (std::size_t place = 1; place < lines; ++place) text += slower_by(result, place);
+    return text;
+}
+
+// Layouts that need less memory the slower they are, by screening: what is given up for what.
+std::string pareto(const PlanResult& result) {
+    if (result.screened_pareto.size() < 2) return "";
+    const Columns columns = columns_of(result, result.screened_pareto);
+    std::vector<std::string> headings{"less memory"};
+    for (const std::size_t k : columns.varied) headings.push_back(last_part(result.space.knobs()[k].key));
+    headings.emplace_back("screened step");
+    TextTable table(std::move(headings));
+    constexpr std::size_t most = 8;
+    const std::size_t count = result.screened_pareto.size();
+    std::set<std::size_t> lines;
+    for (std::size_t i = 0; i < std::min(most, count); ++i) lines.insert(i * (count - 1) / (std::min(most, count) - 1));
+    for (const std::size_t line : lines) {
+        const std::size_t number = result.screened_pareto[line];
+        const ScreenedCandidate& one = result.candidates[number];
+        std::vector<std::string> cells{to_text(one.memory)};
+        for (const std::size_t k : columns.varied) cells.push_back(knob_text(result, number, k));
+        cells.push_back(to_text(one.estimate.time));
+        table.add(std::move(cells));
+    }
+    std::string text = '\n' + table.text();
+    if (count > most) text += fmt::format("{} of {} layouts that none beats in both time and memory\n", most, count);
+    return text;
+}
+
+std::string quality(const PlanResult& result) {
+    const ScreeningQuality& own = result.quality;
+    std::string text = fmt::format(
+        "\nscreening against simulation: rank correlation {:.2f}, error {} on average, {} at most; the best was number "
+        "{} by screening\n",
+        own.rank_correlation, percent(own.mean_error), percent(own.largest_error), own.best + 1);
+    if (own.close > 0) {
+        text += fmt::format("{} more are as close to the best by screening as it may err (--simulate {} for all)\n",
+                            grouped(own.close), result.simulated.size() + own.close);
+    }
+    return text;
+}
+
+std::string nothing_fits(const PlanResult& result) {
+    if (result.count(Verdict::does_not_fit) == 0) return "\nno candidate is possible\n";
+    const ScreenedCandidate& nearest = result.nearest_miss();
+    std::vector<std::string> keys = result.assignments(nearest);
+    return fmt::format("\nnothing fits; the nearest needs {} of {}, {} too much: {}\n", to_text(nearest.memory),
+                       to_text(result.capacity), to_text(nearest.memory - result.capacity), fmt::join(keys, " "));
+}
+
+}  // namespace
+
+std::string plan_text(const PlanResult& result, std::size_t top) {
+    std::string text = heading(result) + counts(result) + refusals(result);
+    if (result.simulated.empty()) return text + nothing_fits(result);
+    return text + best(result, top) + pareto(result) + quality(result);
+}
+
+}  // namespace weft

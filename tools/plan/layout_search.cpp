@@ -1,0 +1,205 @@
+#include "tools/plan/layout_search.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "tools/parallel.hpp"
+#include "workloads/report/report.hpp"
+
+namespace weft {
+namespace {
+
+// What a thread needs for its work; taken while it works on one piece and given back for the next, by whomever.
+template <class Tool>
+class Shelf {
+  public:
+    template <class Make>
+    std::unique_ptr<Tool> take(const Make& make) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!free_.empty()) {
+                std::unique_ptr<Tool> tool = std::move(free_.back());
+                free_.pop_back();
+                return tool;
+            }
+        }
+        return make();
+    }
+    void give_back(std::unique_ptr<Tool> tool) {
+        const std::lock_guard lock(mutex_);
+        free_.push_back(std::move(tool));
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Tool>> free_;
+};
+
+Topology topology_of(const Study& base) { return base.machine.topology(base.job.nodes, base.job.fabric); }
+
+// A topology and, of each base, what screens its candidates.
+struct Workbench {
+    explicit Workbench(const SearchSpace& space) : topology(topology_of(space.bases().front())) {
+        for (const Study& base : space.bases()) screens.push_back(std::make_unique<Screen>(base, topology));
+    }
+    Topology topology;
+    std::vector<std::unique_ptr<Screen>> screens;
+};
+
+// Candidates that follow one another and share a layout; what the block refused them for.
+struct Block {
+    std::size_t first = 0, end = 0;
+    std::vector<JobError> refusals{};
+};
+
+std::vector<Block> blocks_of(const std::vector<Candidate>& candidates) {
+    constexpr std::size_t layout_knobs = 3, most = 4096;
+    std::vector<Block> blocks;
+    const auto together = [&](const Candidate& a, const Candidate& b) {
+        return a.base == b.base && std::equal(a.values.begin(), a.values.begin() + layout_knobs, b.values.begin());
+    };
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const bool joins = !blocks.empty() && i - blocks.back().first < most &&
+                           together(candidates[blocks.back().first], candidates[i]);
+        if (!joins) blocks.push_back({.first = i, .end = i});
+        blocks.back().end = i + 1;
+    }
+    return blocks;
+}
+
+std::uint32_t number_of(const JobError& error, std::vector<JobError>& known) {
+    const auto same = [&](const JobError& other) { return other.key == error.key && other.message == error.message; };
+    const auto number = static_cast<std::uint32_t>(std::ranges::find_if(known, same) - known.begin());
+    if (number == known.size()) known.push_back(error);
+    return number;
+}
+
+void screen(const SearchSpace& space, Block& block, Workbench& bench, std::vector<ScreenedCandidate>& screened) {
+    for (std::size_t i = block.first; i < block.end; ++i) {
+        ScreenedCandidate& one = screened[i];
+        Screen& screen = *bench.screens[one.candidate.base];
+        space.apply(one.candidate, screen.job());
+        const std::vector<JobError> errors = screen.errors();
+        if (!errors.empty()) {
+            one.verdict = Verdict::refused;
+            one.refusal = number_of(errors.front(), block.refusals);
+            continue;
+        }
+        const MemoryVerdict memory = screen.memory();
+        one.memory = memory.peak;
+        one.verdict = memory.fits ? Verdict::fits : Verdict::does_not_fit;
+        if (memory.fits) one.estimate = screen.estimate();
+    }
+}
+
+// One list of refusals for all blocks. Those that differ in numbers alone are for one reason; the most frequent comes
+// first.
+void collect_refusals(const std::vector<Block>& blocks, PlanResult& result) {
+    using Text = std::pair<std::string, std::string>;
+    std::map<Text, std::uint32_t> known, known_reasons;
+    std::vector<RefusalReason> reasons;
+    for (const Block& block : blocks) {
+        std::vector<std::uint32_t> number;
+        for (const JobError& error : block.refusals) {
+            const auto [it, fresh] =
+                known.try_emplace({error.key, error.message}, static_cast<std::uint32_t>(result.refusals.size()));
+            number.push_back(it->second);
+            if (!fresh) continue;
+            const auto [reason, is_new] = known_reasons.try_emplace({error.key, without_numbers(error.message)},
+                                                                    static_cast<std::uint32_t>(reasons.size()));
+            if (is_new) reasons.push_back({error.key, error.message});
+            result.refusals.push_back({error.key, error.message, reason->second});
+        }
+        for (std::size_t i = block.first; i < block.end; ++i) {
+            ScreenedCandidate& one = result.candidates[i];
+            if (one.verdict != Verdict::refused) continue;
+            one.refusal = number[one.refusal];
+            ++reasons[result.refusals[one.refusal].reason].candidates;
+        }
+    }
+    std::vector<std::uint32_t> order(reasons.size()), place(reasons.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::uint32_t i) { return reasons[i].candidates; });
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+        place[order[i]] = i;
+        result.reasons.push_back(reasons[order[i]]);
+    }
+    for (Refusal& refusal : result.refusals) refusal.reason = place[refusal.reason];
+}
+
+SimulatedCandidate simulated(const PlanResult& result, std::size_t number, Topology& topology) {
+    const ScreenedCandidate& screened = result.candidates[number];
+    Plan plan = make_plan(result.space.study(screened.candidate));
+    WEFT_CHECK(plan.stages[plan.fullest_stage()].memory.total() == screened.memory,
+               "screening and the plan differ about memory");
+    Simulation run{.options = {}, .plan = std::move(plan), .topology = std::move(topology), .step = {}, .timeline = {}};
+    run.step = build_step(run.plan, run.topology, run.options.folding);
+    run.timeline = simulate(run.step.program, run.topology, run.options.network, run.options.recording);
+    const Report report = make_report(run);
+    topology = std::move(run.topology);
+    const auto seconds = [&](std::string_view key) { return Seconds{report.metric(key)}; };
+    const Seconds optimizer = seconds("step.optimizer_s");
+    return {.number = number,
+            .parts = {.compute = seconds("step.compute_s") - optimizer,
+                      .optimizer = optimizer,
+                      .exposed = seconds("step.exposed_communication_s"),
+                      .bubble = seconds("step.bubble_s"),
+                      .imbalance = seconds("step.imbalance_s")},
+            .time = seconds("step.time_s"),
+            .tokens_per_second = report.metric("throughput.tokens_per_s"),
+            .model_tflops = report.metric("throughput.model_tflops_per_gpu"),
+            .mfu = report.metric("throughput.mfu")};
+}
+
+}  // namespace
+
+PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string>> base_assignments,
+                          const SearchOptions& options) {
+    PlanResult result{.space = std::move(space),
+                      .base_assignments = std::move(base_assignments),
+                      .candidates = {},
+                      .refusals = {},
+                      .reasons = {},
+                      .simulated = {},
+                      .pareto = {},
+                      .screened_pareto = {},
+                      .quality = {},
+                      .capacity = {}};
+    result.capacity = result.space.bases().front().device.memory;
+    const std::vector<Candidate> candidates = result.space.candidates();
+    for (const Candidate& candidate : candidates) result.candidates.emplace_back().candidate = candidate;
+    std::vector<Block> blocks = blocks_of(candidates);
+
+    Shelf<Workbench> shelf;
+    const auto make = [&] { return std::make_unique<Workbench>(result.space); };
+    for_each_in_parallel(
+        blocks.size(), options.threads,
+        [&](std::size_t i) {
+            std::unique_ptr<Workbench> bench = shelf.take(make);
+            screen(result.space, blocks[i], *bench, result.candidates);
+            shelf.give_back(std::move(bench));
+        },
+        options.progress);
+    collect_refusals(blocks, result);
+
+    std::vector<std::size_t> best = by_screening(result.candidates);
+    best.resize(std::min(best.size(), options.simulations));
+    result.simulated.resize(best.size());
+    for_each_in_parallel(
+        best.size(), options.threads,
+        [&](std::size_t i) {
+            std::unique_ptr<Workbench> bench = shelf.take(make);
+            result.simulated[i] = simulated(result, best[i], bench->topology);
+            shelf.give_back(std::move(bench));
+        },
+        options.progress);
+    rank(result);
+    return result;
+}
+
+}  // namespace weft

@@ -1,0 +1,25 @@
+// Searches for the fastest layout: every candidate screened, the best by screening simulated. The same result for any
+// number of threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "workloads/search/plan_result.hpp"
+
+namespace weft {
+
+struct SearchOptions {
+    std::size_t simulations = 16;  // at most
+    unsigned threads = 1;
+    // Hears of what was done of what is to be done, from any thread, one at a time.
+    std::function<void(std::size_t done, std::size_t count)> progress{};
+};
+
+// `base_assignments`: what made the bases of the space out of one job file.
+PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string>> base_assignments,
+                          const SearchOptions& options);
+
+}  // namespace weft

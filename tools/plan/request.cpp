@@ -1,0 +1,136 @@
+#include "tools/plan/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/io/shipped.hpp"
+
+namespace weft {
+namespace {
+
+const Knob* find_knob(const std::vector<Knob>& knobs, std::string_view key) {
+    const auto found = std::ranges::find(knobs, key, &Knob::key);
+    return found == knobs.end() ? nullptr : &*found;
+}
+
+Among parse_values(const Knob& knob, const Variation& variation) {
+    Among among{knob.key, {}};
+    for (const std::string& text : variation.values) {
+        const std::optional<std::uint32_t> value = knob.parse(text);
+        if (!value) {
+            throw std::invalid_argument(fmt::format("{}: expected {}, got \"{}\"", knob.key,
+                                                    knob.names.empty()
+                                                        ? fmt::format("a whole number of at least {}", knob.neutral)
+                                                        : fmt::format("one of {}", fmt::join(knob.names, ", ")),
+                                                    text));
+        }
+        among.values.push_back(*value);
+    }
+    return among;
+}
+
+Document document_of(const PlanRequest& request) {
+    Document document = Document::read(request.job);
+    for (const std::string& assignment : request.overrides) document.assign(assignment);
+    return document;
+}
+
+// A job without a layout: every knob neutral, data parallelism over whatever accelerators there are.
+Study read_base(const PlanRequest& request, const std::vector<Knob>& knobs, const std::vector<std::string>& others) {
+    Document document = document_of(request);
+    for (const std::string& assignment : others) document.assign(assignment);
+    if (!document.root().has("nodes")) {
+        Document as_it_is = document_of(request);
+        const Study whole = read_study(std::move(as_it_is), Purpose::equations);
+        document.assign(fmt::format("nodes={}", whole.job.nodes));
+    }
+    for (const Knob& knob : knobs) document.assign(fmt::format("{}={}", knob.key, knob.text(knob.neutral)));
+    document.assign("layout.data=null");
+    return read_study(std::move(document), Purpose::equations);
+}
+
+// The file's own word on what Knob::values would leave to the framework.
+void keep_overlap(const PlanRequest& request, std::vector<Among>& among) {
+    constexpr std::string_view key = "overlap_gradients";
+    Document document = document_of(request);
+    const bool chosen = std::ranges::find(among, key, &Among::key) != among.end();
+    Field root = document.root();
+    if (chosen || !root.is_flag(key)) return;
+    among.push_back({std::string(key), {root.flag(key) ? 1U : 0U}});
+}
+
+void check_overrides(const PlanRequest& request, const std::vector<Knob>& knobs) {
+    for (const std::string& assignment : request.overrides) {
+        const std::string key = assignment.substr(0, assignment.find('='));
+        if (find_knob(knobs, key) == nullptr) continue;
+        throw std::invalid_argument(
+            fmt::format("--set {}: is what is searched for; --fix {} leaves no choice", assignment, assignment));
+    }
+}
+
+// A name that is a path is meant from the folder of the file that says it.
+void move_path(nlohmann::ordered_json& json, const char* key, const std::filesystem::path& from,
+               const std::filesystem::path& to) {
+    if (!json.contains(key) || !json[key].is_string()) return;
+    const std::string name = json[key].get<std::string>();
+    const std::filesystem::path path(name);
+    if (!is_path(name) || path.is_absolute()) return;
+    const std::filesystem::path there = std::filesystem::absolute(from.parent_path() / path).lexically_normal();
+    std::string moved = there.lexically_proximate(std::filesystem::absolute(to).parent_path()).string();
+    if (!is_path(moved)) moved = "./" + moved;
+    json[key] = moved;
+}
+
+}  // namespace
+
+PlanSpace read_space(const PlanRequest& request) {
+    const std::vector<Knob> knobs = search_knobs();
+    check_overrides(request, knobs);
+    std::vector<Among> among;
+    std::vector<Variation> others;
+    for (const Variation& variation : request.among) {
+        const Knob* const knob = find_knob(knobs, variation.key);
+        if (knob == nullptr) {
+            others.push_back(variation);
+        } else if (std::ranges::find(among, knob->key, &Among::key) == among.end()) {
+            among.push_back(parse_values(*knob, variation));
+        } else {
+            throw std::invalid_argument(fmt::format("{} is given twice", knob->key));
+        }
+    }
+    keep_overlap(request, among);
+    const SweepGrid grid(others);
+    std::vector<Study> bases;
+    std::vector<std::vector<std::string>> assignments;
+    for (std::size_t i = 0; i < grid.size(); ++i) {
+        const std::vector<std::string> values = grid.point(i);
+        assignments.emplace_back();
+        for (std::size_t k = 0; k < others.size(); ++k) {
+            assignments.back().push_back(fmt::format("{}={}", others[k].key, values[k]));
+        }
+        bases.push_back(read_base(request, knobs, assignments.back()));
+        const Study& first = bases.front();
+        if (bases.back().machine.info().name != first.machine.info().name ||
+            bases.back().job.nodes != first.job.nodes) {
+            throw std::invalid_argument("one search is about one machine and one number of nodes");
+        }
+    }
+    return {SearchSpace(std::move(bases), among), std::move(assignments)};
+}
+
+std::string job_text(const PlanRequest& request, const std::vector<std::string>& assignments,
+                     const std::filesystem::path& path) {
+    Document document = document_of(request);
+    for (const std::string& assignment : assignments) document.assign(assignment);
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.text());
+    for (const char* key : {"machine", "model"}) move_path(json, key, request.job, path);
+    std::string text = json.dump(2) + "\n";
+    read_study(Document::parse(path.string(), text));
+    return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,34 @@
+// What `weft plan` is asked, as a space of candidates.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/sweep/grid.hpp"
+#include "workloads/search/search_space.hpp"
+
+namespace weft {
+
+// A job file whose layout is open, and what is known of it.
+struct PlanRequest {
+    std::filesystem::path job;
+    std::vector<std::string> overrides;  // "key.path=value"; of no knob
+    std::vector<Variation> among;        // of knobs, and of any other key
+};
+
+struct PlanSpace {
+    SearchSpace space;
+    std::vector<std::vector<std::string>> base_assignments;  // by base: the other keys' values
+};
+
+// What the job file itself says about the knobs is passed over, but for overlap_gradients. Throws ConfigError for the
+// job, std::invalid_argument for a value that a knob does not take or a knob among the overrides.
+PlanSpace read_space(const PlanRequest& request);
+
+// The job file with one candidate's layout as JSON text, to lie at `path`. Relative paths of machine and model are
+// rewritten to be found from there. Throws ConfigError if the job reader does not take it.
+std::string job_text(const PlanRequest& request, const std::vector<std::string>& assignments,
+                     const std::filesystem::path& path);
+
+}  // namespace weft

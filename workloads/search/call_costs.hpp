@@ -1,0 +1,51 @@
+// What the calls of a layout take on idle links: the alpha-beta cost of the algorithm that the library takes, with the
+// groups that sit on the same node at the same work. Worked out once for each group and message.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/collective/group_costs.hpp"
+#include "sim/topology/topology.hpp"
+#include "topologies/channels.hpp"
+#include "workloads/plan.hpp"
+
+namespace weft {
+
+class CallCosts {
+  public:
+    // Of jobs that differ in layout alone as far as communication goes. The topology must outlive this.
+    CallCosts(const Topology& topology, Library library);
+    CallCosts(const CallCosts&) = delete;
+    CallCosts& operator=(const CallCosts&) = delete;
+
+    // The calls asked for from now on are those of this layout.
+    void lay_out(const Layout& layout);
+    // As a rank of `stage` issues it; to stage call.peer if it crosses a boundary.
+    Seconds time(const Call& call, std::uint32_t stage);
+
+  private:
+    struct Group {
+        std::unique_ptr<GroupCosts> costs;
+        std::map<std::tuple<Collective, double, Beside>, Seconds> times;
+    };
+    using Groups = std::vector<std::vector<RankId>>;
+
+    Groups groups(const Call& call, std::uint32_t stage) const;
+    Group& find(const Call& call, std::uint32_t stage);
+    Seconds work_out(Group& group, const Call& call) const;
+
+    const Topology& topology_;
+    Library library_;
+    ChannelPlanner planner_;
+    Layout layout_;
+    std::map<Groups, Group> known_;
+    // Of the layout: by kind, and of boundaries by whether they leave the node.
+    std::map<std::tuple<GroupKind, std::uint32_t, bool>, Group*> laid_;
+};
+
+}  // namespace weft

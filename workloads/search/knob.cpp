@@ -1,0 +1,209 @@
+#include "workloads/search/knob.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "workloads/parallelism/scheme.hpp"
+
+namespace weft {
+namespace {
+
+using Values = std::vector<std::uint32_t>;
+
+// A larger micro-batch hardly makes kernels more efficient, and its activations rarely fit.
+constexpr std::uint32_t largest_micro_batch = 16;
+
+std::uint32_t left_for(const Job& job, std::uint32_t accelerators) {
+    const Layout& layout = job.layout;
+    const std::uint64_t taken = std::uint64_t{layout.tensor} * layout.context * layout.pipeline;
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(accelerators / taken, 1));
+}
+
+Knob axis(const Scheme& scheme) {
+    Knob knob{.key = fmt::format("layout.{}", scheme.axis), .names = {}, .set = {}, .values = {}};
+    knob.set = [size = scheme.size](Job& job, std::uint32_t value) { job.layout.*size = value; };
+    switch (scheme.ranks) {
+        case Scheme::Ranks::own:
+            knob.values = [](const Job& job, std::uint32_t accelerators) {
+                return divisors(left_for(job, accelerators));
+            };
+            break;
+        case Scheme::Ranks::rest:
+            knob.values = [](const Job& job, std::uint32_t accelerators) {
+                return Values{left_for(job, accelerators)};
+            };
+            break;
+        case Scheme::Ranks::shared:
+            knob.values = [](const Job& job, std::uint32_t) {
+                return job.model.experts.count == 0 ? Values{1} : divisors(job.model.experts.count);
+            };
+            break;
+    }
+    return knob;
+}
+
+Knob expert_tensor() {
+    return {.key = "layout.expert_tensor",
+            .names = {},
+            .set = [](Job& job, std::uint32_t value) { job.layout.expert_tensor = value; },
+            .values =
+                [](const Job& job, std::uint32_t) {
+                    const bool cut = job.model.experts.count > 0 && job.layout.tensor > 1;
+                    return cut ? Values{1, job.layout.tensor} : Values{1};
+                }};
+}
+
+// Powers of two, and all of a data rank's sequences where these are few.
+Knob micro_batch() {
+    return {.key = "batch.micro",
+            .names = {},
+            .set = [](Job& job, std::uint32_t value) { job.batch.micro = value; },
+            .values =
+                [](const Job& job, std::uint32_t) {
+                    Values values{1};
+                    if (job.batch.global % job.layout.data != 0) return values;
+                    const std::uint32_t sequences = job.batch.global / job.layout.data;
+                    for (std::uint32_t size = 2; size <= largest_micro_batch; size *= 2) {
+                        if (sequences % size == 0) values.push_back(size);
+                    }
+                    return values;
+                }};
+}
+
+// Without a pipeline the schedules say the same but for what they keep.
+Knob schedules() {
+    const std::vector<std::string> keys = schedule_keys();
+    const auto plain = static_cast<std::uint32_t>(std::ranges::find(keys, "1f1b") - keys.begin());
+    return {.key = "schedule",
+            .names = keys,
+            .neutral = plain,
+            .set = [](Job& job, std::uint32_t value) { job.schedule = schedule::all()[value]; },
+            .values =
+                [plain](const Job& job, std::uint32_t) {
+                    if (job.layout.pipeline == 1) return Values{plain};
+                    Values values(schedule::all().size());
+                    for (std::uint32_t i = 0; i < values.size(); ++i) values[i] = i;
+                    return values;
+                }};
+}
+
+// All numbers that the layers can be dealt by; where there is none, one that the job is refused for.
+Knob virtual_stages() {
+    return {.key = "layout.virtual_stages",
+            .names = {},
+            .set = [](Job& job, std::uint32_t value) { job.layout.virtual_stages = value; },
+            .values =
+                [](const Job& job, std::uint32_t) {
+                    if (job.schedule->chunks != 0) return Values{1};
+                    Values values;
+                    Job tried = job;
+                    std::string why;
+                    for (std::uint32_t stages = 2; stages * job.layout.pipeline <= job.model.layers; ++stages) {
+                        tried.layout.virtual_stages = stages;
+                        if (!tried.part_layers(why).empty()) values.push_back(stages);
+                    }
+                    return values.empty() ? Values{2} : values;
+                }};
+}
+
+Knob recomputation() {
+    return {.key = "recompute",
+            .names = {"none", "selective", "full"},
+            .neutral = 0,
+            .set = [](Job& job, std::uint32_t value) { job.recompute = Recompute{static_cast<std::uint8_t>(value)}; },
+            .values =
+                [](const Job&, std::uint32_t) {
+                    return Values{0, 1, 2};
+                }};
+}
+
+Knob sequence_parallel() {
+    return {.key = "sequence_parallel",
+            .names = {"false", "true"},
+            .neutral = 0,
+            .set =
+                [](Job& job, std::uint32_t value) {
+                    job.sequence_parallel = value == 0 ? SequenceParallel::off : SequenceParallel::on;
+                },
+            .values =
+                [](const Job& job, std::uint32_t) {
+                    return job.layout.tensor == 1 ? Values{0} : Values{0, 1};
+                }};
+}
+
+// A single data rank has nobody to share states with.
+Knob zero_stage() {
+    return {.key = "zero",
+            .names = {},
+            .neutral = 0,
+            .set = [](Job& job, std::uint32_t value) { job.zero = value; },
+            .values =
+                [](const Job& job, std::uint32_t) {
+                    return job.layout.data * job.layout.context == 1 ? Values{0} : Values{0, 1, 2, 3};
+                }};
+}
+
+Knob gradient_overlap() {
+    return {
+        .key = "overlap_gradients",
+        .names = {"false", "true"},
+        .neutral = 0,
+        .set = [](Job& job, std::uint32_t value) { job.gradient_overlap = value == 0 ? Setting::off : Setting::on; },
+        .values = [](const Job& job,
+                     std::uint32_t) { return Values{job.framework->default_overlap(job) == Setting::on ? 1U : 0U}; }};
+}
+
+// Innermost first, as ranks usually sit; axes that have no place in that order last.
+void add_axes(std::vector<Knob>& knobs, Scheme::Ranks ranks) {
+    const std::vector<std::string> order = Layout{}.order;
+    std::vector<const Scheme*> schemes;
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->ranks == ranks) schemes.push_back(scheme);
+    }
+    std::ranges::stable_sort(schemes, {}, [&](const Scheme* one) { return std::ranges::find(order, one->axis); });
+    for (const Scheme* scheme : schemes) knobs.push_back(axis(*scheme));
+}
+
+}  // namespace
+
+std::string Knob::text(std::uint32_t value) const { return names.empty() ? fmt::to_string(value) : names[value]; }
+
+std::optional<std::uint32_t> Knob::parse(std::string_view text) const {
+    if (!names.empty()) {
+        const auto found = std::ranges::find(names, text);
+        if (found == names.end()) return std::nullopt;
+        return static_cast<std::uint32_t>(found - names.begin());
+    }
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < neutral) return std::nullopt;
+    return value;
+}
+
+std::vector<Knob> search_knobs() {
+    std::vector<Knob> knobs;
+    add_axes(knobs, Scheme::Ranks::own);
+    add_axes(knobs, Scheme::Ranks::rest);
+    add_axes(knobs, Scheme::Ranks::shared);
+    for (Knob& knob : std::vector{expert_tensor(), micro_batch(), schedules(), virtual_stages(), recomputation(),
+                                  sequence_parallel(), zero_stage(), gradient_overlap()}) {
+        knobs.push_back(std::move(knob));
+    }
+    return knobs;
+}
+
+std::vector<std::uint32_t> divisors(std::uint32_t number) {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t candidate = 1; candidate <= number / candidate; ++candidate) {
+        if (number % candidate != 0) continue;
+        found.push_back(candidate);
+        if (candidate != number / candidate) found.push_back(number / candidate);
+    }
+    std::ranges::sort(found);
+    return found;
+}
+
+}  // namespace weft

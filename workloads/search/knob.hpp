@@ -1,0 +1,36 @@
+// What a search may choose about a job: keys of the job file, each with the values that are worth a try. The axes of
+// the layout are those of the registered schemes, the schedules those of the registry.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/job.hpp"
+
+namespace weft {
+
+struct Knob {
+    std::string key;                 // "layout.tensor"
+    std::vector<std::string> names;  // of its values, by number; empty: the values are numbers
+    std::uint32_t neutral = 1;       // what it stands at before it is chosen
+    std::function<void(Job&, std::uint32_t)> set;
+    // Worth a try on so many accelerators, ascending, at least one: given what the knobs before this one stand at.
+    std::function<std::vector<std::uint32_t>(const Job&, std::uint32_t accelerators)> values;
+
+    std::string text(std::uint32_t value) const;  // as in a job file
+    std::optional<std::uint32_t> parse(std::string_view text) const;
+};
+
+// In the order in which they are chosen, every value depending on those before: axes with ranks of their own, data,
+// axes cut out of others, micro-batch, schedule, virtual stages, recomputation, sequence parallelism, ZeRO stage,
+// overlap of gradient reduction.
+std::vector<Knob> search_knobs();
+
+// Ascending.
+std::vector<std::uint32_t> divisors(std::uint32_t number);
+
+}  // namespace weft

@@ -1,0 +1,88 @@
+#include "workloads/search/plan_result.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+namespace {
+
+ScreeningQuality quality_of(const PlanResult& result, const std::vector<std::size_t>& order) {
+    ScreeningQuality quality;
+    if (result.simulated.empty()) return quality;
+    std::vector<double> screened, simulated;
+    for (const SimulatedCandidate& one : result.simulated) {
+        screened.push_back(result.candidates[one.number].estimate.time.value);
+        simulated.push_back(one.time.value);
+        const double error = std::abs(screened.back() / simulated.back() - 1);
+        quality.largest_error = std::max(quality.largest_error, error);
+        quality.mean_error += error / double(result.simulated.size());
+    }
+    quality.rank_correlation = rank_correlation(screened, simulated);
+    const std::size_t best = result.simulated.front().number;
+    quality.best = static_cast<std::size_t>(std::ranges::find(order, best) - order.begin());
+    const double reach = simulated.front() * (1 + quality.largest_error);
+    const auto within = static_cast<std::size_t>(
+        std::ranges::count_if(order, [&](std::size_t i) { return result.candidates[i].estimate.time.value <= reach; }));
+    const auto known =
+        static_cast<std::size_t>(std::ranges::count_if(screened, [&](double time) { return time <= reach; }));
+    quality.close = within - known;
+    return quality;
+}
+
+}  // namespace
+
+std::size_t PlanResult::count(Verdict verdict) const {
+    return static_cast<std::size_t>(std::ranges::count(candidates, verdict, &ScreenedCandidate::verdict));
+}
+
+const ScreenedCandidate& PlanResult::nearest_miss() const {
+    const ScreenedCandidate* nearest = nullptr;
+    for (const ScreenedCandidate& one : candidates) {
+        if (one.verdict == Verdict::does_not_fit && (nearest == nullptr || one.memory < nearest->memory)) {
+            nearest = &one;
+        }
+    }
+    WEFT_CHECK(nearest != nullptr, "there is no candidate that does not fit");
+    return *nearest;
+}
+
+std::vector<std::string> PlanResult::assignments(const ScreenedCandidate& screened) const {
+    std::vector<std::string> all = base_assignments[screened.candidate.base];
+    const std::vector<std::string> own = space.assignments(screened.candidate);
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+}
+
+std::vector<std::size_t> by_screening(const std::vector<ScreenedCandidate>& candidates) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (candidates[i].verdict == Verdict::fits) order.push_back(i);
+    }
+    std::ranges::sort(order, {}, [&](std::size_t i) {
+        return std::tuple{candidates[i].estimate.time.value, candidates[i].memory.value, i};
+    });
+    return order;
+}
+
+void rank(PlanResult& result) {
+    std::ranges::sort(result.simulated, {}, [&](const SimulatedCandidate& one) {
+        return std::tuple{one.time.value, result.candidates[one.number].memory.value, one.number};
+    });
+    std::vector<TimeAndMemory> points;
+    for (const SimulatedCandidate& one : result.simulated) {
+        points.push_back({one.time, result.candidates[one.number].memory});
+    }
+    result.pareto = pareto_front(points);
+    const std::vector<std::size_t> order = by_screening(result.candidates);
+    points.clear();
+    for (const std::size_t i : order)
+        points.push_back({result.candidates[i].estimate.time, result.candidates[i].memory});
+    result.screened_pareto.clear();
+    for (const std::size_t i : pareto_front(points)) result.screened_pareto.push_back(order[i]);
+    result.quality = quality_of(result, order);
+}
+
+}  // namespace weft

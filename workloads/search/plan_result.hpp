@@ -1,0 +1,80 @@
+// What a search for layouts found, as plain values: for texts, tables and pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/search/ranking.hpp"
+#include "workloads/search/screening.hpp"
+#include "workloads/search/search_space.hpp"
+
+namespace weft {
+
+enum class Verdict : std::uint8_t { refused, does_not_fit, fits };
+
+struct ScreenedCandidate {
+    Candidate candidate;
+    Verdict verdict{};
+    std::uint32_t refusal = 0;  // refused: into PlanResult::refusals
+    Bytes memory;               // not refused: of the fullest stage
+    StepEstimate estimate{};    // fits
+};
+
+// The first of a refused candidate's errors.
+struct Refusal {
+    std::string key;  // of the job file
+    std::string message;
+    std::uint32_t reason = 0;  // into PlanResult::reasons
+};
+
+// Refusals that differ in numbers alone.
+struct RefusalReason {
+    std::string key;      // of the job file
+    std::string message;  // of the first candidate refused so
+    std::size_t candidates = 0;
+};
+
+struct SimulatedCandidate {
+    std::size_t number = 0;  // into PlanResult::candidates
+    StepParts parts;
+    Seconds time;
+    double tokens_per_second = 0, model_tflops = 0, mfu = 0;  // TFLOP/s per accelerator
+};
+
+// How well screening foretold the simulations.
+struct ScreeningQuality {
+    double rank_correlation = 1;
+    double largest_error = 0, mean_error = 0;  // of screened over simulated time, less one; of absolute values
+    std::size_t best = 0;                      // where screening had what turned out best: 0 is first
+    // Candidates that were not simulated, and by screening are slower than the best by no more than the largest error.
+    std::size_t close = 0;
+};
+
+struct PlanResult {
+    SearchSpace space;
+    std::vector<std::vector<std::string>> base_assignments;  // of each base of the space, beside the knobs'
+    std::vector<ScreenedCandidate> candidates;               // in the order of the space
+    std::vector<Refusal> refusals;                           // distinct ones
+    std::vector<RefusalReason> reasons;                      // the most frequent first
+    std::vector<SimulatedCandidate> simulated;               // the fastest first
+    std::vector<std::size_t> pareto;                         // into `simulated`; the fastest first
+    std::vector<std::size_t> screened_pareto;                // into `candidates`, of all that fit, by screening
+    ScreeningQuality quality;
+    Bytes capacity;  // of the device
+
+    std::size_t count(Verdict verdict) const;
+    // Of those that do not fit, what needs least memory; only if there are such.
+    const ScreenedCandidate& nearest_miss() const;
+    // "layout.tensor=8", ...: what makes the job file into the candidate's.
+    std::vector<std::string> assignments(const ScreenedCandidate& screened) const;
+};
+
+// Fills in the order of `simulated`, `pareto`, `screened_pareto` and `quality`.
+void rank(PlanResult& result);
+
+// Numbers of the candidates that fit, the fastest by screening first; of equals the one with less memory.
+std::vector<std::size_t> by_screening(const std::vector<ScreenedCandidate>& candidates);
+
+}  // namespace weft

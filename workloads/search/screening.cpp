@@ -1,0 +1,147 @@
+#include "workloads/search/screening.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/check.hpp"
+#include "workloads/plan_parts.hpp"
+#include "workloads/stage_memory.hpp"
+
+namespace weft {
+namespace {
+
+Library library_of(const Plan& plan) {
+    Library library = plan.machine.library();
+    if (plan.job.deepspeed.log_calls == Setting::on) library.launch += library.blocking;
+    return library;
+}
+
+}  // namespace
+
+Screen::Screen(const Study& base, const Topology& topology)
+    : plan_(empty_plan(base)), machine_(base.machine.info()), call_costs_(topology, library_of(plan_)) {}
+
+std::vector<JobError> Screen::errors() const { return check_job(plan_.job, machine_); }
+
+Screen::ShapeKey Screen::shape_key() const {
+    const PipelineShape shape = plan_.job.pipeline_shape();
+    return {plan_.job.schedule, shape.stages, shape.micro_batches, shape.chunks};
+}
+
+const std::vector<std::vector<Moment>>& Screen::moments() {
+    const auto [it, fresh] = moments_.try_emplace(shape_key());
+    if (!fresh) return it->second;
+    const PipelineShape shape = plan_.job.pipeline_shape();
+    for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
+        it->second.push_back(fullest_moments(plan_.job.schedule->slots(shape, stage), shape.chunks));
+    }
+    return it->second;
+}
+
+const PipelineClock& Screen::clock() {
+    return clocks_.try_emplace(shape_key(), *plan_.job.schedule, plan_.job.pipeline_shape()).first->second;
+}
+
+const PartCosts& Screen::costs() {
+    const Job& job = plan_.job;
+    const auto [it, fresh] =
+        costs_.try_emplace({job.batch.micro, job.layout.tensor, job.layout.context, job.layout.expert,
+                            job.layout.expert_tensor, job.sequence_parallel, job.framework->accumulation(job).value});
+    if (fresh) it->second = part_costs(plan_);
+    return it->second;
+}
+
+Screen::Likeness Screen::likeness(const std::vector<std::uint32_t>& layers) const {
+    const Job& job = plan_.job;
+    const PipelineShape shape = job.pipeline_shape();
+    struct Part {
+        std::uint32_t dense = 0, expert = 0, ends = 0;
+        auto operator<=>(const Part&) const = default;
+    };
+    std::vector<std::vector<Part>> stages(shape.stages, std::vector<Part>(shape.chunks));
+    for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
+        const std::vector<Place> path = job.schedule->path(shape, micro_batch);
+        std::uint32_t layer = 0;
+        for (std::uint32_t part = 0; part < path.size(); ++part) {
+            Part& own = stages[path[part].stage][path[part].chunk];
+            own = {.ends = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U)};
+            for (std::uint32_t i = 0; i < layers[part]; ++i) {
+                ++(layer_kind(job.model, layer++) == LayerKind::dense ? own.dense : own.expert);
+            }
+        }
+    }
+    Likeness alike;
+    std::map<std::vector<Part>, std::uint32_t> known;
+    for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
+        alike.first.push_back(known.try_emplace(stages[stage], stage).first->second);
+    }
+    return alike;
+}
+
+MemoryVerdict Screen::memory() {
+    Job& job = plan_.job;
+    std::string why;
+    const std::vector<std::uint32_t> layers = job.part_layers(why);
+    WEFT_CHECK(!layers.empty(), why);
+    alike_ = likeness(layers);
+    plan_.stages.assign(job.layout.pipeline, {});
+    const std::vector<std::vector<Moment>>& moments = this->moments();
+    MemoryVerdict verdict;
+    for (std::uint32_t stage = 0; stage < job.layout.pipeline; ++stage) {
+        const std::uint32_t first = alike_.first[stage];
+        if (first == stage) plan_.stages[stage] = make_stage(plan_, stage, layers);
+        const bool same = first < stage && moments[first] == moments[stage];
+        if (same) continue;
+        verdict.peak = std::max(verdict.peak, memory_use(job, plan_.stages[first], moments[stage]).total());
+    }
+    verdict.fits = verdict.peak <= plan_.device.memory;
+    return verdict;
+}
+
+// From each stage to its neighbour `step` further on: one after another, as the calls are.
+std::vector<double> Screen::crossing(const std::vector<Call>& calls, int step) {
+    const std::uint32_t stages = plan_.job.layout.pipeline;
+    std::vector<double> times(stages, 0.0);
+    if (stages == 1) return times;
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
+        const std::uint32_t other = (stage + stages + static_cast<std::uint32_t>(step)) % stages;
+        for (Call call : calls) {
+            call.direction = Direction::send;
+            call.peer = other;
+            times[stage] += call_costs_.time(call, stage).value;
+        }
+    }
+    return times;
+}
+
+StepEstimate Screen::estimate() {
+    const Job& job = plan_.job;
+    plan_.costs = costs();
+    plan_.host_bound = host_bound(plan_);
+    call_costs_.lay_out(job.layout);
+    const std::uint32_t stages = job.layout.pipeline;
+    std::vector<StageTimes> own(stages);
+    PipelineTimes pipeline{.chunks = job.pipeline_shape().chunks,
+                           .parts = {},
+                           .forward_crossing = crossing(job.framework->activation(job), 1),
+                           .backward_crossing = crossing(job.framework->gradient(job), -1)};
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
+        const std::uint32_t first = alike_.first[stage];
+        own[stage] = first == stage ? stage_times(plan_, stage, call_costs_) : own[first];
+        pipeline.parts.insert(pipeline.parts.end(), own[stage].chunks.begin(), own[stage].chunks.end());
+    }
+    const std::vector<double> ends = clock().ends(pipeline);
+    StepEstimate estimate;
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
+        estimate.time = std::max(estimate.time, Seconds{ends[stage]} + own[stage].once);
+    }
+    const double micro_batches = double(job.micro_batches()) / job.schedule->copies;
+    for (const StageTimes& times : own) {
+        estimate.compute += (times.compute * micro_batches + times.once_compute) / stages;
+        estimate.exposed += (times.exposed * micro_batches + (times.once - times.once_compute)) / stages;
+    }
+    estimate.waiting = estimate.time - estimate.compute - estimate.exposed;
+    return estimate;
+}
+
+}  // namespace weft

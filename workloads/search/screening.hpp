@@ -1,0 +1,68 @@
+// What is known of a candidate without simulating it: whether the job reader would take it, whether it fits in memory,
+// and how long a step takes in closed form (README.md beside this file has the formula).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "workloads/plan.hpp"
+#include "workloads/schedule/moments.hpp"
+#include "workloads/search/call_costs.hpp"
+#include "workloads/search/slot_order.hpp"
+#include "workloads/search/stage_times.hpp"
+
+namespace weft {
+
+// Mean over ranks: time = compute + exposed + waiting.
+struct StepEstimate {
+    Seconds time, compute, exposed, waiting;
+};
+
+struct MemoryVerdict {
+    Bytes peak;  // of the fullest stage
+    bool fits = false;
+};
+
+// Screens jobs that differ in knobs of a search alone. Remembers what they have in common; not for several threads.
+class Screen {
+  public:
+    // The topology of the base's machine and nodes; both must outlive this.
+    Screen(const Study& base, const Topology& topology);
+
+    // The job to look at next, for the caller to change. Ask in this order:
+    Job& job() { return plan_.job; }
+    std::vector<JobError> errors() const;  // check_job's
+    MemoryVerdict memory();                // Plan::fits', of a job without errors
+    StepEstimate estimate();               // of the job whose memory was asked for last
+
+  private:
+    // Stages with equal chunks are worked out once.
+    struct Likeness {
+        std::vector<std::uint32_t> first;  // by stage: the first that is like it
+    };
+    using ShapeKey = std::tuple<const Schedule*, std::uint32_t, std::uint32_t, std::uint32_t>;
+    using CostKey =
+        std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, SequenceParallel, double>;
+
+    ShapeKey shape_key() const;
+    const std::vector<std::vector<Moment>>& moments();
+    const PipelineClock& clock();
+    const PartCosts& costs();
+    Likeness likeness(const std::vector<std::uint32_t>& layers) const;
+    std::vector<double> crossing(const std::vector<Call>& calls, int step);
+
+    Plan plan_;
+    const MachineInfo& machine_;
+    CallCosts call_costs_;
+    Likeness alike_;
+    std::map<ShapeKey, std::vector<std::vector<Moment>>> moments_;  // by stage
+    std::map<ShapeKey, PipelineClock> clocks_;
+    std::map<CostKey, PartCosts> costs_;
+};
+
+}  // namespace weft

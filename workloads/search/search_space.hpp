@@ -1,0 +1,58 @@
+// The jobs that a search looks at: every combination of what its knobs may stand at.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "workloads/search/knob.hpp"
+
+namespace weft {
+
+// What each knob stands at, in their order, and which of the jobs it is about.
+struct Candidate {
+    static constexpr std::size_t most_knobs = 16;
+    std::uint32_t base = 0;
+    std::array<std::uint32_t, most_knobs> values{};
+    bool operator==(const Candidate&) const = default;
+};
+
+// Values to try of a key, in the order given.
+struct Among {
+    std::string key;
+    std::vector<std::uint32_t> values;
+};
+
+class SearchSpace {
+  public:
+    // `bases`: jobs to choose layouts for, on one machine and equally many nodes; what they say about the knobs is
+    // overruled. `among`: of some knobs; the others try what they find worth it (Knob::values). LogicError for a key
+    // that no knob has.
+    SearchSpace(std::vector<Study> bases, std::span<const Among> among);
+
+    const std::vector<Knob>& knobs() const { return knobs_; }
+    const std::vector<Study>& bases() const { return bases_; }
+    const MachineInfo& machine() const { return bases_.front().machine.info(); }
+    // Those of a base whose knobs of the layout's own axes stand alike follow one another.
+    std::vector<Candidate> candidates() const;
+
+    std::uint32_t value(const Candidate& candidate, std::string_view key) const;
+    // Gives a job of the candidate's base the candidate's values, and what follows from them.
+    void apply(const Candidate& candidate, Job& job) const;
+    Study study(const Candidate& candidate) const;
+    // "layout.tensor=8", ...: with these, a job file that says what the base says gives study(candidate).
+    std::vector<std::string> assignments(const Candidate& candidate) const;
+
+  private:
+    // While a knob is not chosen yet: what leaves no choice stands already, so that those before it make room.
+    std::uint32_t at_rest(std::size_t knob) const;
+    void choose(std::size_t knob, Job& job, Candidate& candidate, std::vector<Candidate>& found) const;
+
+    std::vector<Knob> knobs_;
+    std::vector<std::vector<std::uint32_t>> among_;  // by knob; empty: Knob::values
+    std::vector<Study> bases_;
+};
+
+}  // namespace weft

@@ -1,0 +1,125 @@
+#include "workloads/search/stage_times.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "workloads/framework/calls.hpp"
+#include "workloads/script/script.hpp"
+#include "workloads/search/script_clock.hpp"
+#include "workloads/step/pass_writer.hpp"
+
+namespace weft {
+namespace {
+
+// Whether the schedule computes weights' gradients apart: all slots of a stage are of one kind or the other, or mixed;
+// both are timed then.
+class StageReader {
+  public:
+    StageReader(const Plan& plan, std::uint32_t stage, CallCosts& costs)
+        : plan_(plan),
+          stage_(plan.stages[stage]),
+          index_(stage),
+          data_parallel_(plan.job.framework->data_parallel(sharding_input(plan, stage, StepKind::steady))),
+          passes_(plan, stage, *data_parallel_, script_),
+          clock_(costs, stage, plan.device.interference) {}
+
+    StageTimes read() {
+        const std::uint32_t last = plan_.job.micro_batches() - 1;
+        StageTimes times;
+        times.chunks.resize(stage_.chunks.size());
+        data_parallel_->begin_step(script_);
+        const Seconds begin = lap().time;
+        if (last > 0) {
+            const ScriptClock::Reading steady = micro_batch(0, Accumulation::continues, times.chunks);
+            times.compute = steady.compute;
+            times.exposed = steady.time - steady.compute;
+        }
+        std::vector<PartTimes> complete(stage_.chunks.size());
+        const ScriptClock::Reading final = micro_batch(last, Accumulation::complete, complete);
+        if (last == 0) {
+            times.chunks = complete;
+            times.compute = final.compute;
+            times.exposed = final.time - final.compute;
+        }
+        finish();
+        const ScriptClock::Reading end = lap();
+        const Seconds steady = times.compute + times.exposed;
+        times.once = begin + (final.time - steady) + end.time;
+        times.once_compute = (final.compute - times.compute) + end.compute;
+        return times;
+    }
+
+  private:
+    // Since the last one.
+    ScriptClock::Reading lap() {
+        const ScriptClock::Reading now = clock_.read(script_);
+        const ScriptClock::Reading lap{now.time - before_.time, now.compute - before_.compute};
+        before_ = now;
+        return lap;
+    }
+
+    // Through all chunks and back.
+    ScriptClock::Reading micro_batch(std::uint32_t number, Accumulation accumulation, std::vector<PartTimes>& times) {
+        const ScriptClock::Reading start = before_;
+        for (std::uint32_t c = 0; c < stage_.chunks.size(); ++c) {
+            passes_.forward({SlotKind::forward, number, c});
+            times[c].forward = lap().time.value;
+        }
+        for (std::uint32_t c = static_cast<std::uint32_t>(stage_.chunks.size()); c-- > 0;) {
+            passes_.backward({SlotKind::backward, number, c}, Halves::both, accumulation);
+            times[c].backward = lap().time.value;
+            divide(stage_.chunks[c], times[c]);
+        }
+        return {before_.time - start.time, before_.compute - start.compute};
+    }
+
+    // The weights' gradients are computation alone; what the pass takes beyond them goes to the activations'.
+    void divide(const Chunk& chunk, PartTimes& times) const {
+        Seconds weights = chunk.has_head() ? plan_.costs.head_weight_backward : Seconds{};
+        for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+            for (const PieceCost& piece :
+                 plan_.costs.layer(layer_kind(plan_.job.model, chunk.first_layer + i)).pieces) {
+                weights += piece.weight_backward;
+            }
+        }
+        if (chunk.has_embedding()) weights += plan_.costs.embedding_backward;
+        times.weight_backward = std::min(weights.value, times.backward);
+        times.input_backward = times.backward - times.weight_backward;
+    }
+
+    // As a stage ends its step, without the gradients of norms that sequence parallelism sums over tensor ranks: a few
+    // kilobytes.
+    void finish() {
+        const Framework& framework = *plan_.job.framework;
+        if (plan_.job.schedule->copies > 1) {
+            const double bytes = framework.gradient_bytes(plan_.job);
+            script_.call({.op = Collective::all_reduce,
+                          .group = GroupKind::mirror,
+                          .message = {stage_.parameters() * bytes},
+                          .label = "all-reduce mirrored gradients"},
+                         {});
+        }
+        data_parallel_->finish_gradients(script_);
+        data_parallel_->before_optimizer(script_);
+        script_.compute("optimizer", stage_.optimizer, {});
+        data_parallel_->after_optimizer(script_);
+        for (const Call& call : framework.step_end(plan_.job, index_)) script_.call(call, {});
+    }
+
+    const Plan& plan_;
+    const Stage& stage_;
+    std::uint32_t index_;
+    Script script_;
+    std::unique_ptr<DataParallel> data_parallel_;
+    PassWriter passes_;
+    ScriptClock clock_;
+    ScriptClock::Reading before_{};
+};
+
+}  // namespace
+
+StageTimes stage_times(const Plan& plan, std::uint32_t stage, CallCosts& costs) {
+    return StageReader(plan, stage, costs).read();
+}
+
+}  // namespace weft
