@@ -26,6 +26,16 @@ std::vector<double> ranks(std::span<const double> values) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// "3e+08": behind what follows the mantissa that ends at `end`.
+std::size_t end_of_exponent(std::string_view text, std::size_t end) {
+    const bool is_there = end + 2 < text.size() && text[end] == 'e' && (text[end + 1] == '+' || text[end + 1] == '-') &&
+                          is_digit(text[end + 2]);
+    if (!is_there) return end;
+    end += 2;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    return end;
+}
+
 }  // namespace
 
 std::vector<std::size_t> pareto_front(std::span<const TimeAndMemory> points) {
@@ -67,6 +77,7 @@ std::string without_numbers(std::string_view message) {
         std::size_t end = i;
         while (end < message.size() && (is_digit(message[end]) || message[end] == '.')) ++end;
         while (message[end - 1] == '.') --end;
+        end = end_of_exponent(message, end);
         const bool names = end < message.size() && std::isalpha(static_cast<unsigned char>(message[end]));
         if (names) {
             text += message.substr(i, end - i);

@@ -114,6 +114,29 @@ std::vector<double> Screen::crossing(const std::vector<Call>& calls, int step) {
     return times;
 }
 
+// What travels beside computation slows it down: of a slot that takes t, for what it receives and what it sends.
+void Screen::slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) const {
+    const double factor = plan_.device.interference;
+    if (factor == 1.0 || plan_.job.layout.pipeline == 1) return;
+    const auto longer = [&](double time, double transfer) {
+        return std::min(transfer, time * factor) * (1 - 1 / factor);
+    };
+    for (std::size_t stage = 0; stage < own.size(); ++stage) {
+        const double forward = pipeline.forward_crossing[stage], backward = pipeline.backward_crossing[stage];
+        for (std::uint32_t c = 0; c < pipeline.chunks; ++c) {
+            PartTimes& part = pipeline.parts[stage * pipeline.chunks + c];
+            const Chunk& chunk = plan_.stages[alike_.first[stage]].chunks[c];
+            const double ways = (chunk.has_embedding() ? 0 : 1) + (chunk.has_head() ? 0 : 1);
+            const double more_forward = longer(part.forward, forward * ways),
+                         more_backward = longer(part.input_backward, backward * ways);
+            part.forward += more_forward;
+            part.input_backward += more_backward;
+            part.backward += more_backward;
+            own[stage].compute += Seconds{more_forward + more_backward};
+        }
+    }
+}
+
 StepEstimate Screen::estimate() {
     const Job& job = plan_.job;
     plan_.costs = costs();
@@ -130,6 +153,7 @@ StepEstimate Screen::estimate() {
         own[stage] = first == stage ? stage_times(plan_, stage, call_costs_) : own[first];
         pipeline.parts.insert(pipeline.parts.end(), own[stage].chunks.begin(), own[stage].chunks.end());
     }
+    if (job.schedule->handover == Schedule::Handover::beside) slow_down(pipeline, own);
     const std::vector<double> ends = clock().ends(pipeline);
     StepEstimate estimate;
     for (std::uint32_t stage = 0; stage < stages; ++stage) {

@@ -54,6 +54,7 @@ class Screen {
     const PipelineClock& clock();
     const PartCosts& costs();
     Likeness likeness(const std::vector<std::uint32_t>& layers) const;
+    void slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) const;
     std::vector<double> crossing(const std::vector<Call>& calls, int step);
 
     Plan plan_;

@@ -169,11 +169,20 @@ std::vector<double> SlotOrder::ends(const PipelineTimes& times) const {
     return clock;
 }
 
+double SlotOrder::busiest(const PipelineTimes& times) const {
+    std::vector<double> work(stages_, 0.0);
+    for (const Numbered& slot : slots_) {
+        work[slot.stage] += times.parts[std::size_t{slot.stage} * times.chunks + slot.chunk].of(slot.kind);
+    }
+    return *std::ranges::max_element(work);
+}
+
 PipelineClock::PipelineClock(const Schedule& schedule, const PipelineShape& shape) {
     PipelineShape shorter = shape, longer = shape;
-    shorter.micro_batches = 2 * shape.stages + shape.micro_batches % shape.stages;
+    shorter.micro_batches = 3 * shape.stages + shape.micro_batches % shape.stages;
     longer.micro_batches = shorter.micro_batches + shape.stages;
-    const bool settles = longer.micro_batches < shape.micro_batches && schedule.obstacle(shorter).empty() &&
+    const bool is_long = std::uint64_t{shape.stages} * shape.micro_batches * shape.chunks > most_lined_up;
+    const bool settles = is_long && longer.micro_batches < shape.micro_batches && schedule.obstacle(shorter).empty() &&
                          schedule.obstacle(longer).empty();
     if (!settles) {
         orders_.emplace_back(schedule, shape);
@@ -188,7 +197,10 @@ std::vector<double> PipelineClock::ends(const PipelineTimes& times) const {
     std::vector<double> ends = orders_.front().ends(times);
     if (orders_.size() == 1) return ends;
     const std::vector<double> longer = orders_.back().ends(times);
-    for (std::size_t stage = 0; stage < ends.size(); ++stage) ends[stage] += (longer[stage] - ends[stage]) * periods_;
+    const double busiest = orders_.back().busiest(times) - orders_.front().busiest(times);
+    for (std::size_t stage = 0; stage < ends.size(); ++stage) {
+        ends[stage] += std::max(longer[stage] - ends[stage], busiest) * periods_;
+    }
     return ends;
 }
 

@@ -35,6 +35,8 @@ class SlotOrder {
 
     // The end of each stage's last slot, in seconds from the start of the first one.
     std::vector<double> ends(const PipelineTimes& times) const;
+    // All slots of the stage that works the longest, in seconds.
+    double busiest(const PipelineTimes& times) const;
 
   private:
     friend class SlotOrderer;
@@ -63,10 +65,14 @@ class SlotOrder {
     std::vector<Step> steps_;
 };
 
-// The ends after all micro-batches of the shape. Long pipelines settle into a rhythm: from the times with 2 p + m mod p
-// and with 3 p + m mod p micro-batches follow those with m.
+// The ends after all micro-batches of the shape. Long pipelines settle into a rhythm: from the times with 3 p + m mod p
+// and with 4 p + m mod p micro-batches follow those with m. Where stages are unequal the rhythm may come later; it is
+// never faster than the busiest stage.
 class PipelineClock {
   public:
+    // Passages of micro-batches through model parts, beyond which a pipeline counts as long.
+    static constexpr std::uint64_t most_lined_up = 4096;
+
     PipelineClock(const Schedule& schedule, const PipelineShape& shape);
     std::vector<double> ends(const PipelineTimes& times) const;
 
