@@ -1,12 +1,16 @@
 #include "tools/output/plan_json.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::int64_t whole(Bytes bytes) { return std::llround(bytes.value); }
 
 // {"layout": {"tensor": 8, ...}, ...}: as a job file has it.
 Json job_json(const PlanResult& result, const ScreenedCandidate& screened) {
@@ -42,7 +46,7 @@ Json simulated_json(const PlanResult& result, const SimulatedCandidate& one) {
                 {"imbalance_s", parts.imbalance.value}}},
               {"throughput",
                {{"tokens_per_s", one.tokens_per_second}, {"model_tflops_per_gpu", one.model_tflops}, {"mfu", one.mfu}}},
-              {"memory", {{"peak_bytes", screened.memory.value}, {"capacity_bytes", result.capacity.value}}},
+              {"memory", {{"peak_bytes", whole(screened.memory)}, {"capacity_bytes", whole(result.capacity)}}},
               {"screened_time_s", screened.estimate.time.value}};
     json["slower_by"] = slower_by(parts, result.simulated.front().parts);
     return json;
@@ -51,7 +55,7 @@ Json simulated_json(const PlanResult& result, const SimulatedCandidate& one) {
 Json screened_json(const PlanResult& result, const ScreenedCandidate& screened) {
     return {{"job", job_json(result, screened)},
             {"screened_time_s", screened.estimate.time.value},
-            {"peak_bytes", screened.memory.value}};
+            {"peak_bytes", whole(screened.memory)}};
 }
 
 }  // namespace
@@ -86,8 +90,8 @@ std::string plan_json(const PlanResult& result, std::size_t top) {
     } else if (result.count(Verdict::does_not_fit) > 0) {
         const ScreenedCandidate& nearest = result.nearest_miss();
         json["nearest_miss"] = {{"job", job_json(result, nearest)},
-                                {"peak_bytes", nearest.memory.value},
-                                {"capacity_bytes", result.capacity.value}};
+                                {"peak_bytes", whole(nearest.memory)},
+                                {"capacity_bytes", whole(result.capacity)}};
     }
     return json.dump(2) + "\n";
 }

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "tools/output/result_cell.hpp"
-#include "tools/output/result_json_lines.hpp"
 
 namespace weft {
 namespace {
@@ -73,7 +74,7 @@ ResultTable plan_rows(const PlanResult& result) {
             row.push_back(knob_cell(result.space.knobs()[k], one.candidate.values[k]));
         }
         row.emplace_back(std::string(text(one.verdict)));
-        if (one.verdict != Verdict::refused) row.emplace_back(one.memory.value);
+        if (one.verdict != Verdict::refused) row.emplace_back(std::int64_t{std::llround(one.memory.value)});
         if (one.verdict == Verdict::fits) {
             const StepEstimate& step = one.estimate;
             for (const Seconds part : {step.time, step.compute, step.exposed, step.waiting}) {
@@ -100,11 +101,19 @@ ResultTable plan_rows(const PlanResult& result) {
 }
 
 RunRecord plan_record(const PlanResult& result) {
-    // FNV-1a, 64 bits.
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const char c : result_json_lines(plan_rows(result))) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a, 64 bits at a time
+    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
+    for (const std::vector<std::string>& assignments : result.base_assignments) {
+        for (const std::string& assignment : assignments) {
+            for (const char c : assignment) mix(static_cast<unsigned char>(c));
+        }
     }
+    for (const ScreenedCandidate& one : result.candidates) {
+        for (const std::uint32_t value : one.candidate.values) mix(value);
+        mix(std::bit_cast<std::uint64_t>(one.memory.value));
+        mix(std::bit_cast<std::uint64_t>(one.estimate.time.value));
+    }
+    for (const SimulatedCandidate& one : result.simulated) mix(std::bit_cast<std::uint64_t>(one.time.value));
     return {.command = "plan", .job = result.space.bases().front().job.name, .inputs = fmt::format("{:016x}", hash)};
 }
 

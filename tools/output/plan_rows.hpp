@@ -11,7 +11,7 @@ namespace weft {
 // the place among the simulated (1: the fastest), and for a refusal its reason.
 ResultTable plan_rows(const PlanResult& result);
 
-// "plan" of the job, with a hash of the rows.
+// "plan" of the job, with a hash of what the rows say.
 RunRecord plan_record(const PlanResult& result);
 
 }  // namespace weft

@@ -11,8 +11,6 @@
 namespace weft {
 namespace {
 
-// Whether the schedule computes weights' gradients apart: all slots of a stage are of one kind or the other, or mixed;
-// both are timed then.
 class StageReader {
   public:
     StageReader(const Plan& plan, std::uint32_t stage, CallCosts& costs)

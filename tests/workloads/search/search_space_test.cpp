@@ -135,7 +135,7 @@ RC_GTEST_PROP(search_space_property, agrees_with_the_job_reader, ()) {
     std::vector<std::string> base = open_layout(more);
     const SearchSpace space({test::small_study(base, Purpose::equations)}, among);
     const std::vector<Candidate> candidates = space.candidates();
-    for (int tries = 0; tries < 40; ++tries) {
+    for (int tries = 0; tries < 12; ++tries) {
         const Candidate& one = *rc::gen::elementOf(candidates);
         const Study study = space.study(one);
         std::vector<std::string> assignments = base;

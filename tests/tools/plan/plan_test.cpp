@@ -1,0 +1,187 @@
+// `weft plan` from outside: what it finds, that nothing better is lost, its files and exit codes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::json;
+
+class Plan : public ::testing::Test {
+  protected:
+    std::string write(const std::string& name, const Json& job) const {
+        std::ofstream(folder_.path() / name) << job.dump();
+        return file(name);
+    }
+    std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+
+    static Json search(const std::string& arguments) {
+        const test::Ran ran = test::run_weft("plan " + arguments + " --json");
+        EXPECT_EQ(ran.exit_code, 0) << ran.err;
+        return Json::parse(ran.out);
+    }
+    static double best_time(const Json& found) { return found.at("best").at(0).at("step").at("time_s"); }
+
+    // 6.7B on two nodes of A100.
+    Json small() const {
+        return {{"machine", "dgx-a100"},
+                {"nodes", 2},
+                {"model", "gpt3-6.7b"},
+                {"framework", "megatron"},
+                {"batch", {{"sequence", 2048}, {"global", 64}}},
+                {"precision", "bf16"}};
+    }
+
+  private:
+    test::TemporaryFolder folder_;
+};
+
+TEST_F(Plan, counts_every_candidate_once) {
+    const Json found = search(write("job.json", small()) + " --fix layout.context=1 --simulate 4");
+    const Json& counts = found.at("candidates");
+    EXPECT_EQ(counts.at("all").get<int>(),
+              counts.at("refused").get<int>() + counts.at("does_not_fit").get<int>() + counts.at("fits").get<int>());
+    int refused = 0;
+    for (const Json& reason : found.at("refusals")) refused += reason.at("candidates").get<int>();
+    EXPECT_EQ(counts.at("refused"), refused);
+    EXPECT_EQ(counts.at("simulated"), 4);
+}
+
+TEST_F(Plan, gives_the_same_for_any_number_of_threads) {
+    const std::string job = write("job.json", small()) + " --fix layout.context=1 --simulate 4 --out ";
+    const test::Ran one = test::run_weft("plan " + job + file("one.csv") + " --jobs 1");
+    const test::Ran two = test::run_weft("plan " + job + file("two.csv") + " --jobs 2");
+    EXPECT_EQ(one.exit_code, 0) << one.err;
+    EXPECT_EQ(one.out, two.out);
+    const std::string rows = test::read_file(file("one.csv"));
+    EXPECT_EQ(rows, test::read_file(file("two.csv")));
+    EXPECT_GT(std::ranges::count(rows, '\n'), 100) << "every candidate is a row";
+}
+
+// All that fits is simulated, and nothing is faster than what the search with few simulations found.
+TEST_F(Plan, does_not_lose_the_best) {
+    const std::string job = write("job.json", small()) +
+                            " --fix layout.context=1 --fix recompute=none --fix zero=1 --among layout.tensor=1,2,4,8"
+                            " --among schedule=1f1b,gpipe,zb-h1,interleaved --among batch.micro=1,2,4";
+    const Json few = search(job + " --simulate 16"), all = search(job + " --simulate 100000");
+    EXPECT_EQ(all.at("candidates").at("simulated"), all.at("candidates").at("fits"));
+    EXPECT_GT(all.at("candidates").at("fits").get<int>(), 60);
+    EXPECT_EQ(best_time(few), best_time(all));
+    EXPECT_GT(all.at("screening").at("rank_correlation").get<double>(), 0.98);
+    EXPECT_LT(all.at("screening").at("mean_error").get<double>(), 0.03);
+    EXPECT_LT(all.at("screening").at("largest_error").get<double>(), 0.20);
+}
+
+TEST_F(Plan, writes_a_job_that_simulates_as_it_says) {
+    const Json found =
+        search(write("job.json", small()) + " --fix layout.context=1 --simulate 4 --write-job " + file("best.json"));
+    const test::Ran ran = test::run_weft("simulate " + file("best.json") + " --fold stages --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const Json report = Json::parse(ran.out);
+    EXPECT_EQ(report.at("step").at("time_s"), found.at("best").at(0).at("step").at("time_s"));
+    EXPECT_EQ(report.at("memory").at("peak_bytes"), found.at("best").at(0).at("memory").at("peak_bytes"));
+}
+
+// Other keys than the planner's own are searched as well.
+TEST_F(Plan, tries_any_key_of_a_job) {
+    const Json found = search(write("job.json", small()) +
+                              " --fix layout.context=1 --fix layout.tensor=8 --fix sequence_parallel=true --fix zero=1"
+                              " --among megatron.overlap_tensor=false,true --simulate 200 --top 200");
+    bool with = false, without = false;
+    for (const Json& one : found.at("best")) {
+        (one.at("job").at("megatron").at("overlap_tensor").get<bool>() ? with : without) = true;
+    }
+    EXPECT_TRUE(with && without);
+    EXPECT_TRUE(found.at("best").at(0).at("job").at("megatron").at("overlap_tensor").get<bool>());
+}
+
+TEST_F(Plan, says_how_far_the_nearest_misses_where_nothing_fits) {
+    Json job = small();
+    job["nodes"] = 1;
+    job["model"] = "gpt3-175b";
+    const test::Ran ran = test::run_weft("plan " + write("job.json", job));
+    EXPECT_EQ(ran.exit_code, 4);
+    EXPECT_NE(ran.out.find("nothing fits; the nearest needs"), std::string::npos) << ran.out;
+}
+
+TEST_F(Plan, refuses_what_it_cannot_search) {
+    const std::string job = write("job.json", small());
+    const auto fails = [&](const std::string& arguments, int code, const std::string& part) {
+        const test::Ran ran = test::run_weft("plan " + job + " " + arguments);
+        EXPECT_EQ(ran.exit_code, code) << arguments;
+        EXPECT_NE((ran.err + ran.out).find(part), std::string::npos) << arguments << '\n' << ran.err << ran.out;
+    };
+    fails("--fix layout.tensor=x", 2, "expected a whole number of at least 1");
+    fails("--among schedule=1f1b,2f2b", 2, "expected one of");
+    fails("--fix layout.tensor=2,4", 2, "use --among");
+    fails("--set layout.tensor=2", 2, "is what is searched for");
+    fails("--fix layout.tensr=2", 3, "tensr");
+    fails("--fix layout.tensor=2 --among layout.tensor=4", 2, "given twice");
+    fails("--out rows.xls", 2, "rows.xls");
+    fails("--simulate 0", 2, "at least 1");
+    fails("--fix layout.tensor=3 --fix layout.pipeline=7", 3, "no candidate is possible");
+}
+
+// A published recipe is a point of the space, and the search finds one that is at least as fast in simulation.
+struct Recipe {
+    const char* name;
+    Json job;
+    std::string published;  // options that leave nothing but the recipe
+    std::string searched;   // options that leave it among others
+};
+
+// What the authors' code had: no sequence parallelism, full recomputation.
+std::vector<Recipe> recipes() {
+    const Json a100{
+        {"machine", "dgx-a100"},
+        {"nodes", 192},
+        {"model",
+         {{"layers", 80},
+          {"hidden", 12288},
+          {"heads", 96},
+          {"vocabulary", 51200},
+          {"tied_embeddings", true},
+          {"positions", "learned"},
+          {"positions_length", 2048}}},
+        {"framework", "megatron"},
+        {"batch", {{"sequence", 2048}, {"global", 2304}}},
+        {"precision", "fp16"},
+        {"attention", "unfused"},
+        {"dropout", true},
+        {"megatron", {{"overlap_input_reduction", false}, {"fused_accumulation", false}, {"overlap_pipeline", false}}}};
+    const Json frontier{{"machine", "frontier"},
+                        {"nodes", 128},
+                        {"model", "frontier-175b"},
+                        {"framework", "deepspeed"},
+                        {"layout", {{"split", "even"}}},
+                        {"deepspeed", {{"attention_mask", false}}},
+                        {"batch", {{"sequence", 2048}, {"global", 5120}}},
+                        {"precision", "fp16"},
+                        {"dropout", true}};
+    const std::string era = " --fix layout.context=1 --fix recompute=full --fix sequence_parallel=false";
+    return {{"Narayanan et al. 2021, table 1: 145.6B on 1,536 A100", a100,
+             era + " --fix layout.tensor=8 --fix layout.pipeline=8 --fix layout.virtual_stages=2 --fix batch.micro=2"
+                   " --fix schedule=interleaved --fix zero=0",
+             era + " --among layout.tensor=4,8 --among layout.pipeline=8,16 --among schedule=1f1b,interleaved"},
+            {"Dash et al. 2023: 175B on Frontier, scaled to 1,024 dies", frontier,
+             era + " --fix layout.tensor=4 --fix layout.pipeline=16 --fix batch.micro=1 --fix schedule=1f1b"
+                   " --fix zero=1",
+             era + " --among layout.tensor=2,4,8 --among layout.pipeline=8,16,32 --among schedule=1f1b"}};
+}
+
+TEST_F(Plan, finds_layouts_at_least_as_fast_as_published_ones) {
+    for (const Recipe& recipe : recipes()) {
+        const std::string job = write("job.json", recipe.job);
+        const Json published = search(job + recipe.published), found = search(job + recipe.searched + " --simulate 6");
+        ASSERT_EQ(published.at("candidates").at("fits"), 1) << recipe.name;
+        EXPECT_LE(best_time(found), best_time(published)) << recipe.name;
+    }
+}
+
+}  // namespace
+}  // namespace weft
