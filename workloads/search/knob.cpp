@@ -109,14 +109,16 @@ Knob virtual_stages() {
                 }};
 }
 
+// Fused attention recomputes its scores itself: selective recomputation then costs a second forward of it and frees
+// next to nothing.
 Knob recomputation() {
     return {.key = "recompute",
             .names = {"none", "selective", "full"},
             .neutral = 0,
             .set = [](Job& job, std::uint32_t value) { job.recompute = Recompute{static_cast<std::uint8_t>(value)}; },
             .values =
-                [](const Job&, std::uint32_t) {
-                    return Values{0, 1, 2};
+                [](const Job& job, std::uint32_t) {
+                    return job.attention == AttentionCore::unfused ? Values{0, 1, 2} : Values{0, 2};
                 }};
 }
 

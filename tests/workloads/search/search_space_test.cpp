@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -54,7 +55,7 @@ TEST(search_space, is_what_nested_loops_find) {
                     if (tensor * context * pipeline * data != 16) continue;
                     for (std::uint32_t micro = 1; micro <= 16; ++micro) {
                         if (32 % (data * micro) != 0) continue;
-                        for (std::uint32_t recompute = 0; recompute < 3; ++recompute) {
+                        for (const std::uint32_t recompute : {0U, 2U}) {
                             for (std::uint32_t shared = 0; shared < (tensor > 1 ? 2U : 1U); ++shared) {
                                 for (std::uint32_t zero = 0; zero < (data * context > 1 ? 4U : 1U); ++zero) {
                                     expected.push_back(
@@ -85,6 +86,17 @@ TEST(search_space, tries_every_registered_schedule_and_dealing) {
     std::ranges::sort(interleaved);
     interleaved.erase(std::unique(interleaved.begin(), interleaved.end()), interleaved.end());
     EXPECT_THAT(interleaved, ElementsAre(2)) << "8 layers on 4 stages";
+}
+
+TEST(search_space, tries_selective_recomputation_where_scores_are_kept) {
+    const auto recomputations = [](const std::string& attention) {
+        std::set<std::uint32_t> found;
+        const SearchSpace space = small_space({}, {"attention=" + attention});
+        for (const Candidate& one : space.candidates()) found.insert(space.value(one, "recompute"));
+        return found;
+    };
+    EXPECT_THAT(recomputations("unfused"), ElementsAre(0, 1, 2));
+    EXPECT_THAT(recomputations("flash"), ElementsAre(0, 2));
 }
 
 // A fixed axis makes room: nothing is tried that could not be had with it.
