@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
@@ -12,6 +13,8 @@
 #include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"
+#include "tools/output_option.hpp"
+#include "tools/page/plan_page.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/progress.hpp"
@@ -32,6 +35,7 @@ void options(po::options_description& options, po::positional_options_descriptio
         "json", po::bool_switch(), "machine-readable result")(
         "out", po::value<std::string>()->value_name("FILE"),
         "write every candidate as a row to FILE (.csv, .jsonl or .sqlite)")(
+        "report", po::value<std::string>()->value_name("FILE"), "write the candidates as a page with charts (.html)")(
         "write-job", po::value<std::string>()->value_name("FILE"), "write the best layout as a job file");
 }
 
@@ -43,7 +47,7 @@ PlanRequest request_of(const po::variables_map& arguments) {
     PlanRequest request{.job = job_path(arguments), .overrides = job_overrides(arguments), .among = {}};
     for (const std::string& text : texts(arguments, "fix")) {
         Variation fixed = parse_variation(text);
-        if (fixed.values.size() > 1) throw std::invalid_argument("--fix " + text + ": several values; use --among");
+        if (fixed.steps.size() > 1) throw std::invalid_argument("--fix " + text + ": several values; use --among");
         request.among.push_back(std::move(fixed));
     }
     for (const std::string& text : texts(arguments, "among")) request.among.push_back(parse_variation(text));
@@ -65,11 +69,26 @@ PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
     return search_layouts(space.space, space.base_assignments, options);
 }
 
+// The command as it was typed, but for what does not change the result.
+std::string command_of(const po::variables_map& arguments) {
+    std::string command = "weft plan " + job_path(arguments);
+    for (const std::string& value : job_overrides(arguments)) command += fmt::format(" --set '{}'", value);
+    for (const char* const option : {"fix", "among"}) {
+        for (const std::string& value : texts(arguments, option)) command += fmt::format(" --{} '{}'", option, value);
+    }
+    return command + fmt::format(" --simulate {}", arguments["simulate"].as<unsigned>());
+}
+
 void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments) {
     if (arguments.count("out")) {
         const std::string& path = arguments["out"].as<std::string>();
         write_results(path, plan_record(result), plan_rows(result));
         fmt::print(stderr, "{}: {} candidates\n", path, result.candidates.size());
+    }
+    if (const std::string page = output_option(arguments, "report", {".html"}); !page.empty()) {
+        const ResultPageText text{.title = "Layouts of " + std::filesystem::path(request.job).stem().string(),
+                                  .command = command_of(arguments)};
+        write_file_atomically(page, plan_page(text, plan_rows(result)));
     }
     if (!arguments.count("write-job")) return;
     const std::string& path = arguments["write-job"].as<std::string>();
@@ -90,6 +109,7 @@ Exit verdict(const PlanResult& result) {
 Exit run(const po::variables_map& arguments) {
     const unsigned top = at_least_one(arguments, "top");
     try {
+        output_option(arguments, "report", {".html"});  // refuses other names before anything runs
         if (arguments.count("out")) result_format(arguments["out"].as<std::string>());
         const PlanRequest request = request_of(arguments);
         const PlanResult result = search(read_space(request), arguments);
@@ -107,7 +127,9 @@ extern const Command plan;
 const Command plan{
     .name = "plan",
     .summary = "which layout is best: every possible one screened, the best simulated",
-    .usage = "weft plan JOB [--fix KEY=VALUE]... [--among KEY=V1,V2]... [--simulate N] [--top K] [--jobs N]",
+    .usage =
+        "weft plan JOB [--fix KEY=VALUE]... [--among KEY=V1,V2]... [--simulate N] [--top K] "
+        "[--report FILE] [--jobs N]",
     .details =
         "The job gives model, machine, nodes, framework, batch, sequence and precision. Searched are tensor, context,\n"
         "pipeline, data and expert ranks, micro-batch, schedule and virtual stages, recomputation, sequence\n"

@@ -18,7 +18,7 @@ std::string_view text(Verdict verdict) {
     return verdict == Verdict::refused ? "refused" : verdict == Verdict::does_not_fit ? "does not fit" : "fits";
 }
 
-Cell knob_cell(const Knob& knob, std::uint32_t value) {
+ResultCell knob_cell(const Knob& knob, std::uint32_t value) {
     if (knob.names.empty()) return std::int64_t{value};
     return cell_of_json(knob.names[value]);
 }
@@ -65,7 +65,7 @@ ResultTable plan_rows(const PlanResult& result) {
     for (std::size_t i = 0; i < result.simulated.size(); ++i) place[result.simulated[i].number] = i;
     for (std::size_t i = 0; i < result.candidates.size(); ++i) {
         const ScreenedCandidate& one = result.candidates[i];
-        std::vector<Cell> row;
+        std::vector<ResultCell> row;
         row.reserve(table.columns.size());
         for (const std::string& assignment : result.base_assignments[one.candidate.base]) {
             row.push_back(cell_of_json(halves(assignment).second));

@@ -19,7 +19,8 @@ const Knob* find_knob(const std::vector<Knob>& knobs, std::string_view key) {
 
 Among parse_values(const Knob& knob, const Variation& variation) {
     Among among{knob.key, {}};
-    for (const std::string& text : variation.values) {
+    for (const std::vector<std::string>& step : variation.steps) {
+        const std::string& text = step.front();
         const std::optional<std::uint32_t> value = knob.parse(text);
         if (!value) {
             throw std::invalid_argument(fmt::format("{}: expected {}, got \"{}\"", knob.key,
@@ -93,7 +94,7 @@ PlanSpace read_space(const PlanRequest& request) {
     std::vector<Among> among;
     std::vector<Variation> others;
     for (const Variation& variation : request.among) {
-        const Knob* const knob = find_knob(knobs, variation.key);
+        const Knob* const knob = find_knob(knobs, variation.keys.front());
         if (knob == nullptr) {
             others.push_back(variation);
         } else if (std::ranges::find(among, knob->key, &Among::key) == among.end()) {
@@ -107,11 +108,7 @@ PlanSpace read_space(const PlanRequest& request) {
     std::vector<Study> bases;
     std::vector<std::vector<std::string>> assignments;
     for (std::size_t i = 0; i < grid.size(); ++i) {
-        const std::vector<std::string> values = grid.point(i);
-        assignments.emplace_back();
-        for (std::size_t k = 0; k < others.size(); ++k) {
-            assignments.back().push_back(fmt::format("{}={}", others[k].key, values[k]));
-        }
+        assignments.push_back(grid.overrides(i));
         bases.push_back(read_base(request, knobs, assignments.back()));
         const Study& first = bases.front();
         if (bases.back().machine.info().name != first.machine.info().name ||
