@@ -243,11 +243,12 @@ class SimulationBody {
 
 std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input) {
     const TimelinePart part = timeline_part(run.step, run.timeline);
-    return html_page({.title = fmt::format("{} on {}", report.model, report.machine),
-                      .body = SimulationBody(run, report, input, part).text(),
-                      .data = simulation_data(run, part),
-                      .scripts = {"table", "format", "theme", "chart", "timeline", "heat_map", "simulation"},
-                      .charts = ChartLibrary::embedded});
+    return html_page(
+        {.title = fmt::format("{} on {}", report.model, report.machine),
+         .body = SimulationBody(run, report, input, part).text(),
+         .data = simulation_data(run, part),
+         .scripts = {"table", "format", "theme", "chart", "timeline_lanes", "timeline", "heat_map", "simulation"},
+         .charts = ChartLibrary::embedded});
 }
 
 }  // namespace weft

@@ -5,23 +5,7 @@ const timeline = (host, part) => {
   const help = 'Wheel or drag: zoom. Shift and drag, or drag on the axis: pan. Keys: arrows pan and choose a lane, ' +
     'plus and minus zoom, comma and full stop go from slice to slice, 0 shows all.';
 
-  // Columns as typed arrays with the running begin; what a slice is drawn as, by label or dimension.
-  const lanes = [];
-  part.stages.forEach((stage, s) => stage.lanes.forEach((lane, l) => {
-    const count = lane.gap.length, begin = new Float64Array(count), length = Float64Array.from(lane.length);
-    let at = 0;
-    for (let i = 0; i < count; ++i) { begin[i] = at += lane.gap[i]; at += lane.length[i]; }
-    lanes.push({...lane, begin, length, stage: s, first: l === 0, isCompute: lane.dimension === 'compute' || lane.dimension === 'host'});
-  }));
-  const families = ['tensor', 'data', 'pipeline', 'context', 'expert'];
-  const family = dimension => ['expert data', 'expert tensor'].includes(dimension) ? 'expert-data'
-    : families.find(name => dimension.startsWith(name)) ?? 'model';
-  const kindOf = (lane, i) => lane.call && lane.call[i] >= 0 ? family(lane.dimension) : lane.dimension === 'host' ? 'other' : part.labels[lane.label[i]][1];
-  for (const lane of lanes) {
-    lane.kinds = [...new Set(Array.from(lane.label, (_, i) => kindOf(lane, i)))];
-    lane.kind = Uint8Array.from(lane.label, (_, i) => lane.kinds.indexOf(kindOf(lane, i)));
-  }
-
+  const lanes = timelineLanes(part);
   const canvas = element('canvas', {tabIndex: 0, ariaLabel: 'Timeline. ' + help});
   canvas.setAttribute('role', 'application');
   const button = (text, name, act) => {
@@ -36,7 +20,7 @@ const timeline = (host, part) => {
     button('All', 'Show all', () => { from = 0; to = end; draw(); }), label('', separate));
   separate.after(' a lane for each dimension');
   const legend = element('ul', {className: 'legend'}), names = {model: 'other communication', 'expert-data': 'expert data'};
-  for (const kind of ['forward', 'backward', 'recompute', 'optimizer', 'other', ...families, 'expert-data', 'model']) {
+  for (const kind of ['forward', 'backward', 'recompute', 'optimizer', 'other', ...laneFamilies, 'expert-data', 'model']) {
     if (!lanes.some(lane => lane.kinds.includes(kind))) continue;
     const swatch = element('span', {className: 'swatch'});
     swatch.style.background = `var(--${kind})`;
@@ -78,15 +62,6 @@ const timeline = (host, part) => {
   };
   separate.checked = part.stages.length <= 8;
   if (separate.checked && place() > 560) separate.checked = false;
-
-  const firstEndingAfter = (lane, time) => {
-    let low = 0, high = lane.begin.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (lane.begin[middle] + lane.length[middle] < time) low = middle + 1; else high = middle;
-    }
-    return low;
-  };
 
   // What is narrower than a pixel is summed up by pixel columns: as dense as it is, one kind above the other.
   const drawLane = (pen, lane) => {
@@ -310,9 +285,7 @@ const timeline = (host, part) => {
   };
   canvas.addEventListener('keydown', event => {
     const act = event.ctrlKey || event.metaKey || event.altKey ? null : keys[event.key];
-    if (!act) return;
-    act();
-    event.preventDefault();
+    if (act) { act(); event.preventDefault(); }
   });
   separate.addEventListener('change', draw);
 
