@@ -13,6 +13,7 @@
 #include "tools/page/page.hpp"
 #include "tools/page/result_cards.hpp"
 #include "tools/page/result_data.hpp"
+#include "tools/page/telling_keys.hpp"
 
 namespace weft {
 namespace {
@@ -98,10 +99,11 @@ std::string reason_table(const ResultTable& table) {
     }
     if (reasons.empty()) return "";
     std::ranges::stable_sort(reasons, std::ranges::greater{}, &Reason::count);
+    const std::vector<std::size_t> keys = telling_keys(table);
     std::vector<std::vector<HtmlCell>> rows;
     for (const Reason& reason : reasons) {
         if (rows.size() == most_reasons) break;
-        rows.push_back({{grouped_digits(reason.count)}, {reason.text}, {keys_text(table, reason.first)}});
+        rows.push_back({{grouped_digits(reason.count)}, {reason.text}, {keys_text(table, keys, reason.first)}});
     }
     using Kind = HtmlColumn::Kind;
     std::string html = "<section><h2>Without a step time</h2>\n" +

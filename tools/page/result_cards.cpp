@@ -4,6 +4,7 @@
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
+#include "tools/page/telling_keys.hpp"
 
 namespace weft {
 namespace {
@@ -34,9 +35,10 @@ std::string result_head(const ResultPageText& text, const ResultTable& table, co
     if (!text.summary.empty()) html.add("<p class=\"lead\">{}</p>", xml_escaped(text.summary));
     html.put("<dl class=\"cards wide\">\n");
     card(html, rows.name, grouped_digits(rows.rows), rows.note);
+    const std::vector<std::size_t> keys = telling_keys(table);
     for (const Best& best : bests) {
         const auto row = extreme_row(table, best.column, best.extreme);
-        if (row) card(html, best.name, best.text(row->value), keys_text(table, row->row));
+        if (row) card(html, best.name, best.text(row->value), keys_text(table, keys, row->row));
     }
     html.add("</dl>\n<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
     return html.take();

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "sim/base/check.hpp"
+#include "tools/page/telling_keys.hpp"
 
 namespace weft {
 namespace {
@@ -51,6 +52,11 @@ std::string result_data(const ResultTable& table) {
         }
         json["values"].push_back(std::move(values));
     }
+    const std::vector<std::size_t> telling = telling_keys(table);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        if (table.columns[c].kind != ColumnKind::key) continue;
+        json["columns"][c]["tells"] = std::ranges::find(telling, c) != telling.end();
+    }
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -82,13 +88,13 @@ std::size_t rows_with_result(const ResultTable& table) {
     }));
 }
 
-std::string keys_text(const ResultTable& table, std::size_t row) {
+std::string keys_text(const ResultTable& table, std::span<const std::size_t> keys, std::size_t row) {
     std::string out;
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        const ResultCell& cell = table.rows[row][c];
-        if (table.columns[c].kind != ColumnKind::key || std::holds_alternative<std::monostate>(cell)) continue;
+    for (const std::size_t key : keys) {
+        const ResultCell& cell = table.rows[row][key];
+        if (std::holds_alternative<std::monostate>(cell)) continue;
         const auto* const bare = std::get_if<std::string>(&cell);
-        out += (out.empty() ? "" : ", ") + table.columns[c].name + ' ' + (bare ? *bare : json_of(cell).dump());
+        out += (out.empty() ? "" : ", ") + table.columns[key].name + ' ' + (bare ? *bare : json_of(cell).dump());
     }
     return out;
 }

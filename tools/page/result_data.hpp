@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,8 @@
 
 namespace weft {
 
-// JSON: {"columns": [{"name", "unit", "meaning", "kind"}], "values": [...]}, the values column by column.
+// JSON: {"columns": [{"name", "unit", "meaning", "kind"}], "values": [...]}, the values column by column. Of keys also
+// whether it "tells" rows apart (telling_keys).
 std::string result_data(const ResultTable& table);
 
 // Finite numbers only.
@@ -30,7 +32,7 @@ std::optional<ExtremeRow> extreme_row(const ResultTable& table, std::string_view
 // Rows that have a number in at least one column of metrics.
 std::size_t rows_with_result(const ResultTable& table);
 
-// "batch.sequence 2048, layout.tensor 8": the keys of a row.
-std::string keys_text(const ResultTable& table, std::size_t row);
+// "batch.sequence 2048, layout.tensor 8": some keys of a row.
+std::string keys_text(const ResultTable& table, std::span<const std::size_t> keys, std::size_t row);
 
 }  // namespace weft

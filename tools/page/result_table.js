@@ -18,7 +18,7 @@ const valueText = (column, row) => quantityText(column.values[row], column.unit)
 // In the table the heading has the unit already, but for those that are scaled.
 const cellText = (column, row) => quantityText(column.values[row], ['s', 'B'].includes(column.unit) ? column.unit : '');
 const keyText = value => value === null ? '\u2013' : String(value);
-const layoutText = row => keyColumns.filter(column => column.values[row] !== null)
+const layoutText = row => keyColumns.filter(column => column.tells && column.values[row] !== null)
   .map(column => `${column.name} ${column.values[row]}`).join(', ');
 
 // A note of a row without result, or the first note that it has.
@@ -37,7 +37,7 @@ const mostShown = 5000;  // rows at a time: more make a browser slow
 
 const resultTable = (host, {sortedBy}) => {
   const known = mainMetrics.filter(columnNamed);
-  const isShown = new Set([...keyColumns, ...noteColumns.filter(column => column.values.some(Boolean)),
+  const isShown = new Set([...keyColumns.filter(column => column.tells || distinct(column).length > 1), ...noteColumns.filter(column => column.values.some(Boolean)),
     ...(known.length ? known.map(columnNamed) : ofKind('metric').slice(0, 8))]);
   let sort = sortedBy ? {column: sortedBy, up: true} : null, filters = new Map(), words = '';
 

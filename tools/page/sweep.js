@@ -9,7 +9,11 @@ const redraw = () => {
   meaning.textContent = metric().meaning;
   for (const each of redraws) each();
 };
-const varied = keyColumns.filter(column => distinct(column).length > 1);
+const varied = keyColumns.filter(column => column.tells && distinct(column).length > 1);
+// Charts begin with the key of numbers that has most of them across, and the first other key down.
+const mostValues = varied.reduce((best, column, i) => isNumeric(column) &&
+  (best < 0 || distinct(column).length > distinct(varied[best]).length) ? i : best, -1);
+const firstAcross = Math.max(0, mostValues), firstDown = firstAcross === 0 ? 1 : 0;
 const keyOptions = varied.map((column, i) => [String(i), column.name]);
 
 // A select for each key but those of `taken`: a value, or all of them where `any` is allowed.
@@ -26,7 +30,7 @@ const restChoices = (taken, host, any, changed) => {
 
 const lines = host => {
   const most = 16;
-  const key = choice(keyOptions, '0'), xLog = element('input', {type: 'checkbox'}), yLog = element('input', {type: 'checkbox'});
+  const key = choice(keyOptions, String(firstAcross)), xLog = element('input', {type: 'checkbox'}), yLog = element('input', {type: 'checkbox'});
   const rest = element('div', {className: 'controls'}), plot = element('div'), note = element('p', {className: 'quiet'});
   host.append(element('div', {className: 'controls'}, label('Key', key), label('logarithmic x', xLog), label('logarithmic y', yLog)),
     rest, plot, note);
@@ -68,7 +72,7 @@ const lines = host => {
 };
 
 const map = host => {
-  const across = choice(keyOptions, '0'), down = choice(keyOptions, '1'), log = element('input', {type: 'checkbox'});
+  const across = choice(keyOptions, String(firstAcross)), down = choice(keyOptions, String(firstDown)), log = element('input', {type: 'checkbox'});
   const rest = element('div', {className: 'controls'}), plot = element('div');
   host.append(element('div', {className: 'controls'}, label('Across', across), label('Down', down), label('logarithmic colours', log)),
     rest, plot);

@@ -61,7 +61,8 @@ TEST(result_data, finds_extremes_as_a_naive_search_does) {
 }
 
 TEST(result_data, names_keys_as_they_were_given) {
-    EXPECT_EQ(keys_text(table(), 2), "batch.sequence 2048, schedule gpipe");
+    const std::vector<std::size_t> both{0, 1};
+    EXPECT_EQ(keys_text(table(), both, 2), "batch.sequence 2048, schedule gpipe");
     EXPECT_EQ(rows_with_result(table()), 2u);
 }
 
