@@ -10,10 +10,9 @@ const redraw = () => {
   for (const each of redraws) each();
 };
 const varied = keyColumns.filter(column => column.tells && distinct(column).length > 1);
-// Charts begin with the key of numbers that has most of them across, and the first other key down.
-const mostValues = varied.reduce((best, column, i) => isNumeric(column) &&
-  (best < 0 || distinct(column).length > distinct(varied[best]).length) ? i : best, -1);
-const firstAcross = Math.max(0, mostValues), firstDown = firstAcross === 0 ? 1 : 0;
+// Charts begin with the first key of more than two numbers across, and the first other key down.
+const firstNumbers = varied.findIndex(column => isNumeric(column) && distinct(column).length > 2);
+const firstAcross = Math.max(0, firstNumbers), firstDown = firstAcross === 0 ? 1 : 0;
 const keyOptions = varied.map((column, i) => [String(i), column.name]);
 
 // A select for each key but those of `taken`: a value, or all of them where `any` is allowed.
