@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "sim/base/check.hpp"
 #include "tools/output/background_writer.hpp"
+#include "tools/output/slice_tails.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/trace_time.hpp"
 
@@ -38,7 +40,8 @@ class Writer {
           shown_(options.classes.empty() ? all_classes(program) : options.classes),
           lanes_(json_texts(program.lanes)),
           labels_(json_texts(program.labels)),
-          details_(exchange_details(program)),
+          tails_(program, lanes_),
+          known_(labels_.size()),
           arrows_(program.exchanges.size()),
           out_(std::move(sink)) {}
 
@@ -122,70 +125,63 @@ class Writer {
         return used;
     }
 
-    // What all slices of a lane have in common, up to the time and after the name.
-    struct LaneText {
-        std::string head, tail;
-    };
+    // Room for the numbers of a line and what stands between them.
+    static constexpr std::size_t numbers = 256;
 
-    std::vector<LaneText> lane_texts(RankClassId c) const {
-        std::vector<LaneText> texts;
+    // Heads of slices by lane, up to the time.
+    std::vector<std::string> heads(RankClassId c) const {
+        std::vector<std::string> texts;
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             const std::size_t tid = thread(c, LaneId(static_cast<std::uint8_t>(lane)));
-            texts.push_back({fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":)", process(c), tid),
-                             fmt::format(R"(,"cat":{},"args":{{"micro_batch":)", lanes_[lane])});
+            texts.push_back(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":)", process(c), tid));
         }
         return texts;
     }
 
     void class_slices(RankClassId c) {
         const RankClass& rank_class = program_.classes[c];
-        const std::vector<LaneText> texts = lane_texts(c);
+        const std::vector<std::string> lane_heads = heads(c);
         for (std::uint32_t i = 0; i < rank_class.ops; ++i) {
             const auto id = OpId(rank_class.first_op + i);
             const Op& op = program_.ops[id];
             if (op.kind == OpKind::join) continue;
-            const LaneText& text = texts[index(op.lane)];
+            const std::string_view head = lane_heads[index(op.lane)];
             const Span& span = timeline_.spans[id];
             const std::int64_t posted = nanoseconds(span.posted), begin = nanoseconds(span.begin),
                                end = nanoseconds(span.end);
-            if (slice(text, op, "\"wait\"", posted, begin)) out_.put("}}");
-            if (!slice(text, op, labels_[index(op.label)], begin, end)) continue;
-            if (op.kind == OpKind::exchange) {
-                out_.put(details_[program_.exchanges[ExchangeId(op.subject)].communication]);
-                put(out_, begin - posted);
-                anchor(c, op, begin, end);
-            }
-            out_.put("}}");
+            if (posted != begin)
+                slice(op, head, posted, begin, -1,
+                      tails_.find(waits_, "\"wait\"", op.lane, SliceTails::no_communication));
+            if (begin == end) continue;
+            const bool is_exchange = op.kind == OpKind::exchange;
+            const std::uint32_t communication = is_exchange
+                                                    ? index_of(program_.exchanges[ExchangeId(op.subject)].communication)
+                                                    : SliceTails::no_communication;
+            const std::size_t label = index(op.label);
+            const bool is_written = slice(op, head, begin, end, is_exchange ? begin - posted : -1,
+                                          tails_.find(known_[label], labels_[label], op.lane, communication));
+            if (is_written && is_exchange) anchor(c, op, begin, end);
         }
     }
 
-    // Returns whether it was written; its last arguments and end are left to the caller.
-    bool slice(const LaneText& text, const Op& op, std::string_view name, std::int64_t begin, std::int64_t end) {
-        if (begin == end) return false;
+    static std::uint32_t index_of(CommunicationId id) { return static_cast<std::uint32_t>(index(id)); }
+
+    // `waited`: before it, for others; less than 0: this is no exchange. Returns whether there was room for it.
+    bool slice(const Op& op, std::string_view head, std::int64_t begin, std::int64_t end, std::int64_t waited,
+               std::string_view tail) {
         if (size_.slices == options_.most_slices) {
             ++size_.left_out;
             return false;
         }
         ++size_.slices;
         separate();
-        out_.put(text.head);
-        put(out_, begin);
-        out_.put(",\"dur\":");
-        put(out_, end - begin);
-        out_.put(",\"name\":").put(name).put(text.tail).put(std::uint64_t{op.index});
-        out_.put(",\"layer\":").put(std::uint64_t{op.part});
+        TextCursor line = out_.room(head.size() + tail.size() + numbers);
+        put_time(line.put(head), begin).put(",\"dur\":");
+        put_time(line, end - begin).put(",\"args\":{\"micro_batch\":").put(std::uint64_t{op.index});
+        line.put(",\"layer\":").put(std::uint64_t{op.part});
+        if (waited >= 0) put_time(line.put(",\"wait_us\":"), waited);
+        out_.end_at(line.put(tail));
         return true;
-    }
-
-    // The arguments of each communication, up to the time waited for it.
-    static Table<CommunicationId, std::string> exchange_details(const Program& program) {
-        Table<CommunicationId, std::string> details;
-        details.reserve(program.communications.size());
-        for (const Communication& what : program.communications) {
-            details.push_back(fmt::format(R"(,"operation":"{}","group_size":{},"message_bytes":{:.0f},"wait_us":)",
-                                          name(what.op), what.group_size, what.message.value));
-        }
-        return details;
     }
 
     // A communication from one to another leaves from the lane it belongs to. The arrow starts with its slice and
@@ -215,15 +211,23 @@ class Writer {
 
     void arrow_end(std::string_view head, const End& end, std::size_t id) {
         separate();
-        out_.put(head).put(std::uint64_t{end.process}).put(",\"tid\":").put(std::uint64_t{end.thread});
-        out_.put(",\"ts\":");
-        put(out_, end.at);
-        out_.put(R"(,"cat":"message","name":"message","id":)").put(std::uint64_t{id}).put("}");
+        TextCursor line = out_.room(numbers);
+        line.put(head).put(std::uint64_t{end.process}).put(",\"tid\":").put(std::uint64_t{end.thread});
+        put_time(line.put(",\"ts\":"), end.at).put(R"(,"cat":"message","name":"message","id":)").put(std::uint64_t{id});
+        out_.end_at(line.put("}"));
     }
 
     void counter(std::size_t pid, Instant at, std::string_view name, std::string_view unit, double value) {
-        event(R"({{"ph":"C","pid":{},"ts":{},"name":{},"args":{{{}:{:.6g}}}}})", pid, microseconds(nanoseconds(at)),
-              name, unit, value);
+        separate();
+        TextCursor line = out_.room(name.size() + unit.size() + numbers);
+        line.put(R"({"ph":"C","pid":)").put(std::uint64_t{pid}).put(",\"ts\":");
+        put_time(line, nanoseconds(at)).put(",\"name\":").put(name).put(",\"args\":{").put(unit).put(":");
+        if (value >= 1.0 && value < 1e15 && value == std::floor(value)) {
+            line.put(static_cast<std::uint64_t>(value));
+        } else {
+            line = TextCursor(fmt::format_to(line.at(), "{:.6g}", value));
+        }
+        out_.end_at(line.put("}}"));
     }
 
     void counter(const CounterSeries& series) {
@@ -251,7 +255,9 @@ class Writer {
     const ChromeTraceOptions& options_;
     std::vector<RankClassId> shown_;
     std::vector<std::string> lanes_, labels_;  // as JSON
-    Table<CommunicationId, std::string> details_;
+    SliceTails tails_;
+    std::vector<SliceTails::Known> known_;  // by label
+    SliceTails::Known waits_;
     std::vector<Arrow> arrows_;  // by exchange
     TextStream out_;
     TraceSize size_;

@@ -13,10 +13,30 @@
 
 namespace weft {
 
+// Text put where there is room for it already.
+class TextCursor {
+  public:
+    explicit TextCursor(char* at) : at_(at) {}
+
+    TextCursor& put(std::string_view text) {
+        std::memcpy(at_, text.data(), text.size());
+        at_ += text.size();
+        return *this;
+    }
+    TextCursor& put(std::uint64_t number) {
+        const fmt::format_int digits(number);
+        return put(std::string_view(digits.data(), digits.size()));
+    }
+    char* at() const { return at_; }
+
+  private:
+    char* at_;
+};
+
 class TextStream {
   public:
     static constexpr std::size_t block = std::size_t{1} << 20;
-    // Takes a full block and gives back one to fill, of at least the same size; what is in that does not matter.
+    // Takes a block and gives back one to fill; what is in that does not matter.
     using Sink = std::function<std::string(std::string)>;
 
     explicit TextStream(Sink sink) : sink_(std::move(sink)), text_(block, '\0') {}
@@ -41,10 +61,17 @@ class TextStream {
         fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
         return put(std::string_view(line.data(), line.size()));
     }
+    // Room for `bytes` < block in one piece, from the end of what was put; what is filled counts from end_at() on.
+    TextCursor room(std::size_t bytes) {
+        if (bytes > text_.size() - used_) flush();
+        return TextCursor(text_.data() + used_);
+    }
+    void end_at(const TextCursor& cursor) { used_ = static_cast<std::size_t>(cursor.at() - text_.data()); }
     // Hands over what is left. Must be called last.
     void flush() {
         text_.resize(used_);
         text_ = sink_(std::move(text_));
+        if (text_.size() < block) text_.resize(block);
         used_ = 0;
     }
 

@@ -36,9 +36,10 @@ inline std::string microseconds(std::int64_t nanoseconds) {
     return std::string(time.whole()).append(time.decimals());
 }
 
-inline void put(TextStream& out, std::int64_t nanoseconds) {
+template <class Out>
+Out& put_time(Out& out, std::int64_t nanoseconds) {
     const TraceTime time(nanoseconds);
-    out.put(time.whole()).put(time.decimals());
+    return out.put(time.whole()).put(time.decimals());
 }
 
 }  // namespace weft
