@@ -54,10 +54,13 @@ TEST_F(Plan, counts_every_candidate_once) {
 
 TEST_F(Plan, gives_the_same_for_any_number_of_threads) {
     const std::string job = write("job.json", small()) + " --fix layout.context=1 --simulate 4 --out ";
-    const test::Ran one = test::run_weft("plan " + job + file("one.csv") + " --jobs 1");
-    const test::Ran two = test::run_weft("plan " + job + file("two.csv") + " --jobs 2");
+    const test::Ran one = test::run_weft("plan " + job + file("one.csv") + " --jobs 1 --report " + file("one.html"));
+    const test::Ran two = test::run_weft("plan " + job + file("two.csv") + " --jobs 2 --report " + file("two.html"));
     EXPECT_EQ(one.exit_code, 0) << one.err;
     EXPECT_EQ(one.out, two.out);
+    const std::string page = test::read_file(file("one.html"));
+    EXPECT_NE(page.find("Layouts of job"), std::string::npos);
+    EXPECT_EQ(page, test::read_file(file("two.html")));
     const std::string rows = test::read_file(file("one.csv"));
     EXPECT_EQ(rows, test::read_file(file("two.csv")));
     EXPECT_GT(std::ranges::count(rows, '\n'), 100) << "every candidate is a row";
