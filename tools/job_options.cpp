@@ -1,5 +1,7 @@
 #include "tools/job_options.hpp"
 
+#include <fmt/format.h>
+
 namespace weft {
 
 void add_job_options(po::options_description& options, po::positional_options_description& positional) {
@@ -12,12 +14,26 @@ void add_job_options(po::options_description& options, po::positional_options_de
 
 std::string job_path(const po::variables_map& arguments) { return arguments["job"].as<std::string>(); }
 
-std::vector<std::string> job_overrides(const po::variables_map& arguments) {
-    return arguments.count("set") ? arguments["set"].as<std::vector<std::string>>() : std::vector<std::string>{};
-}
+std::vector<std::string> job_overrides(const po::variables_map& arguments) { return option_texts(arguments, "set"); }
 
 Study job_study(const po::variables_map& arguments, Purpose purpose) {
     return load_study(job_path(arguments), job_overrides(arguments), purpose);
+}
+
+std::vector<std::string> option_texts(const po::variables_map& arguments, const char* option) {
+    return arguments.count(option) ? arguments[option].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+std::string typed_command(std::string_view command, const po::variables_map& arguments,
+                          std::initializer_list<const char*> options) {
+    std::string typed = fmt::format("weft {} {}", command, job_path(arguments));
+    const auto add = [&](const char* option) {
+        for (const std::string& text : option_texts(arguments, option))
+            typed += fmt::format(" --{} '{}'", option, text);
+    };
+    add("set");
+    for (const char* const option : options) add(option);
+    return typed;
 }
 
 void add_network_option(po::options_description& options) {

@@ -39,18 +39,14 @@ void options(po::options_description& options, po::positional_options_descriptio
         "write-job", po::value<std::string>()->value_name("FILE"), "write the best layout as a job file");
 }
 
-std::vector<std::string> texts(const po::variables_map& arguments, const char* option) {
-    return arguments.count(option) ? arguments[option].as<std::vector<std::string>>() : std::vector<std::string>{};
-}
-
 PlanRequest request_of(const po::variables_map& arguments) {
     PlanRequest request{.job = job_path(arguments), .overrides = job_overrides(arguments), .among = {}};
-    for (const std::string& text : texts(arguments, "fix")) {
+    for (const std::string& text : option_texts(arguments, "fix")) {
         Variation fixed = parse_variation(text);
         if (fixed.steps.size() > 1) throw std::invalid_argument("--fix " + text + ": several values; use --among");
         request.among.push_back(std::move(fixed));
     }
-    for (const std::string& text : texts(arguments, "among")) request.among.push_back(parse_variation(text));
+    for (const std::string& text : option_texts(arguments, "among")) request.among.push_back(parse_variation(text));
     return request;
 }
 
@@ -69,16 +65,6 @@ PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
     return search_layouts(space.space, space.base_assignments, options);
 }
 
-// The command as it was typed, but for what does not change the result.
-std::string command_of(const po::variables_map& arguments) {
-    std::string command = "weft plan " + job_path(arguments);
-    for (const std::string& value : job_overrides(arguments)) command += fmt::format(" --set '{}'", value);
-    for (const char* const option : {"fix", "among"}) {
-        for (const std::string& value : texts(arguments, option)) command += fmt::format(" --{} '{}'", option, value);
-    }
-    return command + fmt::format(" --simulate {}", arguments["simulate"].as<unsigned>());
-}
-
 void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments) {
     if (arguments.count("out")) {
         const std::string& path = arguments["out"].as<std::string>();
@@ -87,7 +73,8 @@ void write_files(const PlanRequest& request, const PlanResult& result, const po:
     }
     if (const std::string page = output_option(arguments, "report", {".html"}); !page.empty()) {
         const ResultPageText text{.title = "Layouts of " + std::filesystem::path(request.job).stem().string(),
-                                  .command = command_of(arguments)};
+                                  .command = typed_command("plan", arguments, {"fix", "among"}) +
+                                             fmt::format(" --simulate {}", arguments["simulate"].as<unsigned>())};
         write_file_atomically(page, plan_page(text, plan_rows(result)));
     }
     if (!arguments.count("write-job")) return;

@@ -40,11 +40,8 @@ void options(po::options_description& options, po::positional_options_descriptio
 // The job as it was asked for, for whoever reads the page later.
 JobInput job_input(const po::variables_map& arguments) {
     Document document = Document::read(job_path(arguments));
-    std::string command = "weft simulate " + job_path(arguments);
-    for (const std::string& assignment : job_overrides(arguments)) {
-        document.assign(assignment);
-        command += fmt::format(" --set '{}'", assignment);
-    }
+    for (const std::string& assignment : job_overrides(arguments)) document.assign(assignment);
+    std::string command = typed_command("simulate", arguments);
     if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
     return {.command = std::move(command), .text = document.text()};
 }

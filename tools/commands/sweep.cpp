@@ -60,19 +60,6 @@ void write_shard(const std::filesystem::path& path, const SweepRun::Outcome& out
     file.commit();
 }
 
-// The command as it was typed, but for what does not change rows.
-std::string command_of(const po::variables_map& arguments) {
-    std::string command = "weft sweep " + job_path(arguments);
-    for (const std::string& value : job_overrides(arguments)) command += fmt::format(" --set '{}'", value);
-    for (const char* const option : {"vary", "zip", "where"}) {
-        if (!arguments.count(option)) continue;
-        for (const auto& value : arguments[option].as<std::vector<std::string>>()) {
-            command += fmt::format(" --{} '{}'", option, value);
-        }
-    }
-    return command;
-}
-
 std::string report_path(const po::variables_map& arguments) {
     std::string path = output_option(arguments, "report", {".html"});
     if (!path.empty() && arguments.count("shard")) {
@@ -93,7 +80,8 @@ void write(const po::variables_map& arguments, const SweepSettings& settings, co
         write_results(*settings.out, run, outcome.table());
     }
     if (const std::string page = report_path(arguments); !page.empty()) {
-        const ResultPageText text{.title = "Sweep of " + outcome.header.job, .command = command_of(arguments)};
+        const ResultPageText text{.title = "Sweep of " + outcome.header.job,
+                                  .command = typed_command("sweep", arguments, {"vary", "zip", "where"})};
         write_file_atomically(page, sweep_page(text, outcome.table()));
     }
     if (outcome.journal) outcome.journal->remove();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/base/hash.hpp"
 #include "tools/output/result_cell.hpp"
 
 namespace weft {
@@ -101,8 +102,8 @@ ResultTable plan_rows(const PlanResult& result) {
 }
 
 RunRecord plan_record(const PlanResult& result) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a, 64 bits at a time
-    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
+    std::uint64_t hash = 0;
+    const auto mix = [&hash](std::uint64_t value) { hash = hash_of({hash, value}); };
     for (const std::vector<std::string>& assignments : result.base_assignments) {
         for (const std::string& assignment : assignments) {
             for (const char c : assignment) mix(static_cast<unsigned char>(c));

@@ -7,20 +7,12 @@
 #include <utility>
 
 #include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/number.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
 namespace {
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-// Digits in groups of three: 12,345.
-std::string grouped(std::size_t number) {
-    std::string digits = fmt::to_string(number);
-    for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
-    return digits;
-}
 
 std::string last_part(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
@@ -66,18 +58,18 @@ std::string heading(const PlanResult& result) {
 std::string counts(const PlanResult& result) {
     const std::size_t refused = result.count(Verdict::refused), full = result.count(Verdict::does_not_fit),
                       fits = result.count(Verdict::fits);
-    TextTable table({"<candidates", grouped(result.candidates.size()), "<"});
-    table.add({"  refused", grouped(refused), refused > 0 ? "for the reasons below" : ""});
+    TextTable table({"<candidates", grouped(double(result.candidates.size())), "<"});
+    table.add({"  refused", grouped(double(refused)), refused > 0 ? "for the reasons below" : ""});
     std::string miss;
     if (full > 0) {
         const Bytes least = result.nearest_miss().memory;
         miss = fmt::format("more than the {} of a device; the nearest by {}", to_text(result.capacity),
                            to_text(least - result.capacity));
     }
-    table.add({"  do not fit", grouped(full), miss});
-    table.add({"  fit", grouped(fits), fits > 0 ? "timed in closed form" : ""});
-    table.add(
-        {"    simulated", grouped(result.simulated.size()), fits > 0 ? "the fastest of these in closed form" : ""});
+    table.add({"  do not fit", grouped(double(full)), miss});
+    table.add({"  fit", grouped(double(fits)), fits > 0 ? "timed in closed form" : ""});
+    table.add({"    simulated", grouped(double(result.simulated.size())),
+               fits > 0 ? "the fastest of these in closed form" : ""});
     return table.text();
 }
 
@@ -87,13 +79,13 @@ std::string refusals(const PlanResult& result) {
     TextTable table({"refused", "<because of", "<for example"});
     for (std::size_t i = 0; i < std::min(most, result.reasons.size()); ++i) {
         const RefusalReason& reason = result.reasons[i];
-        table.add({grouped(reason.candidates), reason.key, reason.message});
+        table.add({grouped(double(reason.candidates)), reason.key, reason.message});
     }
     std::string text = '\n' + table.text();
     if (result.reasons.size() > most) {
         std::size_t others = 0;
         for (std::size_t i = most; i < result.reasons.size(); ++i) others += result.reasons[i].candidates;
-        text += fmt::format("{} for {} other reasons\n", grouped(others), result.reasons.size() - most);
+        text += fmt::format("{} for {} other reasons\n", grouped(double(others)), result.reasons.size() - most);
     }
     return text;
 }
@@ -199,7 +191,7 @@ std::string quality(const PlanResult& result) {
         own.rank_correlation, percent(own.mean_error), percent(own.largest_error), own.best + 1);
     if (own.close > 0) {
         text += fmt::format("{} more are as close to the best by screening as it may err (--simulate {} for all)\n",
-                            grouped(own.close), result.simulated.size() + own.close);
+                            grouped(double(own.close)), result.simulated.size() + own.close);
     }
     return text;
 }

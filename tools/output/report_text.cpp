@@ -6,20 +6,13 @@
 #include <set>
 
 #include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
 namespace {
 
 std::string seconds(double value) { return to_text(Seconds{value}); }
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-// Digits in groups of three: 12,345.
-std::string grouped(double value) {
-    std::string digits = fmt::format("{:.0f}", value);
-    for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
-    return digits;
-}
 
 // Two columns of facts: where the time goes, and what it buys.
 std::string headline(const Report& report) {

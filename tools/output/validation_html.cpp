@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "tools/output/figures.hpp"
 #include "tools/output/scatter_svg.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/output/validation_text.hpp"
@@ -47,7 +48,7 @@ class ValidationPage {
             v_.sets.size(), errors.rows, v_.card.fit.rows);
         if (errors.rows > 0) {
             add("Of the predicted ones, the mean absolute error is {}, the median {}; nine of ten lie within {}.",
-                percent_text(errors.mean), percent_text(errors.median), percent_text(errors.percentile_90));
+                percent(errors.mean), percent(errors.median), percent(errors.percentile_90));
         }
         add("<strong class=\"{}\">{}</strong></p>", v_.card.passed() ? "good" : "bad",
             v_.card.passed() ? "Every bound holds." : "A bound is broken.");
@@ -79,7 +80,7 @@ class ValidationPage {
     void error_cells(const ErrorStatistics& errors) {
         add("<td class=\"number\">{}</td>", errors.rows);
         for (const double value : {errors.mean, errors.median, errors.percentile_90, errors.largest}) {
-            add("<td class=\"number\">{}</td>", percent_text(value));
+            add("<td class=\"number\">{}</td>", percent(value));
         }
         add("<td class=\"number\">{}</td>", signed_percent_text(errors.bias));
     }
@@ -89,7 +90,7 @@ class ValidationPage {
         for (const BoundCheck& check : score.bounds) {
             if (check.use != use) continue;
             text += fmt::format("{}<span class=\"{}\">{} {}: {}</span>", text.empty() ? "" : "; ",
-                                check.holds() ? "good" : "bad", check.what, percent_text(check.bound),
+                                check.holds() ? "good" : "bad", check.what, percent(check.bound),
                                 check.holds() ? "holds" : "broken");
         }
         return text;
@@ -159,7 +160,7 @@ class ValidationPage {
         number_cell(row.measured, quantity_text(row.quantity, row.measured));
         number_cell(row.predicted, quantity_text(row.quantity, row.predicted));
         number_cell(row.error(), signed_percent_text(row.error()));
-        number_cell(std::abs(row.error()), percent_text(std::abs(row.error())));
+        number_cell(std::abs(row.error()), percent(std::abs(row.error())));
         add("</tr>");
     }
 

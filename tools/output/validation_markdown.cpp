@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/output/figures.hpp"
 #include "tools/output/validation_text.hpp"
 
 namespace weft {
@@ -16,16 +17,16 @@ std::string bounds(const SetScore& score, RowUse use) {
     std::string text;
     for (const BoundCheck& check : score.bounds) {
         if (check.use != use) continue;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent_text(check.bound));
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent(check.bound));
         if (!check.holds()) text += " (broken)";
     }
     return text;
 }
 
 std::string line(const std::string& title, const ErrorStatistics& errors, const std::string& bounds) {
-    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(title), errors.rows,
-                       percent_text(errors.mean), percent_text(errors.median), percent_text(errors.percentile_90),
-                       percent_text(errors.largest), signed_percent_text(errors.bias), bounds);
+    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(title), errors.rows, percent(errors.mean),
+                       percent(errors.median), percent(errors.percentile_90), percent(errors.largest),
+                       signed_percent_text(errors.bias), bounds);
 }
 
 std::string table(const Validation& v, RowUse use, std::string_view heading) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/validate/quantity.hpp"
 
@@ -15,7 +16,7 @@ std::vector<std::string> error_cells(const ErrorStatistics& errors) {
     std::vector<std::string> cells{fmt::to_string(errors.rows)};
     if (errors.rows == 0) return {"0", "", "", "", "", ""};
     for (const double value : {errors.mean, errors.median, errors.percentile_90, errors.largest}) {
-        cells.push_back(percent_text(value));
+        cells.push_back(percent(value));
     }
     cells.push_back(signed_percent_text(errors.bias));
     return cells;
@@ -25,7 +26,7 @@ std::string bounds_text(const SetScore& score, RowUse use) {
     std::string text;
     for (const BoundCheck& check : score.bounds) {
         if (check.use != use) continue;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent_text(check.bound));
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent(check.bound));
     }
     return text;
 }
@@ -96,7 +97,6 @@ class RowTable {
 
 }  // namespace
 
-std::string percent_text(double ratio) { return fmt::format("{:.1f} %", 100 * ratio); }
 std::string signed_percent_text(double ratio) { return fmt::format("{:+.1f} %", 100 * ratio); }
 
 std::string quantity_text(std::string_view quantity, double value) {
@@ -147,8 +147,8 @@ std::string broken_bounds_text(const Validation& validation) {
         for (const BoundCheck& check : validation.card.sets[s].bounds) {
             if (check.holds()) continue;
             text += fmt::format("{}: the {} error of rows marked {} is {}, above its bound of {}\n",
-                                validation.sets[s].name, check.what, name(check.use), percent_text(check.actual),
-                                percent_text(check.bound));
+                                validation.sets[s].name, check.what, name(check.use), percent(check.actual),
+                                percent(check.bound));
         }
     }
     return text;

@@ -15,7 +15,6 @@ std::string validation_rows_text(const Validation& validation);  // every row
 std::string validation_list(std::span<const ValidationSet> sets);
 std::string broken_bounds_text(const Validation& validation);  // a line each; empty if all hold
 
-std::string percent_text(double ratio);                              // "4.2 %"
 std::string signed_percent_text(double ratio);                       // "+4.2 %"
 std::string quantity_text(std::string_view quantity, double value);  // "3.53 s", "66.5 GiB"
 

@@ -5,14 +5,13 @@
 #include <algorithm>
 
 #include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/number.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/output/volume_totals.hpp"
 
 namespace weft {
 namespace {
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // Columns that no row fills are left out.
 std::string rows_text(const VolumeTable& table) {

@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "tools/output/figures.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/page.hpp"
 #include "tools/page/result_cards.hpp"
 #include "tools/page/result_data.hpp"
 #include "tools/page/telling_keys.hpp"
+#include "workloads/search/ranking.hpp"
 
 namespace weft {
 namespace {
@@ -64,20 +66,9 @@ std::string verdicts(const ResultTable& table) {
     }
     std::string text;
     for (const auto& [verdict, count] : counts) {
-        text += (text.empty() ? "" : ", ") + grouped_digits(count) + ' ' + verdict;
+        text += (text.empty() ? "" : ", ") + grouped(double(count)) + ' ' + verdict;
     }
     return text;
-}
-
-// Digits do not tell reasons apart.
-std::string without_numbers(std::string text) {
-    std::string out;
-    for (const char c : text) {
-        const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-        if (!is_digit) out += c;
-        if (is_digit && !out.ends_with('#')) out += '#';
-    }
-    return out;
 }
 
 // Of candidates without a time: how many, why, and the first of them.
@@ -103,7 +94,7 @@ std::string reason_table(const ResultTable& table) {
     std::vector<std::vector<HtmlCell>> rows;
     for (const Reason& reason : reasons) {
         if (rows.size() == most_reasons) break;
-        rows.push_back({{grouped_digits(reason.count)}, {reason.text}, {keys_text(table, keys, reason.first)}});
+        rows.push_back({{grouped(double(reason.count))}, {reason.text}, {keys_text(table, keys, reason.first)}});
     }
     using Kind = HtmlColumn::Kind;
     std::string html = "<section><h2>Without a step time</h2>\n" +
@@ -126,8 +117,8 @@ std::string plan_page(const ResultPageText& text, const ResultTable& table) {
         "both. Down and to the left is better.</p><div id=\"front\"></div></section>\n"
         "<noscript><p>Chart and table need JavaScript.</p></noscript>\n<section><h2>Candidates</h2>\n";
     if (best.rows.size() < table.rows.size()) {
-        body += fmt::format("<p>The {} with the shortest steps, of {}.</p>", grouped_digits(best.rows.size()),
-                            grouped_digits(table.rows.size()));
+        body += fmt::format("<p>The {} with the shortest steps, of {}.</p>", grouped(double(best.rows.size())),
+                            grouped(double(table.rows.size())));
     }
     body += "<div id=\"rows\"></div></section>\n" + reason_table(table);
     return html_page({.title = text.title,

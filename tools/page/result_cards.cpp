@@ -1,6 +1,7 @@
 #include "tools/page/result_cards.hpp"
 
 #include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/result_data.hpp"
@@ -34,7 +35,7 @@ std::string result_head(const ResultPageText& text, const ResultTable& table, co
     HtmlText html;
     if (!text.summary.empty()) html.add("<p class=\"lead\">{}</p>", xml_escaped(text.summary));
     html.put("<dl class=\"cards wide\">\n");
-    card(html, rows.name, grouped_digits(rows.rows), rows.note);
+    card(html, rows.name, grouped(double(rows.rows)), rows.note);
     const std::vector<std::size_t> keys = telling_keys(table);
     for (const Best& best : bests) {
         const auto row = extreme_row(table, best.column, best.extreme);
@@ -42,12 +43,6 @@ std::string result_head(const ResultPageText& text, const ResultTable& table, co
     }
     html.add("</dl>\n<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
     return html.take();
-}
-
-std::string grouped_digits(std::size_t number) {
-    std::string digits = fmt::format("{}", number);
-    for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
-    return digits;
 }
 
 }  // namespace weft

@@ -18,6 +18,4 @@ struct RowsCard {
 // Summary and command, the number of rows and the best of them, as HTML.
 std::string result_head(const ResultPageText& text, const ResultTable& table, const RowsCard& rows);
 
-std::string grouped_digits(std::size_t number);  // "12,345"
-
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
@@ -17,15 +18,6 @@ namespace weft {
 namespace {
 
 using Kind = HtmlColumn::Kind;
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-// Digits in groups of three: 12,345.
-std::string grouped(double value) {
-    std::string digits = fmt::format("{:.0f}", value);
-    for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
-    return digits;
-}
 
 HtmlCell cell(Seconds value) { return {to_text(value), value.value}; }
 HtmlCell cell(Bytes value) { return {to_text(value), value.value}; }

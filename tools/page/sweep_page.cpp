@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/output/figures.hpp"
 #include "tools/page/page.hpp"
 #include "tools/page/result_cards.hpp"
 #include "tools/page/result_data.hpp"
@@ -14,7 +15,7 @@ std::string sweep_page(const ResultPageText& text, const ResultTable& table) {
         result_head(text, table,
                     {.name = "points",
                      .rows = rows,
-                     .note = failed == 0 ? "all with a result" : grouped_digits(failed) + " without a result"});
+                     .note = failed == 0 ? "all with a result" : grouped(double(failed)) + " without a result"});
     body +=
         "<section><h2>Over one key</h2><div id=\"metric\"></div><div id=\"lines\"></div></section>\n"
         "<noscript><p>Charts and table need JavaScript.</p></noscript>\n";

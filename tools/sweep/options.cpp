@@ -15,10 +15,6 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Texts texts(const po::variables_map& arguments, const char* option) {
-    return arguments.count(option) ? arguments[option].as<Texts>() : Texts{};
-}
-
 // What is wrong with an option's text is told with the option's name.
 template <class Read>
 auto read_option(std::string_view option, Read read) {
@@ -65,14 +61,14 @@ SweepRequest sweep_request(const po::variables_map& arguments) {
         varied = std::move(file->varied);
         request.conditions = std::move(file->conditions);
     }
-    append(variations, texts(arguments, "zip"), "zip", parse_zip);
-    append(varied, texts(arguments, "vary"), "vary", parse_variation);
+    append(variations, option_texts(arguments, "zip"), "zip", parse_zip);
+    append(varied, option_texts(arguments, "vary"), "vary", parse_variation);
     variations.insert(variations.end(), varied.begin(), varied.end());
     if (variations.empty()) {
         throw po::error("nothing varies: give --vary KEY=V1,V2,..., --zip, or a sweep file in place of the job");
     }
     request.grid = read_option("vary", [&] { return SweepGrid(std::move(variations)); });
-    const Texts overrides = job_overrides(arguments), conditions = texts(arguments, "where");
+    const Texts overrides = job_overrides(arguments), conditions = option_texts(arguments, "where");
     request.overrides.insert(request.overrides.end(), overrides.begin(), overrides.end());
     request.conditions.insert(request.conditions.end(), conditions.begin(), conditions.end());
     request.simulation.network = network_option(arguments);
