@@ -71,6 +71,9 @@ class MaxMin {
         std::uint8_t members = 0;  // bit i: one of the demands is on constraint i of the block
     };
     static constexpr std::uint32_t full = 1U << 9U;
+    // Levels this close are one level. Rounding may part constraints that are used up together by symmetry; flows that
+    // ought to have equal rates shall have equal bits, or their ends would fall on different instants.
+    static constexpr double same_level = 1e-12;
     // A level at which something stops rising: constraint `what`, or past the last one, a pattern's own limit.
     struct Limit {
         double level = 0.0;
