@@ -24,7 +24,7 @@ ContendedWork::ContendedWork(const Program& program) : program_(program), factor
     heap_.reserve(number);
 }
 
-void ContendedWork::start(Instant now, OpId compute, std::int64_t ticks) {
+std::uint32_t ContendedWork::start(Instant now, OpId compute, std::int64_t ticks) {
     const std::uint32_t rank_class = class_of_[compute];
     Work& work = work_[rank_class];
     WEFT_CHECK(work.place == outside, "two ops at a time on one lane");
@@ -37,6 +37,17 @@ void ContendedWork::start(Instant now, OpId compute, std::int64_t ticks) {
     heap_.push_back({});
     place(rank_class);
     mark(rank_class);
+    return rank_class;
+}
+
+void ContendedWork::resume(Instant now, OpId compute, std::int64_t ticks, const Begun& begun) {
+    const std::uint32_t rank_class = start(now, compute, ticks);
+    Work& work = work_[rank_class];
+    work.since = begun.since;
+    work.contended = begun.contended;
+    work.is_slow = begun.is_slow;
+    work.end = after(begun.since, left(work));
+    place(rank_class);
 }
 
 void ContendedWork::begin_transfer(std::uint32_t rank_class) {
@@ -72,14 +83,19 @@ bool ContendedWork::settle(Work& work, Instant now) const {
     if (work.place == outside || (!was_slow && !work.is_slow)) return false;  // the end is that of undisturbed work
     (was_slow ? work.contended : work.clean) += now.femtoseconds - work.since.femtoseconds;
     work.since = now;
-    const std::int64_t undisturbed = work.ticks - work.clean;
-    if (static_cast<double>(undisturbed) * factor_ >= 9.2e18 - static_cast<double>(now.femtoseconds)) {
+    const double undisturbed = static_cast<double>(work.ticks - work.clean);
+    if (undisturbed * factor_ >= 9.2e18 - static_cast<double>(now.femtoseconds)) {
         throw RangeError("simulated time leaves the clock's range of 0 to 9,200 s");
     }
-    const std::int64_t left = work.is_slow ? std::llround(static_cast<double>(undisturbed) * factor_) - work.contended
-                                           : undisturbed - std::llround(static_cast<double>(work.contended) / factor_);
-    const Instant end{now.femtoseconds + std::max(left, std::int64_t{0})};
+    const Instant end{now.femtoseconds + std::max(left(work), std::int64_t{0})};
     return std::exchange(work.end, end) != end;
+}
+
+// Of a work, while what is beside it does not change.
+std::int64_t ContendedWork::left(const Work& work) const {
+    const std::int64_t undisturbed = work.ticks - work.clean;
+    return work.is_slow ? std::llround(static_cast<double>(undisturbed) * factor_) - work.contended
+                        : undisturbed - std::llround(static_cast<double>(work.contended) / factor_);
 }
 
 // Puts a class of the heap where its end belongs.

@@ -27,8 +27,19 @@ class ContendedWork {
     bool concerns(const Op& compute) const { return is_needed() && compute.lane == program_.contended; }
 
     // An op that it concerns begins; undisturbed it would take `ticks`. One at a time of a class: its lane holds back
-    // the next.
-    void start(Instant now, OpId compute, std::int64_t ticks);
+    // the next. Returns the class.
+    std::uint32_t start(Instant now, OpId compute, std::int64_t ticks);
+    // An op that it concerns has begun `since`, or before, and has run beside communication for `contended` ticks until
+    // then; since then it has, or has not.
+    struct Begun {
+        Instant since;
+        std::int64_t contended = 0;
+        bool is_slow = false;
+    };
+    void resume(Instant now, OpId compute, std::int64_t ticks, const Begun& begun);
+    bool is_disturbed(std::uint32_t rank_class) const { return is_needed() && work_[rank_class].transfers > 0; }
+    bool is_under_way(std::uint32_t rank_class) const { return is_needed() && work_[rank_class].place != outside; }
+
     // An exchange in which the class takes part begins to move, or is over.
     void begin_transfer(std::uint32_t rank_class);
     void end_transfer(std::uint32_t rank_class);
@@ -58,6 +69,7 @@ class ContendedWork {
 
     void mark(std::uint32_t rank_class);
     bool settle(Work& work, Instant now) const;
+    std::int64_t left(const Work& work) const;
     void place(std::uint32_t rank_class);
 
     const Program& program_;

@@ -2,6 +2,7 @@
 // time, with latencies rounded to the clock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,7 @@ class ExchangeSteps {
 
     // Where those of a communication begin; they end with Kind::end.
     std::uint32_t first(CommunicationId communication) const { return first_[communication]; }
+    std::size_t size() const { return steps_.size(); }
     const Step& operator[](std::uint32_t at) const { return steps_[at]; }
 
   private:

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/engine/chain_runner.hpp"
 #include "sim/engine/contended_work.hpp"
 #include "sim/engine/deadlock.hpp"
 #include "sim/engine/engine.hpp"
@@ -42,13 +44,29 @@ class Engine {
 
     void handle(const Event& event);
     void handle_contended();
+    void handle_chain();
     void handle_finished();
     void post_ready();
     void post(OpId op);
+    void post_alone(OpId op);
     void complete(OpId op);
+    Instant settle();
+    void begin_chains();
+    void stop_disturbed_chains();
+    void stop_crowded_out_chains();
+    void stop_chain(std::uint32_t rank_class);
+    void take_over(const ChainLink& link, Disturbance beside);
+    void take_over_exchange(OpId op, const ChainLink& link);
+    void take_over_computation(OpId op, const ChainLink& link, Disturbance beside);
+    void complete_before(OpId op, Instant end);
+    Disturbance beside(std::uint32_t rank_class) const;
+    void disturb(std::uint32_t rank_class);
+    void begin_transfer(ExchangeId exchange);
+    void end_transfer(ExchangeId exchange);
     void arrive(ExchangeId exchange);
     void take_step(ExchangeId exchange);
     void start_flow(ExchangeId exchange, const ExchangeSteps::Step& step);
+    void watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes);
     void step_over(ExchangeId exchange);
     void finish(ExchangeId exchange);
     void complete_all(ExchangeId exchange);
@@ -61,12 +79,16 @@ class Engine {
     ExchangeOps parties_;
     ExchangeSteps steps_;
     std::vector<std::int64_t> work_;        // of Program::work, in ticks
+    std::optional<ChainRunner<N>> chains_;  // what is undisturbed; else ends are events of their own
     Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over
     Table<ExchangeId, Progress> progress_;
     Table<FlowId, ExchangeId> flow_exchange_;
     std::vector<OpId> ready_;  // stack: order within an instant affects no time
     std::vector<FlowId> finished_;
-    std::vector<ExchangeId> moved_on_;  // exchanges whose flows finished
+    std::vector<ExchangeId> moved_on_;      // exchanges whose flows finished
+    std::vector<OpId> heads_;               // of chains that begin now
+    std::vector<std::uint32_t> disturbed_;  // classes with chains beside which something began or ended
+    std::vector<PatternId> crowded_out_;
     Instant now_;
     Bytes asked_;
     Timeline timeline_;
@@ -87,8 +109,12 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     for (const Exchange& exchange : program.exchanges) {
         progress_.push_back({exchange.parties, steps_.first(exchange.communication)});
     }
+    if (leg_time == LegTime::real) chains_.emplace(program, steps_, work_, network);
+    heads_.reserve(program.classes.size());
+    crowded_out_.reserve(program.patterns.size());
     const std::size_t most = most_in_flight(program);
     events_.reserve(most);
+    disturbed_.reserve(2 * most);
     flow_exchange_.reserve(most);
     ready_.reserve(most);
     finished_.reserve(most);
@@ -107,8 +133,10 @@ Timeline Engine<N>::run() && {
         // Everything of one instant happens before the network is asked again, so that it solves once per instant.
         while (events_.next() == now_) handle(events_.pop());
         while (contended_.next() == now_) handle_contended();
-        contended_.settle(now_);
-        now_ = std::min({events_.next(), contended_.next(), network_.next_change()});
+        if (chains_) {
+            while (chains_->next() == now_) handle_chain();
+        }
+        now_ = settle();
         if (now_ == Instant::never()) break;
         network_.advance(now_, finished_);
         handle_finished();
@@ -163,15 +191,25 @@ void Engine<N>::post_ready() {
     }
 }
 
+// A chain begins once everything of the instant has happened.
 template <NetworkModel N>
 void Engine<N>::post(OpId id) {
+    if (chains_ && chains_->is_head(id)) {
+        heads_.push_back(id);
+    } else {
+        post_alone(id);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::post_alone(OpId id) {
     const Op& op = program_.ops[id];
     Span& span = timeline_.spans[id];
     span.posted = now_;
     switch (op.kind) {
         case OpKind::compute:
             span.begin = now_;
-            if (contended_.concerns(op)) return contended_.start(now_, id, work_[op.subject]);
+            if (contended_.concerns(op)) return disturb(contended_.start(now_, id, work_[op.subject]));
             events_.schedule(after(now_, work_[op.subject]), EventKind::work_over, static_cast<std::uint32_t>(id));
             return;
         case OpKind::exchange:
@@ -196,9 +234,7 @@ void Engine<N>::arrive(ExchangeId exchange) {
     if (--progress_[exchange].missing > 0) return;
     for (const Party& party : parties_.of(exchange)) timeline_.spans[party.op].begin = now_;
     if (leg_time_ == LegTime::none) return complete_all(exchange);
-    if (contended_.is_needed()) {
-        for (const Party& party : parties_.of(exchange)) contended_.begin_transfer(party.rank_class);
-    }
+    begin_transfer(exchange);
     take_step(exchange);
 }
 
@@ -218,10 +254,14 @@ void Engine<N>::take_step(ExchangeId exchange) {
 
 template <NetworkModel N>
 void Engine<N>::start_flow(ExchangeId exchange, const ExchangeSteps::Step& step) {
-    const FlowId flow = network_.start(now_, step.pattern, step.bytes);
+    watch_flow(network_.start(now_, step.pattern, step.bytes), exchange, step.bytes);
+}
+
+template <NetworkModel N>
+void Engine<N>::watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes) {
     while (index(flow) >= flow_exchange_.size()) flow_exchange_.push_back({});
     flow_exchange_[flow] = exchange;
-    asked_ += step.bytes;
+    asked_ += bytes;
 }
 
 template <NetworkModel N>
@@ -233,9 +273,7 @@ void Engine<N>::step_over(ExchangeId exchange) {
 
 template <NetworkModel N>
 void Engine<N>::finish(ExchangeId exchange) {
-    if (contended_.is_needed()) {
-        for (const Party& party : parties_.of(exchange)) contended_.end_transfer(party.rank_class);
-    }
+    end_transfer(exchange);
     complete_all(exchange);
 }
 
@@ -270,3 +308,5 @@ Timeline run(const Program& program, const Topology& topology, N& network) {
 }
 
 }  // namespace weft
+
+#include "sim/engine/run_chains.hpp"

@@ -1,6 +1,7 @@
 // Durations that an engine adds to the clock many times, rounded to it once.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "sim/base/check.hpp"
@@ -9,14 +10,22 @@
 
 namespace weft {
 
+inline constexpr std::int64_t end_of_clock = 9'200'000'000'000'000'000;
+
 inline std::int64_t ticks(Seconds duration) { return (Instant{} + duration).femtoseconds; }
 
 // As `start + duration`: the same tick, and the same refusal past the end of the clock.
 inline Instant after(Instant start, std::int64_t ticks) {
-    if (ticks >= 9'200'000'000'000'000'000 - start.femtoseconds) {
+    if (ticks >= end_of_clock - start.femtoseconds) {
         throw RangeError("simulated time leaves the clock's range of 0 to 9,200 s");
     }
     return {start.femtoseconds + ticks};
+}
+
+// `factor` >= 1 times as long; the end of the clock for whatever is longer.
+inline std::int64_t scaled(std::int64_t ticks, double factor) {
+    const double longer = static_cast<double>(ticks) * factor;
+    return longer < static_cast<double>(end_of_clock) ? std::llround(longer) : end_of_clock;
 }
 
 }  // namespace weft

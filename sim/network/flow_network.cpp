@@ -30,6 +30,34 @@ FlowId FlowNetwork::start(Instant now, PatternId pattern, Bytes bytes) {
     return id;
 }
 
+// The pattern's last flow may have finished at this very instant.
+bool FlowNetwork::reserve(PatternId pattern) {
+    if (patterns_[pattern].flows > 0) return false;
+    bring_flows_up_to_date(pattern);
+    return max_min_.reserve(pattern);
+}
+
+void FlowNetwork::deliver(PatternId pattern, Bytes bytes, Instant begin, Instant end) {
+    if (recorder_ != nullptr) recorder_->add(pattern, begin, end, bytes);
+    const BytesPerSecond rate = lone_rate(pattern);
+    const Bytes moved = rate * (bytes / rate);  // over the unrounded time
+    patterns_[pattern].moved += moved;
+    delivered_ += moved;
+}
+
+FlowId FlowNetwork::resume(Instant now, PatternId pattern, Bytes bytes, Instant since) {
+    WEFT_CHECK(since <= now, "a flow that goes on has begun");
+    PatternFlows& flows = patterns_[pattern];
+    const BytesPerSecond rate = std::exchange(flows.rate, lone_rate(pattern));  // which it has had so far
+    const FlowId id = start(now, pattern, bytes);
+    flows_[id].since = since;
+    if (flows.flows > 1 && flows.rate != rate) {  // another one has come to its pattern
+        settle(flows_[id]);
+        flows.rate = rate;
+    }
+    return id;
+}
+
 Instant FlowNetwork::next_change() {
     solve_if_stale();
     return finishes_.next();
@@ -54,18 +82,19 @@ BytesPerSecond FlowNetwork::rate(FlowId flow) {
     return patterns_[flows_[flow].pattern].rate;
 }
 
+void FlowNetwork::bring_flows_up_to_date(PatternId id) {
+    PatternFlows& pattern = patterns_[id];
+    if (pattern.flows == pattern.solved_flows) return;
+    pattern.solved_flows = pattern.flows;
+    max_min_.set_flows(id, pattern.flows);
+    has_changed_ = true;
+}
+
 // A pattern on which one flow followed another at the same instant is as it was: only the new flow needs an end.
 void FlowNetwork::solve_if_stale() {
     if (stale_.empty()) return;
-    std::size_t changed = 0;
-    for (const PatternId id : stale_) {
-        PatternFlows& pattern = patterns_[id];
-        if (pattern.flows == pattern.solved_flows) continue;
-        pattern.solved_flows = pattern.flows;
-        max_min_.set_flows(id, pattern.flows);
-        ++changed;
-    }
-    if (changed > 0) {
+    for (const PatternId id : stale_) bring_flows_up_to_date(id);
+    if (std::exchange(has_changed_, false)) {
         ++solves_;
         for (const PatternId id : max_min_.solve()) apply_rate(id);
     }

@@ -28,6 +28,13 @@ class FlowNetwork {
     Bytes carried(LinkId link) const;
     std::uint64_t solves() const { return solves_; }
 
+    bool reserve(PatternId pattern);
+    void release(PatternId pattern) { max_min_.release(pattern); }
+    void take_crowded_out(std::vector<PatternId>& patterns) { max_min_.take_crowded_out(patterns); }
+    BytesPerSecond lone_rate(PatternId pattern) const { return max_min_.lone_rate(pattern); }
+    void deliver(PatternId pattern, Bytes bytes, Instant begin, Instant end);
+    FlowId resume(Instant now, PatternId pattern, Bytes bytes, Instant since);
+
     // Of a flow under way. Solves if rates are stale.
     BytesPerSecond rate(FlowId flow);
     // Reports all traffic from now on; `recorder` must outlive this.
@@ -50,6 +57,7 @@ class FlowNetwork {
         Bytes moved{};                   // by finished flows
     };
 
+    void bring_flows_up_to_date(PatternId id);
     void solve_if_stale();
     void apply_rate(PatternId pattern);
     void schedule_new(PatternId pattern);
@@ -66,6 +74,7 @@ class FlowNetwork {
     FlowSlots<Flow> flows_;
     FinishQueue finishes_;
     std::vector<PatternId> stale_;  // patterns on which flows started or finished since the last solve
+    bool has_changed_ = false;      // the number of flows on a pattern, since then
     Instant clock_;
     Bytes delivered_;
     std::uint64_t solves_ = 0;

@@ -48,12 +48,23 @@ void IdealNetwork::advance(Instant now, std::vector<FlowId>& done) {
 
 void IdealNetwork::finish(FlowId id) {
     const Flow& flow = flows_[id];
-    PatternFlows& pattern = patterns_[flow.pattern];
-    const Bytes moved = pattern.rate * (flow.bytes / pattern.rate);  // over the unrounded time
+    deliver(flow.pattern, flow.bytes, flow.begin, clock_);
+    flows_.remove(id);
+}
+
+void IdealNetwork::deliver(PatternId id, Bytes bytes, Instant begin, Instant end) {
+    PatternFlows& pattern = patterns_[id];
+    const Bytes moved = pattern.rate * (bytes / pattern.rate);  // over the unrounded time
     pattern.moved += moved;
     delivered_ += moved;
-    if (recorder_ != nullptr) recorder_->add(flow.pattern, flow.begin, clock_, moved);
-    flows_.remove(id);
+    if (recorder_ != nullptr) recorder_->add(id, begin, end, moved);
+}
+
+FlowId IdealNetwork::resume(Instant now, PatternId pattern, Bytes bytes, Instant since) {
+    const FlowId id = start(now, pattern, bytes);
+    flows_[id].begin = since;
+    finishes_.set(id, since + bytes / patterns_[pattern].rate);
+    return id;
 }
 
 Bytes IdealNetwork::carried(LinkId link) const {

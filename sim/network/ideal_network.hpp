@@ -27,6 +27,14 @@ class IdealNetwork {
     Bytes carried(LinkId link) const;
     std::uint64_t solves() const { return 0; }
 
+    // Every flow always has room.
+    bool reserve(PatternId) const { return true; }
+    void release(PatternId) const {}
+    void take_crowded_out(std::vector<PatternId>&) const {}
+    BytesPerSecond lone_rate(PatternId pattern) const { return rate(pattern); }
+    void deliver(PatternId pattern, Bytes bytes, Instant begin, Instant end);
+    FlowId resume(Instant now, PatternId pattern, Bytes bytes, Instant since);
+
     // Of any flow on the pattern: the smaller of its cap and Pattern::alone, or without the latter, the smallest
     // bandwidth on the way.
     BytesPerSecond rate(PatternId pattern) const { return patterns_[pattern].rate; }

@@ -18,7 +18,61 @@ void MaxMin::set_flows(PatternId pattern, std::uint32_t flows) {
     if (before > 0 && flows == 0) leave(pattern);
 }
 
+bool MaxMin::reserve(PatternId pattern) {
+    PatternState& state = patterns_[pattern];
+    WEFT_CHECK(state.flows == 0, "room is kept for a pattern without flows");
+    if (state.has_room) return false;
+    for (const Uses& uses : uses_of(state)) {
+        PackedParts most = most_[uses.block];
+        most += uses.most;
+        if (!most.any_above(full)) continue;
+        bool can_fill = false;
+        for_each_demand(
+            uses, [&](std::uint32_t at) { can_fill = can_fill || is_tight(most[place_of(demands_[at].constraint)]); });
+        if (can_fill) return false;
+    }
+    for (const Uses& uses : uses_of(state)) most_[uses.block] += uses.most;
+    state.has_room = true;
+    ++reserved_;
+    return true;
+}
+
+void MaxMin::release(PatternId pattern) {
+    PatternState& state = patterns_[pattern];
+    WEFT_CHECK(std::exchange(state.has_room, false), "no room is kept for the pattern");
+    for (const Uses& uses : uses_of(state)) most_[uses.block] -= uses.most;
+    --reserved_;
+}
+
+BytesPerSecond MaxMin::lone_rate(PatternId pattern) const { return {limit_of(patterns_[pattern], 1)}; }
+
+void MaxMin::take_crowded_out(std::vector<PatternId>& patterns) {
+    patterns.insert(patterns.end(), crowded_out_.begin(), crowded_out_.end());
+    crowded_out_.clear();
+}
+
+// Before `pattern` comes: nobody keeps room on it, or on a constraint that can then be used up.
+void MaxMin::crowd_out(PatternId pattern) {
+    const auto drop = [this](PatternId other) {
+        if (!patterns_[other].has_room) return;
+        release(other);
+        crowded_out_.push_back(other);
+    };
+    drop(pattern);
+    for (const Uses& uses : uses_of(patterns_[pattern])) {
+        PackedParts most = most_[uses.block];
+        most += uses.most;
+        if (!most.any_above(full)) continue;
+        for_each_demand(uses, [&](std::uint32_t at) {
+            const ConstraintId constraint = demands_[at].constraint;
+            if (!is_tight(most[place_of(constraint)])) return;
+            for_each_demand_on(constraint, [&](std::uint32_t demand) { drop(demander_[demand]); });
+        });
+    }
+}
+
 void MaxMin::enter(PatternId pattern) {
+    if (reserved_ > 0) crowd_out(pattern);
     for (const Uses& uses : uses_of(patterns_[pattern])) {
         PackedParts& most = most_[uses.block];
         most += uses.most;

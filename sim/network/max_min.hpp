@@ -37,6 +37,16 @@ class MaxMin {
     // LogicError if nothing limits a pattern with flows. Allocates nothing.
     std::span<const PatternId> solve();
 
+    // Keeps room for one flow on a pattern that has none: true if, of all constraints on it, the patterns that have
+    // flows or room cannot use up any together with it. As long as that is so, the one flow that may come and go has
+    // its lone_rate, and nobody else's rate depends on whether it is there. A pattern that comes and would change that
+    // takes the room away at once, see take_crowded_out. Allocates nothing.
+    bool reserve(PatternId pattern);
+    void release(PatternId pattern);  // that has room
+    BytesPerSecond lone_rate(PatternId pattern) const;
+    // Appends those that have lost their room since the last call.
+    void take_crowded_out(std::vector<PatternId>& patterns);
+
     // Of one flow on the pattern, as of the last solve; 0 if it has none.
     BytesPerSecond rate(PatternId pattern) const { return {patterns_[pattern].rate}; }
 
@@ -45,6 +55,7 @@ class MaxMin {
         std::uint32_t first_demand = 0, demands = 0;
         std::uint32_t first_uses = 0, uses = 0;
         std::uint32_t flows = 0;
+        bool has_room = false;      // reserved
         std::uint32_t tight = 0;    // of its demands those on constraints that are tight
         std::uint32_t changed = 0;  // the round whose solve has to look at it
         std::uint32_t visited = 0;  // the round in which its component was collected
@@ -88,9 +99,11 @@ class MaxMin {
     bool can_fill(const Constraint& constraint) const;
     void lay_out_demands(const std::vector<Constraint>& constraints);
     // Of each flow on the pattern, whatever others do.
-    static double limit_of(const PatternState& pattern) {
-        return std::min(pattern.cap, pattern.capacity / (pattern.flows * pattern.load));
+    static double limit_of(const PatternState& pattern, std::uint32_t flows) {
+        return std::min(pattern.cap, pattern.capacity / (flows * pattern.load));
     }
+    static double limit_of(const PatternState& pattern) { return limit_of(pattern, pattern.flows); }
+    void crowd_out(PatternId pattern);
     void enter(PatternId pattern);
     void leave(PatternId pattern);
     void solve_around(PatternId seed);
@@ -108,13 +121,17 @@ class MaxMin {
     std::span<const Uses> uses_of(const PatternState& pattern) const {
         return {uses_.data() + pattern.first_uses, pattern.uses};
     }
+    template <class Visit>
+    void for_each_demand_on(ConstraintId constraint, Visit visit) {
+        const std::uint32_t begin = index(constraint) == 0 ? 0 : row_end_[index(constraint) - 1];
+        for (std::uint32_t i = begin; i < row_end_[index(constraint)]; ++i) visit(row_[i]);
+    }
     // Calls `visit` with the demands on a constraint of all patterns that have flows.
     template <class Visit>
     void for_each_active(ConstraintId constraint, Visit visit) {
-        const std::uint32_t begin = index(constraint) == 0 ? 0 : row_end_[index(constraint) - 1];
-        for (std::uint32_t i = begin; i < row_end_[index(constraint)]; ++i) {
-            if (patterns_[demander_[row_[i]]].flows > 0) visit(row_[i]);
-        }
+        for_each_demand_on(constraint, [&](std::uint32_t demand) {
+            if (patterns_[demander_[demand]].flows > 0) visit(demand);
+        });
     }
     void add_tight(std::uint32_t demand);
     void remove_tight(std::uint32_t demand);
@@ -141,6 +158,8 @@ class MaxMin {
     Table<ConstraintId, std::uint32_t> loosened_in_;  // the round before which a pattern left it while it was tight
     std::vector<std::uint32_t> row_;                  // demands, constraint by constraint
     std::vector<std::uint32_t> row_end_;              // of each constraint
+    std::size_t reserved_ = 0;                        // patterns that have room
+    std::vector<PatternId> crowded_out_;              // and not taken yet
     std::vector<PatternId> changed_;                  // since the last solve
     std::vector<ConstraintId> loosened_;              // since the last solve: those on them may rise
     std::uint32_t round_ = 1;                         // of the next solve

@@ -17,6 +17,7 @@ MaxMin::MaxMin(const std::vector<Constraint>& constraints, const Table<PatternId
     std::vector<Constraint> kept;
     std::ranges::copy_if(constraints, std::back_inserter(kept), [&](const Constraint& each) { return can_fill(each); });
     lay_out_demands(kept);
+    crowded_out_.reserve(patterns_.size());
     changed_.reserve(patterns_.size());
     solved_.reserve(patterns_.size());
     stopped_.reserve(patterns_.size());

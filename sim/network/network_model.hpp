@@ -41,7 +41,8 @@ inline bool is_unlimited(const Pattern& pattern) {
 }
 
 template <class N>
-concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<FlowId>& done) {
+concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<FlowId>& done,
+                                std::vector<PatternId>& patterns) {
     // Starts `bytes` > 0 on a pattern given at construction. Calls must not go back in time.
     { network.start(now, pattern, bytes) } -> std::same_as<FlowId>;
     // The instant at which the next flow finishes; Instant::never() when none is under way. Solves if rates are stale.
@@ -55,6 +56,18 @@ concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Byte
     { network.carried(LinkId{}) } -> std::same_as<Bytes>;
     // How often rates were solved.
     { network.solves() } -> std::same_as<std::uint64_t>;
+
+    // Foresight: keeps room for a flow on a pattern that has none. True if, from now on, one at a time would have its
+    // lone_rate, and take nothing from others. Where somebody comes who changes that, the room is gone, and the next
+    // take_crowded_out after next_change() appends the pattern. Refusing is always right.
+    { network.reserve(pattern) } -> std::same_as<bool>;
+    network.release(pattern);  // which still has room
+    network.take_crowded_out(patterns);
+    { network.lone_rate(pattern) } -> std::same_as<BytesPerSecond>;
+    // A flow that had room from its begin to its end, all of it.
+    network.deliver(pattern, bytes, now, now);
+    // As start, of a flow that had room since it began, at the instant given last, and has room no longer.
+    { network.resume(now, pattern, bytes, now) } -> std::same_as<FlowId>;
 };
 
 }  // namespace weft

@@ -13,6 +13,9 @@ namespace {
 
 constexpr OpId no_op{std::numeric_limits<std::uint32_t>::max()};
 
+// How far collect_predecessors looks for what is implied. Calls of one kind are mostly closer to one another.
+constexpr int most_steps = 32;
+
 // A table may not outgrow the type of its ids.
 template <class Id, class Rows>
 Id next_id(const Rows& rows, const char* what) {
@@ -140,21 +143,37 @@ void ProgramBuilder::check_subject(const Op& op) const {
     if (op.kind == OpKind::exchange) WEFT_CHECK(op.subject < program_.exchanges.size(), "unknown exchange");
 }
 
-// Appends the distinct ops that `op` waits for to predecessors_, in ascending order; returns how many.
+// Appends the distinct ops that `op` waits for to predecessors_, in ascending order; returns how many. The op before it
+// on its lane is left out where `op` waits for something that waits for that one.
 std::uint32_t ProgramBuilder::collect_predecessors(const Op& op, std::span<const OpId> after) {
     const OpId first{(program_.classes.end() - 1)->first_op};
     for (const OpId before : after) {
         WEFT_CHECK(first <= before && before < program_.ops.end_id(), "waits for an op that its class does not have");
     }
-    const auto start = static_cast<std::ptrdiff_t>(predecessors_.size());
+    const auto start = static_cast<std::uint32_t>(predecessors_.size());
     predecessors_.insert(predecessors_.end(), after.begin(), after.end());
-    if (const OpId tail = lane_tail_[index(op.lane)]; tail != no_op) predecessors_.push_back(tail);
+    if (const OpId tail = lane_tail_[index(op.lane)]; tail != no_op) {
+        int steps = most_steps;
+        const auto waits = [&](OpId before) { return before > tail && waits_for(before, tail, steps); };
+        if (std::ranges::none_of(after, waits)) predecessors_.push_back(tail);
+    }
     const auto own = predecessors_.begin() + start;
     if (predecessors_.end() - own > 1) {
         std::sort(own, predecessors_.end());
         predecessors_.erase(std::unique(own, predecessors_.end()), predecessors_.end());
     }
-    return static_cast<std::uint32_t>(static_cast<std::ptrdiff_t>(predecessors_.size()) - start);
+    first_predecessor_.push_back(start);
+    return static_cast<std::uint32_t>(predecessors_.size()) - start;
+}
+
+// Whether `op` waits for `other`, as far as `steps` tell, which it takes from. "No" is always safe.
+bool ProgramBuilder::waits_for(OpId op, OpId other, int& steps) const {
+    const auto own = std::span(predecessors_).subspan(first_predecessor_[index(op)], program_.predecessors[op]);
+    for (auto before = own.rbegin(); before != own.rend() && *before >= other; ++before) {
+        if (*before == other) return true;
+        if (steps-- > 0 && waits_for(*before, other, steps)) return true;
+    }
+    return false;
 }
 
 // Turns the predecessor lists into successor lists by counting; the successors of each op come out in ascending order.

@@ -30,7 +30,8 @@ class ProgramBuilder {
 
     RankClassId begin_class(std::string name, RankId representative, std::uint32_t weight);
     // Adds an op to the class begun last. It waits for the op added before it on its lane and for `after`, which must
-    // be ops of the same class, already added; naming one twice is harmless.
+    // be ops of the same class, already added; naming one twice is harmless. The program may leave out what others of
+    // these imply.
     OpId add(const Op& op, std::span<const OpId> after);
     OpId add(const Op& op, std::initializer_list<OpId> after) {
         return add(op, std::span(after.begin(), after.size()));
@@ -48,12 +49,14 @@ class ProgramBuilder {
 
     void check_subject(const Op& op) const;
     std::uint32_t collect_predecessors(const Op& op, std::span<const OpId> after);
+    bool waits_for(OpId op, OpId other, int& steps) const;
     void invert_predecessors();
 
     Program program_;
-    std::vector<OpId> predecessors_;         // of all ops, op by op: program_.predecessors counts those of each
-    std::vector<OpId> lane_tail_;            // last op per lane of the class begun last, no_op for none
-    Table<ExchangeId, std::uint32_t> seen_;  // ops that take part so far
+    std::vector<OpId> predecessors_;                // of all ops, op by op: program_.predecessors counts those of each
+    std::vector<std::uint32_t> first_predecessor_;  // of each op, in predecessors_
+    std::vector<OpId> lane_tail_;                   // last op per lane of the class begun last, no_op for none
+    Table<ExchangeId, std::uint32_t> seen_;         // ops that take part so far
     std::unordered_map<std::string, LabelId, TextHash, std::equal_to<>> label_ids_;
     std::unordered_map<double, std::uint32_t> work_ids_;
     std::array<std::uint32_t, 64> recent_work_{};  // looked at before work_ids_, by the bits of the duration

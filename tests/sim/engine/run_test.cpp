@@ -102,6 +102,12 @@ class NaiveNetwork {
     Bytes delivered() const { return {delivered_}; }
     Bytes carried(LinkId) const { return {}; }
     std::uint64_t solves() const { return 0; }
+    bool reserve(PatternId) const { return false; }
+    void release(PatternId) const {}
+    void take_crowded_out(std::vector<PatternId>&) const {}
+    BytesPerSecond lone_rate(PatternId) const { return {1.0}; }
+    void deliver(PatternId, Bytes, Instant, Instant) const {}
+    FlowId resume(Instant, PatternId, Bytes, Instant) const { return {}; }
 
   private:
     struct Flow {

@@ -51,6 +51,41 @@ TEST(max_min, a_long_flow_shares_each_link_and_the_short_ones_take_the_rest) {
     EXPECT_THAT(solve({10, 20}, {path({0, 1}), path({0}), path({1})}), ElementsAre(5, 5, 15));
 }
 
+TEST(max_min, room_is_kept_as_long_as_nothing_can_be_used_up) {
+    // Alone, each pattern gets at most the 4 of its own link; the first link has room for two of them.
+    MaxMin max_min = solver({10, 4, 4, 4}, {path({0, 1}), path({0, 2}), path({0, 3})});
+    const PatternId first{0}, second{1}, third{2};
+    ASSERT_TRUE(max_min.reserve(first));
+    EXPECT_EQ(max_min.lone_rate(first).value, 4);
+    EXPECT_FALSE(max_min.reserve(first)) << "for one flow at a time";
+    max_min.set_flows(second, 1);
+    EXPECT_FALSE(max_min.reserve(third));
+    std::vector<PatternId> crowded_out;
+    max_min.take_crowded_out(crowded_out);
+    EXPECT_TRUE(crowded_out.empty());
+    max_min.set_flows(third, 1);
+    max_min.take_crowded_out(crowded_out);
+    EXPECT_THAT(crowded_out, ElementsAre(first));
+    max_min.set_flows(first, 1);
+    max_min.solve();
+    EXPECT_NEAR(max_min.rate(first).value, 10.0 / 3, 1e-12);
+    max_min.set_flows(second, 0);
+    max_min.set_flows(first, 0);
+    EXPECT_TRUE(max_min.reserve(first));
+    max_min.release(first);
+}
+
+TEST(max_min, a_flow_on_a_pattern_takes_the_room_of_the_pattern_itself) {
+    Pattern capped = path({0});
+    capped.cap = {1};
+    MaxMin max_min = solver({10}, {capped});
+    ASSERT_TRUE(max_min.reserve(PatternId{0}));
+    max_min.set_flows(PatternId{0}, 1);
+    std::vector<PatternId> crowded_out;
+    max_min.take_crowded_out(crowded_out);
+    EXPECT_THAT(crowded_out, ElementsAre(PatternId{0}));
+}
+
 TEST(max_min, a_chain_of_bottlenecks_releases_the_flows_one_after_another) {
     // x0 <= 3 with x1;  x1 + x2 <= 10;  x2 + x3 <= 40:
     // x0 + x1 <= 3 fills first, at 1.5.  Then x2 = 10 - 1.5 = 8.5, then x3 = 40 - 8.5 = 31.5.

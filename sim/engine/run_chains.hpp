@@ -1,0 +1,161 @@
+// How the event loop and chains give way to one another: the part of sim/engine/run.hpp that includes this.
+#pragma once
+
+#include "sim/engine/run.hpp"
+
+namespace weft {
+
+template <NetworkModel N>
+Disturbance Engine<N>::beside(std::uint32_t rank_class) const {
+    return contended_.is_disturbed(rank_class) ? Disturbance::transfer : Disturbance::none;
+}
+
+// When everything of an instant has happened: brings what is under way in line with it. Returns the next instant.
+template <NetworkModel N>
+Instant Engine<N>::settle() {
+    if (!chains_) {
+        contended_.settle(now_);
+        return std::min({events_.next(), contended_.next(), network_.next_change()});
+    }
+    for (;;) {
+        while (!heads_.empty() || !disturbed_.empty()) {
+            begin_chains();
+            stop_disturbed_chains();
+        }
+        contended_.settle(now_);
+        const Instant change = network_.next_change();
+        network_.take_crowded_out(crowded_out_);
+        if (crowded_out_.empty()) return std::min({events_.next(), contended_.next(), chains_->next(), change});
+        stop_crowded_out_chains();
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::handle_chain() {
+    complete(chains_->pop(timeline_, asked_));
+    post_ready();
+}
+
+template <NetworkModel N>
+void Engine<N>::begin_chains() {
+    while (!heads_.empty()) {
+        const OpId head = heads_.back();
+        heads_.pop_back();
+        const std::uint32_t rank_class = chains_->class_of(head);
+        if (!contended_.is_under_way(rank_class) && chains_->begin(now_, head, beside(rank_class))) continue;
+        post_alone(head);
+        post_ready();
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::stop_disturbed_chains() {
+    while (!disturbed_.empty()) {
+        const std::uint32_t rank_class = disturbed_.back();
+        disturbed_.pop_back();
+        if (!chains_->is_under_way(rank_class, now_)) continue;
+        // Computation beside a chain is slowed by the exchanges of the chain.
+        if (chains_->beside(rank_class) != beside(rank_class) || contended_.is_under_way(rank_class)) {
+            stop_chain(rank_class);
+        }
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::stop_crowded_out_chains() {
+    for (const PatternId pattern : crowded_out_) disturbed_.push_back(chains_->lose_room(pattern));
+    crowded_out_.clear();
+    while (!disturbed_.empty()) {
+        const std::uint32_t rank_class = disturbed_.back();
+        disturbed_.pop_back();
+        if (chains_->is_under_way(rank_class, now_)) stop_chain(rank_class);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::stop_chain(std::uint32_t rank_class) {
+    const Disturbance before = chains_->beside(rank_class);
+    take_over(chains_->stop(rank_class, now_, timeline_, asked_), before);
+}
+
+// The link that was under way goes on op by op.
+template <NetworkModel N>
+void Engine<N>::take_over(const ChainLink& link, Disturbance beside) {
+    const auto first = static_cast<std::uint32_t>(link.first), last = first + link.ops - 1;
+    if (link.begin == now_) {
+        for (std::uint32_t op = first; op <= last; ++op) ready_.push_back(OpId{op});
+        return post_ready();
+    }
+    for (std::uint32_t op = first; op <= last; ++op) {
+        timeline_.spans[OpId{op}] = {link.begin, link.begin, Instant::never()};
+        if (program_.ops[OpId{op}].kind == OpKind::exchange) {
+            take_over_exchange(OpId{op}, link);
+        } else {
+            take_over_computation(OpId{op}, link, beside);
+        }
+    }
+}
+
+// One of two ops may be over; the other keeps all others waiting.
+template <NetworkModel N>
+void Engine<N>::complete_before(OpId op, Instant end) {
+    complete(op);
+    timeline_.spans[op].end = end;
+}
+
+template <NetworkModel N>
+void Engine<N>::take_over_exchange(OpId op, const ChainLink& link) {
+    const auto exchange = ExchangeId(program_.ops[op].subject);
+    const auto [step, since] = chains_->record_steps(exchange, link.begin, now_, timeline_, asked_);
+    const ExchangeSteps::Step& what = steps_[step];
+    if (what.kind == ExchangeSteps::Kind::end) return complete_before(op, since);
+    progress_[exchange] = {.missing = 0, .step = step};
+    begin_transfer(exchange);
+    if (what.kind == ExchangeSteps::Kind::latency) {
+        events_.schedule(after(since, what.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
+    } else {
+        watch_flow(network_.resume(now_, what.pattern, what.bytes, since), exchange, what.bytes);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::take_over_computation(OpId op, const ChainLink& link, Disturbance beside) {
+    const Instant end = link.end_of_computation(), free = link.end_of_exchange();
+    const std::int64_t work = work_[program_.ops[op].subject];
+    if (end <= now_) {
+        ++timeline_.events;
+        complete_before(op, end);
+    } else if (!contended_.concerns(program_.ops[op])) {
+        events_.schedule(end, EventKind::work_over, static_cast<std::uint32_t>(op));
+    } else if (beside == Disturbance::transfer || free > now_) {
+        contended_.resume(now_, op, work, {.since = link.begin, .contended = 0, .is_slow = true});
+    } else {
+        contended_.resume(now_, op, work, {.since = free, .contended = link.exchange, .is_slow = false});
+    }
+}
+
+// Something begins or ends beside the chain of a class, if it has one.
+template <NetworkModel N>
+void Engine<N>::disturb(std::uint32_t rank_class) {
+    if (chains_ && chains_->is_under_way(rank_class, now_)) disturbed_.push_back(rank_class);
+}
+
+template <NetworkModel N>
+void Engine<N>::begin_transfer(ExchangeId exchange) {
+    if (!contended_.is_needed()) return;
+    for (const Party& party : parties_.of(exchange)) {
+        contended_.begin_transfer(party.rank_class);
+        disturb(party.rank_class);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::end_transfer(ExchangeId exchange) {
+    if (!contended_.is_needed()) return;
+    for (const Party& party : parties_.of(exchange)) {
+        contended_.end_transfer(party.rank_class);
+        disturb(party.rank_class);
+    }
+}
+
+}  // namespace weft

@@ -1,0 +1,161 @@
+// Chains run ahead and give way to whatever interferes. The twin runs every op by itself: its network never has room.
+#include "sim/engine/chain_runner.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/run.hpp"
+#include "sim/network/flow_network.hpp"
+#include "sim/network/ideal_network.hpp"
+#include "tests/sim/engine/arbitrary_program.hpp"
+
+namespace weft {
+namespace {
+
+using toy::path;
+using toy::Script;
+
+template <class N>
+struct Shortsighted : N {
+    using N::N;
+    bool reserve(PatternId) const { return false; }
+};
+static_assert(NetworkModel<Shortsighted<FlowNetwork>>);
+
+template <class N>
+Timeline run_on(const Program& program, const Topology& topology) {
+    N network(topology, program.patterns);
+    return run(program, topology, network);
+}
+
+bool equal(const Timeline& a, const Timeline& b) {
+    return std::ranges::equal(a.spans, b.spans,
+                              [](const Span& x, const Span& y) {
+                                  return x.posted == y.posted && x.begin == y.begin && x.end == y.end;
+                              }) &&
+           a.end == b.end && a.events == b.events &&
+           // Classes that share a pattern without contention may add up its bytes in another order.
+           std::ranges::equal(a.utilization, b.utilization,
+                              [](double x, double y) { return std::abs(x - y) <= 1e-12; });
+}
+
+// Classes that mostly keep to themselves: work, calls, calls beside work. Now and then they exchange something beside
+// it all, in one order; what they exchange is waited for at once, later, or never.
+Program arbitrary_layers(const toy::System& system) {
+    Script script;
+    std::vector<PatternId> patterns;
+    for (const Pattern& pattern : system.patterns) patterns.push_back(script.builder.pattern(pattern));
+    const auto leg = [&]() -> Leg {
+        return {patterns[*rc::gen::inRange<std::size_t>(0, patterns.size())],
+                {*rc::gen::inRange(0, 3) * 0.125},
+                {*rc::gen::inRange(0, 4) * 5.0}};
+    };
+    const auto classes = *rc::gen::inRange<std::uint32_t>(1, 4);
+    std::vector<ExchangeId> meetings;
+    for (auto left = *rc::gen::inRange(0, 4); left > 0; --left) meetings.push_back(script.exchange(leg(), classes));
+    for (std::uint32_t c = 0; c < classes; ++c) {
+        script.begin("class");
+        std::vector<OpId> frontier{script.work({0.25})};
+        const auto waits = [&] { return std::exchange(frontier, {}); };
+        const auto add = [&](const Op& op) { frontier = {script.builder.add(op, waits())}; };
+        const auto work = [&] {
+            return Op{OpKind::compute, toy::compute_lane, script.builder.label("work"),
+                      script.builder.work({*rc::gen::inRange(0, 5) * 0.3})};
+        };
+        const auto call = [&](ExchangeId exchange, LaneId lane) {
+            return Op{OpKind::exchange, lane, script.builder.label("call"), static_cast<std::uint32_t>(exchange)};
+        };
+        std::size_t met = 0;
+        const auto links = *rc::gen::inRange<std::size_t>(0, 14);
+        for (std::size_t i = 0; i < links || met < meetings.size(); ++i) {
+            switch (i < links ? *rc::gen::inRange(0, 6) : 5) {
+                case 0:
+                case 1:
+                    add(work());
+                    break;
+                case 2:
+                    add(call(script.exchange({leg(), leg()}), toy::tensor_lane));
+                    break;
+                case 3:
+                case 4: {
+                    add({OpKind::join, toy::compute_lane, script.builder.label("join")});
+                    const std::vector<OpId> before = waits();
+                    const OpId beside = script.builder.add(call(script.exchange(leg()), toy::tensor_lane), before);
+                    frontier = {beside, script.builder.add(work(), before)};
+                    break;
+                }
+                default:
+                    if (met == meetings.size()) break;
+                    const OpId meeting = script.builder.add(call(meetings[met++], toy::data_lane), frontier);
+                    if (*rc::gen::inRange(0, 3) == 0) frontier.push_back(meeting);
+            }
+        }
+    }
+    return script.finish();
+}
+
+template <class N>
+void runs_as_op_by_op() {
+    const toy::System system = toy::arbitrary_system(5, 5);
+    Program program = arbitrary_layers(system);
+    program.interference = *rc::gen::element(1.0, 1.25, 1.19);
+    const Topology topology = toy::fabric(system.bandwidths);
+    RC_ASSERT(equal(run_on<N>(program, topology), run_on<Shortsighted<N>>(program, topology)));
+}
+
+RC_GTEST_PROP(chain_runner, chains_run_as_their_ops_would_one_by_one_on_the_flow_network, ()) {
+    runs_as_op_by_op<FlowNetwork>();
+}
+
+RC_GTEST_PROP(chain_runner, chains_run_as_their_ops_would_one_by_one_on_the_ideal_network, ()) {
+    runs_as_op_by_op<IdealNetwork>();
+}
+
+RC_GTEST_PROP(chain_runner, arbitrary_programs_run_as_op_by_op, ()) {
+    const toy::System system = toy::arbitrary_system(4, 4);
+    Program program = toy::arbitrary_program(system);
+    program.interference = *rc::gen::element(1.0, 1.5);
+    const Topology topology = toy::fabric(system.bandwidths);
+    RC_ASSERT(equal(run_on<FlowNetwork>(program, topology), run_on<Shortsighted<FlowNetwork>>(program, topology)));
+}
+
+// Rates are solved only where a chain could not run ahead.
+TEST(chain_runner, an_undisturbed_chain_needs_no_solve) {
+    Script script;
+    const PatternId link = script.builder.pattern(path({0}));
+    script.begin("all");
+    OpId last = script.work({1});
+    for (int i = 0; i < 10; ++i) {
+        last = script.take_part(script.exchange({link, {1}, {20}}), {last});
+        last = script.work({1}, {last});
+    }
+    const Timeline timeline = simulate(script.finish(), toy::fabric({10}), NetworkKind::flow);
+    EXPECT_EQ(timeline.solves, 0U);
+    EXPECT_EQ(timeline.events, 31U) << "as many as without chains: work, latencies, flows";
+    EXPECT_EQ(timeline.end, Instant{} + Seconds{11 + 10 * 3});
+    EXPECT_DOUBLE_EQ(timeline.utilization.rows().front(), 20.0 / 41.0);
+}
+
+// Two ranks meet on a link in the middle of their chains, from 2 to 4 one alone at 10 bytes a second, then each at 5.
+TEST(chain_runner, a_flow_that_comes_in_between_takes_its_share) {
+    Script script;
+    const PatternId one = script.builder.pattern(path({0, 1})), other = script.builder.pattern(path({0, 2}));
+    std::vector<OpId> calls;
+    for (const auto& [pattern, start] : {std::pair{one, 2.0}, std::pair{other, 4.0}}) {
+        script.begin("class");
+        const OpId first = script.work({start});
+        calls.push_back(script.take_part(script.exchange({pattern, {}, {40}}), {first}));
+        script.work({1}, {calls.back()});
+    }
+    const Timeline timeline = simulate(script.finish(), toy::fabric({10, 100, 100}), NetworkKind::flow);
+    EXPECT_EQ(timeline.spans[calls[0]].end, Instant{} + Seconds{8}) << "20 bytes by 4, 20 more at 5 a second";
+    EXPECT_EQ(timeline.spans[calls[1]].end, Instant{} + Seconds{10}) << "20 bytes by 8, 20 more at 10 a second";
+}
+
+}  // namespace
+}  // namespace weft
