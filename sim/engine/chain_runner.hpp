@@ -21,7 +21,7 @@
 #include "sim/engine/exchange_steps.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/engine/timeline.hpp"
-#include "sim/event/heap.hpp"
+#include "sim/event/finish_queue.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/program/program.hpp"
 
@@ -63,12 +63,12 @@ class ChainRunner {
     bool begin(Instant now, OpId head, Disturbance beside);
 
     bool is_under_way(std::uint32_t rank_class, Instant now) const {
-        return runs_[rank_class].place != outside && now < runs_[rank_class].over;
+        return ends_.contains(RankClassId{rank_class}) && now < ends_.of(RankClassId{rank_class});
     }
     Disturbance beside(std::uint32_t rank_class) const { return runs_[rank_class].beside; }
 
     // When the next chain is over; Instant::never() if none is under way.
-    Instant next() const { return heap_.empty() ? Instant::never() : runs_[heap_.front()].over; }
+    Instant next() const { return ends_.next(); }
     // Takes it out and records it. Returns its last op, whose end is news to others.
     OpId pop(Timeline& timeline, Bytes& asked);
 
@@ -83,15 +83,13 @@ class ChainRunner {
 
   private:
     static constexpr std::uint32_t fewest_ops = 3, most_patterns = 8;
-    static constexpr std::size_t outside = ~std::size_t{0};
     // A chain under way. Of each rank class at most one is.
     struct Run {
         std::uint32_t first = 0, end = 0;  // ops
-        Instant begin, over;
+        Instant begin;
         Disturbance beside{};
         std::uint8_t patterns = 0;
         std::array<PatternId, most_patterns> pattern{};  // that have room for it
-        std::size_t place = outside;                     // in heap_
     };
 
     ChainLink link_at(std::uint32_t op, Instant begin, Disturbance beside) const;
@@ -99,8 +97,6 @@ class ChainRunner {
     void release(Run& run);
     ChainLink record(const Run& run, Instant until, Timeline& timeline, Bytes& asked);
     void record(const ChainLink& link, Timeline& timeline, Bytes& asked);
-    void place(std::uint32_t rank_class);
-    void remove(std::uint32_t rank_class);
     CommunicationId communication_of(OpId op) const {
         return program_.exchanges[ExchangeId(program_.ops[op].subject)].communication;
     }
@@ -116,7 +112,7 @@ class ChainRunner {
     Table<PatternId, std::uint32_t> holder_;               // the class whose chain has the pattern's room
     std::vector<std::uint32_t> class_begin_;               // first op of each class
     std::vector<Run> runs_;                                // by class
-    std::vector<std::uint32_t> heap_;                      // classes with a chain under way, earliest end first
+    FinishQueue<RankClassId> ends_;                        // of chains under way
 };
 
 template <NetworkModel N>
@@ -146,17 +142,17 @@ ChainRunner<N>::ChainRunner(const Program& program, const ExchangeSteps& steps, 
         }
         exchange_ticks_.push_back(sum);
     }
-    heap_.reserve(runs_.size());
+    ends_.reserve(runs_.size());
 }
 
 template <NetworkModel N>
 bool ChainRunner<N>::begin(Instant now, OpId head, Disturbance beside) {
     const std::uint32_t rank_class = class_of(head);
     Run& run = runs_[rank_class];
-    if (run.place != outside) return false;
+    if (ends_.contains(RankClassId{rank_class})) return false;
     const auto first = static_cast<std::uint32_t>(head);
-    run = {.first = first, .end = first, .begin = now, .over = now, .beside = beside};
-    Instant at = now;
+    run = {.first = first, .end = first, .begin = now, .beside = beside};
+    Instant at = now, over = now;
     for (std::uint32_t op = first; op < chains_.end(first);) {
         const ChainLink link = link_at(op, at, beside);
         if (std::max(link.computation, link.exchange) >= end_of_clock - at.femtoseconds) break;
@@ -165,16 +161,14 @@ bool ChainRunner<N>::begin(Instant now, OpId head, Disturbance beside) {
         op += link.ops;
         if (link.ops == 1) {
             run.end = op;
-            run.over = at;
+            over = at;
         }
     }
     if (run.end < first + fewest_ops) {
         release(run);
         return false;
     }
-    run.place = heap_.size();
-    heap_.push_back({});
-    place(rank_class);
+    ends_.set(RankClassId{rank_class}, over);
     return true;
 }
 
@@ -232,20 +226,19 @@ std::uint32_t ChainRunner<N>::lose_room(PatternId pattern) {
 
 template <NetworkModel N>
 OpId ChainRunner<N>::pop(Timeline& timeline, Bytes& asked) {
-    WEFT_CHECK(!heap_.empty(), "no chain is under way");
-    const std::uint32_t rank_class = heap_.front();
-    Run& run = runs_[rank_class];
-    remove(rank_class);
+    WEFT_CHECK(next() != Instant::never(), "no chain is under way");
+    const Instant over = next();
+    Run& run = runs_[index(ends_.pop())];
     release(run);
-    record(run, run.over, timeline, asked);
+    record(run, over, timeline, asked);
     return OpId{run.end - 1};
 }
 
 template <NetworkModel N>
 ChainLink ChainRunner<N>::stop(std::uint32_t rank_class, Instant now, Timeline& timeline, Bytes& asked) {
     Run& run = runs_[rank_class];
-    WEFT_CHECK(run.place != outside && now < run.over, "no chain to stop");
-    remove(rank_class);
+    WEFT_CHECK(is_under_way(rank_class, now), "no chain to stop");
+    ends_.remove(RankClassId{rank_class});
     release(run);
     return record(run, now, timeline, asked);
 }
@@ -292,27 +285,6 @@ std::pair<std::uint32_t, Instant> ChainRunner<N>::record_steps(ExchangeId exchan
         begin = end;
     }
     return {at, begin};
-}
-
-// Puts a class of the heap where its chain's end belongs.
-template <NetworkModel N>
-void ChainRunner<N>::place(std::uint32_t rank_class) {
-    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
-        return runs_[a].over != runs_[b].over ? runs_[a].over < runs_[b].over : a < b;
-    };
-    const auto placed = [&](std::uint32_t item, std::size_t at) { runs_[item].place = at; };
-    heap::sift_up(heap_, runs_[rank_class].place, rank_class, earlier, placed);
-    heap::sift_down(heap_, runs_[rank_class].place, rank_class, earlier, placed);
-}
-
-template <NetworkModel N>
-void ChainRunner<N>::remove(std::uint32_t rank_class) {
-    const std::size_t hole = std::exchange(runs_[rank_class].place, outside);
-    const std::uint32_t last = heap_.back();
-    heap_.pop_back();
-    if (last == rank_class) return;
-    runs_[last].place = hole;
-    place(last);
 }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
 // Stretches of a program in which a rank class meets nobody: computations and exchanges of its own groups, each after
-// the one before. Of a training step that is nearly everything: the layers of a micro-batch.
+// the one before. Of large programs that is often nearly everything.
 //
 // A chain is a row of links, which are ops that follow one another in the program. A link is one op, or an exchange and
 // a computation side by side; its ops wait for those of the link before and for nothing else, and nothing else waits

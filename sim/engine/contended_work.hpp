@@ -13,6 +13,7 @@
 
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
+#include "sim/event/finish_queue.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {
@@ -38,7 +39,7 @@ class ContendedWork {
     };
     void resume(Instant now, OpId compute, std::int64_t ticks, const Begun& begun);
     bool is_disturbed(std::uint32_t rank_class) const { return is_needed() && work_[rank_class].transfers > 0; }
-    bool is_under_way(std::uint32_t rank_class) const { return is_needed() && work_[rank_class].place != outside; }
+    bool is_under_way(std::uint32_t rank_class) const { return is_needed() && ends_.contains(RankClassId{rank_class}); }
 
     // An exchange in which the class takes part begins to move, or is over.
     void begin_transfer(std::uint32_t rank_class);
@@ -48,36 +49,31 @@ class ContendedWork {
     // effect, in whatever order.
     void settle(Instant now);
     // When the next op is over; Instant::never() if none is under way.
-    Instant next() const { return heap_.empty() ? Instant::never() : work_[heap_.front()].end; }
+    Instant next() const { return ends_.next(); }
     // Takes it out. There must be one.
     OpId pop();
 
   private:
-    static constexpr std::size_t outside = ~std::size_t{0};
-
     // Of a rank class.
     struct Work {
         OpId op{};
         std::int64_t ticks = 0, clean = 0, contended = 0;
         Instant since;  // of the last settling
-        Instant end;
-        std::size_t place = outside;  // in heap_
         std::uint32_t transfers = 0;
         bool is_slow = false;     // since the last settling
         bool is_changed = false;  // listed in changed_
     };
 
     void mark(std::uint32_t rank_class);
-    bool settle(Work& work, Instant now) const;
+    void settle(std::uint32_t rank_class, Instant now);
     std::int64_t left(const Work& work) const;
-    void place(std::uint32_t rank_class);
 
     const Program& program_;
     double factor_;
     Table<OpId, std::uint32_t> class_of_;
     std::vector<Work> work_;              // by class
     std::vector<std::uint32_t> changed_;  // classes
-    std::vector<std::uint32_t> heap_;     // classes with work under way, earliest end first
+    FinishQueue<RankClassId> ends_;
 };
 
 }  // namespace weft

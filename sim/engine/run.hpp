@@ -16,6 +16,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/engine/exchange_ops.hpp"
 #include "sim/engine/exchange_steps.hpp"
+#include "sim/engine/link_sums.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/event/event_queue.hpp"
 
@@ -280,24 +281,6 @@ void Engine<N>::finish(ExchangeId exchange) {
 template <NetworkModel N>
 void Engine<N>::complete_all(ExchangeId exchange) {
     for (const Party& party : parties_.of(exchange)) complete(party.op);
-}
-
-template <NetworkModel N>
-void sum_up_links(const Topology& topology, const N& network, Timeline& timeline) {
-    std::vector<double> links(topology.classes.size(), 0.0);
-    timeline.utilization = Table<LinkClassId, double>(topology.classes.size(), 0.0);
-    timeline.peak_utilization = timeline.utilization;
-    if (timeline.end == Instant{}) return;
-    for (LinkId link{}; link != topology.link_class.end_id(); link = next(link)) {
-        const LinkClassId id = topology.link_class[link];
-        const double busy = network.carried(link) / (topology.link(link).bandwidth * since_start(timeline.end));
-        timeline.utilization[id] += busy;
-        timeline.peak_utilization[id] = std::max(timeline.peak_utilization[id], busy);
-        ++links[index(id)];
-    }
-    for (LinkClassId id{}; id != topology.classes.end_id(); id = next(id)) {
-        if (links[index(id)] > 0.0) timeline.utilization[id] /= links[index(id)];
-    }
 }
 
 template <NetworkModel N>

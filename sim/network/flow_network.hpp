@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/network/finish_queue.hpp"
+#include "sim/event/finish_queue.hpp"
 #include "sim/network/flow_slots.hpp"
 #include "sim/network/link_patterns.hpp"
 #include "sim/network/max_min.hpp"
@@ -72,7 +72,7 @@ class FlowNetwork {
     MaxMin max_min_;
     Table<PatternId, PatternFlows> patterns_;
     FlowSlots<Flow> flows_;
-    FinishQueue finishes_;
+    FinishQueue<FlowId> finishes_;
     std::vector<PatternId> stale_;  // patterns on which flows started or finished since the last solve
     bool has_changed_ = false;      // the number of flows on a pattern, since then
     Instant clock_;

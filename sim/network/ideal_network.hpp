@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/network/finish_queue.hpp"
+#include "sim/event/finish_queue.hpp"
 #include "sim/network/flow_slots.hpp"
 #include "sim/network/link_patterns.hpp"
 #include "sim/network/network_model.hpp"
@@ -57,7 +57,7 @@ class IdealNetwork {
     LinkPatterns crossed_;
     Table<PatternId, PatternFlows> patterns_;
     FlowSlots<Flow> flows_;
-    FinishQueue finishes_;
+    FinishQueue<FlowId> finishes_;
     Instant clock_;
     Bytes delivered_;
     UtilizationRecorder* recorder_ = nullptr;

@@ -1,12 +1,12 @@
 #include "sim/network/finish_buckets.hpp"
 
 #include <gtest/gtest.h>
-
 #include <rapidcheck/gtest.h>
+
 #include <cstdint>
 #include <vector>
 
-#include "sim/network/finish_queue.hpp"
+#include "sim/event/finish_queue.hpp"
 
 namespace weft {
 namespace {
@@ -27,7 +27,7 @@ TEST(finish_buckets, gives_the_flows_of_an_instant_in_order_of_their_ids) {
 // Few instants, so that flows share them, or many.
 RC_GTEST_PROP(finish_buckets, agrees_with_a_queue_of_flows, ()) {
     FinishBuckets buckets;
-    FinishQueue twin;
+    FinishQueue<FlowId> twin;
     const auto instants = *rc::gen::element(3, 1000);
     for (int i = 0; i < 300; ++i) {
         if (*rc::gen::inRange(0, 5) > 0) {
