@@ -51,35 +51,31 @@ void MaxMin::take_crowded_out(std::vector<PatternId>& patterns) {
     crowded_out_.clear();
 }
 
-// Before `pattern` comes: nobody keeps room on it, or on a constraint that can then be used up.
-void MaxMin::crowd_out(PatternId pattern) {
-    const auto drop = [this](PatternId other) {
-        if (!patterns_[other].has_room) return;
-        release(other);
-        crowded_out_.push_back(other);
-    };
-    drop(pattern);
-    for (const Uses& uses : uses_of(patterns_[pattern])) {
-        PackedParts most = most_[uses.block];
-        most += uses.most;
-        if (!most.any_above(full)) continue;
-        for_each_demand(uses, [&](std::uint32_t at) {
-            const ConstraintId constraint = demands_[at].constraint;
-            if (!is_tight(most[place_of(constraint)])) return;
-            for_each_demand_on(constraint, [&](std::uint32_t demand) { drop(demander_[demand]); });
-        });
-    }
+// Takes the room away that the pattern of a demand has.
+void MaxMin::crowd_out(std::uint32_t demand) {
+    const PatternId pattern = demander_[demand];
+    if (!patterns_[pattern].has_room) return;
+    release(pattern);
+    crowded_out_.push_back(pattern);
 }
 
+// Nobody keeps room on the pattern itself, or on a constraint that can be used up with it.
 void MaxMin::enter(PatternId pattern) {
-    if (reserved_ > 0) crowd_out(pattern);
-    for (const Uses& uses : uses_of(patterns_[pattern])) {
+    const PatternState& state = patterns_[pattern];
+    if (state.has_room) {
+        release(pattern);
+        crowded_out_.push_back(pattern);
+    }
+    for (const Uses& uses : uses_of(state)) {
         PackedParts& most = most_[uses.block];
         most += uses.most;
         if (!most.any_above(full)) continue;
         for_each_demand(uses, [&](std::uint32_t at) {
             const ConstraintId constraint = demands_[at].constraint;
             const std::size_t i = place_of(constraint);
+            if (reserved_ > 0 && is_tight(most[i])) {
+                for_each_demand_on(constraint, [this](std::uint32_t demand) { crowd_out(demand); });
+            }
             if (!is_tight(most[i])) return;
             if (is_tight(most[i] - uses.most[i])) {
                 add_tight(at);
