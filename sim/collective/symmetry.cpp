@@ -202,13 +202,15 @@ void Symmetry::add_costs() {
     uneven_kinds_.erase(std::unique(uneven_kinds_.begin(), uneven_kinds_.end()), uneven_kinds_.end());
 }
 
-// Until nothing splits any more.
+// Until nothing splits any more. Where links are not looked at, groups differ by the colours of their ranks alone: if
+// no rank has split since, no group will.
 void Symmetry::settle(Look look) {
-    for (std::uint32_t ranks = 0, groups = 0, links = 0; ranks != ranks_ || groups != groups_ || links != links_;) {
-        ranks = ranks_, groups = groups_, links = links_;
+    for (bool splits = true; splits;) {
+        const std::uint32_t ranks = ranks_, groups = groups_, links = links_;
         if (look == Look::links) colour_links();
         colour_groups(look);
         colour_ranks();
+        splits = ranks != ranks_ || (look == Look::links && (groups != groups_ || links != links_));
     }
 }
 
@@ -219,12 +221,14 @@ Symmetry::Colours Symmetry::refine() {
     colours.at_start = ranks_;
     settle(Look::members);
     colours.by_members = ranks_;
-    add_costs();
-    settle(Look::costs);
+    if (!facts_.empty()) {
+        add_costs();
+        settle(Look::costs);
+    }
     colours.by_costs = ranks_;
     keep_links_that_can_fill();
     link_.assign(crossed_.size(), 0);
-    settle(Look::links);
+    if (!crossed_.empty()) settle(Look::links);
     colours.by_links = ranks_;
     colours.of_rank = rank_;
     colours.of_group = group_;
