@@ -22,7 +22,7 @@ struct NodeMembers {
 };
 
 // In the order in which the members first name the nodes.
-std::vector<NodeMembers> by_node(const Topology& topology, const std::vector<RankId>& members) {
+std::vector<NodeMembers> by_node(const Topology& topology, std::span<const RankId> members) {
     std::vector<NodeMembers> nodes;
     std::map<std::uint32_t, std::size_t> place;
     std::size_t last = 0;  // members of a node mostly follow one another
@@ -199,7 +199,7 @@ Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Or
     return communicator;
 }
 
-GroupShape shape_of(const Topology& topology, const std::vector<RankId>& members) {
+GroupShape shape_of(const Topology& topology, std::span<const RankId> members) {
     if (members.size() == 2) {  // most groups are the two ends of a boundary
         return {.members = 2, .nodes = topology.node_of(members[0]) == topology.node_of(members[1]) ? 1U : 2U};
     }

@@ -35,6 +35,6 @@ class ChannelPlanner {
     std::unique_ptr<Cache> cache_;
 };
 
-GroupShape shape_of(const Topology& topology, const std::vector<RankId>& members);
+GroupShape shape_of(const Topology& topology, std::span<const RankId> members);
 
 }  // namespace weft

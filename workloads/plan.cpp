@@ -58,6 +58,12 @@ std::size_t Plan::fullest_stage() const {
     return static_cast<std::size_t>(it - stages.begin());
 }
 
+Library library_of(const Plan& plan) {
+    Library library = plan.machine.library();
+    if (plan.job.deepspeed.log_calls == Setting::on) library.launch += library.blocking;
+    return library;
+}
+
 Plan make_plan(const Study& study) {
     Plan plan = empty_plan(study);
     plan.costs = part_costs(plan);

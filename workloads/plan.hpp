@@ -86,6 +86,9 @@ struct Plan {
 
 Plan make_plan(const Study& study);
 
+// The machine's, with the caller's wait for every call where calls block.
+Library library_of(const Plan& plan);
+
 // What data parallelism needs to know of a stage. Refers to plan.stages[stage].modules.
 ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind step);
 

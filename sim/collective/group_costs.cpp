@@ -107,4 +107,14 @@ const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
     return it->second;
 }
 
+std::size_t GroupCosts::routed_links() const {
+    std::size_t links = 0;
+    for (const auto* const known : {&phases_, &first_phases_}) {
+        for (const auto& [choice, phases] : *known) {
+            for (const PhaseCost& phase : phases) links += phase.pattern.loads.size();
+        }
+    }
+    return links;
+}
+
 }  // namespace weft

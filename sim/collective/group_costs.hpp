@@ -2,6 +2,7 @@
 // costs. Traffic is worked out once for each algorithm and protocol that may be the cheapest.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,6 +48,8 @@ class GroupCosts {
 
     const std::vector<PhaseCost>& phases(const Choice& choice);
     Seconds idle_time(const Choice& choice, Bytes message) { return time_of(phases(choice), message); }
+
+    std::size_t routed_links() const;  // loads of links that were worked out so far
 
   private:
     const std::vector<Communicator>& communicators(Order order);

@@ -41,6 +41,7 @@ struct ProtocolCost {
     Bytes over{-1.0}, most{std::numeric_limits<double>::infinity()};
 
     bool serves(Collective op) const;
+    bool operator==(const ProtocolCost&) const = default;
 };
 
 struct Library {
@@ -53,6 +54,7 @@ struct Library {
     std::optional<Tuner> tuner{};  // absent: the cheapest by `costs` is chosen
 
     const ProtocolCost* find(Collective op, std::string_view algorithm, std::string_view protocol) const;  // or null
+    bool operator==(const Library&) const = default;
 };
 
 }  // namespace weft

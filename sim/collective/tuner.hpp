@@ -28,17 +28,20 @@ struct TunerRow {
     double ratio_many = 1.0;           // on more
     std::vector<double> correction{};  // by size; the last stands for all larger; empty: 1
     double ratio(std::uint32_t nodes) const { return nodes <= 2 ? ratio_few : ratio_many; }
+    bool operator==(const TunerRow&) const = default;
 };
 
 struct TunerTable {
     BytesPerSecond bus;  // channels x speed of one, as the library believes
     std::vector<TunerRow> rows;
+    bool operator==(const TunerTable&) const = default;
 };
 
 struct Tuner {
     TunerTable in_node, across;  // for groups inside a node, and for the others
 
     const TunerTable& table(const GroupShape& shape) const { return shape.nodes == 1 ? in_node : across; }
+    bool operator==(const Tuner&) const = default;
 };
 
 Seconds predicted_time(const TunerTable& table, const TunerRow& row, Collective op, const GroupShape& shape,

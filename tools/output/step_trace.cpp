@@ -44,7 +44,7 @@ void write_step_trace(const Simulation& run, const std::filesystem::path& path) 
             memory.points.push_back({point.at, point.in_use.value});
         options.counters.push_back(std::move(memory));
     }
-    const std::string warning = write_chrome_trace(path, program, run.timeline, run.topology, options);
+    const std::string warning = write_chrome_trace(path, program, run.timeline, run.topology(), options);
     if (is_part) {
         fmt::print(stderr, "the trace shows {} of {} rank classes, one of each stage\n", options.classes.size(),
                    program.classes.size());

@@ -176,7 +176,7 @@ Json links_json(const Simulation& run) {
     std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& each) { return each.second->most; });
     Json json = Json::array();
     for (const auto& [id, series] : order) {
-        json.push_back({{"name", run.topology.classes[id].name}, {"at", series->at}, {"share", series->share}});
+        json.push_back({{"name", run.topology().classes[id].name}, {"at", series->at}, {"share", series->share}});
     }
     return json;
 }

@@ -183,7 +183,7 @@ class SimulationBody {
     void links() {
         std::vector<std::vector<HtmlCell>> rows;
         for (const LinkReport& row : report_.links) {
-            const auto known = std::ranges::find(run_.topology.classes, row.link_class, &LinkClass::name);
+            const auto known = std::ranges::find(run_.topology().classes, row.link_class, &LinkClass::name);
             rows.push_back({{row.link_class},
                             {to_text(known->bandwidth), known->bandwidth.value},
                             {to_text(known->nominal), known->nominal.value},

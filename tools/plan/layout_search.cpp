@@ -40,14 +40,14 @@ class Shelf {
     std::vector<std::unique_ptr<Tool>> free_;
 };
 
-Topology topology_of(const Study& base) { return base.machine.topology(base.job.nodes, base.job.fabric); }
-
 // A topology and, of each base, what screens its candidates.
 struct Workbench {
-    explicit Workbench(const SearchSpace& space) : topology(topology_of(space.bases().front())) {
-        for (const Study& base : space.bases()) screens.push_back(std::make_unique<Screen>(base, topology));
+    explicit Workbench(const SearchSpace& space) : prepared(prepare(space.bases().front())) {
+        for (const Study& base : space.bases()) {
+            screens.push_back(std::make_unique<Screen>(base, prepared->topology()));
+        }
     }
-    Topology topology;
+    std::unique_ptr<PreparedTopology> prepared;
     std::vector<std::unique_ptr<Screen>> screens;
 };
 
@@ -132,16 +132,14 @@ void collect_refusals(const std::vector<Block>& blocks, PlanResult& result) {
     for (Refusal& refusal : result.refusals) refusal.reason = place[refusal.reason];
 }
 
-SimulatedCandidate simulated(const PlanResult& result, std::size_t number, Topology& topology) {
+SimulatedCandidate simulated(const PlanResult& result, std::size_t number, Workbench& bench) {
     const ScreenedCandidate& screened = result.candidates[number];
     Plan plan = make_plan(result.space.study(screened.candidate));
     WEFT_CHECK(plan.stages[plan.fullest_stage()].memory.total() == screened.memory,
                "screening and the plan differ about memory");
-    Simulation run{.options = {}, .plan = std::move(plan), .topology = std::move(topology), .step = {}, .timeline = {}};
-    run.step = build_step(run.plan, run.topology, run.options.folding);
-    run.timeline = simulate(run.step.program, run.topology, run.options.network, run.options.recording);
+    Simulation run = simulate_step(std::move(plan), {}, std::move(bench.prepared));
     const Report report = make_report(run);
-    topology = std::move(run.topology);
+    bench.prepared = std::move(run.prepared);
     const auto seconds = [&](std::string_view key) { return Seconds{report.metric(key)}; };
     const Seconds optimizer = seconds("step.optimizer_s");
     return {.number = number,
@@ -189,12 +187,13 @@ PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string
 
     std::vector<std::size_t> best = by_screening(result.candidates);
     best.resize(std::min(best.size(), options.simulations));
+    std::ranges::sort(best);  // candidates that share a layout, and so the costs of its groups, follow one another
     result.simulated.resize(best.size());
     for_each_in_parallel(
         best.size(), options.threads,
         [&](std::size_t i) {
             std::unique_ptr<Workbench> bench = shelf.take(make);
-            result.simulated[i] = simulated(result, best[i], bench->topology);
+            result.simulated[i] = simulated(result, best[i], *bench);
             shelf.give_back(std::move(bench));
         },
         options.progress);

@@ -43,7 +43,7 @@ PointResult PointEvaluator::simulate(const Study& study) const {
     Simulation run =
         simulate_step(std::move(plan), request_.simulation, topologies_.take(study.machine, nodes, fabric));
     result.metrics = metric_cells(make_report(run));
-    topologies_.put_back(study.machine, nodes, fabric, std::move(run.topology));
+    topologies_.put_back(study.machine, nodes, fabric, std::move(run.prepared));
     return result;
 }
 

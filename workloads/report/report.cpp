@@ -110,9 +110,9 @@ std::vector<CommunicationReport> communication_reports(const Breakdown& mean) {
 
 std::vector<LinkReport> link_reports(const Simulation& run) {
     std::vector<LinkReport> rows;
-    for (LinkClassId id{}; id != run.topology.classes.end_id(); id = next(id)) {
+    for (LinkClassId id{}; id != run.topology().classes.end_id(); id = next(id)) {
         rows.push_back(
-            {run.topology.classes[id].name, run.timeline.utilization[id], run.timeline.peak_utilization[id]});
+            {run.topology().classes[id].name, run.timeline.utilization[id], run.timeline.peak_utilization[id]});
     }
     std::ranges::stable_sort(rows, std::ranges::greater{}, &LinkReport::peak_utilization);
     return rows;

@@ -1,9 +1,12 @@
 // One simulated step and all that it was made from.
 #pragma once
 
+#include <memory>
+
 #include "sim/engine/engine.hpp"
 #include "workloads/job.hpp"
 #include "workloads/plan.hpp"
+#include "workloads/step/prepared_topology.hpp"
 #include "workloads/step/step_builder.hpp"
 
 namespace weft {
@@ -17,17 +20,19 @@ struct SimulationOptions {
 struct Simulation {
     SimulationOptions options;
     Plan plan;
-    Topology topology;
+    std::unique_ptr<PreparedTopology> prepared;  // to be moved on to the next simulation
     Step step;
     Timeline timeline;
+
+    const Topology& topology() const { return prepared->topology(); }
 };
 
 // Does not ask whether the plan fits in memory; Plan::fits() tells.
 Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions& options = {});
 
 // The same on the topology of the plan's nodes and fabric, which comes back in the result: many simulations on the
-// same part of a machine need it built once.
-Simulation simulate_step(Plan plan, const SimulationOptions& options, Topology topology);
+// same part of a machine need it built, and what it takes to route their groups worked out, once.
+Simulation simulate_step(Plan plan, const SimulationOptions& options, std::unique_ptr<PreparedTopology> prepared);
 
 // What the framework sends before the first step, in place of a step.
 Simulation simulate_start_up(const Study& study, Plan plan, const SimulationOptions& options = {});

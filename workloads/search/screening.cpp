@@ -8,15 +8,6 @@
 #include "workloads/stage_memory.hpp"
 
 namespace weft {
-namespace {
-
-Library library_of(const Plan& plan) {
-    Library library = plan.machine.library();
-    if (plan.job.deepspeed.log_calls == Setting::on) library.launch += library.blocking;
-    return library;
-}
-
-}  // namespace
 
 Screen::Screen(const Study& base, const Topology& topology)
     : plan_(empty_plan(base)), machine_(base.machine.info()), call_costs_(topology, library_of(plan_)) {}

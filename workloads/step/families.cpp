@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "sim/base/check.hpp"
 
@@ -11,29 +10,16 @@ namespace {
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
-Library library_of(const Plan& plan) {
-    Library library = plan.machine.library();
-    if (plan.job.deepspeed.log_calls == Setting::on) library.launch += library.blocking;
-    return library;
-}
-
 }  // namespace
 
-Families::Families(const Plan& plan, const Topology& topology, std::span<const Script> scripts)
-    : plan_(plan),
-      topology_(topology),
-      library_(library_of(plan)),
-      grid_(plan.job.layout.grid()),
-      stride_(grid_.stride("pipeline")),
-      planner_(topology) {
+Families::Families(const Plan& plan, CostsPool& pool, std::span<const Script> scripts)
+    : plan_(plan), pool_(pool), grid_(plan.job.layout.grid()), stride_(grid_.stride("pipeline")) {
     for (std::uint32_t stage = 0; stage < scripts.size(); ++stage) {
         for (const Call& call : scripts[stage].calls()) {
             if (call.direction != Direction::receive) add_groups(call, stage);
         }
     }
-    for (Family& family : families_) {
-        family.costs = std::make_unique<GroupCosts>(costs(family.groups, nullptr));
-    }
+    for (Family& family : families_) family.costs = &pool.find(members_of(family.groups));
 }
 
 Families::SlotKey Families::key_of(const Call& call, std::uint32_t stage) {
@@ -61,22 +47,16 @@ std::uint32_t Families::group_of(RankId rank, std::uint32_t stage, const Call& c
     return slot.group_of[place_on_stage(rank)];  // sender and receiver have the same place
 }
 
-std::vector<RankId> Families::members(std::uint32_t group) const {
-    const Family& family = families_[family_of_[group]];
-    if (family.kind == GroupKind::boundary) return {first_[group], on_stage(first_[group], receiver_[group])};
-    return kinds_.at(family.kind).members(first_[group]);
-}
-
 void Families::add_groups(const Call& call, std::uint32_t stage) {
     const auto [it, is_new] = slot_ids_.try_emplace(key_of(call, stage), static_cast<std::uint32_t>(slots_.size()));
-    const std::uint32_t slot = it->second;
     if (is_new) slots_.emplace_back();
-    std::vector<std::uint32_t>& group_of = slots_[slot].group_of;
+    Slot& slot = slots_[it->second];
+    std::vector<std::uint32_t>& group_of = slot.group_of;
     if (call.group == GroupKind::boundary) {
         if (group_of.empty()) {
             for (const RankId sender : grid_.slice("pipeline", stage)) {
                 const RankId pair[] = {sender, on_stage(sender, call.peer)};
-                group_of.push_back(add_group(slot, call, stage, sender, pair));
+                group_of.push_back(add_group(slot, call, stage, pair));
             }
         }
     } else {
@@ -86,74 +66,52 @@ void Families::add_groups(const Call& call, std::uint32_t stage) {
         for (const RankId rank : is_listed ? std::vector<RankId>{} : grid_.slice("pipeline", stage)) {
             if (group_of[index(rank)] != nowhere) continue;
             const std::vector<RankId> members = kind.members(rank);
-            const std::uint32_t group = add_group(slot, call, stage, members.front(), members);
+            const std::uint32_t group = add_group(slot, call, stage, members);
             for (const RankId member : members) group_of[index(member)] = group;
         }
     }
     // Every family of the slot that is first met on this stage makes the call.
-    const auto begin = family_ids_.lower_bound({slot, stage, 0, 0, false});
-    const auto end = family_ids_.lower_bound({slot, stage + 1, 0, 0, false});
-    for (auto family = begin; family != end; ++family) families_[family->second].calls.push_back(call);
+    for (const std::uint32_t family : slot.families) {
+        if (families_[family].stage == stage) families_[family].calls.push_back(call);
+    }
 }
 
-std::uint32_t Families::add_group(std::uint32_t slot, const Call& call, std::uint32_t stage, RankId first,
-                                  std::span<const RankId> members) {
-    const GroupShape shape = shape_of(topology_, {members.begin(), members.end()});
-    const auto [it, is_new] = family_ids_.try_emplace({slot, stage, shape.members, shape.nodes, shape.even},
-                                                      static_cast<std::uint32_t>(families_.size()));
-    if (is_new) {
-        families_.emplace_back();
-        families_.back().kind = call.group;
-        families_.back().stage = stage;
-        families_.back().size = shape.members;
-    }
+std::uint32_t Families::add_group(Slot& slot, const Call& call, std::uint32_t stage, std::span<const RankId> members) {
     const std::uint32_t group = groups();
-    families_[it->second].groups.push_back(group);
-    family_of_.push_back(it->second);
-    first_.push_back(first);
-    receiver_.push_back(call.peer);
+    const std::uint32_t family = family_for(slot, call, stage, shape_of(pool_.topology(), members));
+    families_[family].groups.push_back(group);
+    family_of_.push_back(family);
+    members_.insert(members_.end(), members.begin(), members.end());
+    first_member_.push_back(members_.size());
     return group;
 }
 
-// A group inside a node is laid once for all nodes that are alike.
-std::vector<Communicator> Families::lay(std::span<const std::uint32_t> groups, Order order) {
-    const std::vector<RankId> first = members(groups.front());
-    const bool moves = topology_.node_links > 0 && first.size() > 1 && shape_of(topology_, first).nodes == 1;
-    std::vector<Communicator> communicators;
-    std::vector<std::vector<RankId>> laid;  // members of each
-    if (!moves) communicators.reserve(groups.size());
-    for (const std::uint32_t group : groups) {
-        std::vector<RankId> ranks = members(group);
-        const auto same =
-            moves ? std::ranges::find_if(laid, [&](const auto& other) { return is_moved(other, ranks); }) : laid.end();
-        if (same != laid.end()) {
-            communicators[static_cast<std::size_t>(same - laid.begin())].copies.push_back(nodes_between(*same, ranks));
-            continue;
-        }
-        communicators.push_back(planner_.lay(ranks, order));
-        if (moves) laid.push_back(std::move(ranks));
-    }
-    return communicators;
+// Mostly that of the group before.
+std::uint32_t Families::family_for(Slot& slot, const Call& call, std::uint32_t stage, const GroupShape& shape) {
+    const auto is_alike = [&](std::uint32_t family) {
+        return families_[family].stage == stage && families_[family].shape == shape;
+    };
+    const auto known = std::find_if(slot.families.rbegin(), slot.families.rend(), is_alike);
+    if (known != slot.families.rend()) return *known;
+    const auto family = static_cast<std::uint32_t>(families_.size());
+    families_.push_back({.kind = call.group, .stage = stage, .shape = shape, .calls = {}, .groups = {}});
+    slot.families.push_back(family);
+    return family;
 }
 
-// By how many nodes the second of two groups on one node each lies behind the first.
-std::int32_t Families::nodes_between(std::span<const RankId> from, std::span<const RankId> to) const {
-    return static_cast<std::int32_t>(topology_.node_of(to.front())) -
-           static_cast<std::int32_t>(topology_.node_of(from.front()));
-}
-
-// Whether the second is the first on another node.
-bool Families::is_moved(std::span<const RankId> from, std::span<const RankId> to) const {
-    return std::ranges::equal(
-        from, to, {}, [this](RankId rank) { return topology_.local_of(rank); },
-        [this](RankId rank) { return topology_.local_of(rank); });
-}
-
-GroupCosts Families::costs(std::vector<std::uint32_t> groups, GroupCosts* whole) {
+GroupMembers Families::members_of(std::span<const std::uint32_t> groups) const {
     WEFT_CHECK(!groups.empty(), "a family without groups");
-    const GroupShape shape = shape_of(topology_, members(groups.front()));
-    return {topology_, library_, shape, [this, groups = std::move(groups)](Order order) { return lay(groups, order); },
-            whole};
+    GroupMembers found{.size = static_cast<std::uint32_t>(members(groups.front()).size()), .ranks = {}};
+    found.ranks.reserve(groups.size() * found.size);
+    for (const std::uint32_t group : groups) {
+        const std::span<const RankId> own = members(group);
+        found.ranks.insert(found.ranks.end(), own.begin(), own.end());
+    }
+    return found;
+}
+
+GroupCosts Families::costs(std::span<const std::uint32_t> groups, GroupCosts& whole) {
+    return pool_.part(members_of(groups), whole);
 }
 
 }  // namespace weft

@@ -67,15 +67,15 @@ Symmetry describe(const Topology& topology, Families& families, std::vector<std:
     std::vector<std::vector<Choice>> choices;
     if (costs == Costs::compared) {
         for (Family& family : families.families()) {
-            choices.push_back(family.size > 1 ? choices_of(family) : std::vector<Choice>{});
+            choices.push_back(family.shape.members > 1 ? choices_of(family) : std::vector<Choice>{});
         }
     }
     for (std::uint32_t group = 0; group < families.groups(); ++group) {
         const std::uint32_t number = families.family_of(group);
         Family& family = families.families()[number];
         symmetry.add_group(number, families.members(group));
-        if (costs == Costs::ignored || family.size == 1) continue;
-        GroupCosts alone = families.costs({group}, family.costs.get());
+        if (costs == Costs::ignored || family.shape.members == 1) continue;
+        GroupCosts alone = families.costs(std::span(&group, 1), *family.costs);
         for (const Choice& choice : choices[number]) {
             for (const PhaseCost& stretch : alone.phases(choice)) symmetry.add_stretch(stretch);
         }

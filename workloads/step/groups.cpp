@@ -56,13 +56,13 @@ Groups::Set Groups::make_set(std::uint32_t group, const Call& call) {
     std::ranges::sort(parties);
     parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
     Set set{.lane = lane(sending),
-            .size = family.size,
+            .size = family.shape.members,
             .parties = static_cast<std::uint32_t>(parties.size()),
             .groups = static_cast<std::uint32_t>(alike.size()),
-            .whole = family.costs.get(),
-            .costs = family.costs.get()};
+            .whole = family.costs,
+            .costs = family.costs};
     if (alike.size() < family.groups.size()) {
-        set.own = std::make_unique<GroupCosts>(families_.costs(alike, set.whole));
+        set.own = std::make_unique<GroupCosts>(families_.costs(alike, *set.whole));
         set.costs = set.own.get();
     }
     return set;

@@ -28,11 +28,11 @@ std::string name_of(const RankClasses& classes, std::size_t number) {
 
 // `script_of` a stage.
 template <class ScriptOf>
-Step build(const Plan& plan, const Topology& topology, Folding folding, ScriptOf script_of) {
+Step build(const Plan& plan, CostsPool& pool, Folding folding, ScriptOf script_of) {
     std::vector<Script> scripts;
     for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) scripts.push_back(script_of(stage));
-    Families families(plan, topology, scripts);
-    RankClasses classes = fold(plan, topology, families, folding);
+    Families families(plan, pool, scripts);
+    RankClasses classes = fold(plan, pool.topology(), families, folding);
     ProgramBuilder builder(lanes::names(), plan.device.interference);
     Groups groups(plan, families, classes, builder);
     Step step;
@@ -50,12 +50,12 @@ Step build(const Plan& plan, const Topology& topology, Folding folding, ScriptOf
 
 }  // namespace
 
-Step build_step(const Plan& plan, const Topology& topology, Folding folding) {
-    return build(plan, topology, folding, [&](std::uint32_t stage) { return step_script(plan, stage, plan.job.step); });
+Step build_step(const Plan& plan, CostsPool& pool, Folding folding) {
+    return build(plan, pool, folding, [&](std::uint32_t stage) { return step_script(plan, stage, plan.job.step); });
 }
 
-Step build_start_up(const Plan& plan, const Topology& topology, Folding folding) {
-    return build(plan, topology, folding, [&](std::uint32_t stage) { return start_up_script(plan, stage); });
+Step build_start_up(const Plan& plan, CostsPool& pool, Folding folding) {
+    return build(plan, pool, folding, [&](std::uint32_t stage) { return start_up_script(plan, stage); });
 }
 
 }  // namespace weft

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "sim/program/program.hpp"
-#include "sim/topology/topology.hpp"
 #include "workloads/plan.hpp"
+#include "workloads/step/costs_pool.hpp"
 #include "workloads/step/folding.hpp"
 
 namespace weft {
@@ -17,8 +17,8 @@ struct Step {
     std::vector<Split> splits;                // why there are more classes than stages
 };
 
-// One step of the kind that the job asks for; what comes before the first one.
-Step build_step(const Plan& plan, const Topology& topology, Folding folding = Folding::stages);
-Step build_start_up(const Plan& plan, const Topology& topology, Folding folding = Folding::stages);
+// One step of the kind that the job asks for; what comes before the first one. The pool is of the plan's library.
+Step build_step(const Plan& plan, CostsPool& pool, Folding folding = Folding::stages);
+Step build_start_up(const Plan& plan, CostsPool& pool, Folding folding = Folding::stages);
 
 }  // namespace weft

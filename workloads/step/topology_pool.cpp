@@ -1,26 +1,28 @@
-#include "topologies/topology_pool.hpp"
+#include "workloads/step/topology_pool.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace weft {
 
-Topology TopologyPool::take(const Machine& machine, std::uint32_t nodes, const Fabric& fabric) {
+std::unique_ptr<PreparedTopology> TopologyPool::take(const Machine& machine, std::uint32_t nodes,
+                                                     const Fabric& fabric) {
     {
         const std::lock_guard lock(mutex_);
         const auto found = std::ranges::find_if(unused_, [&](const Unused& unused) {
             return unused.machine.is_copy_of(machine) && unused.nodes == nodes && unused.fabric == fabric;
         });
         if (found != unused_.end()) {
-            Topology topology = std::move(found->topology);
+            std::unique_ptr<PreparedTopology> topology = std::move(found->topology);
             unused_.erase(found);
             return topology;
         }
     }
-    return machine.topology(nodes, fabric);
+    return std::make_unique<PreparedTopology>(machine.topology(nodes, fabric));
 }
 
-void TopologyPool::put_back(const Machine& machine, std::uint32_t nodes, const Fabric& fabric, Topology topology) {
+void TopologyPool::put_back(const Machine& machine, std::uint32_t nodes, const Fabric& fabric,
+                            std::unique_ptr<PreparedTopology> topology) {
     const std::lock_guard lock(mutex_);
     if (unused_.size() >= most_ && !unused_.empty()) unused_.erase(unused_.begin());
     if (most_ > 0) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "topologies/machine.hpp"
+#include "workloads/step/prepared_topology.hpp"
 
 namespace weft {
 
@@ -16,16 +18,17 @@ class TopologyPool {
     explicit TopologyPool(std::size_t most) : most_(most) {}
 
     // One that lies unused, or a new one. Throws as Machine::topology() does.
-    Topology take(const Machine& machine, std::uint32_t nodes, const Fabric& fabric);
+    std::unique_ptr<PreparedTopology> take(const Machine& machine, std::uint32_t nodes, const Fabric& fabric);
     // For the arguments that it was taken with.
-    void put_back(const Machine& machine, std::uint32_t nodes, const Fabric& fabric, Topology topology);
+    void put_back(const Machine& machine, std::uint32_t nodes, const Fabric& fabric,
+                  std::unique_ptr<PreparedTopology> topology);
 
   private:
     struct Unused {
         Machine machine;
         std::uint32_t nodes = 1;
         Fabric fabric;
-        Topology topology;
+        std::unique_ptr<PreparedTopology> topology;
     };
 
     std::size_t most_;
