@@ -84,11 +84,15 @@ CommunicationId Groups::communication(std::uint32_t index, const Call& call) {
     WEFT_CHECK(choice.has_value(), fmt::format("the library {} has no {} for {} members", families_.library().name,
                                                name(call.op), set.size));
     const Seconds before = call.first_use + delay_beside(set, call, *choice);
+    const std::vector<PhaseCost>& phases = set.costs->phases(*choice);
+    std::vector<PatternId>& patterns = set.patterns[*choice];
+    if (patterns.empty()) {
+        for (const PhaseCost& phase : phases) patterns.push_back(builder_.pattern(phase.pattern));
+    }
     std::vector<Leg> legs;
-    for (const PhaseCost& phase : set.costs->phases(*choice)) {
-        const Seconds set_up = legs.empty() ? before : Seconds{};
-        legs.push_back(
-            {builder_.pattern(phase.pattern), phase.latency(call.message) + set_up, phase.bytes(call.message)});
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        const Seconds set_up = i == 0 ? before : Seconds{};
+        legs.push_back({patterns[i], phases[i].latency(call.message) + set_up, phases[i].bytes(call.message)});
     }
     const Communication what{
         .op = call.op, .dimension = set.lane, .group_size = set.size, .groups = set.groups, .message = call.message};

@@ -39,6 +39,7 @@ class Groups {
         GroupCosts* whole;         // of the family, which chooses algorithms
         GroupCosts* costs;         // of the set; `whole`, or `own`
         std::unique_ptr<GroupCosts> own{};
+        std::map<Choice, std::vector<PatternId>> patterns{};  // of its phases, in the program
         std::map<std::tuple<Collective, double, double, Beside>, CommunicationId> communications{};
         std::vector<std::pair<ExchangeId, CommunicationId>> exchanges{};
     };
