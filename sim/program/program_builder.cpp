@@ -52,6 +52,13 @@ ProgramBuilder::ProgramBuilder(std::vector<std::string> lanes, double interferen
     program_.successor_start.push_back(0);
 }
 
+void ProgramBuilder::reserve(std::size_t ops) {
+    program_.ops.reserve(ops);
+    program_.predecessors.reserve(ops);
+    predecessors_.reserve(ops + ops / 2);
+    first_predecessor_.reserve(ops);
+}
+
 LabelId ProgramBuilder::label(std::string_view text) {
     if (const auto known = label_ids_.find(text); known != label_ids_.end()) return known->second;
     const auto id = next_id<LabelId>(program_.labels, "labels");
@@ -151,19 +158,23 @@ std::uint32_t ProgramBuilder::collect_predecessors(const Op& op, std::span<const
         WEFT_CHECK(first <= before && before < program_.ops.end_id(), "waits for an op that its class does not have");
     }
     const auto start = static_cast<std::uint32_t>(predecessors_.size());
-    predecessors_.insert(predecessors_.end(), after.begin(), after.end());
+    // The lane's is mostly the oldest, so that all come in ascending order.
     if (const OpId tail = lane_tail_[index(op.lane)]; tail != no_op) {
         int steps = most_steps;
         const auto waits = [&](OpId before) { return before > tail && waits_for(before, tail, steps); };
         if (std::ranges::none_of(after, waits)) predecessors_.push_back(tail);
     }
-    const auto own = predecessors_.begin() + start;
-    if (predecessors_.end() - own > 1) {
-        std::sort(own, predecessors_.end());
-        predecessors_.erase(std::unique(own, predecessors_.end()), predecessors_.end());
-    }
+    for (const OpId before : after) insert_predecessor(start, before);
     first_predecessor_.push_back(start);
     return static_cast<std::uint32_t>(predecessors_.size()) - start;
+}
+
+// Among those from `start` on.
+void ProgramBuilder::insert_predecessor(std::size_t start, OpId before) {
+    if (predecessors_.size() == start || predecessors_.back() < before) return predecessors_.push_back(before);
+    const auto place =
+        std::lower_bound(predecessors_.begin() + static_cast<std::ptrdiff_t>(start), predecessors_.end(), before);
+    if (*place != before) predecessors_.insert(place, before);
 }
 
 // Whether `op` waits for `other`, as far as `steps` tell, which it takes from. "No" is always safe.

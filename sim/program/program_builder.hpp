@@ -21,6 +21,7 @@ class ProgramBuilder {
     // `interference` is Program::interference: finite, at least 1.
     explicit ProgramBuilder(std::vector<std::string> lanes, double interference = 1.0);
 
+    void reserve(std::size_t ops);         // room for so many, and what they wait for
     LabelId label(std::string_view text);  // interned
     std::uint32_t work(Seconds duration);  // interned; zero is allowed, negative, infinite or NaN is not
     PatternId pattern(Pattern pattern);    // interned by value
@@ -49,6 +50,7 @@ class ProgramBuilder {
 
     void check_subject(const Op& op) const;
     std::uint32_t collect_predecessors(const Op& op, std::span<const OpId> after);
+    void insert_predecessor(std::size_t start, OpId before);
     bool waits_for(OpId op, OpId other, int& steps) const;
     void invert_predecessors();
 

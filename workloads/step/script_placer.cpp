@@ -1,5 +1,6 @@
 #include "workloads/step/script_placer.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -9,6 +10,7 @@ namespace weft {
 namespace {
 
 constexpr OpId no_op{0xffffffff};
+constexpr std::uint32_t unknown = 0xffffffff;
 
 class Placer {
   public:
@@ -18,6 +20,7 @@ class Placer {
           jitter_(jitter),
           groups_(groups),
           builder_(builder),
+          work_(script.work().size(), unknown),
           end_(script.actions().size(), no_op) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
         for (const Call& call : script.calls()) placed_.push_back(place(call));
@@ -53,9 +56,8 @@ class Placer {
     OpId write(const Action& action) {
         switch (action.kind) {
             case Action::Kind::compute:
-                return chain({OpKind::compute, lanes::compute, labels_[action.label],
-                              builder_.work(duration(script_.work()[action.subject])), index_of(action),
-                              action.where.layer});
+                return chain({OpKind::compute, lanes::compute, labels_[action.label], computation(action.subject),
+                              index_of(action), action.where.layer});
             case Action::Kind::call:
                 if (placed_[action.subject].issued == nullptr) return join();
                 return chain(exchange(action));
@@ -77,10 +79,15 @@ class Placer {
         return no_op;
     }
 
-    // Of a computation, on this rank. The host's work is not the accelerator's.
-    Seconds duration(Seconds scripted) {
-        const double jitter = jitter_.spread > 0.0 ? jitter_.factor(cell_.representative, computations_++) : 1.0;
-        return scripted * (cell_.slowness * jitter);
+    // The work of a computation on this rank. The host's work is not the accelerator's.
+    std::uint32_t computation(std::uint32_t number) {
+        const Seconds scripted = script_.work()[number];
+        if (jitter_.spread > 0.0) {
+            const double factor = jitter_.factor(cell_.representative, computations_++);
+            return builder_.work(scripted * (cell_.slowness * factor));
+        }
+        if (work_[number] == unknown) work_[number] = builder_.work(scripted * cell_.slowness);
+        return work_[number];
     }
 
     OpId beside(const Op& op, OpId after) {
@@ -120,11 +127,17 @@ class Placer {
     std::vector<LabelId> labels_;
     std::vector<Placed> placed_;
     std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
-    std::vector<OpId> end_;
-    std::vector<OpId> frontier_;  // what the next operation of the chain waits for
+    std::vector<std::uint32_t> work_;  // of the program, by that of the script
+    std::vector<OpId> end_;            // of each action
+    std::vector<OpId> frontier_;       // what the next operation of the chain waits for
 };
 
 }  // namespace
+
+std::size_t most_ops(const Script& script) {
+    const auto waits = std::ranges::count(script.actions(), Action::Kind::wait, &Action::kind);
+    return script.actions().size() - static_cast<std::size_t>(waits);
+}
 
 void place_script(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups,
                   ProgramBuilder& builder) {

@@ -34,6 +34,9 @@ Step build(const Plan& plan, CostsPool& pool, Folding folding, ScriptOf script_o
     Families families(plan, pool, scripts);
     RankClasses classes = fold(plan, pool.topology(), families, folding);
     ProgramBuilder builder(lanes::names(), plan.device.interference);
+    std::size_t ops = 0;
+    for (const Cell& cell : classes.cells) ops += most_ops(scripts[cell.stage]);
+    builder.reserve(ops);
     Groups groups(plan, families, classes, builder);
     Step step;
     for (std::size_t number = 0; number < classes.cells.size(); ++number) {
