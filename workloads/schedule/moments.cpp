@@ -17,7 +17,8 @@ bool covers(const Moment& more, const Moment& less) {
 class Moments {
   public:
     void add(const Moment& moment) {
-        if (!seen_.emplace(moment.kind, moment.chunk, moment.alive).second) return;
+        if (seen_.contains(moment)) return;
+        seen_.insert(moment);
         if (std::ranges::any_of(kept_, [&](const Moment& other) { return covers(other, moment); })) return;
         std::erase_if(kept_, [&](const Moment& other) { return covers(moment, other); });
         kept_.push_back(moment);
@@ -25,9 +26,14 @@ class Moments {
     std::vector<Moment> kept() && { return std::move(kept_); }
 
   private:
+    struct Before {
+        bool operator()(const Moment& a, const Moment& b) const {
+            return std::tie(a.kind, a.chunk, a.alive) < std::tie(b.kind, b.chunk, b.alive);
+        }
+    };
+
     std::vector<Moment> kept_;
-    // Steady phases pass through the same moments again and again.
-    std::set<std::tuple<SlotKind, std::uint32_t, std::vector<std::uint32_t>>> seen_;
+    std::set<Moment, Before> seen_;  // steady phases pass through the same moments again and again
 };
 
 }  // namespace
