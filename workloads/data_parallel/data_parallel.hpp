@@ -54,6 +54,9 @@ class DataParallel {
     // chunk). After Pass::backward the gradients of the module are complete for this micro-batch.
     virtual void before(Script&, const PassAt&, std::size_t /*index*/) {}
     virtual void after(Script&, const PassAt&, std::size_t /*index*/) {}
+    // Whether none of the above would write or remember anything in the pass that begins so, with its recomputation: it
+    // then reads as any other idle one, but for the micro-batch. False where that is not known.
+    virtual bool idle(const PassAt& /*at*/) const { return false; }
     // After the last backward of the step: what must be reduced before the optimizer may run.
     virtual void finish_gradients(Script&) {}
     virtual void before_optimizer(Script&) {}  // overflow flags, gradient norms

@@ -16,6 +16,8 @@ class DeepSpeedStage0 final : public DataParallel {
 
     void start_up(Script& script) override { broadcast_parameters(script, input_); }
 
+    bool idle(const PassAt&) const override { return true; }
+
     void finish_gradients(Script& script) override {
         reduce_tied_embedding(script, input_, Through::deepspeed);
         for (const GroupKind group : {GroupKind::data, GroupKind::expert_data}) {

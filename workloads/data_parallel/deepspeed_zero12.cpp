@@ -47,13 +47,15 @@ class DeepSpeedZero12 final : public DataParallel {
 
     void start_up(Script& script) override { broadcast_parameters(script, input_); }
 
+    bool idle(const PassAt& at) const override { return at.pass != Pass::backward || !hooked_ || !reduces(at); }
+
     void after(Script& script, const PassAt& at, std::size_t index) override {
-        if (at.pass != Pass::backward || !hooked_ || !reduces(at)) return;
+        if (idle(at)) return;
         for (std::size_t t = first_[index + 1]; t-- > first_[index];) add(script, t, where(at));
     }
 
     void end_pass(Script& script, const PassAt& at) override {
-        if (at.pass != Pass::backward || !hooked_ || !reduces(at)) return;
+        if (idle(at)) return;
         close(script, where(at));
         if (at.accumulation == Accumulation::continues) wait(script);
     }

@@ -39,14 +39,17 @@ class MegatronDdp final : public DataParallel {
         gather_next(script, {});
     }
 
+    bool idle(const PassAt& at) const override {
+        return at.pass == Pass::forward ? !gathers_beside_forward() || has_parameters(at.chunk) : !reduces(at);
+    }
+
     void before(Script& script, const PassAt& at, std::size_t index) override {
         if (at.pass != Pass::forward || !gathers_beside_forward()) return;
         for (std::size_t t = first_[index]; t < first_[index + 1]; ++t) finish_gather(script, bucket_of_[t], at.where);
     }
 
     void after(Script& script, const PassAt& at, std::size_t index) override {
-        const bool last = at.pass == Pass::backward && at.accumulation == Accumulation::complete;
-        if (!last || input_.gradient_overlap == Setting::off) return;
+        if (at.pass != Pass::backward || !reduces(at)) return;
         for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
             const std::size_t b = bucket_of_[t];
             if (--missing_[b] > 0) continue;
@@ -79,6 +82,18 @@ class MegatronDdp final : public DataParallel {
 
   private:
     bool gathers_beside_forward() const { return input_.zero > 0 && input_.megatron.overlap_parameters == Setting::on; }
+
+    // Beside a backward pass.
+    bool reduces(const PassAt& at) const {
+        return at.accumulation == Accumulation::complete && input_.gradient_overlap == Setting::on;
+    }
+
+    bool has_parameters(std::uint32_t chunk) const {
+        for (std::size_t b = 0; b < buckets_.size(); ++b) {
+            if (buckets_[b].chunk == chunk && !finished(b)) return false;
+        }
+        return true;
+    }
 
     Call reduction(const MegatronBucket& bucket) const {
         return {.op = input_.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter,

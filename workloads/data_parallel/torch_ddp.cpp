@@ -46,8 +46,12 @@ class TorchDdp final : public DataParallel {
         for (Bucket& bucket : buckets_) bucket.missing = bucket.tensors;
     }
 
+    bool idle(const PassAt& at) const override {
+        return at.pass != Pass::backward || at.accumulation == Accumulation::continues;
+    }
+
     void after(Script& script, const PassAt& at, std::size_t index) override {
-        if (at.pass != Pass::backward || at.accumulation == Accumulation::continues) return;
+        if (idle(at)) return;
         for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
             Bucket& bucket = buckets_[bucket_of_[t]];
             if (--bucket.missing > 0) continue;

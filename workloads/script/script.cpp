@@ -1,6 +1,7 @@
 #include "workloads/script/script.hpp"
 
 #include <bit>
+#include <span>
 
 #include "sim/base/check.hpp"
 
@@ -96,6 +97,51 @@ ActionId Script::now() {
     }
     sealed_ = true;
     return chain_;
+}
+
+std::optional<Passage> Script::since(const Joint& begin, std::uint32_t layer) const {
+    if (begin.chain == Action::none || begin.next == actions_.size()) return std::nullopt;
+    Passage passage{.actions = {actions_.begin() + begin.next, actions_.end()},
+                    .layer = layer,
+                    .waited = waited_,
+                    .sealed = sealed_};
+    bool closed = true;
+    const auto refer = [&](ActionId& id) {
+        closed = closed && (id >= begin.next || id == begin.chain);
+        id = id == begin.chain ? Passage::before : id - begin.next;
+    };
+    for (Action& action : passage.actions) {
+        if (action.kind == Action::Kind::wait) refer(action.subject);
+        if (action.after != Action::none) refer(action.after);
+    }
+    if (!closed) return std::nullopt;
+    refer(passage.chain = chain_);
+    const Action& last = passage.actions.back();
+    if (last.kind == Action::Kind::compute) passage.last_work = work_[last.subject];
+    return passage;
+}
+
+// Computations share their entries of work_ with those that they repeat, but for the last, which may yet be extended.
+void Script::repeat(const Passage& passage, Where where) {
+    const auto first = static_cast<ActionId>(actions_.size());
+    const ActionId chain = chain_;
+    const auto absolute = [=](ActionId id) { return id == Passage::before ? chain : first + id; };
+    WEFT_CHECK(passage.actions.size() < Action::none - first, "a script has too many actions");
+    actions_.insert(actions_.end(), passage.actions.begin(), passage.actions.end());
+    for (Action& action : std::span(actions_).subspan(first)) {
+        if (action.kind == Action::Kind::wait) action.subject = absolute(action.subject);
+        if (action.after != Action::none) action.after = absolute(action.after);
+        if (action.where.micro_batch == Where::whole_step) continue;
+        action.where.micro_batch = where.micro_batch;
+        action.where.layer += where.layer - passage.layer;
+    }
+    if (actions_.back().kind == Action::Kind::compute) {
+        actions_.back().subject = static_cast<std::uint32_t>(work_.size());
+        work_.push_back(passage.last_work);
+    }
+    chain_ = absolute(passage.chain);
+    waited_ = passage.waited;
+    sealed_ = passage.sealed;
 }
 
 }  // namespace weft

@@ -5,42 +5,18 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "sim/base/quantity.hpp"
+#include "workloads/script/action.hpp"
 #include "workloads/script/call.hpp"
+#include "workloads/script/passage.hpp"
 
 namespace weft {
-
-// Which micro-batch and layer an action belongs to, for people and for counting.
-struct Where {
-    static constexpr std::uint32_t whole_step = 0xffffffff;
-    std::uint32_t micro_batch = whole_step;  // whole_step: once per step
-    std::uint32_t layer = 0;
-};
-
-using ActionId = std::uint32_t;
-
-struct Action {
-    enum class Kind : std::uint8_t {
-        compute,  // for work[subject]
-        call,     // blocking: what follows waits for its end
-        issue,    // starts once action `after` is done; what follows does not wait
-        launch,   // the host's work[subject], beside the chain: as issue
-        wait,     // what follows waits for action `subject`
-        join,     // takes no time: a point to start after
-    };
-    static constexpr ActionId none = 0xffffffff;
-
-    Kind kind{};
-    std::uint32_t subject = 0;  // compute, launch: index into work(); call and issue: into calls(); wait: an ActionId
-    ActionId after = none;      // of an issue or launch; none: it may start at once
-    std::uint32_t label = 0;    // index into labels()
-    Where where;
-};
 
 class Script {
   public:
@@ -58,6 +34,14 @@ class Script {
     ActionId launch(std::string_view label, Seconds duration, Where where, ActionId after);
     // The end of everything on the chain so far; Action::none at the very start.
     ActionId now();
+
+    Joint joint() const { return {static_cast<ActionId>(actions_.size()), chain_, waited_, sealed_}; }
+    // What was written since `begin`, of one micro-batch from `layer` on; nothing if it refers to more than a Passage
+    // may.
+    std::optional<Passage> since(const Joint& begin, std::uint32_t layer) const;
+    // Writes a passage of this script once more at a joint like the one where it begins: for the micro-batch of
+    // `where`, and from its layer on.
+    void repeat(const Passage& passage, Where where);
 
     const std::vector<Action>& actions() const { return actions_; }
     const std::vector<Call>& calls() const { return calls_; }  // distinct ones

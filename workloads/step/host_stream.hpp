@@ -18,6 +18,10 @@ class HostStream {
     // A pass with `kernels` kernels begins; ends, with as many calls as the script got since.
     void begin(double kernels);
     void end(Where where);
+    // What the next launch waits for beyond the host's own order; Action::none where there is nothing.
+    ActionId ready() const { return ready_; }
+    // A pass was written again, which ended with launches.
+    void repeat() { ready_ = Action::none; }
 
   private:
     const Plan& plan_;

@@ -28,11 +28,12 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
       data_parallel_(data_parallel),
       script_(script),
       host_(plan, script),
-      sequence_parallel_(plan.job.sequence_parallel == SequenceParallel::on && plan.job.layout.tensor > 1) {}
+      sequence_parallel_(plan.job.sequence_parallel == SequenceParallel::on && plan.job.layout.tensor > 1),
+      written_(stage_.chunks.size() + layer_kinds) {}
 
 void PassWriter::compute(const At& at, Parts part, Seconds duration) {
-    const bool extends = open_.action != Action::none && script_.actions().size() == open_.actions &&
-                         open_.pass == at.pass.pass && same(open_.where, at.pass.where) && !script_.waited();
+    const bool extends =
+        is_open() && open_.pass == at.pass.pass && same(open_.where, at.pass.where) && !script_.waited();
     if (!extends) {
         open_ = {.action = script_.compute(label_of(at.pass.pass, part), duration, at.pass.where),
                  .actions = script_.actions().size(),
@@ -118,8 +119,9 @@ PassWriter::Parts PassWriter::part_of(Piece piece) {
     }
 }
 
-PassWriter::At PassWriter::at(const Chunk& chunk, Pass pass, std::uint32_t micro_batch, std::uint32_t index) const {
-    return {.pass = {.pass = pass, .where = {micro_batch, chunk.first_layer}, .chunk = index},
+PassWriter::At PassWriter::at(const Slot& slot, Pass pass) const {
+    const Chunk& chunk = stage_.chunks[slot.chunk];
+    return {.pass = {.pass = pass, .where = {slot.micro_batch, chunk.first_layer}, .chunk = slot.chunk},
             .module = chunk.first_module};
 }
 
@@ -131,8 +133,37 @@ PassWriter::At PassWriter::layer_at(At at, const Chunk& chunk, std::uint32_t i) 
 }
 
 void PassWriter::forward(const Slot& slot) {
-    const Chunk& chunk = stage_.chunks[slot.chunk];
-    At here = at(chunk, Pass::forward, slot.micro_batch, slot.chunk);
+    const At here = at(slot, Pass::forward);
+    const std::optional<Beginning> begin = beginning(here.pass, Halves::both, slot.chunk);
+    if (begin && repeat(*begin)) return;
+    write_forward(here);
+    if (begin) remember(*begin);
+}
+
+void PassWriter::backward(const Slot& slot, Halves halves, Accumulation accumulation) {
+    At here = at(slot, Pass::backward);
+    here.pass.accumulation = accumulation;
+    const std::optional<Beginning> begin = beginning(here.pass, halves, slot.chunk);
+    if (begin && repeat(*begin)) return;
+    write_backward(here, halves);
+    if (begin) remember(*begin);
+}
+
+void PassWriter::layer(const At& at, Halves halves) {
+    const std::optional<Beginning> begin = beginning(at.pass, halves, layers_part(at.kind));
+    if (begin && repeat(*begin)) return;
+    if (at.pass.pass == Pass::forward) {
+        layer_forward(at);
+    } else if (halves == Halves::weight) {
+        layer_weights(at);
+    } else {
+        layer_backward(at, halves);
+    }
+    if (begin) remember(*begin);
+}
+
+void PassWriter::write_forward(At here) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
     data_parallel_.begin_pass(script_, here.pass);
     if (chunk.part > 0) calls(job_.framework->gather_received_activation(job_), here);
     if (chunk.has_embedding() || chunk.has_head()) {
@@ -140,31 +171,22 @@ void PassWriter::forward(const Slot& slot) {
         calls(job_.framework->load_batch(job_, end), here);
     }
     if (chunk.has_embedding()) embedding_forward(here);
-    for (std::uint32_t i = 0; i < chunk.layers; ++i) layer_forward(layer_at(here, chunk, i));
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) layer(layer_at(here, chunk, i), Halves::both);
     here.pass.where.layer = chunk.first_layer + chunk.layers;
     here.module = chunk.head_module;
     if (chunk.has_head()) head_forward(here);
     data_parallel_.end_pass(script_, here.pass);
 }
 
-void PassWriter::backward(const Slot& slot, Halves halves, Accumulation accumulation) {
-    const Chunk& chunk = stage_.chunks[slot.chunk];
-    At here = at(chunk, Pass::backward, slot.micro_batch, slot.chunk);
-    here.pass.accumulation = accumulation;
+void PassWriter::write_backward(const At& here, Halves halves) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
     At end = here;
     end.pass.where.layer = chunk.first_layer + chunk.layers;
     end.module = chunk.head_module;
     if (halves != Halves::weight) data_parallel_.begin_pass(script_, here.pass);
     if (halves != Halves::weight && !chunk.has_head()) calls(job_.framework->gather_before_backward(job_), end);
     if (chunk.has_head()) head_backward(end, halves);
-    for (std::uint32_t i = chunk.layers; i-- > 0;) {
-        const At layer = layer_at(here, chunk, i);
-        if (halves == Halves::weight) {
-            layer_weights(layer);
-        } else {
-            layer_backward(layer, halves);
-        }
-    }
+    for (std::uint32_t i = chunk.layers; i-- > 0;) layer(layer_at(here, chunk, i), halves);
     if (chunk.has_embedding()) embedding_backward(here, halves);
     if (halves != Halves::input) data_parallel_.end_pass(script_, here.pass);
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/plan.hpp"
@@ -33,6 +35,41 @@ class PassWriter {
     };
     // What an operation is made of; operations of one layer that follow one another without a call become one.
     enum Parts : std::uint8_t { attention = 1, mlp = 2, experts = 4 };
+
+    // The compute action written last, while it may still be extended.
+    struct Open {
+        ActionId action = Action::none;
+        std::size_t actions = 0;  // of the script when it was written
+        Pass pass{};
+        Where where;
+        unsigned parts = 0;
+    };
+
+    // What reads alike for all micro-batches, and layers that do so among one another, is written once and then
+    // repeated (pass_repeats.cpp).
+    enum class HostReady : std::uint8_t { before, at_chain };  // what the first launch waits for
+    struct Beginning {
+        PassAt at;
+        Halves halves{};
+        std::size_t part = 0;  // a chunk, or one of its layers by kind: index into written_
+        HostReady host{};
+        Joint joint;
+    };
+    struct Written {
+        Beginning begin;
+        Passage passage;
+        Open open;  // at its end
+    };
+    std::optional<Beginning> beginning(const PassAt& at, Halves halves, std::size_t part) const;
+    bool repeat(const Beginning& begin);
+    void remember(const Beginning& begin);
+    std::size_t layers_part(LayerKind kind) const { return stage_.chunks.size() + static_cast<std::size_t>(kind); }
+    static constexpr std::size_t layer_kinds = 2;
+    bool is_open() const { return open_.action != Action::none && script_.actions().size() == open_.actions; }
+
+    void write_forward(At here);
+    void write_backward(const At& here, Halves halves);
+    void layer(const At& at, Halves halves);
 
     void compute(const At& at, Parts part, Seconds duration);
     void compute(const At& at, std::string_view label, Seconds duration);
@@ -88,7 +125,7 @@ class PassWriter {
     void head_forward(const At& at);
     void head_backward(const At& at, Halves halves);
 
-    At at(const Chunk& chunk, Pass pass, std::uint32_t micro_batch, std::uint32_t chunk_index) const;
+    At at(const Slot& slot, Pass pass) const;
     At layer_at(At at, const Chunk& chunk, std::uint32_t i) const;
     static Parts part_of(Piece piece);
 
@@ -99,14 +136,8 @@ class PassWriter {
     Script& script_;
     HostStream host_;
     bool sequence_parallel_;
-    // The compute action written last, while it may still be extended.
-    struct Open {
-        ActionId action = Action::none;
-        std::size_t actions = 0;  // of the script when it was written
-        Pass pass{};
-        Where where;
-        unsigned parts = 0;
-    } open_;
+    Open open_;
+    std::vector<std::vector<Written>> written_;  // of each chunk, and of its layers by kind
 };
 
 }  // namespace weft

@@ -1,0 +1,33 @@
+// A stretch of a script as a value, to be written again for other micro-batches or layers. It refers to nothing outside
+// but the end of the chain before it.
+#pragma once
+
+#include <vector>
+
+#include "sim/base/quantity.hpp"
+#include "workloads/script/action.hpp"
+
+namespace weft {
+
+// Between two actions of a script: all that what is written next can tell of what was written before.
+struct Joint {
+    ActionId next = 0;              // the action that is added next
+    ActionId chain = Action::none;  // the last one that it waits for
+    bool waited = false;            // for something else since then
+    bool sealed = false;            // the chain's end was handed out
+
+    // Whether the same is written at both, but for the ids.
+    bool like(const Joint& other) const { return waited == other.waited && sealed == other.sealed; }
+};
+
+struct Passage {
+    static constexpr ActionId before = Action::none - 1;  // as an id: the end of the chain before the passage
+
+    std::vector<Action> actions;  // ids of actions count from the first of these
+    std::uint32_t layer = 0;      // that it begins with
+    Seconds last_work{};          // of the last action, a computation that may be made longer at some places
+    ActionId chain = before;
+    bool waited = false, sealed = false;  // at its end, as in Joint
+};
+
+}  // namespace weft
