@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 
 namespace weft {
 
 // The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014),
 // chained over the words.
-constexpr std::uint64_t hash_of(std::initializer_list<std::uint64_t> words) {
+constexpr std::uint64_t hash_of(std::span<const std::uint64_t> words) {
     std::uint64_t state = 0;
     for (const std::uint64_t word : words) {
         std::uint64_t z = state + word + 0x9e3779b97f4a7c15U;
@@ -18,6 +19,9 @@ constexpr std::uint64_t hash_of(std::initializer_list<std::uint64_t> words) {
         state = z ^ (z >> 31);
     }
     return state;
+}
+constexpr std::uint64_t hash_of(std::initializer_list<std::uint64_t> words) {
+    return hash_of(std::span(words.begin(), words.size()));
 }
 
 }  // namespace weft

@@ -18,7 +18,7 @@ class Palette {
 
     std::uint32_t colour_of(std::span<const std::uint64_t> signature) {
         if (2 * (colours() + 1) > slots_.size()) rehash(2 * slots_.size());
-        const std::uint64_t hash = hash_of_words(signature);
+        const std::uint64_t hash = hash_of(signature);
         std::size_t slot = hash & (slots_.size() - 1);
         for (; slots_[slot] != none; slot = (slot + 1) & (slots_.size() - 1)) {
             const std::uint32_t known = slots_[slot];
@@ -36,12 +36,6 @@ class Palette {
 
   private:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
-    static std::uint64_t hash_of_words(std::span<const std::uint64_t> words) {
-        std::uint64_t hash = words.size();
-        for (const std::uint64_t word : words) hash = hash_of({hash, word});
-        return hash;
-    }
 
     std::span<const std::uint64_t> signature_of(std::uint32_t colour) const {
         const std::size_t begin = colour == 0 ? 0 : ends_[colour - 1];
