@@ -11,11 +11,15 @@
 namespace weft {
 
 CallCosts::CallCosts(const Topology& topology, Library library)
-    : topology_(topology), library_(std::move(library)), planner_(topology) {}
+    : topology_(topology), library_(std::move(library)), planner_(std::make_unique<ChannelPlanner>(topology)) {}
 
+// Where nodes are not alike, channels depend on the groups that were laid before: every layout then starts afresh.
 void CallCosts::lay_out(const Layout& layout) {
     layout_ = layout;
     laid_.clear();
+    if (topology_.node_links > 0) return;
+    known_.clear();
+    planner_ = std::make_unique<ChannelPlanner>(topology_);
 }
 
 // Those of the call's stage with a rank on the node of the stage's first rank, that are as large.
@@ -63,7 +67,7 @@ CallCosts::Group& CallCosts::find(const Call& call, std::uint32_t stage) {
     }
     laid->costs = std::make_unique<GroupCosts>(topology_, library_, shape, [this, &all, alike](Order order) {
         std::vector<Communicator> communicators;
-        for (const std::size_t i : alike) communicators.push_back(planner_.lay(all[i], order));
+        for (const std::size_t i : alike) communicators.push_back(planner_->lay(all[i], order));
         return communicators;
     });
     return *laid;

@@ -23,7 +23,7 @@ class CallCosts {
     CallCosts(const CallCosts&) = delete;
     CallCosts& operator=(const CallCosts&) = delete;
 
-    // The calls asked for from now on are those of this layout.
+    // The calls asked for from now on are those of this layout. Their times do not depend on layouts before.
     void lay_out(const Layout& layout);
     // As a rank of `stage` issues it; to stage call.peer if it crosses a boundary.
     Seconds time(const Call& call, std::uint32_t stage);
@@ -41,7 +41,7 @@ class CallCosts {
 
     const Topology& topology_;
     Library library_;
-    ChannelPlanner planner_;
+    std::unique_ptr<ChannelPlanner> planner_;
     Layout layout_;
     std::map<Groups, Group> known_;
     // Of the layout: by kind, and of boundaries by whether they leave the node.

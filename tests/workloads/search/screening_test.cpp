@@ -123,5 +123,22 @@ TEST(screening, is_close_to_simulations) {
     }
 }
 
+// The node beside the crippled one has other channels with it than with a whole one.
+TEST(screening, does_not_depend_on_layouts_before_where_a_link_is_dead) {
+    const auto study = [](const char* pipeline, const char* data) {
+        return test::small_study({"machine=dgx-a100", "layout.tensor=1", pipeline, data, "batch.global=64",
+                                  R"(faults={"links": [{"node": 1, "nic": 0, "bandwidth": 0}]})"});
+    };
+    const Study first = study("layout.pipeline=2", "layout.data=16"),
+                second = study("layout.pipeline=1", "layout.data=32");
+    const Topology topology = topology_of(first);
+    Screen screen(first, topology);
+    for (const Study* each : {&second, &first, &second}) {
+        screen.job() = each->job;
+        screen.memory();
+        EXPECT_EQ(screen.estimate().time, estimate(*each).time) << axes(each->job.layout);
+    }
+}
+
 }  // namespace
 }  // namespace weft
