@@ -1,18 +1,21 @@
 #include "sim/engine/sweep.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "sim/base/check.hpp"
 
 namespace weft {
 
 Sweep::Sweep(std::size_t lanes, std::size_t kinds)
-    : lanes_(lanes), places_(lanes + 1), ticks_(lanes + 1, 0), kind_ticks_(kinds, 0) {}
+    : lanes_(lanes), places_(lanes + 1), under_way_(lanes / 64 + 1, 0), ticks_(lanes + 1, 0), kind_ticks_(kinds, 0) {}
 
 void Sweep::clear() {
     for (std::vector<Added>& lane : lanes_) lane.clear();
     added_ = 0;
     std::ranges::fill(places_, Place{});
+    std::ranges::fill(under_way_, 0U);
     std::ranges::fill(ticks_, 0);
     std::ranges::fill(kind_ticks_, 0);
 }
@@ -20,15 +23,15 @@ void Sweep::clear() {
 Seconds Sweep::run(Instant end) {
     std::vector<Head> heads = find_heads();
     Instant now;
+    Instant at = heads.empty() ? Instant::never() : std::ranges::min(heads, {}, &Head::at).at;
     std::int64_t idle = 0;
     while (!heads.empty()) {
-        const Instant at = std::ranges::min(heads, {}, &Head::at).at;
         WEFT_CHECK(at >= now, "what follows on a lane begins before");
         idle += give(at.femtoseconds - now.femtoseconds);
-        now = at;
+        now = std::exchange(at, Instant::never());
         for (std::size_t i = 0; i < heads.size();) {
             if (move_on(heads[i], now)) {
-                ++i;
+                at = std::min(at, heads[i++].at);
             } else {
                 heads[i] = heads.back();
                 heads.pop_back();
@@ -55,7 +58,7 @@ bool Sweep::move_on(Head& head, Instant now) {
             begin(*head.next);
             head.at = head.next->stretch.end;
         } else {
-            --places_[head.next->stretch.place].under_way;
+            count_out(head.next->stretch.place);
             if (++head.next == head.last) return false;
             head.at = head.next->stretch.begin;
         }
@@ -67,20 +70,35 @@ bool Sweep::move_on(Head& head, Instant now) {
 // Lanes that share a place reach one instant in any order.
 void Sweep::begin(const Added& what) {
     Place& place = places_[what.stretch.place];
-    ++place.under_way;
+    count_in(what.stretch.place);
     if (place.began == what.stretch.begin && what.order < place.order) return;
     place.began = what.stretch.begin;
     place.order = what.order;
     place.kind = what.stretch.kind;
 }
 
+void Sweep::count_in(std::uint32_t place) {
+    if (places_[place].under_way++ == 0) under_way_[place / 64] |= std::uint64_t{1} << place % 64;
+}
+
+void Sweep::count_out(std::uint32_t place) {
+    if (--places_[place].under_way == 0) under_way_[place / 64] &= ~(std::uint64_t{1} << place % 64);
+}
+
+// Past the last place if nothing is.
+std::size_t Sweep::first_under_way() const {
+    for (std::size_t word = 0; word < under_way_.size(); ++word) {
+        if (under_way_[word] != 0) return word * 64 + static_cast<std::size_t>(std::countr_zero(under_way_[word]));
+    }
+    return places_.size();
+}
+
 // Returns what of it nobody had.
 std::int64_t Sweep::give(std::int64_t ticks) {
-    const auto first = std::ranges::find_if(places_, [](const Place& place) { return place.under_way > 0; });
-    if (first == places_.end()) return ticks;
-    const auto place = static_cast<std::size_t>(first - places_.begin());
+    const std::size_t place = first_under_way();
+    if (place == places_.size()) return ticks;
     ticks_[place] += ticks;
-    if (place > 0 && place + 1 < places_.size()) kind_ticks_[first->kind] += ticks;
+    if (place > 0 && place + 1 < places_.size()) kind_ticks_[places_[place].kind] += ticks;
     return 0;
 }
 

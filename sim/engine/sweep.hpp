@@ -54,6 +54,9 @@ class Sweep {
     };
 
     std::vector<Head> find_heads() const;
+    void count_in(std::uint32_t place);
+    void count_out(std::uint32_t place);
+    std::size_t first_under_way() const;
     bool move_on(Head& head, Instant now);
     void begin(const Added& what);
     std::int64_t give(std::int64_t ticks);
@@ -61,6 +64,7 @@ class Sweep {
     Table<LaneId, std::vector<Added>> lanes_;
     std::uint32_t added_ = 0;
     std::vector<Place> places_;
+    std::vector<std::uint64_t> under_way_;  // bit p: whether anything is at place p
     std::vector<std::int64_t> ticks_;       // given to each place
     std::vector<std::int64_t> kind_ticks_;  // of them, to each kind of call
 };
