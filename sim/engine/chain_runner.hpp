@@ -1,13 +1,13 @@
-// Runs chains ahead: all links of a chain are one event, as long as nobody interferes. Interference is another exchange
-// of the rank class that begins or ends beside the chain, which slows or frees its computations, or a flow that crowds
-// one of its own out. The chain is then stopped, and the event loop takes over the link that is under way.
+// Runs chains ahead: all links of a chain are one event, as long as nobody interferes. Another exchange of the rank
+// class that begins or ends beside the chain slows or frees its computations: the chain then turns. Where a flow crowds
+// one of its own out, or a computation that is not its own begins, it is stopped, and the event loop takes over the
+// link that is under way.
 //
 // What comes out is what the event loop finds op by op, to the tick.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,30 +17,17 @@
 #include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
+#include "sim/engine/chain_links.hpp"
 #include "sim/engine/chains.hpp"
 #include "sim/engine/exchange_steps.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/engine/timeline.hpp"
+#include "sim/engine/work_progress.hpp"
 #include "sim/event/finish_queue.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {
-
-// What the computations of a rank class have beside them: an exchange in transfer, which slows them, or nothing.
-enum class Disturbance : std::uint8_t { none, transfer };
-
-// A link of a chain, when it begins, and how long its ops take.
-struct ChainLink {
-    OpId first{};
-    std::uint32_t ops = 1;
-    Instant begin;
-    std::int64_t computation = 0, exchange = 0;  // in ticks from `begin`; 0 without one
-
-    Instant end_of_computation() const { return {begin.femtoseconds + computation}; }
-    Instant end_of_exchange() const { return {begin.femtoseconds + exchange}; }
-    Instant end() const { return std::max(end_of_computation(), end_of_exchange()); }
-};
 
 // Allocates nothing after construction.
 template <NetworkModel N>
@@ -74,9 +61,18 @@ class ChainRunner {
 
     // The room of a pattern is gone. Returns the class whose chain had it.
     std::uint32_t lose_room(PatternId pattern);
-    // Takes a chain out that is not over. Records the links that are; returns the one that is under way.
-    ChainLink stop(std::uint32_t rank_class, Instant now, Timeline& timeline, Bytes& asked);
-    std::int64_t ticks_of_step(std::uint32_t step) const { return step_ticks_[step]; }
+    // Something else is beside the chain of a class from now on. Records the links that are over. Returns false if the
+    // chain has to be stopped.
+    bool turn(std::uint32_t rank_class, Instant now, Disturbance beside, Timeline& timeline, Bytes& asked);
+    // Where a chain is stopped: the link that is under way, and of its computation how far it has come and what it has
+    // had beside it.
+    struct Standing {
+        ChainLink link;
+        WorkProgress progress;
+        Disturbance beside{};
+    };
+    // Takes a chain out that is not over. Records the links that are.
+    Standing stop(std::uint32_t rank_class, Instant now, Timeline& timeline, Bytes& asked);
     // Records the steps of an exchange that are over by `now`. Returns the one that is not, and when it began.
     std::pair<std::uint32_t, Instant> record_steps(ExchangeId exchange, Instant begin, Instant now, Timeline& timeline,
                                                    Bytes& asked);
@@ -86,33 +82,40 @@ class ChainRunner {
     // A chain under way. Of each rank class at most one is.
     struct Run {
         std::uint32_t first = 0, end = 0;  // ops
-        Instant begin;
+        Instant begin;                     // of the first link
+        WorkProgress progress;             // of its computation
         Disturbance beside{};
         std::uint8_t patterns = 0;
         std::array<PatternId, most_patterns> pattern{};  // that have room for it
     };
 
-    ChainLink link_at(std::uint32_t op, Instant begin, Disturbance beside) const;
+    bool look_ahead(Run& run, std::uint32_t rank_class, std::uint32_t fewest);
+    ChainLink link_at(const Run& run, std::uint32_t op, Instant begin) const {
+        return links_.at(op, begin, progress_of(run, op, begin), run.beside);
+    }
+    // Of the computation of a link, before it goes on.
+    static WorkProgress progress_of(const Run& run, std::uint32_t op, Instant begin) {
+        return op == run.first ? run.progress : WorkProgress{.since = begin};
+    }
+    WorkProgress progress_at(const Run& run, const ChainLink& link, Instant now) const {
+        const WorkProgress before = progress_of(run, static_cast<std::uint32_t>(link.first), link.begin);
+        return links_.progress_at(link, now, before, run.beside);
+    }
     bool reserve(Run& run, std::uint32_t rank_class, const ChainLink& link);
     void release(Run& run);
     ChainLink record(const Run& run, Instant until, Timeline& timeline, Bytes& asked);
     void record(const ChainLink& link, Timeline& timeline, Bytes& asked);
-    CommunicationId communication_of(OpId op) const {
-        return program_.exchanges[ExchangeId(program_.ops[op].subject)].communication;
-    }
+    static std::vector<std::int64_t> times_of(const ExchangeSteps& steps, const N& network);
 
     const Program& program_;
     const ExchangeSteps& steps_;
-    const std::vector<std::int64_t>& work_;
     N& network_;
     Chains chains_;
-    std::vector<std::int64_t> slow_work_;                  // the same beside an exchange in transfer
-    std::vector<std::int64_t> step_ticks_;                 // of ExchangeSteps, of flows that have room
-    Table<CommunicationId, std::int64_t> exchange_ticks_;  // of all steps
-    Table<PatternId, std::uint32_t> holder_;               // the class whose chain has the pattern's room
-    std::vector<std::uint32_t> class_begin_;               // first op of each class
-    std::vector<Run> runs_;                                // by class
-    FinishQueue<RankClassId> ends_;                        // of chains under way
+    ChainLinks links_;
+    Table<PatternId, std::uint32_t> holder_;  // the class whose chain has the pattern's room
+    std::vector<std::uint32_t> class_begin_;  // first op of each class
+    std::vector<Run> runs_;                   // by class
+    FinishQueue<RankClassId> ends_;           // of chains under way
 };
 
 template <NetworkModel N>
@@ -120,82 +123,78 @@ ChainRunner<N>::ChainRunner(const Program& program, const ExchangeSteps& steps, 
                             N& network)
     : program_(program),
       steps_(steps),
-      work_(work),
       network_(network),
       chains_(program),
+      links_(program, chains_, steps, work, times_of(steps, network)),
       holder_(program.patterns.size()),
       runs_(program.classes.size()) {
     class_begin_.reserve(program.classes.size());
     for (const RankClass& rank_class : program.classes) class_begin_.push_back(rank_class.first_op);
-    slow_work_.reserve(work.size());
-    step_ticks_.resize(steps.size());
-    exchange_ticks_.reserve(program.communications.size());
-    for (const std::int64_t ticks : work) slow_work_.push_back(scaled(ticks, program.interference));
-    for (CommunicationId id{}; id != program.communications.end_id(); id = weft::next(id)) {
-        std::int64_t sum = 0;
-        for (std::uint32_t at = steps.first(id); steps[at].kind != ExchangeSteps::Kind::end; ++at) {
-            const ExchangeSteps::Step& step = steps[at];
-            step_ticks_[at] = step.kind == ExchangeSteps::Kind::latency
-                                  ? step.ticks
-                                  : ticks(step.bytes / network.lone_rate(step.pattern));
-            sum = sum < end_of_clock - step_ticks_[at] ? sum + step_ticks_[at] : end_of_clock;
-        }
-        exchange_ticks_.push_back(sum);
-    }
     ends_.reserve(runs_.size());
+}
+
+// Of flows, as long as they have room.
+template <NetworkModel N>
+std::vector<std::int64_t> ChainRunner<N>::times_of(const ExchangeSteps& steps, const N& network) {
+    std::vector<std::int64_t> times(steps.size(), 0);
+    for (std::uint32_t at = 0; at < times.size(); ++at) {
+        const ExchangeSteps::Step& step = steps[at];
+        if (step.kind == ExchangeSteps::Kind::latency) times[at] = step.ticks;
+        if (step.kind == ExchangeSteps::Kind::flow) times[at] = ticks(step.bytes / network.lone_rate(step.pattern));
+    }
+    return times;
 }
 
 template <NetworkModel N>
 bool ChainRunner<N>::begin(Instant now, OpId head, Disturbance beside) {
     const std::uint32_t rank_class = class_of(head);
-    Run& run = runs_[rank_class];
     if (ends_.contains(RankClassId{rank_class})) return false;
-    const auto first = static_cast<std::uint32_t>(head);
-    run = {.first = first, .end = first, .begin = now, .beside = beside};
-    Instant at = now, over = now;
-    for (std::uint32_t op = first; op < chains_.end(first);) {
-        const ChainLink link = link_at(op, at, beside);
-        if (std::max(link.computation, link.exchange) >= end_of_clock - at.femtoseconds) break;
-        if (!reserve(run, rank_class, link)) break;
-        at = link.end();
+    Run& run = runs_[rank_class];
+    run = {.first = static_cast<std::uint32_t>(head), .begin = now, .progress = {.since = now}, .beside = beside};
+    if (look_ahead(run, rank_class, fewest_ops)) return true;
+    release(run);
+    return false;
+}
+
+// Finds where the chain ends, as far as there is room for its flows, and when. Returns false if fewer ops come
+// together.
+template <NetworkModel N>
+bool ChainRunner<N>::look_ahead(Run& run, std::uint32_t rank_class, std::uint32_t fewest) {
+    Instant at = run.begin, over = run.begin;
+    std::uint32_t end = run.first;
+    for (std::uint32_t op = run.first; op < chains_.end(run.first);) {
+        const ChainLink link = link_at(run, op, at);
+        if (link.over().femtoseconds >= end_of_clock || !reserve(run, rank_class, link)) break;
+        at = link.over();
         op += link.ops;
         if (link.ops == 1) {
-            run.end = op;
+            end = op;
             over = at;
         }
     }
-    if (run.end < first + fewest_ops) {
-        release(run);
-        return false;
-    }
+    if (end < run.first + fewest) return false;
+    run.end = end;
     ends_.set(RankClassId{rank_class}, over);
     return true;
 }
 
-// Of two ops, the exchange slows the computation while it lasts: see ContendedWork.
 template <NetworkModel N>
-ChainLink ChainRunner<N>::link_at(std::uint32_t op, Instant begin, Disturbance beside) const {
-    ChainLink link{.first = OpId{op}, .ops = chains_.ops(op), .begin = begin};
-    if (program_.ops[link.first].kind == OpKind::exchange) {
-        link.exchange = exchange_ticks_[communication_of(link.first)];
-        if (link.ops == 1) return link;
-    } else if (program_.ops[link.first].kind == OpKind::join) {
-        return link;
-    }
-    const std::uint32_t work = program_.ops[OpId{op + link.ops - 1}].subject;
-    link.computation = beside == Disturbance::transfer || link.ops == 2 ? slow_work_[work] : work_[work];
-    if (beside == Disturbance::none && link.computation > link.exchange && link.ops == 2) {
-        const auto done = std::llround(static_cast<double>(link.exchange) / program_.interference);
-        link.computation = work_[work] - done + link.exchange;
-    }
-    return link;
+bool ChainRunner<N>::turn(std::uint32_t rank_class, Instant now, Disturbance beside, Timeline& timeline, Bytes& asked) {
+    WEFT_CHECK(is_under_way(rank_class, now), "no chain to turn");
+    Run& run = runs_[rank_class];
+    const ChainLink link = record(run, now, timeline, asked);
+    run.progress = progress_at(run, link, now);
+    run.first = static_cast<std::uint32_t>(link.first);
+    run.begin = link.begin;
+    run.beside = beside;
+    return look_ahead(run, rank_class, 1);
 }
 
 template <NetworkModel N>
 bool ChainRunner<N>::reserve(Run& run, std::uint32_t rank_class, const ChainLink& link) {
     if (program_.ops[link.first].kind != OpKind::exchange) return true;
-    for (std::uint32_t at = steps_.first(communication_of(link.first)); steps_[at].kind != ExchangeSteps::Kind::end;
-         ++at) {
+    for (std::uint32_t at = steps_.first(links_.communication_of(link.first));
+         steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
         if (steps_[at].kind != ExchangeSteps::Kind::flow) continue;
         const PatternId pattern = steps_[at].pattern;
         const auto own = std::span(run.pattern).first(run.patterns);
@@ -235,21 +234,26 @@ OpId ChainRunner<N>::pop(Timeline& timeline, Bytes& asked) {
 }
 
 template <NetworkModel N>
-ChainLink ChainRunner<N>::stop(std::uint32_t rank_class, Instant now, Timeline& timeline, Bytes& asked) {
-    Run& run = runs_[rank_class];
+typename ChainRunner<N>::Standing ChainRunner<N>::stop(std::uint32_t rank_class, Instant now, Timeline& timeline,
+                                                       Bytes& asked) {
     WEFT_CHECK(is_under_way(rank_class, now), "no chain to stop");
+    Run& run = runs_[rank_class];
     ends_.remove(RankClassId{rank_class});
     release(run);
-    return record(run, now, timeline, asked);
+    const ChainLink link = record(run, now, timeline, asked);
+    const Disturbance beside = link.exchange_over > now ? Disturbance::transfer : run.beside;
+    return {.link = link, .progress = progress_at(run, link, now), .beside = beside};
 }
 
 // The links that are over by `until`. Returns the one after.
 template <NetworkModel N>
 ChainLink ChainRunner<N>::record(const Run& run, Instant until, Timeline& timeline, Bytes& asked) {
-    ChainLink link{.first = OpId{run.first}, .ops = 0, .begin = run.begin};
+    ChainLink link;
+    Instant at = run.begin;
     for (std::uint32_t op = run.first; op < run.end; op += link.ops) {
-        link = link_at(op, link.end(), run.beside);
-        if (link.end() > until) return link;
+        link = link_at(run, op, at);
+        at = link.over();
+        if (at > until) return link;
         record(link, timeline, asked);
     }
     return link;
@@ -260,7 +264,7 @@ void ChainRunner<N>::record(const ChainLink& link, Timeline& timeline, Bytes& as
     for (std::uint32_t i = 0; i < link.ops; ++i) {
         const auto op = OpId(static_cast<std::uint32_t>(link.first) + i);
         const bool is_exchange = program_.ops[op].kind == OpKind::exchange;
-        const Instant end{link.begin.femtoseconds + (is_exchange ? link.exchange : link.computation)};
+        const Instant end = is_exchange ? link.exchange_over : link.computation_over;
         timeline.spans[op] = {link.begin, link.begin, end};
         if (is_exchange) {
             record_steps(ExchangeId(program_.ops[op].subject), link.begin, end, timeline, asked);
@@ -275,7 +279,7 @@ std::pair<std::uint32_t, Instant> ChainRunner<N>::record_steps(ExchangeId exchan
                                                                Timeline& timeline, Bytes& asked) {
     std::uint32_t at = steps_.first(program_.exchanges[exchange].communication);
     for (; steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
-        const Instant end{begin.femtoseconds + step_ticks_[at]};
+        const Instant end{begin.femtoseconds + links_.ticks_of_step(at)};
         if (end > now) break;
         if (steps_[at].kind == ExchangeSteps::Kind::flow) {
             network_.deliver(steps_[at].pattern, steps_[at].bytes, begin, end);

@@ -29,20 +29,18 @@ std::uint32_t ContendedWork::start(Instant now, OpId compute, std::int64_t ticks
     WEFT_CHECK(!ends_.contains(RankClassId{rank_class}), "two ops at a time on one lane");
     work.op = compute;
     work.ticks = ticks;
-    work.clean = work.contended = 0;
-    work.since = now;
+    work.progress = {.since = now};
     ends_.set(RankClassId{rank_class}, after(now, ticks));
     mark(rank_class);
     return rank_class;
 }
 
-void ContendedWork::resume(Instant now, OpId compute, std::int64_t ticks, const Begun& begun) {
+void ContendedWork::resume(Instant now, OpId compute, std::int64_t ticks, const WorkProgress& progress,
+                           Disturbance beside) {
     const std::uint32_t rank_class = start(now, compute, ticks);
-    Work& work = work_[rank_class];
-    work.since = begun.since;
-    work.contended = begun.contended;
-    work.is_slow = begun.is_slow;
-    ends_.set(RankClassId{rank_class}, after(begun.since, left(work)));
+    work_[rank_class].progress = progress;
+    work_[rank_class].beside = beside;
+    ends_.set(RankClassId{rank_class}, after(progress.since, progress.left(ticks, beside, factor_)));
 }
 
 void ContendedWork::begin_transfer(std::uint32_t rank_class) {
@@ -70,25 +68,14 @@ void ContendedWork::settle(Instant now) {
 // The end stays where it is, to the tick, while nothing changes: each form of what is left loses one tick per tick.
 void ContendedWork::settle(std::uint32_t rank_class, Instant now) {
     Work& work = work_[rank_class];
-    const bool was_slow = work.is_slow;
-    work.is_slow = work.transfers > 0;
+    const Disturbance before = std::exchange(work.beside, beside(rank_class));
     work.is_changed = false;
-    const bool is_undisturbed = !was_slow && !work.is_slow;  // the end is that of undisturbed work
-    if (is_undisturbed || !ends_.contains(RankClassId{rank_class})) return;
-    (was_slow ? work.contended : work.clean) += now.femtoseconds - work.since.femtoseconds;
-    work.since = now;
-    const double undisturbed = static_cast<double>(work.ticks - work.clean);
-    if (undisturbed * factor_ >= 9.2e18 - static_cast<double>(now.femtoseconds)) {
-        throw RangeError("simulated time leaves the clock's range of 0 to 9,200 s");
-    }
-    ends_.set(RankClassId{rank_class}, {now.femtoseconds + std::max(left(work), std::int64_t{0})});
-}
-
-// Of a work, while what is beside it does not change.
-std::int64_t ContendedWork::left(const Work& work) const {
-    const std::int64_t undisturbed = work.ticks - work.clean;
-    return work.is_slow ? std::llround(static_cast<double>(undisturbed) * factor_) - work.contended
-                        : undisturbed - std::llround(static_cast<double>(work.contended) / factor_);
+    // The end is that of undisturbed work.
+    if (before == Disturbance::none && work.beside == Disturbance::none) return;
+    if (!ends_.contains(RankClassId{rank_class})) return;
+    work.progress.advance(now, before);
+    const std::int64_t left = work.progress.left(work.ticks, work.beside, factor_);
+    ends_.set(RankClassId{rank_class}, after(now, std::max(left, std::int64_t{0})));
 }
 
 OpId ContendedWork::pop() {

@@ -1,10 +1,6 @@
 // Computation that runs slower while its rank communicates. The communication takes compute units and memory bandwidth
 // from kernels beside it, so as long as a rank class has an exchange in transfer, what it computes takes `factor` times
 // as long.
-//
-// Exact on the clock: an op keeps its duration w and, in whole ticks, how long it has run undisturbed (c) and beside
-// communication (s). What is left then is w - c - s / factor undisturbed, or factor (w - c) - s disturbed; rounded
-// once, from numbers that were never rounded before, however often communication comes and goes.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +9,7 @@
 
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
+#include "sim/engine/work_progress.hpp"
 #include "sim/event/finish_queue.hpp"
 #include "sim/program/program.hpp"
 
@@ -30,15 +27,11 @@ class ContendedWork {
     // An op that it concerns begins; undisturbed it would take `ticks`. One at a time of a class: its lane holds back
     // the next. Returns the class.
     std::uint32_t start(Instant now, OpId compute, std::int64_t ticks);
-    // An op that it concerns has begun `since`, or before, and has run beside communication for `contended` ticks until
-    // then; since then it has, or has not.
-    struct Begun {
-        Instant since;
-        std::int64_t contended = 0;
-        bool is_slow = false;
-    };
-    void resume(Instant now, OpId compute, std::int64_t ticks, const Begun& begun);
-    bool is_disturbed(std::uint32_t rank_class) const { return is_needed() && work_[rank_class].transfers > 0; }
+    // The same of an op that has come so far.
+    void resume(Instant now, OpId compute, std::int64_t ticks, const WorkProgress& progress, Disturbance beside);
+    Disturbance beside(std::uint32_t rank_class) const {
+        return is_needed() && work_[rank_class].transfers > 0 ? Disturbance::transfer : Disturbance::none;
+    }
     bool is_under_way(std::uint32_t rank_class) const { return is_needed() && ends_.contains(RankClassId{rank_class}); }
 
     // An exchange in which the class takes part begins to move, or is over.
@@ -57,16 +50,15 @@ class ContendedWork {
     // Of a rank class.
     struct Work {
         OpId op{};
-        std::int64_t ticks = 0, clean = 0, contended = 0;
-        Instant since;  // of the last settling
+        std::int64_t ticks = 0;
+        WorkProgress progress;  // as of the last settling
         std::uint32_t transfers = 0;
-        bool is_slow = false;     // since the last settling
+        Disturbance beside{};     // since then
         bool is_changed = false;  // listed in changed_
     };
 
     void mark(std::uint32_t rank_class);
     void settle(std::uint32_t rank_class, Instant now);
-    std::int64_t left(const Work& work) const;
 
     const Program& program_;
     double factor_;

@@ -38,6 +38,7 @@ class Engine {
     Timeline run() &&;
 
   private:
+    using Standing = typename ChainRunner<N>::Standing;
     struct Progress {
         std::uint32_t missing = 0;  // parties that have not arrived
         std::uint32_t step = 0;     // of steps_
@@ -53,14 +54,13 @@ class Engine {
     void complete(OpId op);
     Instant settle();
     void begin_chains();
-    void stop_disturbed_chains();
+    void turn_disturbed_chains();
     void stop_crowded_out_chains();
     void stop_chain(std::uint32_t rank_class);
-    void take_over(const ChainLink& link, Disturbance beside);
+    void take_over(const Standing& standing);
     void take_over_exchange(OpId op, const ChainLink& link);
-    void take_over_computation(OpId op, const ChainLink& link, Disturbance beside);
+    void take_over_computation(OpId op, const Standing& standing);
     void complete_before(OpId op, Instant end);
-    Disturbance beside(std::uint32_t rank_class) const;
     void disturb(std::uint32_t rank_class);
     void begin_transfer(ExchangeId exchange);
     void end_transfer(ExchangeId exchange);

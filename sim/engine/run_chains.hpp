@@ -5,11 +5,6 @@
 
 namespace weft {
 
-template <NetworkModel N>
-Disturbance Engine<N>::beside(std::uint32_t rank_class) const {
-    return contended_.is_disturbed(rank_class) ? Disturbance::transfer : Disturbance::none;
-}
-
 // When everything of an instant has happened: brings what is under way in line with it. Returns the next instant.
 template <NetworkModel N>
 Instant Engine<N>::settle() {
@@ -20,7 +15,7 @@ Instant Engine<N>::settle() {
     for (;;) {
         while (!heads_.empty() || !disturbed_.empty()) {
             begin_chains();
-            stop_disturbed_chains();
+            turn_disturbed_chains();
         }
         contended_.settle(now_);
         const Instant change = network_.next_change();
@@ -42,22 +37,24 @@ void Engine<N>::begin_chains() {
         const OpId head = heads_.back();
         heads_.pop_back();
         const std::uint32_t rank_class = chains_->class_of(head);
-        if (!contended_.is_under_way(rank_class) && chains_->begin(now_, head, beside(rank_class))) continue;
+        if (!contended_.is_under_way(rank_class) && chains_->begin(now_, head, contended_.beside(rank_class))) continue;
         post_alone(head);
         post_ready();
     }
 }
 
 template <NetworkModel N>
-void Engine<N>::stop_disturbed_chains() {
+void Engine<N>::turn_disturbed_chains() {
     while (!disturbed_.empty()) {
         const std::uint32_t rank_class = disturbed_.back();
         disturbed_.pop_back();
         if (!chains_->is_under_way(rank_class, now_)) continue;
+        const Disturbance beside = contended_.beside(rank_class);
         // Computation beside a chain is slowed by the exchanges of the chain.
-        if (chains_->beside(rank_class) != beside(rank_class) || contended_.is_under_way(rank_class)) {
-            stop_chain(rank_class);
-        }
+        const bool goes_on =
+            !contended_.is_under_way(rank_class) &&
+            (chains_->beside(rank_class) == beside || chains_->turn(rank_class, now_, beside, timeline_, asked_));
+        if (!goes_on) stop_chain(rank_class);
     }
 }
 
@@ -74,13 +71,13 @@ void Engine<N>::stop_crowded_out_chains() {
 
 template <NetworkModel N>
 void Engine<N>::stop_chain(std::uint32_t rank_class) {
-    const Disturbance before = chains_->beside(rank_class);
-    take_over(chains_->stop(rank_class, now_, timeline_, asked_), before);
+    take_over(chains_->stop(rank_class, now_, timeline_, asked_));
 }
 
 // The link that was under way goes on op by op.
 template <NetworkModel N>
-void Engine<N>::take_over(const ChainLink& link, Disturbance beside) {
+void Engine<N>::take_over(const Standing& standing) {
+    const ChainLink& link = standing.link;
     const auto first = static_cast<std::uint32_t>(link.first), last = first + link.ops - 1;
     if (link.begin == now_) {
         for (std::uint32_t op = first; op <= last; ++op) ready_.push_back(OpId{op});
@@ -91,7 +88,7 @@ void Engine<N>::take_over(const ChainLink& link, Disturbance beside) {
         if (program_.ops[OpId{op}].kind == OpKind::exchange) {
             take_over_exchange(OpId{op}, link);
         } else {
-            take_over_computation(OpId{op}, link, beside);
+            take_over_computation(OpId{op}, standing);
         }
     }
 }
@@ -119,18 +116,15 @@ void Engine<N>::take_over_exchange(OpId op, const ChainLink& link) {
 }
 
 template <NetworkModel N>
-void Engine<N>::take_over_computation(OpId op, const ChainLink& link, Disturbance beside) {
-    const Instant end = link.end_of_computation(), free = link.end_of_exchange();
-    const std::int64_t work = work_[program_.ops[op].subject];
-    if (end <= now_) {
+void Engine<N>::take_over_computation(OpId op, const Standing& standing) {
+    const Instant over = standing.link.computation_over;
+    if (over <= now_) {
         ++timeline_.events;
-        complete_before(op, end);
-    } else if (!contended_.concerns(program_.ops[op])) {
-        events_.schedule(end, EventKind::work_over, static_cast<std::uint32_t>(op));
-    } else if (beside == Disturbance::transfer || free > now_) {
-        contended_.resume(now_, op, work, {.since = link.begin, .contended = 0, .is_slow = true});
+        complete_before(op, over);
+    } else if (contended_.concerns(program_.ops[op])) {
+        contended_.resume(now_, op, work_[program_.ops[op].subject], standing.progress, standing.beside);
     } else {
-        contended_.resume(now_, op, work, {.since = free, .contended = link.exchange, .is_slow = false});
+        events_.schedule(over, EventKind::work_over, static_cast<std::uint32_t>(op));
     }
 }
 

@@ -22,6 +22,11 @@ inline Instant after(Instant start, std::int64_t ticks) {
     return {start.femtoseconds + ticks};
 }
 
+// The end of the clock for what would be past it.
+inline Instant after_or_end(Instant start, std::int64_t ticks) {
+    return {ticks < end_of_clock - start.femtoseconds ? start.femtoseconds + ticks : end_of_clock};
+}
+
 // `factor` >= 1 times as long; the end of the clock for whatever is longer.
 inline std::int64_t scaled(std::int64_t ticks, double factor) {
     const double longer = static_cast<double>(ticks) * factor;
