@@ -150,7 +150,7 @@ class Writer {
             const std::int64_t posted = nanoseconds(span.posted), begin = nanoseconds(span.begin),
                                end = nanoseconds(span.end);
             if (posted != begin)
-                slice(op, head, posted, begin, -1,
+                slice(op, head, posted, begin, 0,
                       tails_.find(waits_, "\"wait\"", op.lane, SliceTails::no_communication));
             if (begin == end) continue;
             const bool is_exchange = op.kind == OpKind::exchange;
@@ -158,7 +158,7 @@ class Writer {
                                                     ? index_of(program_.exchanges[ExchangeId(op.subject)].communication)
                                                     : SliceTails::no_communication;
             const std::size_t label = index(op.label);
-            const bool is_written = slice(op, head, begin, end, is_exchange ? begin - posted : -1,
+            const bool is_written = slice(op, head, begin, end, begin - posted,
                                           tails_.find(known_[label], labels_[label], op.lane, communication));
             if (is_written && is_exchange) anchor(c, op, begin, end);
         }
@@ -166,7 +166,7 @@ class Writer {
 
     static std::uint32_t index_of(CommunicationId id) { return static_cast<std::uint32_t>(index(id)); }
 
-    // `waited`: before it, for others; less than 0: this is no exchange. Returns whether there was room for it.
+    // `waited`: before it, for others. Returns whether there was room for it.
     bool slice(const Op& op, std::string_view head, std::int64_t begin, std::int64_t end, std::int64_t waited,
                std::string_view tail) {
         if (size_.slices == options_.most_slices) {
@@ -179,7 +179,7 @@ class Writer {
         put_time(line.put(head), begin).put(",\"dur\":");
         put_time(line, end - begin).put(",\"args\":{\"micro_batch\":").put(std::uint64_t{op.index});
         line.put(",\"layer\":").put(std::uint64_t{op.part});
-        if (waited >= 0) put_time(line.put(",\"wait_us\":"), waited);
+        if (waited > 0) put_time(line.put(",\"wait_us\":"), waited);
         out_.end_at(line.put(tail));
         return true;
     }
