@@ -111,10 +111,10 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
         progress_.push_back({exchange.parties, steps_.first(exchange.communication)});
     }
     if (leg_time == LegTime::real) chains_.emplace(program, steps_, work_, network);
-    heads_.reserve(program.classes.size());
     crowded_out_.reserve(program.patterns.size());
     const std::size_t most = most_in_flight(program);
     events_.reserve(most);
+    heads_.reserve(most);
     disturbed_.reserve(2 * most);
     flow_exchange_.reserve(most);
     ready_.reserve(most);

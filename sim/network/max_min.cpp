@@ -51,9 +51,8 @@ void MaxMin::take_crowded_out(std::vector<PatternId>& patterns) {
     crowded_out_.clear();
 }
 
-// Takes the room away that the pattern of a demand has.
-void MaxMin::crowd_out(std::uint32_t demand) {
-    const PatternId pattern = demander_[demand];
+// Takes the room away that the pattern may have.
+void MaxMin::crowd_out(PatternId pattern) {
     if (!patterns_[pattern].has_room) return;
     release(pattern);
     crowded_out_.push_back(pattern);
@@ -61,12 +60,8 @@ void MaxMin::crowd_out(std::uint32_t demand) {
 
 // Nobody keeps room on the pattern itself, or on a constraint that can be used up with it.
 void MaxMin::enter(PatternId pattern) {
-    const PatternState& state = patterns_[pattern];
-    if (state.has_room) {
-        release(pattern);
-        crowded_out_.push_back(pattern);
-    }
-    for (const Uses& uses : uses_of(state)) {
+    crowd_out(pattern);
+    for (const Uses& uses : uses_of(patterns_[pattern])) {
         PackedParts& most = most_[uses.block];
         most += uses.most;
         if (!most.any_above(full)) continue;
@@ -74,7 +69,7 @@ void MaxMin::enter(PatternId pattern) {
             const ConstraintId constraint = demands_[at].constraint;
             const std::size_t i = place_of(constraint);
             if (reserved_ > 0 && is_tight(most[i])) {
-                for_each_demand_on(constraint, [this](std::uint32_t demand) { crowd_out(demand); });
+                for_each_demand_on(constraint, [this](std::uint32_t demand) { crowd_out(demander_[demand]); });
             }
             if (!is_tight(most[i])) return;
             if (is_tight(most[i] - uses.most[i])) {

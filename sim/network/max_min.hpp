@@ -103,7 +103,7 @@ class MaxMin {
         return std::min(pattern.cap, pattern.capacity / (flows * pattern.load));
     }
     static double limit_of(const PatternState& pattern) { return limit_of(pattern, pattern.flows); }
-    void crowd_out(std::uint32_t demand);
+    void crowd_out(PatternId pattern);
     void enter(PatternId pattern);
     void leave(PatternId pattern);
     void solve_around(PatternId seed);

@@ -4,15 +4,16 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/base/hash.hpp"
+#include "sim/network/fingerprint.hpp"
 
 namespace weft {
 namespace {
 
-std::uint64_t hash_of_members(const GroupMembers& groups) {
-    std::uint64_t hash = groups.size;
-    for (const RankId rank : groups.ranks) hash = hash_of({hash, index(rank)});
-    return hash;
+std::uint64_t fingerprint(const GroupMembers& groups) {
+    Fingerprint print;
+    print.add(std::uint64_t{groups.size});
+    for (const RankId rank : groups.ranks) print.add(std::uint64_t{index(rank)});
+    return print.value();
 }
 
 }  // namespace
@@ -27,7 +28,7 @@ CostsPool::Known::Known(CostsPool& pool, GroupMembers members)
 
 GroupCosts& CostsPool::find(GroupMembers groups) {
     WEFT_CHECK(!groups.ranks.empty(), "a family without groups");
-    const std::uint64_t hash = hash_of_members(groups);
+    const std::uint64_t hash = fingerprint(groups);
     const auto [begin, end] = known_.equal_range(hash);
     const auto same = std::find_if(begin, end, [&](const auto& known) { return known.second->groups == groups; });
     if (same != end) return same->second->costs;
