@@ -39,6 +39,22 @@ std::vector<NodeMembers> by_node(const Topology& topology, std::span<const RankI
     return nodes;
 }
 
+// How many members each node has.
+std::vector<std::uint32_t> members_on_nodes(const Topology& topology, std::span<const RankId> members) {
+    const auto by_node = [&](RankId a, RankId b) { return topology.node_of(a) < topology.node_of(b); };
+    if (!std::ranges::is_sorted(members, by_node)) {
+        std::vector<RankId> sorted(members.begin(), members.end());
+        std::ranges::sort(sorted);
+        return members_on_nodes(topology, sorted);
+    }
+    std::vector<std::uint32_t> counts;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        if (i == 0 || topology.node_of(members[i]) != topology.node_of(members[i - 1])) counts.push_back(0);
+        ++counts.back();
+    }
+    return counts;
+}
+
 RankId rank_at(const Topology& topology, std::uint32_t node, std::uint32_t local) {
     return RankId(node * topology.ranks_per_node + local);
 }
@@ -203,10 +219,10 @@ GroupShape shape_of(const Topology& topology, std::span<const RankId> members) {
     if (members.size() == 2) {  // most groups are the two ends of a boundary
         return {.members = 2, .nodes = topology.node_of(members[0]) == topology.node_of(members[1]) ? 1U : 2U};
     }
-    const std::vector<NodeMembers> nodes = by_node(topology, members);
+    const std::vector<std::uint32_t> counts = members_on_nodes(topology, members);
     GroupShape shape{.members = static_cast<std::uint32_t>(members.size()),
-                     .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(nodes.size(), 1))};
-    for (const NodeMembers& node : nodes) shape.even = shape.even && node.local.size() == nodes.front().local.size();
+                     .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(counts.size(), 1))};
+    for (const std::uint32_t count : counts) shape.even = shape.even && count == counts.front();
     return shape;
 }
 
