@@ -1,6 +1,7 @@
 #include "sim/network/constraints.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -61,17 +62,23 @@ std::vector<std::vector<Tightest>> tightest_by_pattern(const std::vector<Constra
 std::vector<Constraint> find_constraints(const Topology& topology, const LinkPatterns& crossed) {
     std::vector<Constraint> constraints;
     std::unordered_multimap<std::uint64_t, std::uint32_t> by_fingerprint;  // looked up, never iterated over
+    std::array<std::uint32_t, 4> recent{};  // constraints of links just before: neighbours are mostly alike
+    std::size_t oldest = 0;
     for (LinkId link{}; link != topology.link_class.end_id(); link = next(link)) {
         const std::span<const Crossing> crossings = crossed.on(link);
         if (crossings.empty()) continue;
         const BytesPerSecond capacity = topology.link(link).bandwidth;
+        const auto is_known = [&](std::uint32_t id) {
+            return id < constraints.size() && constraints[id].capacity == capacity &&
+                   std::ranges::equal(constraints[id].crossings, crossings);
+        };
+        if (std::ranges::any_of(recent, is_known)) continue;
         const std::uint64_t print = fingerprint(capacity, crossings);
         const auto [first, last] = by_fingerprint.equal_range(print);
-        const bool known = std::any_of(first, last, [&](const auto& entry) {
-            const Constraint& other = constraints[entry.second];
-            return other.capacity == capacity && std::ranges::equal(other.crossings, crossings);
-        });
-        if (known) continue;
+        const auto known = std::find_if(first, last, [&](const auto& entry) { return is_known(entry.second); });
+        recent[oldest++ % recent.size()] =
+            known != last ? known->second : static_cast<std::uint32_t>(constraints.size());
+        if (known != last) continue;
         by_fingerprint.emplace(print, static_cast<std::uint32_t>(constraints.size()));
         constraints.push_back({capacity, {crossings.begin(), crossings.end()}});
     }

@@ -29,7 +29,7 @@ class LinkPatterns {
     }
 
   private:
-    std::vector<std::uint32_t> start_;  // CSR over LinkId, size links + 1
+    std::vector<std::uint32_t> start_;  // CSR over LinkId; one more at the end
     std::vector<Crossing> crossings_;
 };
 
