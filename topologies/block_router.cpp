@@ -1,8 +1,27 @@
 #include "topologies/block_router.hpp"
 
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <utility>
+
 namespace weft {
 
 namespace {
+
+// Most groups are two ranks, or one on each of many nodes.
+template <class T>
+using Few = boost::container::small_vector<T, 8>;
+
+template <class T>
+std::span<const T> view(const Few<T>& few) {
+    return {few.data(), few.size()};
+}
+
+void add_new(Few<std::uint32_t>& set, std::uint32_t number) {
+    if (std::ranges::find(set, number) == set.end()) set.push_back(number);
+}
+
+std::uint32_t shifted(std::uint32_t number, std::int64_t by) { return static_cast<std::uint32_t>(number + by); }
 
 void add_link(Topology& topology, NodeId tail, NodeId head, LinkClassId link_class) {
     topology.tail.push_back(tail);
@@ -53,6 +72,79 @@ Route BlockRouter::route(RankId from, RankId to, std::uint64_t salt) const {
 
 Route BlockRouter::detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const {
     return through(from, to, network_->detour(port(from, to), port(to), salt, i));
+}
+
+std::optional<LinkMove> BlockRouter::move(std::span<const RankId> ranks, std::int32_t by) const {
+    const std::optional<Steps> steps = steps_of(ranks, by);
+    if (!steps) return {};
+    std::optional<std::vector<std::int32_t>> inside(std::in_place);
+    if (steps->locals != 0) {
+        Few<std::uint32_t> locals;
+        for (const RankId rank : ranks) add_new(locals, local(rank));
+        inside = routes_.shifts(view(locals), steps->locals);
+        if (!inside) return {};
+    }
+    LinkMove move(by);
+    move.add_stretch(LinkId{0}, steps->nodes * numbering_.node_links, *inside);
+    const bool in_one_node = std::ranges::all_of(ranks, [&](RankId rank) { return node(rank) == node(ranks.front()); });
+    return in_one_node || add_network(move, ranks, *steps) ? std::optional(std::move(move)) : std::nullopt;
+}
+
+// How links of ports and of the network move, if they do. Where the receiver chooses the NIC, messages leave and enter
+// by NICs of one number, and may do so by any that the ranks have; elsewhere they may go between any of their ports.
+bool BlockRouter::add_network(LinkMove& move, std::span<const RankId> ranks, const Steps& steps) const {
+    const auto nic_after = [&](RankId rank) { return routes_.nic_of(shifted(local(rank), steps.locals)); };
+    const std::int64_t nic_step = std::int64_t{nic_after(ranks.front())} - port(ranks.front()).nic;
+    move.add_stretch(numbering_.up({0, 0}), 2 * (steps.nodes * numbering_.nics + nic_step));
+    Few<std::uint32_t> nics;
+    Few<Port> before;
+    for (const RankId rank : ranks) {
+        const Port own = port(rank);
+        if (std::int64_t{nic_after(rank)} - own.nic != nic_step) return false;
+        add_new(nics, own.nic);
+        // Members of a node mostly follow one another.
+        if (pxn_ == Pxn::off || before.empty() || before.back().node != own.node) before.push_back(own);
+    }
+    if (pxn_ == Pxn::off) return add_shifts(move, view(before), steps.nodes, nic_step);
+    LinkMove longest = move;
+    for (const std::uint32_t nic : nics) {
+        for (Port& each : before) each.nic = nic;
+        LinkMove one = move;
+        if (!add_shifts(one, view(before), steps.nodes, nic_step) || !longest.join(one)) return false;
+    }
+    move = std::move(longest);
+    return true;
+}
+
+bool BlockRouter::add_shifts(LinkMove& move, std::span<const Port> ports, std::int64_t nodes, std::int64_t nics) const {
+    Few<Port> after;
+    for (const Port port : ports) after.push_back({shifted(port.node, nodes), shifted(port.nic, nics)});
+    const std::optional<std::vector<LinkShift>> shifts = network_->shifts(ports, view(after));
+    if (!shifts) return false;
+    for (const LinkShift& shift : *shifts) {
+        move.add_stretch(numbering_.network_link(shift.first), shift.by, shift.each);
+    }
+    return true;
+}
+
+std::uint64_t BlockRouter::residue(std::span<const RankId> ranks) const {
+    const Port first = port(ranks.front());
+    const bool leaves = std::ranges::any_of(ranks, [&](RankId rank) {
+        return node(rank) != first.node && network_->leaf({node(rank), first.nic}) != network_->leaf(first);
+    });
+    return leaves ? network_->residue(first) : 0;
+}
+
+// Of ranks that all move alike, and to where there are ranks.
+std::optional<BlockRouter::Steps> BlockRouter::steps_of(std::span<const RankId> ranks, std::int64_t by) const {
+    const std::int64_t n = numbering_.accelerators, all = n * numbering_.nodes;
+    const auto place = [](RankId rank) { return std::int64_t{static_cast<std::uint32_t>(rank)}; };
+    const std::int64_t nodes = (place(ranks.front()) + by) / n - place(ranks.front()) / n;
+    const bool moves = std::ranges::all_of(ranks, [&](RankId rank) {
+        const std::int64_t after = place(rank) + by;
+        return after >= 0 && after < all && after / n - place(rank) / n == nodes;
+    });
+    return moves ? std::optional(Steps{.nodes = nodes, .locals = by - nodes * n}) : std::nullopt;
 }
 
 // Out of one node, `between` the leaves, and into the other node.

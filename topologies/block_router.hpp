@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 
 #include "sim/topology/topology.hpp"
 #include "topologies/blocks/block.hpp"
@@ -42,6 +44,8 @@ class BlockRouter final : public Router {
         return node(from) == node(to) ? 0 : network_->detours(port(from, to), port(to));
     }
     Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const override;
+    std::optional<LinkMove> move(std::span<const RankId> ranks, std::int32_t by) const override;
+    std::uint64_t residue(std::span<const RankId> ranks) const override;
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
     LinkId downlink(RankId rank) const override { return numbering_.down(port(rank)); }
 
@@ -51,6 +55,13 @@ class BlockRouter final : public Router {
     Port port(RankId rank) const { return {node(rank), routes_.nic_of(local(rank))}; }
     // By which `from` leaves for `to`.
     Port port(RankId from, RankId to) const { return {node(from), routes_.nic_of(local(pxn_ == Pxn::on ? to : from))}; }
+    // By how many nodes, and by how many accelerators inside its node, every rank moves.
+    struct Steps {
+        std::int64_t nodes = 0, locals = 0;
+    };
+    std::optional<Steps> steps_of(std::span<const RankId> ranks, std::int64_t by) const;
+    bool add_network(LinkMove& move, std::span<const RankId> ranks, const Steps& steps) const;
+    bool add_shifts(LinkMove& move, std::span<const Port> ports, std::int64_t nodes, std::int64_t nics) const;
     Route through(RankId from, RankId to, const Route& between) const;
     void add_inside(Route& route, std::uint32_t node, std::uint32_t from, std::uint32_t to) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <limits>
 #include <tuple>
 
 #include "topologies/distance.hpp"
@@ -34,6 +35,7 @@ std::vector<Distance> distances_to(std::uint32_t target, const NodePlan& plan,
 
 NodeRoutes::NodeRoutes(const NodePlan& plan, const Table<LinkClassId, LinkClass>& classes)
     : vertices_(plan.vertices()), routes_(std::size_t{vertices_} * vertices_) {
+    for (const BlockLink& link : plan.links) link_class_.push_back(link.link_class);
     for (std::uint32_t target = 0; target < vertices_; ++target) find_routes_to(target, plan, classes);
     assign_nics(plan);
 }
@@ -58,6 +60,36 @@ void NodeRoutes::find_routes_to(std::uint32_t target, const NodePlan& plan,
             here = best->head;
         }
     }
+}
+
+std::optional<std::vector<std::int32_t>> NodeRoutes::shifts(std::span<const std::uint32_t> accelerators,
+                                                            std::int64_t by) const {
+    constexpr std::int32_t unknown = std::numeric_limits<std::int32_t>::max();
+    std::vector<std::int32_t> forth(link_class_.size(), unknown), back(forth);
+    const auto follows = [&](const Route& route, const Route& moved) {
+        if (route.hops != moved.hops) return false;
+        for (std::size_t i = 0; i < route.hops; ++i) {
+            const std::size_t from = index(route.hop[i]), to = index(moved.hop[i]);
+            const auto shift = static_cast<std::int32_t>(to) - static_cast<std::int32_t>(from);
+            if (forth[from] == unknown) forth[from] = shift;
+            if (back[to] == unknown) back[to] = shift;
+            if (link_class_[from] != link_class_[to] || forth[from] != shift || back[to] != shift) return false;
+        }
+        return true;
+    };
+    const auto after = [&](std::uint32_t a) { return static_cast<std::uint32_t>(a + by); };
+    for (const std::uint32_t a : accelerators) {
+        for (const std::uint32_t b : accelerators) {
+            const std::uint32_t nic = nic_vertex(b), nic_after = nic_vertex(after(b));
+            if (!follows(route(a, b), route(after(a), after(b))) ||
+                !follows(route(a, nic), route(after(a), nic_after)) ||
+                !follows(route(nic, a), route(nic_after, after(a)))) {
+                return {};
+            }
+        }
+    }
+    std::ranges::replace(forth, unknown, 0);
+    return forth;
 }
 
 void NodeRoutes::assign_nics(const NodePlan& plan) {

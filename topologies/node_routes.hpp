@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/topology/topology.hpp"
@@ -19,12 +21,20 @@ class NodeRoutes {
     // The NIC that an accelerator uses: its own, else that of its package, else the nearest; among equals the one with
     // the fewest users so far, then the first.
     std::uint32_t nic_of(std::uint32_t accelerator) const { return nic_of_[accelerator]; }
+    // By how much links move with the routes among `accelerators` and the NICs they use, after each accelerator a has
+    // moved to a + by, which exists: each to one of its own and of its class, by its number. Nothing where they do not.
+    std::optional<std::vector<std::int32_t>> shifts(std::span<const std::uint32_t> accelerators, std::int64_t by) const;
 
   private:
     void find_routes_to(std::uint32_t target, const NodePlan& plan, const Table<LinkClassId, LinkClass>& classes);
     void assign_nics(const NodePlan& plan);
 
+    std::uint32_t nic_vertex(std::uint32_t accelerator) const {
+        return static_cast<std::uint32_t>(nic_of_.size()) + nic_of(accelerator);
+    }
+
     std::uint32_t vertices_;
+    std::vector<LinkClassId> link_class_;
     std::vector<Route> routes_;  // vertices x vertices
     std::vector<std::uint32_t> nic_of_;
 };

@@ -27,6 +27,11 @@ class PlacedNetwork final : public Network {
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         return network_->detour(placed(from), placed(to), salt, i);
     }
+    std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
+                                                 std::span<const Port> moved) const override {
+        return network_->shifts(placed(ports), placed(moved));
+    }
+    std::uint64_t residue(Port port) const override { return network_->residue(placed(port)); }
     std::vector<std::uint32_t> neighbourhoods() const override { return network_->neighbourhoods(); }
     BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
         return network_->bisection(classes);
@@ -34,6 +39,11 @@ class PlacedNetwork final : public Network {
 
   private:
     Port placed(Port port) const { return {nodes_[port.node], port.nic}; }
+    std::vector<Port> placed(std::span<const Port> ports) const {
+        std::vector<Port> found;
+        for (const Port port : ports) found.push_back(placed(port));
+        return found;
+    }
 
     std::vector<std::uint32_t> nodes_;
     std::unique_ptr<const Network> network_;

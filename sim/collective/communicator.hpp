@@ -18,9 +18,8 @@ enum class Ports : std::uint8_t { own, shared };
 struct Communicator {
     std::vector<std::vector<RankId>> channels;
     Ports ports = Ports::own;
-    // Other communicators that are this one, moved by so many nodes. Only of members on one node, and where
-    // Topology::node_links tells which links those use.
-    std::vector<std::int32_t> copies{};
+    // Other communicators that are this one, moved (Topology::move).
+    std::vector<LinkMove> copies{};
 
     std::uint32_t size() const { return channels.empty() ? 0 : static_cast<std::uint32_t>(channels.front().size()); }
 };

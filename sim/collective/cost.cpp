@@ -1,5 +1,6 @@
 #include "sim/collective/cost.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -85,6 +86,15 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
         costs.back().bytes_per_message_byte = phases[i].volume();
     }
     return join_stretches(phases, std::move(costs), launch);
+}
+
+std::vector<PhaseCost> moved(std::vector<PhaseCost> phases, const LinkMove& move) {
+    for (PhaseCost& phase : phases) {
+        std::vector<LinkLoad>& loads = phase.pattern.loads;
+        for (LinkLoad& load : loads) load.link = move(load.link);
+        if (!move.keeps_order()) std::ranges::sort(loads, {}, &LinkLoad::link);
+    }
+    return phases;
 }
 
 Seconds time_of(std::span<const PhaseCost> phases, Bytes message) {

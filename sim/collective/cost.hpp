@@ -40,6 +40,9 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             const Library& library, const ProtocolCost& protocol,
                             std::span<const PhaseCost> whole = {});
 
+// What the phases cost the same communicators, moved.
+std::vector<PhaseCost> moved(std::vector<PhaseCost> phases, const LinkMove& move);
+
 Seconds time_of(std::span<const PhaseCost> phases, Bytes message);  // on idle links
 
 }  // namespace weft

@@ -18,6 +18,9 @@ GroupCosts::GroupCosts(const Topology& topology, const Library& library, const G
                        GroupCosts* whole)
     : topology_(topology), library_(library), shape_(shape), lay_(std::move(lay)), whole_(whole) {}
 
+GroupCosts::GroupCosts(GroupCosts& base, LinkMove move)
+    : topology_(base.topology_), library_(base.library_), shape_(base.shape_), base_(&base), move_(std::move(move)) {}
+
 std::vector<Choice> GroupCosts::candidates(Collective op, const Preference& preference) const {
     std::vector<Choice> found;
     for (const ProtocolCost& protocol : library_.costs) {
@@ -53,6 +56,7 @@ bool GroupCosts::carries(const Choice& choice, Bytes message) const {
 }
 
 std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Preference& preference) {
+    if (base_ != nullptr) return base_->choose(op, message, preference);
     std::vector<Choice> possible = candidates(op, preference);
     if (preference.protocol.empty()) {
         std::erase_if(possible, [&](const Choice& choice) { return !carries(choice, message); });
@@ -66,10 +70,12 @@ std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Pre
 // group alone.
 Seconds GroupCosts::least_idle_time(const Choice& choice, Bytes message) {
     const std::vector<Communicator>& all = communicators(choice.algorithm->order);
-    if (all.size() == 1 || phases_.contains(choice)) return idle_time(choice, message);
+    const bool is_one = all.size() == 1 && all.front().copies.empty();
+    if (is_one || phases_.contains(choice)) return idle_time(choice, message);
     const auto [it, fresh] = first_phases_.try_emplace(choice);
     if (fresh) {
-        it->second = cost(*choice.algorithm, shape_, std::span(all).first(1), topology_, library_, *choice.protocol);
+        const Communicator first{.channels = all.front().channels, .ports = all.front().ports};
+        it->second = cost(*choice.algorithm, shape_, {&first, 1}, topology_, library_, *choice.protocol);
     }
     return time_of(it->second, message);
 }
@@ -99,12 +105,14 @@ const std::vector<Communicator>& GroupCosts::communicators(Order order) {
 
 const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
     const auto [it, fresh] = phases_.try_emplace(choice);
-    if (fresh) {
-        it->second = cost(
-            *choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_, *choice.protocol,
-            whole_ != nullptr ? std::span<const PhaseCost>(whole_->phases(choice)) : std::span<const PhaseCost>());
-    }
+    if (fresh) it->second = base_ != nullptr ? moved(base_->phases(choice), move_) : work_out(choice);
     return it->second;
+}
+
+std::vector<PhaseCost> GroupCosts::work_out(const Choice& choice) {
+    return cost(*choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_,
+                *choice.protocol,
+                whole_ != nullptr ? std::span<const PhaseCost>(whole_->phases(choice)) : std::span<const PhaseCost>());
 }
 
 std::size_t GroupCosts::routed_links() const {

@@ -35,6 +35,8 @@ class GroupCosts {
     // `whole`: groups that these are a part of, with which they share detours; it must outlive this.
     GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
                GroupCosts* whole = nullptr);
+    // Of groups that are those of `base`, which must outlive this, group by group moved.
+    GroupCosts(GroupCosts& base, LinkMove move);
 
     const GroupShape& shape() const { return shape_; }
 
@@ -57,11 +59,15 @@ class GroupCosts {
     Choice cheapest(std::span<const Choice> candidates, Bytes message);
     std::optional<Choice> by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const;
 
+    std::vector<PhaseCost> work_out(const Choice& choice);
+
     const Topology& topology_;
     const Library& library_;
     GroupShape shape_;
     Lay lay_;
-    GroupCosts* whole_;
+    GroupCosts* whole_ = nullptr;
+    GroupCosts* base_ = nullptr;  // all costs are its, moved
+    LinkMove move_{0};
     std::map<Order, std::vector<Communicator>> communicators_;
     std::map<Choice, std::vector<PhaseCost>> phases_;
     std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone

@@ -16,12 +16,10 @@ void LinkLoads::add(const LinkLoads& other) {
     }
 }
 
-void LinkLoads::add_moved(const LinkLoads& other, std::int64_t by) {
+void LinkLoads::add_moved(const LinkLoads& other, const LinkMove& move) {
     other.for_each([&](LinkId link, const Cell& cell) {
-        const auto moved = static_cast<LinkId>(std::int64_t{static_cast<std::uint32_t>(link)} + by);
-        for (const Way way : {Way::only, Way::minimal, Way::detour}) {
-            if (const Units load = cell.by_way[static_cast<std::size_t>(way)]; load != 0) add(moved, way, load);
-        }
+        Cell& own = touch(move(link));
+        for (std::size_t way = 0; way < cell.by_way.size(); ++way) own.by_way[way] += cell.by_way[way];
     });
 }
 

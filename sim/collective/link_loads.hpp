@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/base/table.hpp"
+#include "sim/topology/link_move.hpp"
 
 namespace weft {
 
@@ -34,15 +35,10 @@ class LinkLoads {
         }
     };
 
-    void add(LinkId link, Way way, Units load) {
-        Page& page = pages_[find_or_add(index(link) / page_size)];
-        const std::size_t place = index(link) % page_size;
-        page.used[place / 64] |= std::uint64_t{1} << place % 64;
-        page.cells[place].by_way[static_cast<std::size_t>(way)] += load;
-    }
+    void add(LinkId link, Way way, Units load) { touch(link).by_way[static_cast<std::size_t>(way)] += load; }
     void add(const LinkLoads& other);
-    // What `other` has on link i, on link i + by.
-    void add_moved(const LinkLoads& other, std::int64_t by);
+    // What `other` has on a link, on the link that this one moves to.
+    void add_moved(const LinkLoads& other, const LinkMove& move);
     bool is_empty() const { return pages_.empty(); }
     std::size_t links() const;  // that have a load
     void clear();
@@ -67,6 +63,13 @@ class LinkLoads {
         std::unique_ptr<Cell[]> cells;
     };
 
+    // The link's cell, which is in use from now on.
+    Cell& touch(LinkId link) {
+        Page& page = pages_[find_or_add(index(link) / page_size)];
+        const std::size_t place = index(link) % page_size;
+        page.used[place / 64] |= std::uint64_t{1} << place % 64;
+        return page.cells[place];
+    }
     template <class Visit>
     static void for_each_place(const Page& page, Visit visit) {
         for (std::size_t word = 0; word < page.used.size(); ++word) {

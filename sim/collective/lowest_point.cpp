@@ -5,10 +5,12 @@
 namespace weft {
 namespace {
 
-// Of equals the one that rises most.
+// Of equals the one that rises most; where rounding makes those equal, the one that begins highest: the order of lines
+// decides nothing.
 const Line& highest(std::span<const Line> lines, double q) {
     return *std::max_element(lines.begin(), lines.end(), [&](const Line& a, const Line& b) {
-        return a.at(q) != b.at(q) ? a.at(q) < b.at(q) : a.slope < b.slope;
+        if (a.at(q) != b.at(q)) return a.at(q) < b.at(q);
+        return a.slope != b.slope ? a.slope < b.slope : a.at_zero < b.at_zero;
     });
 }
 

@@ -51,6 +51,16 @@ void PhaseTraffic::Traffic::add(const Traffic& other) {
     undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
 }
 
+void PhaseTraffic::Traffic::add_moved(const Traffic& other, const LinkMove& move) {
+    loads.add_moved(other.loads, move);
+    has_detours |= other.has_detours;
+    for (const Divertible& message : other.undecided) {
+        undecided.push_back(message);
+        undecided.back().from = move(message.from);
+        undecided.back().to = move(message.to);
+    }
+}
+
 void PhaseTraffic::Traffic::clear() {
     loads.clear();
     has_detours = false;
@@ -159,15 +169,12 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     for (std::size_t c = 0; c < channels / static_cast<std::size_t>(alike_); ++c) add_channel(phase, communicator, c);
     const double share = detoured(own_);
     alone_ = std::min(alone_, rate(own_, share));
-    for (const std::int32_t nodes : communicator.copies) {
-        sum_.loads.add_moved(own_.loads, std::int64_t{nodes} * topology_.node_links);
-    }
+    lone_share_ = sum_.loads.is_empty() && communicator.copies.empty() ? std::optional(share) : std::nullopt;
+    for (const LinkMove& move : communicator.copies) sum_.add_moved(own_, move);
     if (sum_.loads.is_empty()) {
         std::swap(sum_, own_);
-        lone_share_ = share;
     } else {
         sum_.add(own_);
-        lone_share_.reset();
     }
     duty_ = phase.duty;
     const RankId first = communicator.channels.front().front();

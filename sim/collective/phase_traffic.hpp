@@ -59,6 +59,7 @@ class PhaseTraffic {
         bool has_detours = false;  // in loads
         std::vector<Divertible> undecided;
         void add(const Traffic& other);
+        void add_moved(const Traffic& other, const LinkMove& move);
         void clear();
     };
     struct Message {

@@ -13,6 +13,7 @@
 #include "sim/base/check.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
+#include "sim/topology/link_move.hpp"
 
 namespace weft {
 
@@ -28,7 +29,7 @@ struct LinkClass {
 // The directed links from one rank to another, in order. Empty for a rank to itself.
 struct Route {
     static constexpr std::size_t capacity = 40;  // across a torus of 16 x 20 x 28 (a TPU v5p pod), both nodes included
-    std::array<LinkId, capacity> hop{};
+    std::array<LinkId, capacity> hop;            // of which the first `hops` are set
     std::uint8_t hops = 0;
 
     void push_back(LinkId link) {
@@ -59,6 +60,12 @@ class Router {
     }
     // Whether every salt gives the route that salt 0 gives. "No" is always safe.
     virtual bool has_one_route(RankId /*from*/, RankId /*to*/) const { return false; }
+    // Where the routes among `ranks` lie, of every salt and detours included, after each rank r has moved to r + by:
+    // the route from a + by to b + by is that from a to b with each link moved, to one of its own and of an equal class
+    // as the machine was built. Nothing where that is not so, or not known.
+    virtual std::optional<LinkMove> move(std::span<const RankId> /*ranks*/, std::int32_t /*by*/) const { return {}; }
+    // Ranks for which this differs hardly ever move to where each other are: whoever looks for a move can begin here.
+    virtual std::uint64_t residue(std::span<const RankId> /*ranks*/) const { return 0; }
 };
 
 // Which routes traffic takes where a network offers detours.
@@ -91,6 +98,10 @@ struct Topology {
     const LinkClass& link(LinkId id) const { return classes[link_class[id]]; }
     const LinkClass& intact_link(LinkId id) const { return classes[link(id).intact.value_or(link_class[id])]; }
     Route route(RankId from, RankId to, std::uint64_t salt = 0) const { return router->route(from, to, salt); }
+    // As Router::move, of the links as they are: no fault tells nodes apart.
+    std::optional<LinkMove> move(std::span<const RankId> members, std::int32_t by) const {
+        return node_links > 0 ? router->move(members, by) : std::nullopt;
+    }
     Seconds latency(const Route& route) const {
         Seconds sum;
         for (const LinkId hop : route.links()) sum += link(hop).latency;

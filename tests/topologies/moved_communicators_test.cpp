@@ -46,7 +46,10 @@ TEST_P(moved_communicators, cost_what_they_cost_one_by_one) {
                 apart.push_back(planner.lay(ranks(node * local, local), algorithm->order));
             }
             Communicator together = apart[1];
-            together.copies = {-1, 1};
+            for (const std::int32_t nodes : {-1, 1}) {
+                together.copies.push_back(
+                    *topology.move(ranks(local, local), nodes * static_cast<std::int32_t>(local)));
+            }
             const auto expected = cost(*algorithm, shape, apart, topology, machine.info().library(), protocol);
             const auto moved = cost(*algorithm, shape, {&together, 1}, topology, machine.info().library(), protocol);
             ASSERT_EQ(moved.size(), expected.size());

@@ -2,8 +2,10 @@
 // file to this folder that defines an `extern const BlockKind`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -57,6 +59,13 @@ struct Port {
 // a / b, rounded up.
 constexpr std::uint32_t divide_up(std::uint32_t a, std::uint32_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
+// A stretch of a LinkMove.
+struct LinkShift {
+    LinkId first{};
+    std::int64_t by = 0;
+    std::vector<std::int32_t> each{};
+};
+
 // The switches of a machine and the links between them, by arithmetic: no table has an entry per pair. Immutable.
 class Network {
   public:
@@ -78,10 +87,25 @@ class Network {
     virtual Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t /*i*/) const {
         return route(from, to, salt);
     }
+    // Where the links between the leaves of `ports` lie, on routes and detours of every salt, after port i of these has
+    // moved to moved[i]; as has_one_route and the number of detours, which stay. In ascending order, from the first
+    // link that any of these routes takes. Nothing where they do not move so, or where that is not known.
+    virtual std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
+                                                         std::span<const Port> moved) const {
+        return of_one_leaf(ports) && of_one_leaf(moved) ? std::optional(std::vector<LinkShift>{}) : std::nullopt;
+    }
+    // Router::residue, of ports of several leaves, which move only where a network says so.
+    virtual std::uint64_t residue(Port port) const { return std::uint64_t{port.node} << 32U | port.nic; }
     // How many nodes sit together at each level, ascending: pairs that straddle a boundary take another kind of path.
     virtual std::vector<std::uint32_t> neighbourhoods() const = 0;
     // Specified bandwidth, one way, between two halves of the machine, cut where a layout would cut it.
     virtual BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const = 0;
+
+  protected:
+    // Nothing is between these: no links, one route, no detours.
+    bool of_one_leaf(std::span<const Port> ports) const {
+        return std::ranges::all_of(ports, [&](Port port) { return leaf(port) == leaf(ports.front()); });
+    }
 };
 
 struct NetworkSize {

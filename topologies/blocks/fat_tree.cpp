@@ -31,10 +31,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "sim/base/hash.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/blocks/detours.hpp"
+#include "topologies/blocks/tree_shifts.hpp"
 
 namespace weft::blocks {
 
@@ -75,6 +77,12 @@ class FatTree final : public Network {
             first_switch += high * low;
             first_link += high * low * ports * 2;
             if (top) break;
+            const Level& level = shape_.levels[l];
+            tree_links_.push_back({.first_link = tiers_.back().first_link,
+                                   .switches = low,
+                                   .children = level.children,
+                                   .parents = level.parents,
+                                   .cables = level.cables});
             high = divide_up(high, shape_.levels[l].children);
             low *= shape_.levels[l].parents;
         }
@@ -130,6 +138,25 @@ class FatTree final : public Network {
         const std::uint64_t all = ways(here, there);
         const std::uint64_t apart = all / (std::min<std::uint64_t>(most_detours, all - 1) + 1);
         return by_way(here, there, way_of(from, to, salt) + (i + 1) * apart);
+    }
+
+    std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
+                                                 std::span<const Port> moved) const override {
+        if (shape_.ecmp == Ecmp::hash) return Network::shifts(ports, moved);
+        boost::container::small_vector<std::uint32_t, 32> here, there;
+        const std::uint64_t destinations = destination(moved[0]) - destination(ports[0]);  // modulo 2^64
+        for (std::size_t i = 0; i < ports.size(); ++i) {
+            if (destination(moved[i]) - destination(ports[i]) != destinations) return {};
+            here.push_back(leaf(ports[i]));
+            there.push_back(leaf(moved[i]));
+        }
+        return tree_shifts({here.data(), here.size()}, {there.data(), there.size()},
+                           static_cast<std::int64_t>(destinations), tree_links_);
+    }
+
+    std::uint64_t residue(Port port) const override {
+        if (shape_.ecmp == Ecmp::hash) return Network::residue(port);
+        return destination(port) % shape_.levels.front().ports_up();
     }
 
     std::vector<std::uint32_t> neighbourhoods() const override {
@@ -211,6 +238,7 @@ class FatTree final : public Network {
     Shape shape_;
     std::uint32_t nodes_;
     std::vector<Tier> tiers_;
+    std::vector<TreeLinks> tree_links_;  // above each tier
     std::uint32_t switches_ = 0, links_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -35,7 +36,8 @@ class CostsPool {
     const Topology& topology() const { return topology_; }
     const Library& library() const { return library_; }
 
-    // Of all groups of a family together. Equal members in equal order share costs. As long-lived as this.
+    // Of all groups of a family together. Equal members in equal order share costs; those of groups that are known ones
+    // moved by whole nodes are moved likewise, where the fabric looks the same from there. As long-lived as this.
     GroupCosts& find(GroupMembers groups);
     // Of some groups of a family, or of one, which lay the same channels and share the detours of `whole`.
     GroupCosts part(GroupMembers groups, GroupCosts& whole);
@@ -46,17 +48,22 @@ class CostsPool {
     // The costs refer to the groups beside them.
     struct Known {
         Known(CostsPool& pool, GroupMembers members);
+        Known(GroupMembers members, Known& base, LinkMove move);
         GroupMembers groups;
         GroupCosts costs;
+        bool is_moved = false;
     };
+    std::optional<LinkMove> move(const GroupMembers& from, const GroupMembers& to) const;
     std::vector<Communicator> lay(const GroupMembers& groups, Order order);
-    std::int32_t nodes_between(std::span<const RankId> from, std::span<const RankId> to) const;
-    bool is_moved(std::span<const RankId> from, std::span<const RankId> to) const;
+    Communicator lay(std::span<const RankId> members, Order order);
+    bool add_copy(Communicator& base, std::span<const RankId> from, std::span<const RankId> to, Order order,
+                  std::optional<Communicator>& own);
 
     const Topology& topology_;
     const Library library_;
     ChannelPlanner planner_;
-    std::unordered_multimap<std::uint64_t, std::unique_ptr<Known>> known_;  // by a hash; compared before it is believed
+    // By a hash of where members sit behind the first; compared before it is believed.
+    std::unordered_multimap<std::uint64_t, std::unique_ptr<Known>> known_;
 };
 
 }  // namespace weft
