@@ -35,31 +35,23 @@ void LinkLoads::clear() {
     for (Page& page : pages_) {
         for_each_place(page, [&](std::size_t place) { page.cells[place] = {}; });
         spare_.push_back(std::move(page.cells));
+        places_[page.number] = 0;
     }
     pages_.clear();
-    std::fill(slots_.begin(), slots_.end(), 0U);
 }
 
 void LinkLoads::sort() {
     std::sort(pages_.begin(), pages_.end(), [](const Page& a, const Page& b) { return a.number < b.number; });
-    rehash(slots_.size());
+    for (std::uint32_t i = 0; i < pages_.size(); ++i) places_[pages_[i].number] = i + 1;
 }
 
 std::size_t LinkLoads::add_page(std::size_t number) {
     if (spare_.empty()) spare_.push_back(std::make_unique<Cell[]>(page_size));
     pages_.push_back({.number = number, .used = {}, .cells = std::move(spare_.back())});
     spare_.pop_back();
-    if (2 * pages_.size() > slots_.size()) {
-        rehash(std::max<std::size_t>(8, 2 * slots_.size()));
-    } else {
-        slots_[slot_for(number)] = static_cast<std::uint32_t>(pages_.size());
-    }
+    if (number >= places_.size()) places_.resize(number + 1, 0);
+    places_[number] = static_cast<std::uint32_t>(pages_.size());
     return pages_.size() - 1;
-}
-
-void LinkLoads::rehash(std::size_t slots) {
-    slots_.assign(slots, 0);
-    for (std::uint32_t i = 0; i < pages_.size(); ++i) slots_[slot_for(pages_[i].number)] = i + 1;
 }
 
 }  // namespace weft

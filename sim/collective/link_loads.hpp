@@ -78,26 +78,14 @@ class LinkLoads {
             }
         }
     }
-    std::size_t slot_of(std::size_t number) const {
-        return (number * 0x9e3779b97f4a7c15U >> 32U) & (slots_.size() - 1);
-    }
-    // The slot of a page, or the free one where it belongs.
-    std::size_t slot_for(std::size_t number) const {
-        std::size_t slot = slot_of(number);
-        while (slots_[slot] != 0 && pages_[slots_[slot] - 1].number != number) slot = (slot + 1) & (slots_.size() - 1);
-        return slot;
-    }
     std::size_t find_or_add(std::size_t number) {
-        if (last_ < pages_.size() && pages_[last_].number == number) return last_;
-        const std::size_t place = slots_.empty() ? 0 : slots_[slot_for(number)];
-        return last_ = place != 0 ? place - 1 : add_page(number);
+        if (number < places_.size() && places_[number] != 0) return places_[number] - 1;
+        return add_page(number);
     }
     std::size_t add_page(std::size_t number);
-    void rehash(std::size_t slots);
 
     std::vector<Page> pages_;
-    std::vector<std::uint32_t> slots_;            // open addressing, a power of two: 1 + place in pages_, or 0
-    std::size_t last_ = 0;                        // page looked at last: routes of neighbours share most of theirs
+    std::vector<std::uint32_t> places_;           // by number: 1 + place in pages_, or 0
     std::vector<std::unique_ptr<Cell[]>> spare_;  // empty
 };
 
