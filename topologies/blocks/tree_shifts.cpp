@@ -4,18 +4,23 @@ namespace weft::blocks {
 
 namespace {
 
-// By how much each link up and down at a switch moves where the digit that chooses it grows by so much.
+// By how much each link up and down at a switch moves where the digit that chooses it, cable x parents + parent, grows
+// by so much.
 std::vector<std::int32_t> turned(const TreeLinks& level, std::int64_t by) {
-    const std::uint32_t all = level.ports_up();
+    const std::int64_t all = level.ports_up();
     const auto turn = static_cast<std::uint32_t>((by % all + all) % all);
     std::vector<std::int32_t> each;
     if (turn == 0) return each;
-    each.reserve(std::size_t{2} * all);
-    for (std::uint32_t port = 0; port < all; ++port) {
-        const std::uint32_t digit = port % level.cables * level.parents + port / level.cables + turn;
-        const std::uint32_t after = digit < all ? digit : digit - all;
-        const std::uint32_t moved = after % level.parents * level.cables + after / level.parents;
-        each.insert(each.end(), 2, 2 * (static_cast<std::int32_t>(moved) - static_cast<std::int32_t>(port)));
+    each.reserve(2 * static_cast<std::size_t>(all));
+    for (std::uint32_t parent = 0; parent < level.parents; ++parent) {
+        const std::uint32_t next_parent = parent + turn % level.parents, carry = next_parent < level.parents ? 0 : 1;
+        for (std::uint32_t cable = 0; cable < level.cables; ++cable) {
+            const std::uint32_t next_cable = cable + turn / level.parents + carry;
+            const std::uint32_t port = parent * level.cables + cable,
+                                moved = (next_parent - carry * level.parents) * level.cables +
+                                        (next_cable < level.cables ? next_cable : next_cable - level.cables);
+            each.insert(each.end(), 2, 2 * (static_cast<std::int32_t>(moved) - static_cast<std::int32_t>(port)));
+        }
     }
     return each;
 }
