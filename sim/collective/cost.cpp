@@ -88,12 +88,14 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
     return join_stretches(phases, std::move(costs), launch);
 }
 
+Pattern moved(Pattern pattern, const LinkMove& move) {
+    for (LinkLoad& load : pattern.loads) load.link = move(load.link);
+    if (!move.keeps_order()) std::ranges::sort(pattern.loads, {}, &LinkLoad::link);
+    return pattern;
+}
+
 std::vector<PhaseCost> moved(std::vector<PhaseCost> phases, const LinkMove& move) {
-    for (PhaseCost& phase : phases) {
-        std::vector<LinkLoad>& loads = phase.pattern.loads;
-        for (LinkLoad& load : loads) load.link = move(load.link);
-        if (!move.keeps_order()) std::ranges::sort(loads, {}, &LinkLoad::link);
-    }
+    for (PhaseCost& phase : phases) phase.pattern = moved(std::move(phase.pattern), move);
     return phases;
 }
 

@@ -40,7 +40,8 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             const Library& library, const ProtocolCost& protocol,
                             std::span<const PhaseCost> whole = {});
 
-// What the phases cost the same communicators, moved.
+// What the same communicators load and cost, moved.
+Pattern moved(Pattern pattern, const LinkMove& move);
 std::vector<PhaseCost> moved(std::vector<PhaseCost> phases, const LinkMove& move);
 
 Seconds time_of(std::span<const PhaseCost> phases, Bytes message);  // on idle links

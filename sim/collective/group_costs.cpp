@@ -110,9 +110,14 @@ const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
 }
 
 std::vector<PhaseCost> GroupCosts::work_out(const Choice& choice) {
-    return cost(*choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_,
-                *choice.protocol,
-                whole_ != nullptr ? std::span<const PhaseCost>(whole_->phases(choice)) : std::span<const PhaseCost>());
+    return cost(
+        *choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_, *choice.protocol,
+        whole_ != nullptr ? std::span<const PhaseCost>(whole_->phases_unmoved(choice)) : std::span<const PhaseCost>());
+}
+
+Pattern GroupCosts::pattern(const Choice& choice, std::size_t phase) {
+    const Pattern& pattern = phases_unmoved(choice)[phase].pattern;
+    return base_ != nullptr ? moved(pattern, move_) : pattern;
 }
 
 std::size_t GroupCosts::routed_links() const {

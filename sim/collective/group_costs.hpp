@@ -49,7 +49,12 @@ class GroupCosts {
     std::optional<Choice> choose(Collective op, Bytes message, const Preference& preference = {});
 
     const std::vector<PhaseCost>& phases(const Choice& choice);
-    Seconds idle_time(const Choice& choice, Bytes message) { return time_of(phases(choice), message); }
+    // The same but for the links that are loaded: where costs are others moved, these others'.
+    const std::vector<PhaseCost>& phases_unmoved(const Choice& choice) {
+        return base_ != nullptr ? base_->phases(choice) : phases(choice);
+    }
+    Pattern pattern(const Choice& choice, std::size_t phase);  // phases(choice)[phase].pattern
+    Seconds idle_time(const Choice& choice, Bytes message) { return time_of(phases_unmoved(choice), message); }
 
     std::size_t routed_links() const;  // loads of links that were worked out so far
 

@@ -84,10 +84,12 @@ CommunicationId Groups::communication(std::uint32_t index, const Call& call) {
     WEFT_CHECK(choice.has_value(), fmt::format("the library {} has no {} for {} members", families_.library().name,
                                                name(call.op), set.size));
     const Seconds before = call.first_use + delay_beside(set, call, *choice);
-    const std::vector<PhaseCost>& phases = set.costs->phases(*choice);
+    const std::vector<PhaseCost>& phases = set.costs->phases_unmoved(*choice);
     std::vector<PatternId>& patterns = set.patterns[*choice];
     if (patterns.empty()) {
-        for (const PhaseCost& phase : phases) patterns.push_back(builder_.pattern(phase.pattern));
+        for (std::size_t i = 0; i < phases.size(); ++i) {
+            patterns.push_back(builder_.pattern(set.costs->pattern(*choice, i)));
+        }
     }
     std::vector<Leg> legs;
     for (std::size_t i = 0; i < phases.size(); ++i) {

@@ -91,6 +91,9 @@ void expect_same_costs(const Machine& machine, Routing routing, const Layout& la
             for (const Choice& choice : expected.candidates(op)) {
                 SCOPED_TRACE(choice.protocol->algorithm + " " + choice.protocol->protocol);
                 expect_equal(found.phases(choice), expected.phases(choice));
+                for (std::size_t i = 0; i < expected.phases(choice).size(); ++i) {
+                    EXPECT_EQ(found.pattern(choice, i), expected.phases(choice)[i].pattern);
+                }
                 expect_equal(found_part.phases(choice), expected_part.phases(choice));
             }
             for (const double bytes : {1e3, 1e6, 1e9}) {
