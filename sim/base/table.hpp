@@ -21,6 +21,7 @@ enum class PatternId : std::uint32_t {};
 enum class CommunicationId : std::uint32_t {};
 enum class ExchangeId : std::uint32_t {};
 enum class OpId : std::uint32_t {};
+enum class RoutineId : std::uint32_t {};
 enum class RankClassId : std::uint32_t {};
 enum class LaneId : std::uint8_t {};
 enum class LabelId : std::uint16_t {};

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,6 +21,8 @@
 #include "sim/engine/chain_links.hpp"
 #include "sim/engine/chains.hpp"
 #include "sim/engine/exchange_steps.hpp"
+#include "sim/engine/routine_patterns.hpp"
+#include "sim/engine/routine_times.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/engine/work_progress.hpp"
@@ -41,13 +44,9 @@ class ChainRunner {
         const auto number = static_cast<std::uint32_t>(op);
         return chains_.end(number) >= number + fewest_ops && chains_.ops(number) == 1;
     }
-    std::uint32_t class_of(OpId op) const {
-        const auto past = std::ranges::upper_bound(class_begin_, static_cast<std::uint32_t>(op));
-        return static_cast<std::uint32_t>(past - class_begin_.begin()) - 1;
-    }
     // Begins the chain of `head`, as far as there is room for its flows. Returns false if that is not worth while, or
-    // another chain of the class is under way.
-    bool begin(Instant now, OpId head, Disturbance beside);
+    // another chain of the class is under way. `caller`: of the routine that `head` belongs to.
+    bool begin(Instant now, OpId head, std::optional<OpId> caller, Disturbance beside);
 
     bool is_under_way(std::uint32_t rank_class, Instant now) const {
         return ends_.contains(RankClassId{rank_class}) && now < ends_.of(RankClassId{rank_class});
@@ -76,6 +75,8 @@ class ChainRunner {
     // Records the steps of an exchange that are over by `now`. Returns the one that is not, and when it began.
     std::pair<std::uint32_t, Instant> record_steps(ExchangeId exchange, Instant begin, Instant now, Timeline& timeline,
                                                    Bytes& asked);
+    // At the end of the run: counts what went as planned in routines, and tells the timeline how long it took.
+    void finish(Timeline& timeline, Bytes& asked) &&;
 
   private:
     static constexpr std::uint32_t fewest_ops = 3, most_patterns = 8;
@@ -87,6 +88,8 @@ class ChainRunner {
         Disturbance beside{};
         std::uint8_t patterns = 0;
         std::array<PatternId, most_patterns> pattern{};  // that have room for it
+        std::optional<OpId> caller;                      // if it is part of a routine
+        RoutineId routine{};
     };
 
     bool look_ahead(Run& run, std::uint32_t rank_class, std::uint32_t fewest);
@@ -102,9 +105,21 @@ class ChainRunner {
         return links_.progress_at(link, now, before, run.beside);
     }
     bool reserve(Run& run, std::uint32_t rank_class, const ChainLink& link);
+    bool reserve(Run& run, std::uint32_t rank_class, PatternId pattern);
     void release(Run& run);
     ChainLink record(const Run& run, Instant until, Timeline& timeline, Bytes& asked);
     void record(const ChainLink& link, Timeline& timeline, Bytes& asked);
+
+    // The same in routines (chain_routines.hpp).
+    bool look_ahead_in_routine(Run& run, std::uint32_t rank_class, std::uint32_t fewest);
+    std::uint32_t reserve_in_routine(Run& run, std::uint32_t rank_class);
+    ChainLink record_in_routine(const Run& run, Instant until, Timeline& timeline);
+    Instant begin_in_routine(const Run& run, std::uint32_t op) const;
+    std::uint32_t number_in_routine(const Run& run, std::uint32_t op) const {
+        return op - program_.routines[run.routine].first_op;
+    }
+    void record_flows(const Timeline& timeline);
+    void count(OpId op, std::int64_t passes, Timeline& timeline, Bytes& asked);
     static std::vector<std::int64_t> times_of(const ExchangeSteps& steps, const N& network);
 
     const Program& program_;
@@ -112,8 +127,10 @@ class ChainRunner {
     N& network_;
     Chains chains_;
     ChainLinks links_;
+    RoutinePatterns routine_patterns_;
+    RoutineTimes routine_times_;
+    std::vector<std::int64_t> passes_;  // by slot of these: how much more often an op was over than the one before
     Table<PatternId, std::uint32_t> holder_;  // the class whose chain has the pattern's room
-    std::vector<std::uint32_t> class_begin_;  // first op of each class
     std::vector<Run> runs_;                   // by class
     FinishQueue<RankClassId> ends_;           // of chains under way
 };
@@ -126,10 +143,11 @@ ChainRunner<N>::ChainRunner(const Program& program, const ExchangeSteps& steps, 
       network_(network),
       chains_(program),
       links_(program, chains_, steps, work, times_of(steps, network)),
+      routine_patterns_(program, steps),
+      routine_times_(program, chains_, links_),
+      passes_(routine_times_.slots(), 0),
       holder_(program.patterns.size()),
       runs_(program.classes.size()) {
-    class_begin_.reserve(program.classes.size());
-    for (const RankClass& rank_class : program.classes) class_begin_.push_back(rank_class.first_op);
     ends_.reserve(runs_.size());
 }
 
@@ -146,11 +164,16 @@ std::vector<std::int64_t> ChainRunner<N>::times_of(const ExchangeSteps& steps, c
 }
 
 template <NetworkModel N>
-bool ChainRunner<N>::begin(Instant now, OpId head, Disturbance beside) {
-    const std::uint32_t rank_class = class_of(head);
+bool ChainRunner<N>::begin(Instant now, OpId head, std::optional<OpId> caller, Disturbance beside) {
+    const auto rank_class = static_cast<std::uint32_t>(program_.class_of(head));
     if (ends_.contains(RankClassId{rank_class})) return false;
     Run& run = runs_[rank_class];
-    run = {.first = static_cast<std::uint32_t>(head), .begin = now, .progress = {.since = now}, .beside = beside};
+    run = {.first = static_cast<std::uint32_t>(head),
+           .begin = now,
+           .progress = {.since = now},
+           .beside = beside,
+           .caller = caller,
+           .routine = caller ? RoutineId{program_.ops[*caller].subject} : RoutineId{}};
     if (look_ahead(run, rank_class, fewest_ops)) return true;
     release(run);
     return false;
@@ -160,6 +183,7 @@ bool ChainRunner<N>::begin(Instant now, OpId head, Disturbance beside) {
 // together.
 template <NetworkModel N>
 bool ChainRunner<N>::look_ahead(Run& run, std::uint32_t rank_class, std::uint32_t fewest) {
+    if (run.caller) return look_ahead_in_routine(run, rank_class, fewest);
     Instant at = run.begin, over = run.begin;
     std::uint32_t end = run.first;
     for (std::uint32_t op = run.first; op < chains_.end(run.first);) {
@@ -196,13 +220,18 @@ bool ChainRunner<N>::reserve(Run& run, std::uint32_t rank_class, const ChainLink
     for (std::uint32_t at = steps_.first(links_.communication_of(link.first));
          steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
         if (steps_[at].kind != ExchangeSteps::Kind::flow) continue;
-        const PatternId pattern = steps_[at].pattern;
-        const auto own = std::span(run.pattern).first(run.patterns);
-        if (std::ranges::find(own, pattern) != own.end()) continue;
-        if (run.patterns == most_patterns || !network_.reserve(pattern)) return false;
-        run.pattern[run.patterns++] = pattern;
-        holder_[pattern] = rank_class;
+        if (!reserve(run, rank_class, steps_[at].pattern)) return false;
     }
+    return true;
+}
+
+template <NetworkModel N>
+bool ChainRunner<N>::reserve(Run& run, std::uint32_t rank_class, PatternId pattern) {
+    const auto own = std::span(run.pattern).first(run.patterns);
+    if (std::ranges::find(own, pattern) != own.end()) return true;
+    if (run.patterns == most_patterns || !network_.reserve(pattern)) return false;
+    run.pattern[run.patterns++] = pattern;
+    holder_[pattern] = rank_class;
     return true;
 }
 
@@ -245,50 +274,7 @@ typename ChainRunner<N>::Standing ChainRunner<N>::stop(std::uint32_t rank_class,
     return {.link = link, .progress = progress_at(run, link, now), .beside = beside};
 }
 
-// The links that are over by `until`. Returns the one after.
-template <NetworkModel N>
-ChainLink ChainRunner<N>::record(const Run& run, Instant until, Timeline& timeline, Bytes& asked) {
-    ChainLink link;
-    Instant at = run.begin;
-    for (std::uint32_t op = run.first; op < run.end; op += link.ops) {
-        link = link_at(run, op, at);
-        at = link.over();
-        if (at > until) return link;
-        record(link, timeline, asked);
-    }
-    return link;
-}
-
-template <NetworkModel N>
-void ChainRunner<N>::record(const ChainLink& link, Timeline& timeline, Bytes& asked) {
-    for (std::uint32_t i = 0; i < link.ops; ++i) {
-        const auto op = OpId(static_cast<std::uint32_t>(link.first) + i);
-        const bool is_exchange = program_.ops[op].kind == OpKind::exchange;
-        const Instant end = is_exchange ? link.exchange_over : link.computation_over;
-        timeline.spans[op] = {link.begin, link.begin, end};
-        if (is_exchange) {
-            record_steps(ExchangeId(program_.ops[op].subject), link.begin, end, timeline, asked);
-        } else if (program_.ops[op].kind == OpKind::compute) {
-            ++timeline.events;
-        }
-    }
-}
-
-template <NetworkModel N>
-std::pair<std::uint32_t, Instant> ChainRunner<N>::record_steps(ExchangeId exchange, Instant begin, Instant now,
-                                                               Timeline& timeline, Bytes& asked) {
-    std::uint32_t at = steps_.first(program_.exchanges[exchange].communication);
-    for (; steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
-        const Instant end{begin.femtoseconds + links_.ticks_of_step(at)};
-        if (end > now) break;
-        if (steps_[at].kind == ExchangeSteps::Kind::flow) {
-            network_.deliver(steps_[at].pattern, steps_[at].bytes, begin, end);
-            asked += steps_[at].bytes;
-        }
-        ++timeline.events;
-        begin = end;
-    }
-    return {at, begin};
-}
-
 }  // namespace weft
+
+#include "sim/engine/chain_records.hpp"
+#include "sim/engine/chain_routines.hpp"

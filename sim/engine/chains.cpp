@@ -7,8 +7,8 @@ namespace weft {
 Chains::Chains(const Program& program)
     : program_(program), ends_(program.ops.size(), 0), is_pair_(program.ops.size(), 0) {
     for (const RankClass& rank_class : program.classes) {
-        const std::uint32_t end = rank_class.first_op + rank_class.ops;
-        for (std::uint32_t op = rank_class.first_op; op < end;) op = find(op, end);
+        const std::uint32_t end = rank_class.end_op();
+        for (std::uint32_t op = rank_class.begin_op(); op < end;) op = find(op, end);
     }
 }
 

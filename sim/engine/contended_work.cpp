@@ -15,7 +15,7 @@ ContendedWork::ContendedWork(const Program& program) : program_(program), factor
     class_of_.reserve(program.ops.size());
     std::uint32_t number = 0;
     for (const RankClass& rank_class : program.classes) {
-        for (std::uint32_t i = 0; i < rank_class.ops; ++i) class_of_.push_back(number);
+        for (std::uint32_t i = rank_class.begin_op(); i < rank_class.end_op(); ++i) class_of_.push_back(number);
         ++number;
     }
     work_.resize(number);

@@ -24,23 +24,32 @@ struct Wait {
 bool is_over(const Span& span) { return span.end != Instant::never(); }
 bool is_posted(const Span& span) { return span.posted != Instant::never(); }
 
+// Ops of routines wait for nobody.
+template <class Visit>
+void for_each_stuck(const Program& program, const Table<OpId, Span>& spans, Visit visit) {
+    for (const RankClass& rank_class : program.classes) {
+        for (std::uint32_t op = rank_class.first_op; op < rank_class.end_op(); ++op) {
+            if (!is_over(spans[OpId{op}])) visit(OpId{op});
+        }
+    }
+}
+
 // For every op that is not over, the first thing that it waits for.
 Table<OpId, Wait> find_waits(const Program& program, const Table<OpId, Span>& spans) {
     Table<OpId, Wait> waits(program.ops.size());
     const ExchangeOps parties(program);
-    for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
-        if (is_over(spans[id])) continue;
+    for_each_stuck(program, spans, [&](OpId id) {
         for (const OpId after : program.successors_of(id)) {
             if (waits[after].why == Reason::nothing) waits[after] = {id, Reason::dependency};
         }
-        if (!is_posted(spans[id]) || program.ops[id].kind != OpKind::exchange) continue;
+        if (!is_posted(spans[id]) || program.ops[id].kind != OpKind::exchange) return;
         for (const auto [party, rank_class] : parties.of(ExchangeId(program.ops[id].subject))) {
             if (!is_posted(spans[party])) {
                 waits[id] = {party, Reason::partner};
                 break;
             }
         }
-    }
+    });
     return waits;
 }
 
@@ -71,19 +80,19 @@ std::string reason(const Program& program, OpId op, const Wait& wait) {
 }  // namespace
 
 std::string describe(const Program& program, OpId id) {
-    const auto owns = [&](const RankClass& c) { return c.first_op <= index(id) && index(id) < c.first_op + c.ops; };
-    const auto owner = std::find_if(program.classes.begin(), program.classes.end(), owns);
     const Op& op = program.ops[id];
-    std::string text = fmt::format("{}: {} #{}", owner == program.classes.end() ? "?" : owner->name,
+    std::string text = fmt::format("{}: {} #{}", program.classes[program.class_of(id)].name,
                                    program.labels[index(op.label)], op.index);
     if (op.part != 0) text += fmt::format(", part {}", op.part);
     return text;
 }
 
 std::string explain_deadlock(const Program& program, const Table<OpId, Span>& spans) {
-    const auto stuck = std::count_if(spans.begin(), spans.end(), [](const Span& span) { return !is_over(span); });
+    std::size_t stuck = 0;
     OpId start{};
-    while (is_over(spans[start])) start = next(start);
+    for_each_stuck(program, spans, [&](OpId id) {
+        if (stuck++ == 0) start = id;
+    });
     const Table<OpId, Wait> waits = find_waits(program, spans);
     const std::vector<OpId> circle = find_circle(waits, start);
 

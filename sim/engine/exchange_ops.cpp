@@ -11,7 +11,7 @@ ExchangeOps::ExchangeOps(const Program& program) : start_(program.exchanges.size
     std::vector<std::uint32_t> cursor(start_.begin(), start_.end() - 1);
     std::uint32_t number = 0;
     for (const RankClass& rank_class : program.classes) {
-        for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
+        for (std::uint32_t i = rank_class.begin_op(); i < rank_class.end_op(); ++i) {
             const Op& op = program.ops[OpId{i}];
             if (op.kind == OpKind::exchange) parties_[cursor[op.subject]++] = {OpId{i}, number};
         }

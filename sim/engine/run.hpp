@@ -52,7 +52,14 @@ class Engine {
     void post(OpId op);
     void post_alone(OpId op);
     void complete(OpId op);
+    void complete(OpId op, Instant end);
+    void pass_on(OpId op);
+    void record_part(OpId op, const Span& span);
+    bool is_of_routine(OpId op) const { return waits_for_[op] >= of_routine; }
+    void reserve_routines();
+    void finish_timeline();
     Instant settle();
+    bool is_due() const;
     void begin_chains();
     void turn_disturbed_chains();
     void stop_crowded_out_chains();
@@ -60,7 +67,6 @@ class Engine {
     void take_over(const Standing& standing);
     void take_over_exchange(OpId op, const ChainLink& link);
     void take_over_computation(OpId op, const Standing& standing);
-    void complete_before(OpId op, Instant end);
     void disturb(std::uint32_t rank_class);
     void begin_transfer(ExchangeId exchange);
     void end_transfer(ExchangeId exchange);
@@ -81,7 +87,10 @@ class Engine {
     ExchangeSteps steps_;
     std::vector<std::int64_t> work_;        // of Program::work, in ticks
     std::optional<ChainRunner<N>> chains_;  // what is undisturbed; else ends are events of their own
-    Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over
+    // Predecessors that are not over. Those of routines start anew with every run.
+    static constexpr std::uint32_t of_routine = 1U << 31U;
+    Table<OpId, std::uint32_t> waits_for_;
+    Table<RankClassId, OpId> caller_;  // whose routine is under way
     Table<ExchangeId, Progress> progress_;
     Table<FlowId, ExchangeId> flow_exchange_;
     std::vector<OpId> ready_;  // stack: order within an instant affects no time
@@ -107,9 +116,7 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     work_.reserve(program.work.size());
     for (const Seconds work : program.work) work_.push_back(ticks(work));
     progress_.reserve(program.exchanges.size());
-    for (const Exchange& exchange : program.exchanges) {
-        progress_.push_back({exchange.parties, steps_.first(exchange.communication)});
-    }
+    for (const Exchange& exchange : program.exchanges) progress_.push_back({exchange.parties, 0});
     if (leg_time == LegTime::real) chains_.emplace(program, steps_, work_, network);
     crowded_out_.reserve(program.patterns.size());
     const std::size_t most = most_in_flight(program);
@@ -121,12 +128,13 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     finished_.reserve(most);
     moved_on_.reserve(most);
     timeline_.spans = Table<OpId, Span>(program.ops.size(), {Instant::never(), Instant::never(), Instant::never()});
+    reserve_routines();
 }
 
 template <NetworkModel N>
 Timeline Engine<N>::run() && {
     for (OpId op{}; op != program_.ops.end_id(); op = next(op)) {
-        if (program_.predecessors[op] != 0) continue;
+        if (waits_for_[op] != 0 || program_.predecessors[op] != 0) continue;
         ready_.push_back(op);
         post_ready();
     }
@@ -137,15 +145,14 @@ Timeline Engine<N>::run() && {
         if (chains_) {
             while (chains_->next() == now_) handle_chain();
         }
-        now_ = settle();
+        const Instant next = settle();
+        if (next == now_ && is_due()) continue;
+        now_ = next;
         if (now_ == Instant::never()) break;
         network_.advance(now_, finished_);
         handle_finished();
     }
-    for (const Span& span : timeline_.spans) {
-        if (span.end == Instant::never()) throw Deadlock(explain_deadlock(program_, timeline_.spans));
-        timeline_.end = std::max(timeline_.end, span.end);
-    }
+    finish_timeline();
     const double missing = std::abs((network_.delivered() - asked_).value);
     WEFT_CHECK(missing <= 1e-6 * asked_.value, "the network delivered " + std::to_string(network_.delivered().value) +
                                                    " of " + std::to_string(asked_.value) + " bytes");
@@ -218,69 +225,38 @@ void Engine<N>::post_alone(OpId id) {
         case OpKind::join:
             span.begin = now_;
             return complete(id);
+        case OpKind::routine:
+            span.begin = now_;
+            caller_[program_.class_of(id)] = id;
+            return post(OpId{program_.routines[RoutineId(op.subject)].first_op});
+        case OpKind::leave:
+            return complete(caller_[program_.class_of(id)]);
     }
+}
+
+template <NetworkModel N>
+void Engine<N>::complete(OpId op) {
+    complete(op, now_);
+}
+
+// `end`: now, or before.
+template <NetworkModel N>
+void Engine<N>::complete(OpId op, Instant end) {
+    Span& span = timeline_.spans[op];
+    span.end = end;
+    if (is_of_routine(op)) record_part(op, span);
+    pass_on(op);
 }
 
 // Leaves the ops that waited for nothing else on ready_.
 template <NetworkModel N>
-void Engine<N>::complete(OpId op) {
-    timeline_.spans[op].end = now_;
+void Engine<N>::pass_on(OpId op) {
     for (const OpId next : program_.successors_of(op)) {
-        if (--waits_for_[next] == 0) ready_.push_back(next);
+        std::uint32_t& left = --waits_for_[next];
+        if (left != 0 && left != of_routine) continue;
+        if (left == of_routine) left += program_.predecessors[next];
+        ready_.push_back(next);
     }
-}
-
-template <NetworkModel N>
-void Engine<N>::arrive(ExchangeId exchange) {
-    if (--progress_[exchange].missing > 0) return;
-    for (const Party& party : parties_.of(exchange)) timeline_.spans[party.op].begin = now_;
-    if (leg_time_ == LegTime::none) return complete_all(exchange);
-    begin_transfer(exchange);
-    take_step(exchange);
-}
-
-template <NetworkModel N>
-void Engine<N>::take_step(ExchangeId exchange) {
-    const ExchangeSteps::Step& step = steps_[progress_[exchange].step];
-    switch (step.kind) {
-        case ExchangeSteps::Kind::latency:
-            events_.schedule(after(now_, step.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
-            return;
-        case ExchangeSteps::Kind::flow:
-            return start_flow(exchange, step);
-        case ExchangeSteps::Kind::end:
-            return finish(exchange);
-    }
-}
-
-template <NetworkModel N>
-void Engine<N>::start_flow(ExchangeId exchange, const ExchangeSteps::Step& step) {
-    watch_flow(network_.start(now_, step.pattern, step.bytes), exchange, step.bytes);
-}
-
-template <NetworkModel N>
-void Engine<N>::watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes) {
-    while (index(flow) >= flow_exchange_.size()) flow_exchange_.push_back({});
-    flow_exchange_[flow] = exchange;
-    asked_ += bytes;
-}
-
-template <NetworkModel N>
-void Engine<N>::step_over(ExchangeId exchange) {
-    ++progress_[exchange].step;
-    take_step(exchange);
-    post_ready();
-}
-
-template <NetworkModel N>
-void Engine<N>::finish(ExchangeId exchange) {
-    end_transfer(exchange);
-    complete_all(exchange);
-}
-
-template <NetworkModel N>
-void Engine<N>::complete_all(ExchangeId exchange) {
-    for (const Party& party : parties_.of(exchange)) complete(party.op);
 }
 
 template <NetworkModel N>
@@ -293,3 +269,5 @@ Timeline run(const Program& program, const Topology& topology, N& network) {
 }  // namespace weft
 
 #include "sim/engine/run_chains.hpp"
+#include "sim/engine/run_exchanges.hpp"
+#include "sim/engine/run_routines.hpp"

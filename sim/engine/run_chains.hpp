@@ -17,6 +17,7 @@ Instant Engine<N>::settle() {
             begin_chains();
             turn_disturbed_chains();
         }
+        if (is_due()) return now_;
         contended_.settle(now_);
         const Instant change = network_.next_change();
         network_.take_crowded_out(crowded_out_);
@@ -25,9 +26,18 @@ Instant Engine<N>::settle() {
     }
 }
 
+// Whether more happens at this instant, which has to be known before the network solves: its flows are exact only as
+// long as nobody asks how far they have come.
+template <NetworkModel N>
+bool Engine<N>::is_due() const {
+    return std::min(events_.next(), contended_.next()) == now_ || (chains_ && chains_->next() == now_);
+}
+
 template <NetworkModel N>
 void Engine<N>::handle_chain() {
-    complete(chains_->pop(timeline_, asked_));
+    const OpId last = chains_->pop(timeline_, asked_);
+    timeline_.spans[last].end = now_;
+    pass_on(last);
     post_ready();
 }
 
@@ -36,8 +46,12 @@ void Engine<N>::begin_chains() {
     while (!heads_.empty()) {
         const OpId head = heads_.back();
         heads_.pop_back();
-        const std::uint32_t rank_class = chains_->class_of(head);
-        if (!contended_.is_under_way(rank_class) && chains_->begin(now_, head, contended_.beside(rank_class))) continue;
+        const auto rank_class = static_cast<std::uint32_t>(program_.class_of(head));
+        const std::optional<OpId> caller =
+            is_of_routine(head) ? std::optional(caller_[RankClassId{rank_class}]) : std::nullopt;
+        if (!contended_.is_under_way(rank_class) && chains_->begin(now_, head, caller, contended_.beside(rank_class))) {
+            continue;
+        }
         post_alone(head);
         post_ready();
     }
@@ -95,18 +109,12 @@ void Engine<N>::take_over(const Standing& standing) {
 
 // One of two ops may be over; the other keeps all others waiting.
 template <NetworkModel N>
-void Engine<N>::complete_before(OpId op, Instant end) {
-    complete(op);
-    timeline_.spans[op].end = end;
-}
-
-template <NetworkModel N>
 void Engine<N>::take_over_exchange(OpId op, const ChainLink& link) {
     const auto exchange = ExchangeId(program_.ops[op].subject);
     const auto [step, since] = chains_->record_steps(exchange, link.begin, now_, timeline_, asked_);
     const ExchangeSteps::Step& what = steps_[step];
-    if (what.kind == ExchangeSteps::Kind::end) return complete_before(op, since);
-    progress_[exchange] = {.missing = 0, .step = step};
+    if (what.kind == ExchangeSteps::Kind::end) return complete(op, since);
+    progress_[exchange].step = step;
     begin_transfer(exchange);
     if (what.kind == ExchangeSteps::Kind::latency) {
         events_.schedule(after(since, what.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
@@ -120,7 +128,7 @@ void Engine<N>::take_over_computation(OpId op, const Standing& standing) {
     const Instant over = standing.link.computation_over;
     if (over <= now_) {
         ++timeline_.events;
-        complete_before(op, over);
+        complete(op, over);
     } else if (contended_.concerns(program_.ops[op])) {
         contended_.resume(now_, op, work_[program_.ops[op].subject], standing.progress, standing.beside);
     } else {

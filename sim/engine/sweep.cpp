@@ -14,6 +14,7 @@ Sweep::Sweep(std::size_t lanes, std::size_t kinds)
 void Sweep::clear() {
     for (std::vector<Added>& lane : lanes_) lane.clear();
     added_ = 0;
+    passed_ = 0;
     std::ranges::fill(places_, Place{});
     std::ranges::fill(under_way_, 0U);
     std::ranges::fill(ticks_, 0);
@@ -39,7 +40,7 @@ Seconds Sweep::run(Instant end) {
         }
     }
     idle += give(end.femtoseconds - now.femtoseconds);
-    return since_start({idle});
+    return since_start({idle - passed_});
 }
 
 std::vector<Sweep::Head> Sweep::find_heads() const {
@@ -97,9 +98,18 @@ std::size_t Sweep::first_under_way() const {
 std::int64_t Sweep::give(std::int64_t ticks) {
     const std::size_t place = first_under_way();
     if (place == places_.size()) return ticks;
-    ticks_[place] += ticks;
-    if (place > 0 && place + 1 < places_.size()) kind_ticks_[places_[place].kind] += ticks;
+    take(place, places_[place].kind, ticks);
     return 0;
+}
+
+void Sweep::pass(std::uint32_t place, std::uint32_t kind, std::int64_t ticks) {
+    take(place, kind, ticks);
+    passed_ += ticks;
+}
+
+void Sweep::take(std::size_t place, std::uint32_t kind, std::int64_t ticks) {
+    ticks_[place] += ticks;
+    if (place > 0 && place + 1 < places_.size()) kind_ticks_[kind] += ticks;
 }
 
 }  // namespace weft

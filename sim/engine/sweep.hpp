@@ -27,6 +27,8 @@ class Sweep {
     void clear();
     // Those of one lane come in order of time and do not overlap: they are merged, never sorted.
     void add(LaneId lane, const Stretch& stretch) { lanes_[lane].push_back({stretch, added_++}); }
+    // So many ticks of a place (and a kind of call) besides, in which nothing that was added is under way.
+    void pass(std::uint32_t place, std::uint32_t kind, std::int64_t ticks);
     // From 0 to `end`, all that was added; returns what is left over. Counted in ticks, so that the parts add up.
     Seconds run(Instant end);
 
@@ -60,11 +62,13 @@ class Sweep {
     bool move_on(Head& head, Instant now);
     void begin(const Added& what);
     std::int64_t give(std::int64_t ticks);
+    void take(std::size_t place, std::uint32_t kind, std::int64_t ticks);
 
     Table<LaneId, std::vector<Added>> lanes_;
     std::uint32_t added_ = 0;
     std::vector<Place> places_;
     std::vector<std::uint64_t> under_way_;  // bit p: whether anything is at place p
+    std::int64_t passed_ = 0;               // ticks
     std::vector<std::int64_t> ticks_;       // given to each place
     std::vector<std::int64_t> kind_ticks_;  // of them, to each kind of call
 };

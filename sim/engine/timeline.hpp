@@ -1,12 +1,19 @@
 // When each operation of each rank class happened. The raw result of a run; reports are computed from it.
+//
+// A routine runs many times, so its ops have no spans of their own: what happened is kept in parts, in each of which
+// one op begins when the one before is over, and nothing changes beside them. sim/engine/unfold.hpp makes spans of
+// them.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
+#include "sim/engine/routine_times.hpp"
 #include "sim/network/utilization.hpp"
+#include "sim/program/program.hpp"
 
 namespace weft {
 
@@ -15,14 +22,33 @@ struct Span {
     Instant posted, begin, end;
 };
 
+// Of one run of a routine, ops `first` to `end`, which are counted from its first one.
+struct RoutinePart {
+    OpId caller{};
+    std::uint32_t first = 0, end = 0;
+    Instant begin;                    // of the first link, which may have had something else beside it before
+    Instant first_over, second_over;  // of its op or ops
+    Disturbance beside{};             // of the others
+};
+
 struct Timeline {
-    Table<OpId, Span> spans;
+    Table<OpId, Span> spans;                  // of ops of routines nothing that is of use
+    std::vector<RoutinePart> parts;           // by caller, then in order of time
+    std::vector<std::uint32_t> first_part{};  // CSR over OpId, empty where the program has no routines
+    RoutineTimes routine_times;
     Instant end;                             // of the last op
     std::uint64_t events = 0;                // handled by the engine
     std::uint64_t solves = 0;                // of the network
     Table<LinkClassId, double> utilization;  // bytes carried / (bandwidth x step), mean over the links of the class
     Table<LinkClassId, double> peak_utilization;  // the same for the busiest link of the class
     std::vector<UtilizationSample> samples;       // utilization over time, if Recording::spans_and_links
+
+    std::span<const RoutinePart> parts_of(OpId caller) const {
+        return {parts.data() + first_part[index(caller)], parts.data() + first_part[index(caller) + 1]};
+    }
 };
+
+// Sorts `parts`, which come in order of time, and fills in first_part.
+void sort_parts(const Program& program, Timeline& timeline);
 
 }  // namespace weft

@@ -37,12 +37,15 @@ bool FlowNetwork::reserve(PatternId pattern) {
     return max_min_.reserve(pattern);
 }
 
-void FlowNetwork::deliver(PatternId pattern, Bytes bytes, Instant begin, Instant end) {
-    if (recorder_ != nullptr) recorder_->add(pattern, begin, end, bytes);
+void FlowNetwork::deliver(PatternId pattern, Bytes bytes, double flows) {
     const BytesPerSecond rate = lone_rate(pattern);
-    const Bytes moved = rate * (bytes / rate);  // over the unrounded time
+    const Bytes moved = rate * (bytes / rate) * flows;  // over the unrounded time
     patterns_[pattern].moved += moved;
     delivered_ += moved;
+}
+
+void FlowNetwork::record(PatternId pattern, Bytes bytes, Instant begin, Instant end) {
+    if (recorder_ != nullptr) recorder_->add(pattern, begin, end, bytes);
 }
 
 FlowId FlowNetwork::resume(Instant now, PatternId pattern, Bytes bytes, Instant since) {

@@ -32,7 +32,9 @@ class FlowNetwork {
     void release(PatternId pattern) { max_min_.release(pattern); }
     void take_crowded_out(std::vector<PatternId>& patterns) { max_min_.take_crowded_out(patterns); }
     BytesPerSecond lone_rate(PatternId pattern) const { return max_min_.lone_rate(pattern); }
-    void deliver(PatternId pattern, Bytes bytes, Instant begin, Instant end);
+    void deliver(PatternId pattern, Bytes bytes, double flows);
+    bool is_recorded() const { return recorder_ != nullptr; }
+    void record(PatternId pattern, Bytes bytes, Instant begin, Instant end);
     FlowId resume(Instant now, PatternId pattern, Bytes bytes, Instant since);
 
     // Of a flow under way. Solves if rates are stale.

@@ -48,16 +48,20 @@ void IdealNetwork::advance(Instant now, std::vector<FlowId>& done) {
 
 void IdealNetwork::finish(FlowId id) {
     const Flow& flow = flows_[id];
-    deliver(flow.pattern, flow.bytes, flow.begin, clock_);
+    deliver(flow.pattern, flow.bytes, 1.0);
+    record(flow.pattern, flow.bytes, flow.begin, clock_);
     flows_.remove(id);
 }
 
-void IdealNetwork::deliver(PatternId id, Bytes bytes, Instant begin, Instant end) {
+void IdealNetwork::deliver(PatternId id, Bytes bytes, double flows) {
     PatternFlows& pattern = patterns_[id];
-    const Bytes moved = pattern.rate * (bytes / pattern.rate);  // over the unrounded time
+    const Bytes moved = pattern.rate * (bytes / pattern.rate) * flows;  // over the unrounded time
     pattern.moved += moved;
     delivered_ += moved;
-    if (recorder_ != nullptr) recorder_->add(id, begin, end, moved);
+}
+
+void IdealNetwork::record(PatternId pattern, Bytes bytes, Instant begin, Instant end) {
+    if (recorder_ != nullptr) recorder_->add(pattern, begin, end, bytes);
 }
 
 FlowId IdealNetwork::resume(Instant now, PatternId pattern, Bytes bytes, Instant since) {

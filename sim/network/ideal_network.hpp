@@ -32,7 +32,9 @@ class IdealNetwork {
     void release(PatternId) const {}
     void take_crowded_out(std::vector<PatternId>&) const {}
     BytesPerSecond lone_rate(PatternId pattern) const { return rate(pattern); }
-    void deliver(PatternId pattern, Bytes bytes, Instant begin, Instant end);
+    void deliver(PatternId pattern, Bytes bytes, double flows);
+    bool is_recorded() const { return recorder_ != nullptr; }
+    void record(PatternId pattern, Bytes bytes, Instant begin, Instant end);
     FlowId resume(Instant now, PatternId pattern, Bytes bytes, Instant since);
 
     // Of any flow on the pattern: the smaller of its cap and Pattern::alone, or without the latter, the smallest

@@ -64,8 +64,11 @@ concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Byte
     network.release(pattern);  // which still has room
     network.take_crowded_out(patterns);
     { network.lone_rate(pattern) } -> std::same_as<BytesPerSecond>;
-    // A flow that had room from its begin to its end, all of it.
-    network.deliver(pattern, bytes, now, now);
+    // So many alike flows, all of them, that had room from their begin to their end; and when each of them did, if
+    // somebody wants to know.
+    network.deliver(pattern, bytes, 1.0);
+    { network.is_recorded() } -> std::same_as<bool>;
+    network.record(pattern, bytes, now, now);
     // As start, of a flow that had room since it began, at the instant given last, and has room no longer.
     { network.resume(now, pattern, bytes, now) } -> std::same_as<FlowId>;
 };

@@ -2,6 +2,7 @@
 // same at the same kind of place are one class with a weight. Arrays only; built by ProgramBuilder, run by Engine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,15 +19,17 @@ enum class OpKind : std::uint8_t {
     compute,   // busy for `Program::work[subject]`
     exchange,  // takes part in exchange `subject`; lasts until the exchange is over
     join,      // takes no time; a point that others wait for
+    routine,   // runs the ops of routine `subject` once, from first to last
+    leave,     // takes no time; the last op of a routine
 };
 
 struct Op {
     OpKind kind = OpKind::join;
     LaneId lane{};              // ops of one lane of one class run in the order they were added
     LabelId label{};            // what it is, for people
-    std::uint32_t subject = 0;  // work index or ExchangeId
+    std::uint32_t subject = 0;  // work index, ExchangeId or RoutineId
     std::uint32_t index = 0;    // which repetition, for people
-    std::uint32_t part = 0;     // which part of the whole (layer), for people
+    std::uint32_t part = 0;     // which part of the whole (layer), for people; of a routine, added to those of its ops
 };
 
 // One stage of a communication on the wire: latency first, then `bytes` on a pattern. bytes may be 0.
@@ -52,21 +55,33 @@ struct Exchange {
     std::uint32_t parties = 1;
 };
 
+// Ops that a rank class runs again and again, written once: a row of links, each of which is one op, or an exchange and
+// a computation beside it, but for the first and the last. All ops of a link wait for those of the link before and for
+// nothing else, and nobody else takes part in their exchanges. A class runs one at a time.
+struct Routine {
+    std::uint32_t first_op = 0, ops = 0;  // before the one that leaves it
+};
+
 struct RankClass {
     std::string name;
     RankId representative{};
     std::uint32_t weight = 1;  // ranks that it stands for
     std::uint32_t first_op = 0, ops = 0;
+    std::uint32_t routine_ops = 0;  // right before the first op: those of its routines
+
+    std::uint32_t begin_op() const { return first_op - routine_ops; }
+    std::uint32_t end_op() const { return first_op + ops; }
 };
 
 struct Program {
     std::vector<std::string> lanes;
     std::vector<std::string> labels;
     Table<RankClassId, RankClass> classes;
-    Table<OpId, Op> ops;                         // class by class
+    Table<OpId, Op> ops;                         // class by class, and before those of a class its routines
     Table<OpId, std::uint32_t> predecessors;     // how many ops each waits for (lane order included)
     std::vector<std::uint32_t> successor_start;  // CSR over OpId, size ops + 1
     std::vector<OpId> successors;
+    Table<RoutineId, Routine> routines;
     std::vector<Seconds> work;
     std::vector<Leg> legs;
     Table<CommunicationId, Communication> communications;
@@ -77,6 +92,10 @@ struct Program {
     double interference = 1.0;
     LaneId contended{};
 
+    RankClassId class_of(OpId op) const {
+        const auto past = std::ranges::upper_bound(classes, index(op), {}, &RankClass::begin_op);
+        return RankClassId(static_cast<std::uint32_t>(past - classes.begin() - 1));
+    }
     std::span<const OpId> successors_of(OpId op) const {
         const auto i = index(op);
         return {successors.data() + successor_start[i], successors.data() + successor_start[i + 1]};

@@ -119,16 +119,63 @@ RankClassId ProgramBuilder::begin_class(std::string name, RankId representative,
     return program_.classes.push_back({std::move(name), representative, weight, first_op, 0});
 }
 
+RoutineId ProgramBuilder::routine(std::span<const RoutineLink> links) {
+    WEFT_CHECK(!program_.classes.empty(), "begin_class comes before routines");
+    RankClass& owner = *(program_.classes.end() - 1);
+    WEFT_CHECK(owner.ops == 0, "the routines of a class come before its ops");
+    WEFT_CHECK(!links.empty() && !links.front().beside && !links.back().beside,
+               "a routine begins and ends with one op");
+    const std::uint32_t first = owner.first_op;
+    std::vector<LaneId> lanes;
+    std::uint32_t before = 0;  // ops of the link before
+    const auto add = [&](const Op& op, std::uint32_t place) {
+        check_routine_op(op);
+        first_predecessor_.push_back(static_cast<std::uint32_t>(predecessors_.size()));
+        for (std::uint32_t i = before; i > 0; --i) predecessors_.push_back(OpId{owner.first_op - place - i});
+        append(op, before);
+        ++owner.first_op;
+        ++owner.routine_ops;
+        if (std::ranges::find(lanes, op.lane) == lanes.end()) lanes.push_back(op.lane);
+    };
+    for (const RoutineLink& link : links) {
+        add(link.op, 0);
+        if (link.beside) add(*link.beside, 1);
+        before = link.beside ? 2 : 1;
+    }
+    const auto id = next_id<RoutineId>(program_.routines, "routines");
+    program_.routines.push_back({first, owner.first_op - first});
+    add({OpKind::leave, links.back().op.lane, links.back().op.label}, 0);
+    routine_lanes_.push_back(std::move(lanes));
+    return id;
+}
+
+void ProgramBuilder::check_routine_op(const Op& op) const {
+    check_subject(op);
+    WEFT_CHECK(op.kind != OpKind::routine, "a routine in a routine");
+    WEFT_CHECK(op.kind != OpKind::exchange || program_.exchanges[ExchangeId(op.subject)].parties == 1,
+               "a routine meets nobody");
+}
+
+bool ProgramBuilder::is_free(RoutineId routine, std::span<const OpId> after) const {
+    return std::ranges::all_of(routine_lanes_[routine], [&](LaneId lane) {
+        const OpId tail = lane_tail_[index(lane)];
+        return tail == no_op || std::ranges::find(after, tail) != after.end() || is_implied(tail, after);
+    });
+}
+
 OpId ProgramBuilder::add(const Op& op, std::span<const OpId> after) {
     WEFT_CHECK(!program_.classes.empty(), "begin_class comes before add");
-    WEFT_CHECK(index(op.lane) < program_.lanes.size(), "unknown lane");
-    WEFT_CHECK(index(op.label) < program_.labels.size(), "unknown label");
     check_subject(op);
-    const auto id = next_id<OpId>(program_.ops, "ops");
-    program_.predecessors.push_back(collect_predecessors(op, after));
-    program_.ops.push_back(op);
-    lane_tail_[index(op.lane)] = id;
+    const auto id = append(op, collect_predecessors(op, after));
+    for (const LaneId lane : lanes_of(op)) lane_tail_[index(lane)] = id;
     ++(program_.classes.end() - 1)->ops;
+    return id;
+}
+
+OpId ProgramBuilder::append(const Op& op, std::uint32_t predecessors) {
+    const auto id = next_id<OpId>(program_.ops, "ops");
+    program_.predecessors.push_back(predecessors);
+    program_.ops.push_back(op);
     if (op.kind == OpKind::exchange) ++seen_[ExchangeId(op.subject)];
     return id;
 }
@@ -145,28 +192,43 @@ Program ProgramBuilder::finish() {
     return finished;
 }
 
+std::span<const LaneId> ProgramBuilder::lanes_of(const Op& op) const {
+    return op.kind == OpKind::routine ? std::span(routine_lanes_[RoutineId(op.subject)]) : std::span(&op.lane, 1);
+}
+
 void ProgramBuilder::check_subject(const Op& op) const {
+    WEFT_CHECK(index(op.lane) < program_.lanes.size(), "unknown lane");
+    WEFT_CHECK(index(op.label) < program_.labels.size(), "unknown label");
     if (op.kind == OpKind::compute) WEFT_CHECK(op.subject < program_.work.size(), "unknown work");
     if (op.kind == OpKind::exchange) WEFT_CHECK(op.subject < program_.exchanges.size(), "unknown exchange");
+    if (op.kind != OpKind::routine) return;
+    WEFT_CHECK(op.subject < program_.routines.size() &&
+                   program_.routines[RoutineId(op.subject)].first_op >= (program_.classes.end() - 1)->begin_op(),
+               "unknown routine, or of another class");
 }
 
 // Appends the distinct ops that `op` waits for to predecessors_, in ascending order; returns how many. The op before it
-// on its lane is left out where `op` waits for something that waits for that one.
+// on a lane is left out where `op` waits for something that waits for that one.
 std::uint32_t ProgramBuilder::collect_predecessors(const Op& op, std::span<const OpId> after) {
     const OpId first{(program_.classes.end() - 1)->first_op};
     for (const OpId before : after) {
         WEFT_CHECK(first <= before && before < program_.ops.end_id(), "waits for an op that its class does not have");
     }
     const auto start = static_cast<std::uint32_t>(predecessors_.size());
-    // The lane's is mostly the oldest, so that all come in ascending order.
-    if (const OpId tail = lane_tail_[index(op.lane)]; tail != no_op) {
-        int steps = most_steps;
-        const auto waits = [&](OpId before) { return before > tail && waits_for(before, tail, steps); };
-        if (std::ranges::none_of(after, waits)) predecessors_.push_back(tail);
+    // A lane's is mostly the oldest, so that all come in ascending order.
+    for (const LaneId lane : lanes_of(op)) {
+        const OpId tail = lane_tail_[index(lane)];
+        if (tail != no_op && !is_implied(tail, after)) insert_predecessor(start, tail);
     }
     for (const OpId before : after) insert_predecessor(start, before);
     first_predecessor_.push_back(start);
     return static_cast<std::uint32_t>(predecessors_.size()) - start;
+}
+
+// Whether one of `after` waits for `before`, as far as that is easily seen.
+bool ProgramBuilder::is_implied(OpId before, std::span<const OpId> after) const {
+    int steps = most_steps;
+    return std::ranges::any_of(after, [&](OpId op) { return op > before && waits_for(op, before, steps); });
 }
 
 // Among those from `start` on.

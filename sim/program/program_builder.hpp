@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,10 +31,19 @@ class ProgramBuilder {
     ExchangeId exchange(CommunicationId communication, std::uint32_t parties);
 
     RankClassId begin_class(std::string name, RankId representative, std::uint32_t weight);
+    // Of the class begun last, which has no op yet.
+    struct RoutineLink {
+        Op op;                     // a computation, exchange of one party, or join
+        std::optional<Op> beside;  // a computation beside an exchange
+    };
+    RoutineId routine(std::span<const RoutineLink> links);
     // Adds an op to the class begun last. It waits for the op added before it on its lane and for `after`, which must
     // be ops of the same class, already added; naming one twice is harmless. The program may leave out what others of
-    // these imply.
+    // these imply. A routine is on all lanes of its ops: what comes after it on one of them waits for its end.
     OpId add(const Op& op, std::span<const OpId> after);
+    // Whether all that a routine would wait for, if it were added, is over by the end of `after`: then none of its ops
+    // could begin earlier if it were added by itself. "No" is always safe.
+    bool is_free(RoutineId routine, std::span<const OpId> after) const;
     OpId add(const Op& op, std::initializer_list<OpId> after) {
         return add(op, std::span(after.begin(), after.size()));
     }
@@ -49,7 +59,11 @@ class ProgramBuilder {
     };
 
     void check_subject(const Op& op) const;
+    void check_routine_op(const Op& op) const;
+    std::span<const LaneId> lanes_of(const Op& op) const;  // which it must outlive
+    OpId append(const Op& op, std::uint32_t predecessors);
     std::uint32_t collect_predecessors(const Op& op, std::span<const OpId> after);
+    bool is_implied(OpId before, std::span<const OpId> after) const;
     void insert_predecessor(std::size_t start, OpId before);
     bool waits_for(OpId op, OpId other, int& steps) const;
     void invert_predecessors();
@@ -58,7 +72,8 @@ class ProgramBuilder {
     std::vector<OpId> predecessors_;                // of all ops, op by op: program_.predecessors counts those of each
     std::vector<std::uint32_t> first_predecessor_;  // of each op, in predecessors_
     std::vector<OpId> lane_tail_;                   // last op per lane of the class begun last, no_op for none
-    Table<ExchangeId, std::uint32_t> seen_;         // ops that take part so far
+    Table<RoutineId, std::vector<LaneId>> routine_lanes_;
+    Table<ExchangeId, std::uint32_t> seen_;  // ops that take part so far
     std::unordered_map<std::string, LabelId, TextHash, std::equal_to<>> label_ids_;
     std::unordered_map<double, std::uint32_t> work_ids_;
     std::array<std::uint32_t, 64> recent_work_{};  // looked at before work_ids_, by the bits of the duration

@@ -30,7 +30,7 @@ std::atomic<std::uint64_t> allocations{0};  // replacing operator new leaves no 
 namespace weft {
 namespace {
 
-// Three classes that compute, meet in pairs over shared links, and meet all together, `rounds` times.
+// Three classes that compute, run a routine, meet in pairs over shared links, and meet all together, `rounds` times.
 Program busy_program(std::uint32_t rounds) {
     toy::Script script;
     const PatternId narrow = script.builder.pattern(toy::path({0})), wide = script.builder.pattern(toy::path({0, 1}));
@@ -41,7 +41,16 @@ Program busy_program(std::uint32_t rounds) {
     }
     for (std::uint32_t c = 0; c < 3; ++c) {
         script.begin("class");
+        const Op step{OpKind::compute, toy::compute_lane, script.builder.label("step"), script.builder.work({1e-4})};
+        const auto call = [&] {
+            return Op{OpKind::exchange, toy::tensor_lane, script.builder.label("call"),
+                      static_cast<std::uint32_t>(script.exchange({narrow, {1e-6}, {3}}))};
+        };
+        const ProgramBuilder::RoutineLink links[] = {{step, {}}, {call(), {}}, {step, {}}, {call(), step}, {step, {}}};
+        const RoutineId routine = script.builder.routine(links);
         for (std::uint32_t i = 0; i < rounds; ++i) {
+            script.builder.add({OpKind::routine, toy::compute_lane, step.label, static_cast<std::uint32_t>(routine)},
+                               {});
             const OpId work = script.work({1e-3 * (c + 1)});
             if (c < 2) script.take_part(pair[i], {work}, toy::tensor_lane);
             script.take_part(all[i], {work}, toy::data_lane);

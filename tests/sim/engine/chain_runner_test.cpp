@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "sim/engine/breakdown.hpp"
 #include "sim/engine/run.hpp"
+#include "sim/engine/unfold.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/ideal_network.hpp"
 #include "tests/sim/engine/arbitrary_program.hpp"
@@ -44,8 +46,29 @@ bool equal(const Timeline& a, const Timeline& b) {
                               [](double x, double y) { return std::abs(x - y) <= 1e-12; });
 }
 
-// Classes that mostly keep to themselves: work, calls, calls beside work. Now and then they exchange something beside
-// it all, in one order; what they exchange is waited for at once, later, or never.
+bool alike(const LaneTime& a, const LaneTime& b) {
+    return a.transfer == b.transfer && a.exposed == b.exposed && a.waiting == b.waiting && a.calls == b.calls;
+}
+
+bool alike(const Breakdown& a, const Breakdown& b) {
+    return a.busy == b.busy && a.idle == b.idle && a.interference == b.interference &&
+           std::ranges::equal(a.lanes, b.lanes, [](const auto& x, const auto& y) { return alike(x, y); }) &&
+           std::ranges::equal(a.calls, b.calls, [](const CallTime& x, const CallTime& y) {
+               return alike(x.time, y.time) && x.messages == y.messages;
+           });
+}
+
+bool alike(const Table<RankClassId, Breakdown>& a, const Table<RankClassId, Breakdown>& b) {
+    return std::ranges::equal(a, b, [](const Breakdown& x, const Breakdown& y) { return alike(x, y); });
+}
+
+Table<RankClassId, Breakdown> break_down(const Program& program, const Timeline& timeline) {
+    const LaneId priority[] = {toy::data_lane};
+    return break_down(program, timeline, toy::compute_lane, priority);
+}
+
+// Classes that mostly keep to themselves: work, calls, calls beside work, routines of them. Now and then they exchange
+// something beside it all, in one order; what they exchange is waited for at once, later, or never.
 Program arbitrary_layers(const toy::System& system) {
     Script script;
     std::vector<PatternId> patterns;
@@ -57,12 +80,9 @@ Program arbitrary_layers(const toy::System& system) {
     };
     const auto classes = *rc::gen::inRange<std::uint32_t>(1, 4);
     std::vector<ExchangeId> meetings;
-    for (auto left = *rc::gen::inRange(0, 4); left > 0; --left) meetings.push_back(script.exchange(leg(), classes));
+    for (auto left = *rc::gen::inRange(0, 7); left > 0; --left) meetings.push_back(script.exchange(leg(), classes));
     for (std::uint32_t c = 0; c < classes; ++c) {
         script.begin("class");
-        std::vector<OpId> frontier{script.work({0.25})};
-        const auto waits = [&] { return std::exchange(frontier, {}); };
-        const auto add = [&](const Op& op) { frontier = {script.builder.add(op, waits())}; };
         const auto work = [&] {
             return Op{OpKind::compute, toy::compute_lane, script.builder.label("work"),
                       script.builder.work({*rc::gen::inRange(0, 5) * 0.3})};
@@ -70,10 +90,25 @@ Program arbitrary_layers(const toy::System& system) {
         const auto call = [&](ExchangeId exchange, LaneId lane) {
             return Op{OpKind::exchange, lane, script.builder.label("call"), static_cast<std::uint32_t>(exchange)};
         };
+        std::vector<RoutineId> routines;
+        for (auto left = *rc::gen::element(0, 1, 2); left > 0; --left) {
+            std::vector<ProgramBuilder::RoutineLink> links{{work(), {}}};
+            for (auto left_links = *rc::gen::inRange(0, 12); left_links > 0; --left_links) {
+                const bool calls = *rc::gen::element(false, true), is_last = left_links == 1;
+                const Op op = calls ? call(script.exchange({leg(), leg()}), toy::tensor_lane) : work();
+                const bool is_pair = calls && !is_last && !links.back().beside && *rc::gen::element(false, true);
+                links.push_back({op, is_pair ? std::optional(work()) : std::nullopt});
+                if (is_pair) links.push_back({{OpKind::join, toy::compute_lane, script.builder.label("join")}, {}});
+            }
+            routines.push_back(script.builder.routine(links));
+        }
+        std::vector<OpId> frontier{script.work({0.25})};
+        const auto waits = [&] { return std::exchange(frontier, {}); };
+        const auto add = [&](const Op& op) { frontier = {script.builder.add(op, waits())}; };
         std::size_t met = 0;
-        const auto links = *rc::gen::inRange<std::size_t>(0, 14);
+        const auto links = *rc::gen::inRange<std::size_t>(0, 40);
         for (std::size_t i = 0; i < links || met < meetings.size(); ++i) {
-            switch (i < links ? *rc::gen::inRange(0, 6) : 5) {
+            switch (i < links ? *rc::gen::element(0, 1, 2, 3, 4, 5, 6, 7) : 7) {
                 case 0:
                 case 1:
                     add(work());
@@ -89,6 +124,12 @@ Program arbitrary_layers(const toy::System& system) {
                     frontier = {beside, script.builder.add(work(), before)};
                     break;
                 }
+                case 5:
+                case 6:
+                    if (routines.empty()) break;
+                    add({OpKind::routine, toy::compute_lane, script.builder.label("routine"),
+                         static_cast<std::uint32_t>(*rc::gen::elementOf(routines))});
+                    break;
                 default:
                     if (met == meetings.size()) break;
                     const OpId meeting = script.builder.add(call(meetings[met++], toy::data_lane), frontier);
@@ -105,7 +146,12 @@ void runs_as_op_by_op() {
     Program program = arbitrary_layers(system);
     program.interference = *rc::gen::element(1.0, 1.25, 1.19);
     const Topology topology = toy::fabric(system.bandwidths);
-    RC_ASSERT(equal(run_on<N>(program, topology), run_on<Shortsighted<N>>(program, topology)));
+    const Program unfolded = unfold(program);
+    const Timeline op_by_op = run_on<Shortsighted<N>>(unfolded, topology);
+    const Timeline ahead = run_on<N>(program, topology);
+    RC_ASSERT(equal(unfold(program, ahead), op_by_op));
+    RC_ASSERT(equal(unfold(program, run_on<Shortsighted<N>>(program, topology)), op_by_op));
+    RC_ASSERT(alike(break_down(program, ahead), break_down(unfolded, op_by_op)));
 }
 
 RC_GTEST_PROP(chain_runner, chains_run_as_their_ops_would_one_by_one_on_the_flow_network, ()) {
@@ -114,6 +160,16 @@ RC_GTEST_PROP(chain_runner, chains_run_as_their_ops_would_one_by_one_on_the_flow
 
 RC_GTEST_PROP(chain_runner, chains_run_as_their_ops_would_one_by_one_on_the_ideal_network, ()) {
     runs_as_op_by_op<IdealNetwork>();
+}
+
+RC_GTEST_PROP(chain_runner, routines_run_as_their_ops_would_where_communication_takes_no_time, ()) {
+    const toy::System system = toy::arbitrary_system(5, 5);
+    const Program program = arbitrary_layers(system), unfolded = unfold(program);
+    const Topology topology = toy::fabric(system.bandwidths);
+    const Timeline timeline = simulate(program, topology, NetworkKind::free);
+    const Timeline op_by_op = simulate(unfolded, topology, NetworkKind::free);
+    RC_ASSERT(equal(unfold(program, timeline), op_by_op));
+    RC_ASSERT(alike(break_down(program, timeline), break_down(unfolded, op_by_op)));
 }
 
 RC_GTEST_PROP(chain_runner, arbitrary_programs_run_as_op_by_op, ()) {

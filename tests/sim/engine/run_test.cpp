@@ -106,7 +106,9 @@ class NaiveNetwork {
     void release(PatternId) const {}
     void take_crowded_out(std::vector<PatternId>&) const {}
     BytesPerSecond lone_rate(PatternId) const { return {1.0}; }
-    void deliver(PatternId, Bytes, Instant, Instant) const {}
+    void deliver(PatternId, Bytes, double) const {}
+    bool is_recorded() const { return false; }
+    void record(PatternId, Bytes, Instant, Instant) const {}
     FlowId resume(Instant, PatternId, Bytes, Instant) const { return {}; }
 
   private:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -135,7 +136,31 @@ struct Misuse {
 };
 void PrintTo(const Misuse& misuse, std::ostream* out) { *out << misuse.name; }
 
+using Link = ProgramBuilder::RoutineLink;
+
 const Misuse misuses[] = {
+    {"routine_without_class",
+     [](ProgramBuilder& b) {
+         b.routine(std::vector<Link>{{join(b, compute), {}}});
+     }},
+    {"empty_routine", [](ProgramBuilder& b) { b.begin_class("c", RankId{0}, 1), b.routine({}); }},
+    {"routine_after_an_op",
+     [](ProgramBuilder& b) {
+         b.begin_class("c", RankId{0}, 1), b.add(join(b, compute), {});
+         b.routine(std::vector<Link>{{join(b, compute), {}}});
+     }},
+    {"routine_that_begins_with_two",
+     [](ProgramBuilder& b) {
+         b.begin_class("c", RankId{0}, 1);
+         b.routine(std::vector<Link>{{join(b, compute), join(b, compute)}, {join(b, compute), {}}});
+     }},
+    {"routine_of_another_class",
+     [](ProgramBuilder& b) {
+         b.begin_class("c", RankId{0}, 1);
+         const RoutineId routine = b.routine(std::vector<Link>{{join(b, compute), {}}});
+         b.begin_class("d", RankId{1}, 1);
+         b.add({OpKind::routine, compute, b.label("x"), static_cast<std::uint32_t>(routine)}, {});
+     }},
     {"no_class", [](ProgramBuilder& b) { b.add(join(b, compute), {}); }},
     {"unknown_lane", [](ProgramBuilder& b) { b.begin_class("c", RankId{0}, 1), b.add(join(b, LaneId{2}), {}); }},
     {"unknown_label",
@@ -200,6 +225,35 @@ TEST_P(refused_misuse, is_a_logic_error) {
 }
 INSTANTIATE_TEST_SUITE_P(program_builder, refused_misuse, testing::ValuesIn(misuses),
                          [](const auto& test) { return std::string(test.param.name); });
+
+TEST(program_builder, a_routine_waits_on_all_lanes_of_its_ops) {
+    ProgramBuilder builder = two_lanes();
+    const Op work{OpKind::compute, compute, builder.label("work"), builder.work({1})};
+    const auto own = static_cast<std::uint32_t>(builder.exchange(builder.communication({}, {}), 1));
+    const Op call{OpKind::exchange, network, builder.label("call"), own};
+    builder.begin_class("c", RankId{0}, 1);
+    const RoutineId routine = builder.routine(std::vector<Link>{{work, {}}, {call, work}, {work, {}}});
+    const Op run{OpKind::routine, compute, builder.label("run"), static_cast<std::uint32_t>(routine)};
+    const OpId before = builder.add(work, {}), beside = builder.add(join(builder, network), {});
+    const OpId first = builder.add(run, {before});
+    EXPECT_FALSE(builder.is_free(routine, std::vector<OpId>{before}));
+    EXPECT_TRUE(builder.is_free(routine, std::vector<OpId>{first}));
+    const OpId after = builder.add(join(builder, network), {});
+    const Program program = builder.finish();
+    const RankClass& rank_class = program.classes[RankClassId{0}];
+    EXPECT_EQ(rank_class.routine_ops, 5U) << "four ops and the one that leaves";
+    EXPECT_EQ(index(before), rank_class.first_op);
+    EXPECT_EQ(rank_class.ops, 4U);
+    EXPECT_EQ(program.routines[routine].ops, 4U);
+    const auto waits = [&](OpId a, OpId b) {
+        const auto next = program.successors_of(a);
+        return std::ranges::find(next, b) != next.end();
+    };
+    EXPECT_TRUE(waits(before, first) && waits(beside, first) && waits(first, after));
+    EXPECT_TRUE(waits(OpId{0}, OpId{1}) && waits(OpId{0}, OpId{2}) && waits(OpId{1}, OpId{3}) &&
+                waits(OpId{2}, OpId{3}) && waits(OpId{3}, OpId{4}));
+    EXPECT_EQ(program.predecessors[OpId{3}], 2U);
+}
 
 // What waits for what, whether or not another op is in between: waits[a][b] if b waits for a.
 using Closure = std::vector<std::vector<bool>>;

@@ -1,0 +1,40 @@
+// Every kind of call of a program: lane, operation and group size. Few, so a sorted list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/table.hpp"
+#include "sim/engine/breakdown.hpp"
+#include "sim/program/program.hpp"
+
+namespace weft {
+
+class CallKinds {
+  public:
+    CallKinds(const Program& program, LaneId compute);
+
+    // An exchange issued on the compute lane itself belongs to the dimension of its communication.
+    LaneId lane_of(const Op& exchange) const { return exchange.lane != compute_ ? exchange.lane : dimension(exchange); }
+    // Index into kinds().
+    std::uint32_t of(const Op& exchange) const {
+        return slot_[shape_[communication_of(exchange)] * lanes_ + index(lane_of(exchange))];
+    }
+    const std::vector<CallTime>& kinds() const { return kinds_; }
+
+  private:
+    CommunicationId communication_of(const Op& exchange) const {
+        return program_.exchanges[ExchangeId(exchange.subject)].communication;
+    }
+    LaneId dimension(const Op& exchange) const { return program_.communications[communication_of(exchange)].dimension; }
+
+    const Program& program_;
+    LaneId compute_;
+    std::size_t lanes_;
+    Table<CommunicationId, std::uint32_t> shape_;  // number of its (operation, group size)
+    std::vector<std::uint32_t> slot_;              // (shape, lane) -> index of the kind
+    std::vector<CallTime> kinds_;
+};
+
+}  // namespace weft

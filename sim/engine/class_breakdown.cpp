@@ -1,0 +1,209 @@
+#include "sim/engine/class_breakdown.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "sim/engine/part_links.hpp"
+
+namespace weft {
+
+ClassBreakdown::ClassBreakdown(const Program& program, const Timeline& timeline, LaneId compute,
+                               const Table<LaneId, std::uint32_t>& place)
+    : program_(program),
+      timeline_(timeline),
+      compute_(compute),
+      place_(place),
+      kinds_(program, compute),
+      sweep_(program.lanes.size(), kinds_.kinds().size()) {
+    passes_.fill(std::vector<std::int64_t>(timeline.routine_times.slots(), 0));
+}
+
+Breakdown ClassBreakdown::of(const RankClass& rank_class) {
+    clear();
+    if (rank_class.routine_ops > 0) find_others(rank_class);
+    for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
+        if (program_.ops[op].kind == OpKind::routine) {
+            add_routine(op);
+        } else {
+            add(program_.ops[op], timeline_.spans[op]);
+        }
+    }
+    add_passes(rank_class);
+    return take();
+}
+
+Breakdown ClassBreakdown::take() {
+    Breakdown result;
+    result.idle = sweep_.run(timeline_.end);
+    result.busy = sweep_.busy();
+    result.interference = since_start({delays_});
+    for (LaneId lane{}; lane != lanes_.end_id(); lane = next(lane)) {
+        const Seconds exposed = place_[lane] != 0 ? sweep_.exposed_at(place_[lane]) : Seconds{};
+        result.lanes.push_back(lanes_[lane].time(exposed));
+    }
+    result.calls = kinds_.kinds();
+    for (std::uint32_t kind = 0; kind < calls_.size(); ++kind) {
+        result.calls[kind].messages = messages_[kind];
+        result.calls[kind].time = calls_[kind].time(sweep_.exposed(kind));
+    }
+    return result;
+}
+
+void ClassBreakdown::clear() {
+    sweep_.clear();
+    lanes_ = Table<LaneId, Ticks>(program_.lanes.size());
+    calls_.assign(kinds_.kinds().size(), {});
+    messages_.assign(calls_.size(), {});
+    delays_ = 0;
+}
+
+void ClassBreakdown::Ticks::add(const Span& span, std::uint64_t times) {
+    transfer += times * static_cast<std::uint64_t>(span.end.femtoseconds - span.begin.femtoseconds);
+    waiting += times * static_cast<std::uint64_t>(span.begin.femtoseconds - span.posted.femtoseconds);
+    calls += times;
+}
+
+LaneTime ClassBreakdown::Ticks::time(Seconds exposed) const {
+    const auto seconds = [](std::uint64_t ticks) {
+        return Seconds{static_cast<double>(ticks) / Instant::ticks_per_second};
+    };
+    return {.transfer = seconds(transfer),
+            .exposed = exposed,
+            .waiting = seconds(waiting),
+            .calls = static_cast<double>(calls)};
+}
+
+void ClassBreakdown::add(const Op& op, const Span& span) {
+    if (op.kind == OpKind::compute) {
+        sweep_.add(op.lane, {span.begin, span.end, place_of(op)});
+        delays_ += delay(op, span);
+    }
+    if (op.kind != OpKind::exchange) return;
+    sweep_.add(op.lane, {span.begin, span.end, place_of(op), kinds_.of(op)});
+    count(op, span, 1);
+}
+
+// What computes beside the compute lane comes after all lanes.
+std::uint32_t ClassBreakdown::place_of(const Op& op) const {
+    if (op.kind == OpKind::exchange) return place_[kinds_.lane_of(op)];
+    return op.lane == compute_ ? 0 : static_cast<std::uint32_t>(program_.lanes.size());
+}
+
+void ClassBreakdown::count(const Op& op, const Span& span, std::uint64_t times) {
+    const LaneId lane = kinds_.lane_of(op);
+    WEFT_CHECK(lane != compute_, "a communication needs a lane of its own");
+    const std::uint32_t kind = kinds_.of(op);
+    lanes_[lane].add(span, times);
+    calls_[kind].add(span, times);
+    const CommunicationId id = program_.exchanges[ExchangeId(op.subject)].communication;
+    messages_[kind] += program_.communications[id].message * static_cast<double>(times);
+}
+
+// By how many ticks a compute op took longer than it would have undisturbed.
+std::int64_t ClassBreakdown::delay(const Op& op, const Span& span) const {
+    if (op.lane != program_.contended) return 0;
+    return span.end.femtoseconds - (span.begin + program_.work[op.subject]).femtoseconds;
+}
+
+// A class computes one thing at a time on its compute lane.
+void ClassBreakdown::find_others(const RankClass& rank_class) {
+    others_.clear();
+    for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
+        const Span& span = timeline_.spans[op];
+        const OpKind kind = program_.ops[op].kind;
+        const bool is_other =
+            kind == OpKind::exchange || (kind == OpKind::compute && program_.ops[op].lane != compute_);
+        if (is_other && span.begin < span.end) others_.push_back({span.begin, span.end});
+    }
+    std::ranges::sort(others_, {}, &Interval::begin);
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < others_.size(); ++i) {
+        if (others_[i].begin <= others_[last].end) {
+            others_[last].end = std::max(others_[last].end, others_[i].end);
+        } else {
+            others_[++last] = others_[i];
+        }
+    }
+    if (!others_.empty()) others_.resize(last + 1);
+}
+
+void ClassBreakdown::add_routine(OpId caller) {
+    for (const RoutinePart& part : timeline_.parts_of(caller)) add_part(part);
+}
+
+// The links beside which something else may go on, and the first, are looked at one by one.
+void ClassBreakdown::add_part(const RoutinePart& part) {
+    const auto visit = [this](OpId op, Instant begin, Instant end) { add(program_.ops[op], {begin, begin, end}); };
+    const PartLinks links(program_, timeline_.routine_times, part);
+    links.visit_first(visit);
+    if (links.second() == part.end) return;
+    const Instant end = links.begin(part.end);
+    const auto other = std::ranges::partition_point(
+        others_, [begin = links.begin(links.second())](const Interval& one) { return one.end <= begin; });
+    std::uint32_t from = part.end, to = part.end;
+    if (other != others_.end() && other->begin < end) {
+        auto last = other;
+        while (last + 1 != others_.end() && (last + 1)->begin < end) ++last;
+        from = links.last_begun(other->begin);
+        to = links.first_after(last->end);
+    }
+    pass_by(links.routine(), links.second(), from, part.beside);
+    links.visit(from, to, visit);
+    pass_by(links.routine(), to, part.end, part.beside);
+}
+
+void ClassBreakdown::pass_by(RoutineId routine, std::uint32_t first, std::uint32_t end, Disturbance beside) {
+    if (first == end) return;
+    std::vector<std::int64_t>& passes = passes_[static_cast<std::size_t>(beside)];
+    const std::size_t slot = timeline_.routine_times.slot(routine);
+    ++passes[slot + first];
+    --passes[slot + end];
+}
+
+void ClassBreakdown::add_passes(const RankClass& rank_class) {
+    if (passes_.front().empty()) return;
+    const auto begin = [this](RoutineId id) { return program_.routines[id].first_op; };
+    for (RoutineId id{}; id != program_.routines.end_id(); id = next(id)) {
+        if (rank_class.begin_op() <= begin(id) && begin(id) < rank_class.first_op) add_passes(id);
+    }
+}
+
+void ClassBreakdown::add_passes(RoutineId routine) {
+    const RoutineTimes& times = timeline_.routine_times;
+    for (const Disturbance beside : {Disturbance::none, Disturbance::transfer}) {
+        const auto passes =
+            passes_[static_cast<std::size_t>(beside)].begin() + static_cast<std::ptrdiff_t>(times.slot(routine));
+        std::int64_t sum = 0;
+        for (std::uint32_t i = 0; i <= program_.routines[routine].ops; ++i) {
+            sum += std::exchange(passes[i], 0);
+            if (sum > 0 && !times.is_second(routine, i)) {
+                add_passes(routine, i, static_cast<std::uint64_t>(sum), beside);
+            }
+        }
+    }
+}
+
+// Of two ops side by side the one with the lower place has the time that they share.
+void ClassBreakdown::add_passes(RoutineId routine, std::uint32_t link, std::uint64_t passes, Disturbance beside) {
+    const RoutineTimes& times = timeline_.routine_times;
+    const std::uint32_t ops = times.is_second(routine, link + 1) ? 2 : 1;
+    const auto op = [&](std::uint32_t i) -> const Op& {
+        return program_.ops[OpId{program_.routines[routine].first_op + link + i}];
+    };
+    const bool second_comes_first = ops == 2 && place_of(op(1)) < place_of(op(0));
+    std::int64_t taken = 0;
+    for (std::uint32_t n = 0; n < ops; ++n) {
+        const std::uint32_t i = second_comes_first ? 1 - n : n;
+        const std::int64_t ticks = times.over(routine, link + i, beside) - times.begin(routine, link + i, beside);
+        const Span span{{}, {}, {ticks}};
+        if (op(i).kind == OpKind::exchange) count(op(i), span, passes);
+        if (op(i).kind == OpKind::compute) delays_ += delay(op(i), span) * static_cast<std::int64_t>(passes);
+        if (ticks <= taken) continue;
+        const std::uint32_t kind = op(i).kind == OpKind::exchange ? kinds_.of(op(i)) : 0;
+        sweep_.pass(place_of(op(i)), kind, (ticks - taken) * static_cast<std::int64_t>(passes));
+        taken = ticks;
+    }
+}
+
+}  // namespace weft

@@ -1,0 +1,66 @@
+// The breakdown of one rank class after another.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/breakdown.hpp"
+#include "sim/engine/call_kinds.hpp"
+#include "sim/engine/sweep.hpp"
+#include "sim/engine/timeline.hpp"
+#include "sim/program/program.hpp"
+
+namespace weft {
+
+class ClassBreakdown {
+  public:
+    // All arguments must outlive this. `place`: of each lane in the order of priority; the compute lane has 0.
+    ClassBreakdown(const Program& program, const Timeline& timeline, LaneId compute,
+                   const Table<LaneId, std::uint32_t>& place);
+
+    Breakdown of(const RankClass& rank_class);
+
+  private:
+    // Sums of ticks. A lane and what is issued on the compute lane in its name may each take all of the time.
+    struct Ticks {
+        std::uint64_t transfer = 0, waiting = 0, calls = 0;
+        void add(const Span& span, std::uint64_t times = 1);
+        LaneTime time(Seconds exposed) const;
+    };
+    struct Interval {
+        Instant begin, end;
+    };
+
+    void clear();
+    void add(const Op& op, const Span& span);
+    void count(const Op& exchange, const Span& span, std::uint64_t times);
+    std::int64_t delay(const Op& compute, const Span& span) const;
+    std::uint32_t place_of(const Op& op) const;
+    void find_others(const RankClass& rank_class);
+    void add_routine(OpId caller);
+    void add_part(const RoutinePart& part);
+    void pass_by(RoutineId routine, std::uint32_t first, std::uint32_t end, Disturbance beside);
+    void add_passes(const RankClass& rank_class);
+    void add_passes(RoutineId routine);
+    void add_passes(RoutineId routine, std::uint32_t link, std::uint64_t passes, Disturbance beside);
+    Breakdown take();
+
+    const Program& program_;
+    const Timeline& timeline_;
+    LaneId compute_;
+    const Table<LaneId, std::uint32_t>& place_;
+    CallKinds kinds_;
+    Sweep sweep_;
+    Table<LaneId, Ticks> lanes_;
+    std::vector<Ticks> calls_;     // by kind
+    std::vector<Bytes> messages_;  // by kind
+    std::int64_t delays_ = 0;
+    // What might go on beside routines, in order of time, apart from one another.
+    std::vector<Interval> others_;
+    // By disturbance and slot of an op in routines: how much more often it went by, with nothing else beside it, than
+    // the one before.
+    std::array<std::vector<std::int64_t>, 2> passes_;
+};
+
+}  // namespace weft

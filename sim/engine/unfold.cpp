@@ -1,0 +1,152 @@
+#include "sim/engine/unfold.hpp"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/part_links.hpp"
+
+namespace weft {
+namespace {
+
+// Writes a program out. Ops are numbered in order; so are exchanges, by their first op.
+class Unfolding {
+  public:
+    explicit Unfolding(const Program& program) : program_(program), exchange_(program.exchanges.size(), none) {}
+
+    Program write() {
+        write_tables();
+        first_.reserve(program_.ops.size() + 1);
+        for (const RankClass& rank_class : program_.classes) write_class(rank_class);
+        first_.push_back(size());
+        write_successors();
+        return std::move(unfolded_);
+    }
+
+  private:
+    static constexpr ExchangeId none{std::numeric_limits<std::uint32_t>::max()};
+
+    std::uint32_t size() const { return static_cast<std::uint32_t>(unfolded_.ops.size()); }
+
+    void write_tables() {
+        unfolded_.lanes = program_.lanes;
+        unfolded_.labels = program_.labels;
+        unfolded_.work = program_.work;
+        unfolded_.legs = program_.legs;
+        unfolded_.communications = program_.communications;
+        unfolded_.patterns = program_.patterns;
+        unfolded_.interference = program_.interference;
+        unfolded_.contended = program_.contended;
+    }
+
+    void write_class(const RankClass& rank_class) {
+        first_.resize(rank_class.first_op, size());  // of routines: nothing
+        RankClass written = rank_class;
+        written.first_op = size();
+        written.routine_ops = 0;
+        for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
+            first_.push_back(size());
+            const Op& op = program_.ops[OpId{i}];
+            if (op.kind == OpKind::routine) {
+                write_routine(op, program_.predecessors[OpId{i}]);
+            } else {
+                add(op, program_.predecessors[OpId{i}]);
+            }
+        }
+        written.ops = size() - written.first_op;
+        unfolded_.classes.push_back(std::move(written));
+    }
+
+    void write_routine(const Op& caller, std::uint32_t predecessors) {
+        const Routine& routine = program_.routines[RoutineId(caller.subject)];
+        for (std::uint32_t i = routine.first_op; i < routine.first_op + routine.ops; ++i) {
+            const std::uint32_t before = program_.predecessors[OpId{i}];
+            Op op = program_.ops[OpId{i}];
+            if (op.kind != OpKind::join) op.index = caller.index, op.part += caller.part;
+            add(op, before == 0 ? predecessors : before);
+        }
+    }
+
+    // An exchange of one party happens once for each op.
+    void add(Op op, std::uint32_t predecessors) {
+        if (op.kind == OpKind::exchange) {
+            const Exchange& exchange = program_.exchanges[ExchangeId(op.subject)];
+            ExchangeId& written = exchange_[ExchangeId(op.subject)];
+            if (exchange.parties == 1 || written == none) written = unfolded_.exchanges.push_back(exchange);
+            op.subject = static_cast<std::uint32_t>(written);
+        }
+        unfolded_.predecessors.push_back(predecessors);
+        unfolded_.ops.push_back(op);
+    }
+
+    void write_successors() {
+        for (const RankClass& rank_class : program_.classes) {
+            for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
+                const Op& op = program_.ops[OpId{i}];
+                if (op.kind == OpKind::routine) {
+                    write_routine_successors(OpId{i}, program_.routines[RoutineId(op.subject)]);
+                } else {
+                    begin_successors();
+                    add_successors(OpId{i});
+                }
+            }
+        }
+        begin_successors();
+    }
+
+    // What leaves a routine has the successors of its caller.
+    void write_routine_successors(OpId caller, const Routine& routine) {
+        const OpId leave{routine.first_op + routine.ops};
+        for (std::uint32_t i = 0; i < routine.ops; ++i) {
+            begin_successors();
+            for (const OpId next : program_.successors_of(OpId{routine.first_op + i})) {
+                if (next == leave) {
+                    add_successors(caller);
+                } else {
+                    const auto number = static_cast<std::uint32_t>(next) - routine.first_op;
+                    unfolded_.successors.push_back(OpId{first_[index(caller)] + number});
+                }
+            }
+        }
+    }
+
+    void begin_successors() {
+        unfolded_.successor_start.push_back(static_cast<std::uint32_t>(unfolded_.successors.size()));
+    }
+
+    void add_successors(OpId op) {
+        for (const OpId next : program_.successors_of(op)) unfolded_.successors.push_back(OpId{first_[index(next)]});
+    }
+
+    const Program& program_;
+    Program unfolded_;
+    std::vector<std::uint32_t> first_;        // op that each op becomes; and the end
+    Table<ExchangeId, ExchangeId> exchange_;  // that each exchange becomes, the last time
+};
+
+}  // namespace
+
+Program unfold(const Program& program) { return Unfolding(program).write(); }
+
+Timeline unfold(const Program& program, Timeline timeline) {
+    if (program.routines.empty()) return timeline;
+    Table<OpId, Span> spans;
+    for (const RankClass& rank_class : program.classes) {
+        for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
+            if (program.ops[OpId{i}].kind != OpKind::routine) {
+                spans.push_back(timeline.spans[OpId{i}]);
+                continue;
+            }
+            for_each_routine_op(program, timeline, OpId{i}, [&spans](OpId, Instant begin, Instant end) {
+                spans.push_back({begin, begin, end});
+            });
+        }
+    }
+    timeline.spans = std::move(spans);
+    timeline.parts.clear();
+    timeline.first_part.clear();
+    timeline.routine_times = {};
+    return timeline;
+}
+
+}  // namespace weft
