@@ -113,7 +113,8 @@ Exit run(const po::variables_map& arguments) {
     SimulationOptions options{
         .network = network_option(arguments),
         .folding = folding_option(arguments),
-        .recording = !trace.empty() || !page.empty() ? Recording::spans_and_links : Recording::spans};
+        .recording = !trace.empty() || !page.empty() ? Recording::spans_and_links : Recording::spans,
+        .kept = writes_files ? Kept::ops : Kept::sums};
     if (arguments["compare"].as<bool>()) {
         const Comparison both = compare(study, plan, options);
         fmt::print("{}", arguments["json"].as<bool>() ? comparison_json(both) : comparison_text(both));

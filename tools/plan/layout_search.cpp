@@ -137,7 +137,7 @@ SimulatedCandidate simulated(const PlanResult& result, std::size_t number, Workb
     Plan plan = make_plan(result.space.study(screened.candidate));
     WEFT_CHECK(plan.stages[plan.fullest_stage()].memory.total() == screened.memory,
                "screening and the plan differ about memory");
-    Simulation run = simulate_step(std::move(plan), {}, std::move(bench.prepared));
+    Simulation run = simulate_step(std::move(plan), {.kept = Kept::sums}, std::move(bench.prepared));
     const Report report = make_report(run);
     bench.prepared = std::move(run.prepared);
     const auto seconds = [&](std::string_view key) { return Seconds{report.metric(key)}; };

@@ -110,7 +110,7 @@ std::vector<Measured> step_breakdown(const StudyJob& job) {
         const Study study = job.read(Purpose::simulation);
         Plan plan = make_plan(study);
         if (const std::string why = obstacle(plan); !why.empty()) return {missing("", why)};
-        const Report report = make_report(simulate_step(study, std::move(plan)));
+        const Report report = make_report(simulate_step(study, std::move(plan), {.kept = Kept::sums}));
         double tensor = 0, data = 0;
         for (const CommunicationReport& row : report.communication) {
             (row.dimension == "tensor" ? tensor : data) += row.exposed.value;
@@ -228,7 +228,7 @@ std::vector<Measured> throughput(const StudyJob& job) {
         const Study study = job.read(Purpose::simulation);
         Plan plan = make_plan(study);
         if (const std::string why = obstacle(plan); !why.empty()) return {missing("throughput", why)};
-        const Report report = make_report(simulate_step(study, std::move(plan)));
+        const Report report = make_report(simulate_step(study, std::move(plan), {.kept = Kept::sums}));
         return {{"throughput", report.metric("throughput.hardware_tflops_per_gpu")}};
     });
 }

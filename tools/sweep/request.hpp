@@ -26,7 +26,7 @@ struct SweepRequest {
     std::vector<std::string> overrides;  // "key=value", for every point
     SweepGrid grid{{}};
     std::vector<std::string> conditions;  // a point must hold for all of them
-    SimulationOptions simulation;
+    SimulationOptions simulation{.kept = Kept::sums};
 };
 
 // The points of the grid that the conditions hold for, ascending. Throws std::invalid_argument with the reason: a

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sim/engine/unfold.hpp"
+
 namespace weft {
 namespace {
 
@@ -12,6 +14,10 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
         .options = options, .plan = std::move(plan), .prepared = std::move(prepared), .step = {}, .timeline = {}};
     run.step = build(run.plan, run.prepared->costs(run.plan), options.folding);
     run.timeline = simulate(run.step.program, run.topology(), options.network, options.recording);
+    if (options.kept == Kept::ops && !run.step.program.routines.empty()) {
+        run.timeline = unfold(run.step.program, std::move(run.timeline));
+        run.step.program = unfold(run.step.program);
+    }
     return run;
 }
 

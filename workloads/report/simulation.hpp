@@ -1,6 +1,7 @@
 // One simulated step and all that it was made from.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "sim/engine/engine.hpp"
@@ -11,10 +12,17 @@
 
 namespace weft {
 
+// What is kept of single ops.
+enum class Kept : std::uint8_t {
+    sums,  // what a Report needs: programs and timelines may have routines
+    ops,   // everything, each by itself
+};
+
 struct SimulationOptions {
     NetworkKind network = NetworkKind::flow;
     Folding folding = Folding::stages;  // what many simulations can afford; `weft simulate` asks for more
     Recording recording = Recording::spans;
+    Kept kept = Kept::ops;
 };
 
 struct Simulation {

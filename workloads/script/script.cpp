@@ -76,6 +76,7 @@ void Script::extend(ActionId compute, Seconds duration, std::string_view text) {
 
 ActionId Script::issue(const Call& call, Where where, ActionId after) {
     const std::uint32_t index = call_index(call);
+    if (after != chain_) early_kinds_.set(static_cast<std::size_t>(call.group));
     return add({Action::Kind::issue, index, after, call_labels_[index], where});
 }
 
@@ -101,7 +102,8 @@ ActionId Script::now() {
 
 std::optional<Passage> Script::since(const Joint& begin, std::uint32_t layer) const {
     if (begin.chain == Action::none || begin.next == actions_.size()) return std::nullopt;
-    Passage passage{.actions = {actions_.begin() + begin.next, actions_.end()},
+    Passage passage{.original = begin.next,
+                    .actions = {actions_.begin() + begin.next, actions_.end()},
                     .layer = layer,
                     .waited = waited_,
                     .sealed = sealed_};
@@ -127,6 +129,11 @@ void Script::repeat(const Passage& passage, Where where) {
     const ActionId chain = chain_;
     const auto absolute = [=](ActionId id) { return id == Passage::before ? chain : first + id; };
     WEFT_CHECK(passage.actions.size() < Action::none - first, "a script has too many actions");
+    repeats_.push_back({.first = first,
+                        .original = passage.original,
+                        .actions = static_cast<std::uint32_t>(passage.actions.size()),
+                        .micro_batch = where.micro_batch,
+                        .layers_on = where.layer - passage.layer});
     actions_.insert(actions_.end(), passage.actions.begin(), passage.actions.end());
     for (Action& action : std::span(actions_).subspan(first)) {
         if (action.kind == Action::Kind::wait) action.subject = absolute(action.subject);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -44,6 +45,9 @@ class Script {
     void repeat(const Passage& passage, Where where);
 
     const std::vector<Action>& actions() const { return actions_; }
+    const std::vector<Repeat>& repeats() const { return repeats_; }  // in order; none lies in another
+    // Whether a call of this kind of group is issued to start before the chain has come to where it stands.
+    bool issues_early(GroupKind kind) const { return early_kinds_[static_cast<std::size_t>(kind)]; }
     const std::vector<Call>& calls() const { return calls_; }  // distinct ones
     const std::vector<Seconds>& work() const { return work_; }
     const std::vector<std::string>& labels() const { return labels_; }
@@ -59,6 +63,8 @@ class Script {
     std::uint32_t call_index(const Call& call);
 
     std::vector<Action> actions_;
+    std::vector<Repeat> repeats_;
+    std::bitset<group_kinds> early_kinds_;
     std::vector<Call> calls_;
     std::vector<Seconds> work_;
     std::vector<std::string> labels_;

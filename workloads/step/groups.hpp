@@ -24,6 +24,7 @@ class Groups {
     // The group set in which `cell` issues `call`; created on first use. Sends and receives through one port share one.
     std::uint32_t find(const Cell& cell, const Call& call);
     std::uint32_t size(std::uint32_t set) const { return sets_[set].size; }
+    std::uint32_t parties(std::uint32_t set) const { return sets_[set].parties; }  // rank classes that meet in it
     LaneId lane(const Call& call) const;
     // `call` on a group set: its legs on the wire. Created on first call.
     CommunicationId communication(std::uint32_t set, const Call& call);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "workloads/step/lanes.hpp"
+#include "workloads/step/routine_cutter.hpp"
 
 namespace weft {
 namespace {
@@ -24,10 +25,19 @@ class Placer {
           end_(script.actions().size(), no_op) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
         for (const Call& call : script.calls()) placed_.push_back(place(call));
+        if (jitter.spread == 0.0) write_routines();
     }
 
     void write() {
-        for (ActionId id = 0; id < script_.actions().size(); ++id) end_[id] = write(script_.actions()[id]);
+        ActionId next = 0;
+        for (const Repeat& repeat : script_.repeats()) {
+            const auto known = passages_.find(extent(repeat));
+            if (known == passages_.end()) continue;
+            write(next, repeat.first);
+            write(known->second, repeat);
+            next = repeat.first + repeat.actions;
+        }
+        write(next, static_cast<ActionId>(script_.actions().size()));
     }
 
   private:
@@ -52,12 +62,92 @@ class Placer {
         return placed;
     }
 
+    // Of the original: a pass may begin with a layer that is repeated as well.
+    using Extent = std::pair<ActionId, std::uint32_t>;
+    static Extent extent(const Repeat& repeat) { return {repeat.original, repeat.actions}; }
+
+    // A part of a passage and what it became, if it is a routine.
+    struct Part {
+        PassagePart actions;
+        RoutineId routine{};
+    };
+    struct RepeatedPassage {
+        ActionId last = 0;  // as the routines have it: elsewhere it may have been made longer
+        std::vector<Part> parts;
+    };
+    static constexpr std::uint32_t fewest_repeats = 2;
+
+    // Of what is repeated often enough.
+    void write_routines() {
+        std::map<Extent, std::uint32_t> repeats;
+        for (const Repeat& repeat : script_.repeats()) {
+            if (++repeats[extent(repeat)] != fewest_repeats) continue;
+            RepeatedPassage& passage = passages_[extent(repeat)];
+            passage.last = repeat.first + repeat.actions - 1;
+            for (PassagePart& part : cut(script_, repeat, [this](const Action& call) { return is_own(call); })) {
+                const RoutineId routine = part.links.empty() ? RoutineId{} : write_routine(repeat, part);
+                passage.parts.push_back({std::move(part), routine});
+            }
+        }
+    }
+
+    // Whether no other rank class takes part, and no later call of the same lane may be waiting for it alone.
+    bool is_own(const Action& call) const {
+        const GroupKind kind = script_.calls()[call.subject].group;
+        const Placed& placed = placed_[call.subject];
+        return kind != GroupKind::boundary && !script_.issues_early(kind) && placed.issued != nullptr &&
+               groups_.parties(placed.set) == 1;
+    }
+
+    RoutineId write_routine(const Repeat& repeat, const PassagePart& part) {
+        std::vector<ProgramBuilder::RoutineLink> links;
+        for (const ActionLink& link : part.links) {
+            links.push_back({inner(repeat, link.action), {}});
+            if (link.beside) links.back().beside = inner(repeat, *link.beside);
+        }
+        return builder_.routine(links);
+    }
+
+    // As the original has it.
+    Op inner(const Repeat& repeat, std::uint32_t number) {
+        const Action& action = script_.actions()[repeat.first + number];
+        if (action.kind == Action::Kind::join) return join_op();
+        Op op = action.kind == Action::Kind::compute ? compute(action) : exchange(action);
+        op.part -= repeat.layers_on;
+        return op;
+    }
+
+    Op join_op() { return {OpKind::join, lanes::compute, builder_.label("join")}; }
+
+    void write(ActionId first, ActionId end) {
+        for (ActionId id = first; id < end; ++id) end_[id] = write(script_.actions()[id]);
+    }
+
+    void write(const RepeatedPassage& passage, const Repeat& repeat) {
+        for (const Part& part : passage.parts) {
+            const ActionId first = repeat.first + part.actions.begin, end = repeat.first + part.actions.end;
+            const bool differs = part.actions.end == repeat.actions && !ends_alike(passage.last, end - 1);
+            if (part.actions.links.empty() || differs || !builder_.is_free(part.routine, frontier_)) {
+                write(first, end);
+                continue;
+            }
+            const LabelId label = labels_[script_.actions()[first].label];
+            end_[end - 1] = chain({OpKind::routine, lanes::compute, label, static_cast<std::uint32_t>(part.routine),
+                                   repeat.micro_batch, repeat.layers_on});
+        }
+    }
+
+    bool ends_alike(ActionId last, ActionId other) const {
+        const Action &a = script_.actions()[last], &b = script_.actions()[other];
+        return a.kind != Action::Kind::compute ||
+               (a.label == b.label && script_.work()[a.subject] == script_.work()[b.subject]);
+    }
+
     // The op whose end is the end of the action; no_op where there is nothing to wait for.
     OpId write(const Action& action) {
         switch (action.kind) {
             case Action::Kind::compute:
-                return chain({OpKind::compute, lanes::compute, labels_[action.label], computation(action.subject),
-                              index_of(action), action.where.layer});
+                return chain(compute(action));
             case Action::Kind::call:
                 if (placed_[action.subject].issued == nullptr) return join();
                 return chain(exchange(action));
@@ -77,6 +167,11 @@ class Placer {
                 return join();
         }
         return no_op;
+    }
+
+    Op compute(const Action& action) {
+        return {OpKind::compute,  lanes::compute,    labels_[action.label], computation(action.subject),
+                index_of(action), action.where.layer};
     }
 
     // The work of a computation on this rank. The host's work is not the accelerator's.
@@ -104,7 +199,7 @@ class Placer {
     OpId join() {
         if (frontier_.empty()) return no_op;
         if (frontier_.size() == 1) return frontier_.front();
-        return chain({OpKind::join, lanes::compute, builder_.label("join")});
+        return chain(join_op());
     }
 
     Op exchange(const Action& action) {
@@ -128,16 +223,12 @@ class Placer {
     std::vector<Placed> placed_;
     std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
     std::vector<std::uint32_t> work_;  // of the program, by that of the script
-    std::vector<OpId> end_;            // of each action
-    std::vector<OpId> frontier_;       // what the next operation of the chain waits for
+    std::map<Extent, RepeatedPassage> passages_;
+    std::vector<OpId> end_;       // of each action; not of those inside a routine
+    std::vector<OpId> frontier_;  // what the next operation of the chain waits for
 };
 
 }  // namespace
-
-std::size_t most_ops(const Script& script) {
-    const auto waits = std::ranges::count(script.actions(), Action::Kind::wait, &Action::kind);
-    return script.actions().size() - static_cast<std::size_t>(waits);
-}
 
 void place_script(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups,
                   ProgramBuilder& builder) {

@@ -8,9 +8,6 @@
 
 namespace weft {
 
-// At most so many ops come of a script: what is waited for becomes a dependency.
-std::size_t most_ops(const Script& script);
-
 // Adds `script` to the class begun last, which is `cell`. Calls in groups of one take no time and become nothing.
 void place_script(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups,
                   ProgramBuilder& builder);

@@ -35,7 +35,7 @@ Step build(const Plan& plan, CostsPool& pool, Folding folding, ScriptOf script_o
     RankClasses classes = fold(plan, pool.topology(), families, folding);
     ProgramBuilder builder(lanes::names(), plan.device.interference);
     std::size_t ops = 0;
-    for (const Cell& cell : classes.cells) ops += most_ops(scripts[cell.stage]);
+    for (const Cell& cell : classes.cells) ops += scripts[cell.stage].actions().size();
     builder.reserve(ops);
     Groups groups(plan, families, classes, builder);
     Step step;

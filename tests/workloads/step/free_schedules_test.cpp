@@ -41,9 +41,11 @@ Whole time_of(const Plan& plan, const Chunk& chunk) {
     return sum;
 }
 
-std::int64_t ticks(Seconds time) { return std::llround(time.value * 1e12); }
+std::int64_t whole_ticks(Seconds time) { return std::llround(time.value * 1e12); }
 
-SlotTimes slot_times(const Whole& time) { return {ticks(time.forward), ticks(time.input), ticks(time.weight)}; }
+SlotTimes slot_times(const Whole& time) {
+    return {whole_ticks(time.forward), whole_ticks(time.input), whole_ticks(time.weight)};
+}
 
 Study study_of(const Schedule& schedule, const PipelineShape& shape) {
     const std::uint32_t parts = shape.stages * shape.chunks / schedule.copies;

@@ -3,55 +3,20 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <memory>
 #include <string>
 #include <tuple>
-#include <utility>
 
+#include "tests/workloads/long_hand.hpp"
 #include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/framework/framework.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/step/stage_script.hpp"
 
 namespace weft {
 namespace {
 
-// Data parallelism that never says that it is idle.
-class NeverIdle final : public DataParallel {
-  public:
-    explicit NeverIdle(std::unique_ptr<DataParallel> own) : own_(std::move(own)) {}
-
-    void start_up(Script& script) override { own_->start_up(script); }
-    void begin_step(Script& script) override { own_->begin_step(script); }
-    void begin_pass(Script& script, const PassAt& at) override { own_->begin_pass(script, at); }
-    void end_pass(Script& script, const PassAt& at) override { own_->end_pass(script, at); }
-    void before(Script& script, const PassAt& at, std::size_t index) override { own_->before(script, at, index); }
-    void after(Script& script, const PassAt& at, std::size_t index) override { own_->after(script, at, index); }
-    void finish_gradients(Script& script) override { own_->finish_gradients(script); }
-    void before_optimizer(Script& script) override { own_->before_optimizer(script); }
-    void after_optimizer(Script& script) override { own_->after_optimizer(script); }
-
-  private:
-    std::unique_ptr<DataParallel> own_;
-};
-
-template <std::size_t Number>
-std::unique_ptr<DataParallel> never_idle(const ShardingInput& input) {
-    return std::make_unique<NeverIdle>(framework::all()[Number]->data_parallel(input));
-}
-
-// Of every framework, by its number among all.
-constexpr std::array never_idle_ones{never_idle<0>, never_idle<1>, never_idle<2>, never_idle<3>};
-
 Script written_out(const Plan& plan, std::uint32_t stage, StepKind kind) {
-    const auto all = framework::all();
-    Framework framework = *plan.job.framework;
-    framework.data_parallel =
-        never_idle_ones.at(static_cast<std::size_t>(std::ranges::find(all, plan.job.framework) - all.begin()));
+    const Framework framework = test::never_idle(plan);
     Plan long_hand = plan;
     long_hand.job.framework = &framework;
     return step_script(long_hand, stage, kind);

@@ -1,0 +1,120 @@
+#include "workloads/step/routine_cutter.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr std::size_t fewest_links = 3;
+
+class Cutter {
+  public:
+    Cutter(const Script& script, const Repeat& repeat, const std::function<bool(const Action&)>& may_be_in_one)
+        : passage_(std::span(script.actions()).subspan(repeat.first, repeat.actions)),
+          first_(repeat.first),
+          may_be_in_one_(may_be_in_one),
+          last_reference_(passage_.size(), 0) {
+        for (std::uint32_t i = 0; i < size(); ++i) {
+            const Action& action = passage_[i];
+            refer(action.after, i);
+            if (action.kind == Action::Kind::wait) refer(action.subject, i);
+        }
+    }
+
+    std::vector<PassagePart> parts() {
+        std::vector<PassagePart> parts;
+        for (std::uint32_t begin = 0; begin < size();) {
+            PassagePart part = routine_from(begin);
+            if (part.links.size() < fewest_links) part = {begin, begin + 1, {}};
+            begin = part.end;
+            if (part.links.empty() && !parts.empty() && parts.back().links.empty()) {
+                parts.back().end = part.end;
+            } else {
+                parts.push_back(std::move(part));
+            }
+        }
+        return parts;
+    }
+
+  private:
+    std::uint32_t size() const { return static_cast<std::uint32_t>(passage_.size()); }
+
+    void refer(ActionId id, std::uint32_t from) {
+        if (id != Action::none && id >= first_) last_reference_[id - first_] = from;
+    }
+
+    bool is_work(std::uint32_t i) const {
+        return i < size() && passage_[i].kind == Action::Kind::compute &&
+               passage_[i].where.micro_batch != Where::whole_step;
+    }
+    bool is_call(std::uint32_t i, Action::Kind kind) const {
+        return passage_[i].kind == kind && passage_[i].where.micro_batch != Where::whole_step &&
+               may_be_in_one_(passage_[i]);
+    }
+    bool waits(std::uint32_t i, std::uint32_t issued) const {
+        return i < size() && passage_[i].kind == Action::Kind::wait && passage_[i].subject == first_ + issued;
+    }
+
+    // The longest one.
+    PassagePart routine_from(std::uint32_t begin) {
+        links_.clear();
+        waited_ = false;
+        std::uint32_t at = begin, needed = 0;
+        PassagePart longest{begin, begin, {}};
+        while (at < size()) {
+            const std::uint32_t chain = chain_, next = add_link(at);
+            if (next == at) break;
+            // All that refers to others than the chain's end.
+            if (at > begin && chain_ != chain) needed = std::max(needed, last_reference_[chain]);
+            for (std::uint32_t i = at; i < next; ++i) {
+                if (i != chain_) needed = std::max(needed, last_reference_[i]);
+            }
+            at = next;
+            if (chain_ + 1 == at && needed < at) longest = {begin, at, links_};
+        }
+        return longest;
+    }
+
+    // Adds the link that begins at `at`, if one can; returns what is past it.
+    std::uint32_t add_link(std::uint32_t at) {
+        const Action& action = passage_[at];
+        if (is_work(at) || is_call(at, Action::Kind::call) || (action.kind == Action::Kind::join && waited_)) {
+            links_.push_back({at, {}});
+            chain_ = at;
+            waited_ = false;
+            return at + 1;
+        }
+        if (links_.empty() || waited_ || !is_call(at, Action::Kind::issue) || action.after != first_ + chain_)
+            return at;
+        if (waits(at + 1, at)) {
+            links_.push_back({at, {}});
+            waited_ = true;
+            return at + 2;
+        }
+        if (!waits(at + 2, at) || !is_work(at + 1)) return at;
+        links_.push_back({at, at + 1});
+        chain_ = at + 1;
+        waited_ = true;
+        return at + 3;
+    }
+
+    std::span<const Action> passage_;
+    ActionId first_;
+    const std::function<bool(const Action&)>& may_be_in_one_;
+    std::vector<std::uint32_t> last_reference_;  // the last action that starts after each or waits for it
+    // Of the routine that is being looked for.
+    std::vector<ActionLink> links_;
+    std::uint32_t chain_ = 0;  // the end of the chain
+    bool waited_ = false;      // for something beside it since
+};
+
+}  // namespace
+
+std::vector<PassagePart> cut(const Script& script, const Repeat& repeat,
+                             const std::function<bool(const Action& call)>& may_be_in_one) {
+    return Cutter(script, repeat, may_be_in_one).parts();
+}
+
+}  // namespace weft

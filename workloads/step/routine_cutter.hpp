@@ -1,0 +1,28 @@
+// Which stretches of a repeated passage can be routines of the program: rows of links, as the engine's chains are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "workloads/script/script.hpp"
+
+namespace weft {
+
+// Actions of a passage, counted from its first.
+struct ActionLink {
+    std::uint32_t action = 0;
+    std::optional<std::uint32_t> beside;  // a computation beside a call
+};
+struct PassagePart {
+    std::uint32_t begin = 0, end = 0;
+    std::vector<ActionLink> links;  // of a routine, which ends with `end`; otherwise none
+};
+
+// Cuts a passage, as written by `repeat`. A routine ends with an action of the chain, and of its actions nothing
+// outside refers to another one. `may_be_in_one` tells of a call.
+std::vector<PassagePart> cut(const Script& script, const Repeat& repeat,
+                             const std::function<bool(const Action& call)>& may_be_in_one);
+
+}  // namespace weft
