@@ -9,6 +9,17 @@
 namespace weft {
 namespace {
 
+std::size_t unfolded_ops(const Program& program) {
+    std::size_t ops = 0;
+    for (const RankClass& rank_class : program.classes) {
+        for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
+            const Op& what = program.ops[op];
+            ops += what.kind == OpKind::routine ? program.routines[RoutineId(what.subject)].ops : 1;
+        }
+    }
+    return ops;
+}
+
 // Writes a program out. Ops are numbered in order; so are exchanges, by their first op.
 class Unfolding {
   public:
@@ -16,6 +27,11 @@ class Unfolding {
 
     Program write() {
         write_tables();
+        const std::size_t ops = unfolded_ops(program_);
+        unfolded_.ops.reserve(ops);
+        unfolded_.predecessors.reserve(ops);
+        unfolded_.successor_start.reserve(ops + 1);
+        unfolded_.successors.reserve(ops + ops / 2);
         first_.reserve(program_.ops.size() + 1);
         for (const RankClass& rank_class : program_.classes) write_class(rank_class);
         first_.push_back(size());
@@ -131,6 +147,7 @@ Program unfold(const Program& program) { return Unfolding(program).write(); }
 Timeline unfold(const Program& program, Timeline timeline) {
     if (program.routines.empty()) return timeline;
     Table<OpId, Span> spans;
+    spans.reserve(unfolded_ops(program));
     for (const RankClass& rank_class : program.classes) {
         for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
             if (program.ops[OpId{i}].kind != OpKind::routine) {
