@@ -13,7 +13,8 @@ bool ChainRunner<N>::look_ahead_in_routine(Run& run, std::uint32_t rank_class, s
     while (end > run.first && routine_times_.is_second(run.routine, number_in_routine(run, end - 1))) end -= 2;
     if (end < run.first + fewest) return false;
     const Instant over = begin_in_routine(run, end);
-    if (over.femtoseconds >= end_of_clock) return false;
+    const std::int64_t whole = routine_times_.begin(run.routine, number_in_routine(run, end), run.beside);
+    if (std::max(over.femtoseconds, whole) >= end_of_clock) return false;
     run.end = end;
     ends_.set(RankClassId{rank_class}, over);
     return true;
