@@ -4,13 +4,14 @@
 #include <map>
 #include <string>
 
+#include "sim/base/check.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/step/routine_cutter.hpp"
 
 namespace weft {
 namespace {
 
-constexpr OpId no_op{0xffffffff};
+constexpr OpId no_op{0xffffffff}, inside{0xfffffffe};  // a routine
 constexpr std::uint32_t unknown = 0xffffffff;
 
 class Placer {
@@ -22,7 +23,7 @@ class Placer {
           groups_(groups),
           builder_(builder),
           work_(script.work().size(), unknown),
-          end_(script.actions().size(), no_op) {
+          end_(script.actions().size(), inside) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
         for (const Call& call : script.calls()) placed_.push_back(place(call));
         if (jitter.spread == 0.0) write_routines();
@@ -152,21 +153,27 @@ class Placer {
                 if (placed_[action.subject].issued == nullptr) return join();
                 return chain(exchange(action));
             case Action::Kind::issue: {
-                const OpId after = action.after == Action::none ? no_op : end_[action.after];
+                const OpId after = end_of(action.after);
                 if (placed_[action.subject].issued == nullptr) return after;
                 return beside(exchange(action), after);
             }
             case Action::Kind::launch:
                 return beside({OpKind::compute, lanes::host, labels_[action.label],
                                builder_.work(script_.work()[action.subject]), index_of(action), action.where.layer},
-                              action.after == Action::none ? no_op : end_[action.after]);
+                              end_of(action.after));
             case Action::Kind::wait:
-                if (end_[action.subject] != no_op) frontier_.push_back(end_[action.subject]);
+                if (const OpId end = end_of(action.subject); end != no_op) frontier_.push_back(end);
                 return no_op;
             case Action::Kind::join:
                 return join();
         }
         return no_op;
+    }
+
+    OpId end_of(ActionId action) const {
+        if (action == Action::none) return no_op;
+        WEFT_CHECK(end_[action] != inside, "something starts after an action inside a routine");
+        return end_[action];
     }
 
     Op compute(const Action& action) {
@@ -224,7 +231,7 @@ class Placer {
     std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
     std::vector<std::uint32_t> work_;  // of the program, by that of the script
     std::map<Extent, RepeatedPassage> passages_;
-    std::vector<OpId> end_;       // of each action; not of those inside a routine
+    std::vector<OpId> end_;       // of each action
     std::vector<OpId> frontier_;  // what the next operation of the chain waits for
 };
 
