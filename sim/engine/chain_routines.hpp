@@ -12,7 +12,7 @@ bool ChainRunner<N>::look_ahead_in_routine(Run& run, std::uint32_t rank_class, s
     std::uint32_t end = reserve_in_routine(run, rank_class);
     while (end > run.first && routine_times_.is_second(run.routine, number_in_routine(run, end - 1))) end -= 2;
     if (end < run.first + fewest) return false;
-    const Instant over = begin_in_routine(run, end);
+    const Instant over = begin_in_routine(run, link_at(run, run.first, run.begin), end);
     const std::int64_t whole = routine_times_.begin(run.routine, number_in_routine(run, end), run.beside);
     if (std::max(over.femtoseconds, whole) >= end_of_clock) return false;
     run.end = end;
@@ -33,8 +33,7 @@ std::uint32_t ChainRunner<N>::reserve_in_routine(Run& run, std::uint32_t rank_cl
 
 // Of a link after the first, or of what follows the last.
 template <NetworkModel N>
-Instant ChainRunner<N>::begin_in_routine(const Run& run, std::uint32_t op) const {
-    const ChainLink first = link_at(run, run.first, run.begin);
+Instant ChainRunner<N>::begin_in_routine(const Run& run, const ChainLink& first, std::uint32_t op) const {
     const std::uint32_t second = number_in_routine(run, run.first + first.ops);
     return after_or_end(first.over(), routine_times_.begin(run.routine, number_in_routine(run, op), run.beside) -
                                           routine_times_.begin(run.routine, second, run.beside));
@@ -62,7 +61,7 @@ ChainLink ChainRunner<N>::record_in_routine(const Run& run, Instant until, Timel
     --passes_[slot + next];
     if (next == end) return first;
     const std::uint32_t op = run.first + (next - number);
-    return link_at(run, op, begin_in_routine(run, op));
+    return link_at(run, op, begin_in_routine(run, first, op));
 }
 
 // When each flow of the part recorded last moved.
@@ -103,12 +102,11 @@ void ChainRunner<N>::count(OpId op, std::int64_t passes, Timeline& timeline, Byt
     const auto times = static_cast<double>(passes);
     if (program_.ops[op].kind == OpKind::compute) timeline.events += static_cast<std::uint64_t>(passes);
     if (program_.ops[op].kind != OpKind::exchange) return;
-    const CommunicationId id = links_.communication_of(op);
-    for (std::uint32_t at = steps_.first(id); steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
+    for (const ExchangeSteps::Step& step : steps_.of(links_.communication_of(op))) {
         timeline.events += static_cast<std::uint64_t>(passes);
-        if (steps_[at].kind != ExchangeSteps::Kind::flow) continue;
-        network_.deliver(steps_[at].pattern, steps_[at].bytes, times);
-        asked += steps_[at].bytes * times;
+        if (step.kind != ExchangeSteps::Kind::flow) continue;
+        network_.deliver(step.pattern, step.bytes, times);
+        asked += step.bytes * times;
     }
 }
 

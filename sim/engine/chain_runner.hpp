@@ -46,7 +46,7 @@ class ChainRunner {
     }
     // Begins the chain of `head`, as far as there is room for its flows. Returns false if that is not worth while, or
     // another chain of the class is under way. `caller`: of the routine that `head` belongs to.
-    bool begin(Instant now, OpId head, std::optional<OpId> caller, Disturbance beside);
+    bool begin(Instant now, std::uint32_t rank_class, OpId head, std::optional<OpId> caller, Disturbance beside);
 
     bool is_under_way(std::uint32_t rank_class, Instant now) const {
         return ends_.contains(RankClassId{rank_class}) && now < ends_.of(RankClassId{rank_class});
@@ -114,7 +114,7 @@ class ChainRunner {
     bool look_ahead_in_routine(Run& run, std::uint32_t rank_class, std::uint32_t fewest);
     std::uint32_t reserve_in_routine(Run& run, std::uint32_t rank_class);
     ChainLink record_in_routine(const Run& run, Instant until, Timeline& timeline);
-    Instant begin_in_routine(const Run& run, std::uint32_t op) const;
+    Instant begin_in_routine(const Run& run, const ChainLink& first, std::uint32_t op) const;
     std::uint32_t number_in_routine(const Run& run, std::uint32_t op) const {
         return op - program_.routines[run.routine].first_op;
     }
@@ -164,8 +164,8 @@ std::vector<std::int64_t> ChainRunner<N>::times_of(const ExchangeSteps& steps, c
 }
 
 template <NetworkModel N>
-bool ChainRunner<N>::begin(Instant now, OpId head, std::optional<OpId> caller, Disturbance beside) {
-    const auto rank_class = static_cast<std::uint32_t>(program_.class_of(head));
+bool ChainRunner<N>::begin(Instant now, std::uint32_t rank_class, OpId head, std::optional<OpId> caller,
+                           Disturbance beside) {
     if (ends_.contains(RankClassId{rank_class})) return false;
     Run& run = runs_[rank_class];
     run = {.first = static_cast<std::uint32_t>(head),
@@ -217,10 +217,8 @@ bool ChainRunner<N>::turn(std::uint32_t rank_class, Instant now, Disturbance bes
 template <NetworkModel N>
 bool ChainRunner<N>::reserve(Run& run, std::uint32_t rank_class, const ChainLink& link) {
     if (program_.ops[link.first].kind != OpKind::exchange) return true;
-    for (std::uint32_t at = steps_.first(links_.communication_of(link.first));
-         steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
-        if (steps_[at].kind != ExchangeSteps::Kind::flow) continue;
-        if (!reserve(run, rank_class, steps_[at].pattern)) return false;
+    for (const ExchangeSteps::Step& step : steps_.of(links_.communication_of(link.first))) {
+        if (step.kind == ExchangeSteps::Kind::flow && !reserve(run, rank_class, step.pattern)) return false;
     }
     return true;
 }

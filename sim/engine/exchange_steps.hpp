@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/base/table.hpp"
@@ -25,6 +26,12 @@ class ExchangeSteps {
 
     // Where those of a communication begin; they end with Kind::end.
     std::uint32_t first(CommunicationId communication) const { return first_[communication]; }
+    // Those of a communication, without the end.
+    std::span<const Step> of(CommunicationId communication) const {
+        const bool is_last = next(communication) == first_.end_id();
+        const std::size_t first = first_[communication], past = is_last ? steps_.size() : first_[next(communication)];
+        return std::span(steps_).subspan(first, past - 1 - first);
+    }
     std::size_t size() const { return steps_.size(); }
     const Step& operator[](std::uint32_t at) const { return steps_[at]; }
 

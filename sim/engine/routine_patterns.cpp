@@ -10,8 +10,8 @@ template <class Visit>
 void for_each_pattern(const Program& program, const ExchangeSteps& steps, OpId op, Visit visit) {
     if (program.ops[op].kind != OpKind::exchange) return;
     const CommunicationId id = program.exchanges[ExchangeId(program.ops[op].subject)].communication;
-    for (std::uint32_t at = steps.first(id); steps[at].kind != ExchangeSteps::Kind::end; ++at) {
-        if (steps[at].kind == ExchangeSteps::Kind::flow) visit(steps[at].pattern);
+    for (const ExchangeSteps::Step& step : steps.of(id)) {
+        if (step.kind == ExchangeSteps::Kind::flow) visit(step.pattern);
     }
 }
 

@@ -49,7 +49,8 @@ void Engine<N>::begin_chains() {
         const auto rank_class = static_cast<std::uint32_t>(program_.class_of(head));
         const std::optional<OpId> caller =
             is_of_routine(head) ? std::optional(caller_[RankClassId{rank_class}]) : std::nullopt;
-        if (!contended_.is_under_way(rank_class) && chains_->begin(now_, head, caller, contended_.beside(rank_class))) {
+        if (!contended_.is_under_way(rank_class) &&
+            chains_->begin(now_, rank_class, head, caller, contended_.beside(rank_class))) {
             continue;
         }
         post_alone(head);

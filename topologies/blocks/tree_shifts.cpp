@@ -34,6 +34,10 @@ std::optional<std::int64_t> common_step(std::span<const std::uint32_t> here, std
     return step;
 }
 
+bool are_one(std::span<const std::uint32_t> subtrees) {
+    return std::ranges::all_of(subtrees, [&](std::uint32_t subtree) { return subtree == subtrees[0]; });
+}
+
 }  // namespace
 
 // Subtrees that all move by one number at every level, up to that which joins them, meet at the levels where they met.
@@ -46,7 +50,7 @@ std::optional<std::vector<LinkShift>> tree_shifts(std::span<std::uint32_t> here,
     for (const TreeLinks& level : levels) {
         const std::optional<std::int64_t> subtrees = common_step(here, there);
         if (!subtrees) return {};
-        if (std::ranges::all_of(here, [&](std::uint32_t subtree) { return subtree == here[0]; })) return found;
+        if (are_one(here)) return found;
         if (by % ways != 0) return {};
         found.push_back({.first = LinkId(level.first_link),
                          .by = 2 * *subtrees * level.switches * level.ports_up(),
@@ -55,8 +59,7 @@ std::optional<std::vector<LinkShift>> tree_shifts(std::span<std::uint32_t> here,
         for (std::uint32_t& subtree : here) subtree /= level.children;
         for (std::uint32_t& subtree : there) subtree /= level.children;
     }
-    const bool joined = std::ranges::all_of(here, [&](std::uint32_t subtree) { return subtree == here[0]; });
-    return joined && common_step(here, there) ? std::optional(std::move(found)) : std::nullopt;
+    return are_one(here) && common_step(here, there) ? std::optional(std::move(found)) : std::nullopt;
 }
 
 }  // namespace weft::blocks
