@@ -64,10 +64,9 @@ std::vector<Constraint> find_constraints(const Topology& topology, const LinkPat
     std::unordered_multimap<std::uint64_t, std::uint32_t> by_fingerprint;  // looked up, never iterated over
     std::array<std::uint32_t, 4> recent{};  // constraints of links just before: neighbours are mostly alike
     std::size_t oldest = 0;
-    for (LinkId link{}; link != topology.link_class.end_id(); link = next(link)) {
-        const std::span<const Crossing> crossings = crossed.on(link);
-        if (crossings.empty()) continue;
-        const BytesPerSecond capacity = topology.link(link).bandwidth;
+    for (std::size_t place = 0; place < crossed.links().size(); ++place) {
+        const std::span<const Crossing> crossings = crossed.on(place);
+        const BytesPerSecond capacity = topology.link(crossed.links()[place]).bandwidth;
         const auto is_known = [&](std::uint32_t id) {
             return id < constraints.size() && constraints[id].capacity == capacity &&
                    std::ranges::equal(constraints[id].crossings, crossings);

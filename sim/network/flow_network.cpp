@@ -74,12 +74,6 @@ void FlowNetwork::advance(Instant now, std::vector<FlowId>& done) {
     for (auto id = done.begin() + first; id != done.end(); ++id) finish(*id);  // popped in FlowId order: equal times
 }
 
-Bytes FlowNetwork::carried(LinkId link) const {
-    Bytes sum;
-    for (const Crossing& crossing : crossed_.on(link)) sum += patterns_[crossing.pattern].moved * crossing.load;
-    return sum;
-}
-
 BytesPerSecond FlowNetwork::rate(FlowId flow) {
     solve_if_stale();
     return patterns_[flows_[flow].pattern].rate;

@@ -25,7 +25,8 @@ class FlowNetwork {
     Instant next_change();
     void advance(Instant now, std::vector<FlowId>& done);
     Bytes delivered() const { return delivered_; }
-    Bytes carried(LinkId link) const;
+    Bytes moved(PatternId pattern) const { return patterns_[pattern].moved; }
+    const LinkPatterns& crossed() const { return crossed_; }
     std::uint64_t solves() const { return solves_; }
 
     bool reserve(PatternId pattern);

@@ -71,10 +71,4 @@ FlowId IdealNetwork::resume(Instant now, PatternId pattern, Bytes bytes, Instant
     return id;
 }
 
-Bytes IdealNetwork::carried(LinkId link) const {
-    Bytes sum;
-    for (const Crossing& crossing : crossed_.on(link)) sum += patterns_[crossing.pattern].moved * crossing.load;
-    return sum;
-}
-
 }  // namespace weft

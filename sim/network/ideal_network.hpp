@@ -24,7 +24,8 @@ class IdealNetwork {
     Instant next_change() const { return finishes_.next(); }
     void advance(Instant now, std::vector<FlowId>& done);
     Bytes delivered() const { return delivered_; }
-    Bytes carried(LinkId link) const;
+    Bytes moved(PatternId pattern) const { return patterns_[pattern].moved; }
+    const LinkPatterns& crossed() const { return crossed_; }
     std::uint64_t solves() const { return 0; }
 
     // Every flow always has room.

@@ -1,6 +1,9 @@
-// The patterns that cross each link: the transpose of what the patterns list.
+// The patterns that cross each link: the transpose of what the patterns list. Of the links that a pattern crosses, and
+// of no others: a machine may have many more.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,13 +26,22 @@ class LinkPatterns {
     // LogicError if a pattern names a link that the topology does not have.
     LinkPatterns(const Topology& topology, const Table<PatternId, Pattern>& patterns);
 
-    // In pattern order; empty for a link that nothing crosses.
+    // That a pattern crosses, ascending.
+    std::span<const LinkId> links() const { return links_; }
+    // The crossings of links()[place], in pattern order.
+    std::span<const Crossing> on(std::size_t place) const {
+        return {crossings_.data() + start_[place], crossings_.data() + start_[place + 1]};
+    }
+    // Empty for a link that nothing crosses.
     std::span<const Crossing> on(LinkId link) const {
-        return {crossings_.data() + start_[index(link)], crossings_.data() + start_[index(link) + 1]};
+        const auto found = std::ranges::lower_bound(links_, link);
+        if (found == links_.end() || *found != link) return {};
+        return on(static_cast<std::size_t>(found - links_.begin()));
     }
 
   private:
-    std::vector<std::uint32_t> start_;  // CSR over LinkId; one more at the end
+    std::vector<LinkId> links_;
+    std::vector<std::uint32_t> start_;  // CSR over links_; one more at the end
     std::vector<Crossing> crossings_;
 };
 

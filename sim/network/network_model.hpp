@@ -40,6 +40,8 @@ inline bool is_unlimited(const Pattern& pattern) {
     return pattern.loads.empty() && pattern.cap.value == std::numeric_limits<double>::infinity();
 }
 
+class LinkPatterns;
+
 template <class N>
 concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<FlowId>& done,
                                 std::vector<PatternId>& patterns) {
@@ -52,8 +54,9 @@ concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Byte
     {network.advance(now, done)};
     // Bytes that finished flows have moved, by integrating their rates (the bytes-delivered check).
     { network.delivered() } -> std::same_as<Bytes>;
-    // Bytes this link has carried for finished flows: bytes moved times load, over every pattern that crosses it.
-    { network.carried(LinkId{}) } -> std::same_as<Bytes>;
+    // The same of those on a pattern, and which links its patterns cross: sim/network/carried.hpp
+    { network.moved(pattern) } -> std::same_as<Bytes>;
+    { network.crossed() } -> std::same_as<const LinkPatterns&>;
     // How often rates were solved.
     { network.solves() } -> std::same_as<std::uint64_t>;
 

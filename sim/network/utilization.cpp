@@ -2,20 +2,21 @@
 
 #include <algorithm>
 
+#include "sim/topology/links_of_class.hpp"
+
 namespace weft {
 
 UtilizationRecorder::UtilizationRecorder(const Topology& topology, const Table<PatternId, Pattern>& patterns)
     : shares_(patterns.size()), busy_(topology.classes.size(), Busy{}) {
-    std::vector<double> links(topology.classes.size(), 0.0);
-    for (const LinkClassId link_class : topology.link_class) ++links[index(link_class)];
-    std::vector<double> seconds(topology.classes.size());
+    const Table<LinkClassId, std::uint32_t> links = links_of_class(topology);
+    Table<LinkClassId, double> seconds(topology.classes.size());
     for (PatternId id{}; id != patterns.end_id(); id = next(id)) {
         std::fill(seconds.begin(), seconds.end(), 0.0);
         for (const LinkLoad& load : patterns[id].loads) {
-            seconds[index(topology.link_class[load.link])] += load.load / topology.link(load.link).bandwidth.value;
+            seconds[topology.link_class[load.link]] += load.load / topology.link(load.link).bandwidth.value;
         }
         for (LinkClassId c{}; c != topology.classes.end_id(); c = next(c)) {
-            if (seconds[index(c)] > 0.0) shares_[index(id)].push_back({c, seconds[index(c)] / links[index(c)]});
+            if (seconds[c] > 0.0) shares_[index(id)].push_back({c, seconds[c] / links[c]});
         }
     }
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "sim/topology/links_of_class.hpp"
 #include "topologies/channels.hpp"
 
 namespace weft {
@@ -14,9 +15,9 @@ namespace weft {
 namespace {
 
 std::vector<ClassFacts> count_classes(const Topology& topology) {
+    const Table<LinkClassId, std::uint32_t> links = links_of_class(topology);
     std::vector<ClassFacts> facts;
-    for (const LinkClass& link_class : topology.classes) facts.push_back({.link_class = link_class});
-    for (const LinkClassId link_class : topology.link_class) ++facts[index(link_class)].links;
+    for (LinkClassId id{}; id != links.end_id(); id = next(id)) facts.push_back({topology.classes[id], links[id]});
     return facts;
 }
 

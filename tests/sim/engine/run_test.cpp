@@ -69,7 +69,8 @@ RC_GTEST_PROP(run, spans_on_the_ideal_network_are_longest_paths, ()) {
 // FlowNetwork without any of its shortcuts: all rates and all progress anew at every step, flow by flow, link by link.
 class NaiveNetwork {
   public:
-    NaiveNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns) : patterns_(patterns) {
+    NaiveNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns)
+        : patterns_(patterns), crossed_(topology, patterns) {
         for (LinkId l{}; l != topology.link_class.end_id(); l = next(l)) {
             bandwidths_.push_back(topology.link(l).bandwidth.value);
         }
@@ -100,7 +101,8 @@ class NaiveNetwork {
         clock_ = now;
     }
     Bytes delivered() const { return {delivered_}; }
-    Bytes carried(LinkId) const { return {}; }
+    Bytes moved(PatternId) const { return {}; }
+    const LinkPatterns& crossed() const { return crossed_; }
     std::uint64_t solves() const { return 0; }
     bool reserve(PatternId) const { return false; }
     void release(PatternId) const {}
@@ -117,6 +119,7 @@ class NaiveNetwork {
         double remaining;
     };
     const Table<PatternId, Pattern>& patterns_;
+    LinkPatterns crossed_;
     std::vector<double> bandwidths_, rates_;
     std::map<FlowId, Flow> flows_;
     std::uint32_t started_ = 0;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "sim/base/check.hpp"
+#include "sim/network/carried.hpp"
 #include "sim/network/ideal_network.hpp"
 #include "tests/sim/network/arbitrary.hpp"
 #include "tests/sim/network/toy.hpp"
@@ -100,9 +101,9 @@ TEST(flow_network, a_link_carries_the_bytes_of_its_flows_times_their_loads) {
     network.start({}, PatternId{0}, {8});
     network.start({}, PatternId{1}, {3});
     while (network.next_change() != Instant::never()) step(network);
-    EXPECT_DOUBLE_EQ(network.carried(LinkId{0}).value, 8);
-    EXPECT_DOUBLE_EQ(network.carried(LinkId{1}).value, 8 * 2.5 + 3);
-    EXPECT_EQ(network.carried(LinkId{2}).value, 0);
+    EXPECT_DOUBLE_EQ(carried(network, LinkId{0}).value, 8);
+    EXPECT_DOUBLE_EQ(carried(network, LinkId{1}).value, 8 * 2.5 + 3);
+    EXPECT_EQ(carried(network, LinkId{2}).value, 0);
     EXPECT_DOUBLE_EQ(network.delivered().value, 11);
 }
 
@@ -224,7 +225,7 @@ RC_GTEST_PROP(flow_network, a_flow_alone_is_exactly_ideal, ()) {
         step(ideal);
         RC_ASSERT(flow.delivered() == ideal.delivered());
     }
-    for (LinkId l{}; l != topology.link_class.end_id(); l = next(l)) RC_ASSERT(flow.carried(l) == ideal.carried(l));
+    for (LinkId l{}; l != topology.link_class.end_id(); l = next(l)) RC_ASSERT(carried(flow, l) == carried(ideal, l));
 }
 
 // Sharing can only cost time.

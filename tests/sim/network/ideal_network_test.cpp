@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/base/check.hpp"
+#include "sim/network/carried.hpp"
 #include "tests/sim/network/toy.hpp"
 
 namespace weft {
@@ -27,7 +28,7 @@ TEST(ideal_network, flows_do_not_see_each_other) {
     EXPECT_THAT(done, ElementsAre(b, a));
     EXPECT_EQ(network.next_change(), Instant::never());
     EXPECT_DOUBLE_EQ(network.delivered().value, 30);
-    EXPECT_DOUBLE_EQ(network.carried(LinkId{0}).value, 30);
+    EXPECT_DOUBLE_EQ(carried(network, LinkId{0}).value, 30);
 }
 
 struct Case {
