@@ -23,17 +23,11 @@ void add_new(Few<std::uint32_t>& set, std::uint32_t number) {
 
 std::uint32_t shifted(std::uint32_t number, std::int64_t by) { return static_cast<std::uint32_t>(number + by); }
 
-void add_link(Topology& topology, NodeId tail, NodeId head, LinkClassId link_class) {
-    topology.tail.push_back(tail);
-    topology.head.push_back(head);
-    topology.link_class.push_back(link_class);
-}
-
 void add_node(Topology& topology, const Numbering& numbering, std::uint32_t node, const NodePlan& plan) {
-    for (std::uint32_t i = 0; i < plan.vertices(); ++i) topology.node_kind.push_back(plan.kind(i));
-    for (std::uint32_t i = 0; i < plan.accelerators; ++i) topology.endpoint.push_back(numbering.vertex(node, i));
+    for (std::uint32_t i = 0; i < plan.vertices(); ++i) topology.add_vertex(plan.kind(i));
+    for (std::uint32_t i = 0; i < plan.accelerators; ++i) topology.add_endpoint(numbering.vertex(node, i));
     for (const BlockLink& link : plan.links) {
-        add_link(topology, numbering.vertex(node, link.tail), numbering.vertex(node, link.head), link.link_class);
+        topology.add_link(numbering.vertex(node, link.tail), numbering.vertex(node, link.head), link.link_class);
     }
 }
 
@@ -42,16 +36,16 @@ void add_ports(Topology& topology, const Numbering& numbering, const NodePlan& p
         for (std::uint32_t nic = 0; nic < numbering.nics; ++nic) {
             const NodeId below = numbering.vertex(node, plan.nic_vertex(nic));
             const NodeId leaf = numbering.network_switch(network.leaf({node, nic}));
-            add_link(topology, below, leaf, network.port_class());
-            add_link(topology, leaf, below, network.port_class());
+            topology.add_link(below, leaf, network.port_class());
+            topology.add_link(leaf, below, network.port_class());
         }
     }
 }
 
 void add_network(Topology& topology, const Numbering& numbering, const Network& network) {
-    for (std::uint32_t i = 0; i < network.switches(); ++i) topology.node_kind.push_back(NodeKind::network_switch);
+    for (std::uint32_t i = 0; i < network.switches(); ++i) topology.add_vertex(NodeKind::network_switch);
     for (const BlockLink& link : network.links()) {
-        add_link(topology, numbering.network_switch(link.tail), numbering.network_switch(link.head), link.link_class);
+        topology.add_link(numbering.network_switch(link.tail), numbering.network_switch(link.head), link.link_class);
     }
 }
 

@@ -75,7 +75,7 @@ HopUses uses_of(const Topology& topology, std::span<const LinkId> links) {
 // dead these need not be the up- and downlink of the rank.
 std::size_t links_out(const Topology& topology, std::span<const LinkId> links) {
     const auto enters_network = [&](LinkId link) {
-        return topology.node_kind[topology.head[link]] == NodeKind::network_switch;
+        return topology.node_kind(topology.head(link)) == NodeKind::network_switch;
     };
     return static_cast<std::size_t>(std::ranges::find_if(links, enters_network) - links.begin()) + 1;
 }
@@ -86,7 +86,7 @@ HopUses leaving(const Topology& topology, RankId from, RankId to) {
 HopUses entering(const Topology& topology, RankId from, RankId to) {
     const Route route = topology.route(from, to);
     const auto leaves_network = [&](LinkId link) {
-        return topology.node_kind[topology.head[link]] != NodeKind::network_switch;
+        return topology.node_kind(topology.head(link)) != NodeKind::network_switch;
     };
     const auto links = route.links();
     const auto after = links.subspan(links_out(topology, links));

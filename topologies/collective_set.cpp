@@ -92,7 +92,7 @@ std::vector<Communicator> CollectiveSet::communicators(Order order) {
 
 CollectiveSet::Load CollectiveSet::make_load(const Choice& choice) {
     Load load{.rates = {}, .busy = Table<LinkClassId, double>(topology_.classes.size(), 0.0)};
-    Table<LinkId, double> carried(topology_.tail.size(), 0.0);  // per byte of message
+    Table<LinkId, double> carried(topology_.links(), 0.0);  // per byte of message
     std::vector<LinkId> used;
     for (const PhaseCost& phase : costs_.phases(choice)) {
         load.rates.push_back(idle_rate(phase.pattern, topology_));
@@ -102,7 +102,7 @@ CollectiveSet::Load CollectiveSet::make_load(const Choice& choice) {
         }
     }
     for (const LinkId link : used) {
-        double& busy = load.busy[topology_.link_class[link]];
+        double& busy = load.busy[topology_.link_class(link)];
         busy = std::max(busy, carried[link] / topology_.link(link).bandwidth.value);
     }
     return load;

@@ -16,34 +16,34 @@ namespace {
 // The other direction of the same cable: of the links between two vertices, the first one way belongs to the first the
 // other way, and so on.
 LinkId way_back(const Topology& topology, LinkId link) {
-    const NodeId tail = topology.tail[link], head = topology.head[link];
+    const NodeId tail = topology.tail(link), head = topology.head(link);
     std::size_t before = 0;
     for (LinkId other{}; other != link; other = next(other)) {
-        before += topology.tail[other] == tail && topology.head[other] == head ? 1 : 0;
+        before += topology.tail(other) == tail && topology.head(other) == head ? 1 : 0;
     }
-    for (LinkId other{}; other != topology.tail.end_id(); other = next(other)) {
-        if (topology.tail[other] != head || topology.head[other] != tail) continue;
+    for (LinkId other{}; index(other) < topology.links(); other = next(other)) {
+        if (topology.tail(other) != head || topology.head(other) != tail) continue;
         if (before-- == 0) return other;
     }
     throw LogicError("a cable has two directions");
 }
 
 bool is_of_network(const Topology& topology, NodeId vertex) {
-    return topology.node_kind[vertex] == NodeKind::network_switch;
+    return topology.node_kind(vertex) == NodeKind::network_switch;
 }
 
 LinkId link_of(const Topology& topology, const NicCable& cable) {
     const std::uint32_t nodes = topology.ranks / topology.ranks_per_node;
-    const auto nics = static_cast<std::uint32_t>(std::ranges::count(topology.node_kind, NodeKind::nic)) / nodes;
+    const std::uint32_t nics = topology.vertices_of(NodeKind::nic) / nodes;
     if (cable.node >= nodes) throw RangeError(fmt::format("nodes are 0 to {}, not {}", nodes - 1, cable.node));
     if (cable.nic >= nics) {
         throw RangeError(fmt::format("a node of {} has NICs 0 to {}, not {}", topology.name, nics - 1, cable.nic));
     }
     std::uint32_t left = cable.node * nics + cable.nic;
     NodeId vertex{};
-    while (topology.node_kind[vertex] != NodeKind::nic || left-- > 0) vertex = next(vertex);
-    for (LinkId link{}; link != topology.tail.end_id(); link = next(link)) {
-        if (topology.tail[link] == vertex && is_of_network(topology, topology.head[link])) return link;
+    while (topology.node_kind(vertex) != NodeKind::nic || left-- > 0) vertex = next(vertex);
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        if (topology.tail(link) == vertex && is_of_network(topology, topology.head(link))) return link;
     }
     throw LogicError("a NIC is plugged into the network");
 }
@@ -117,7 +117,7 @@ void add_link_faults(Topology& topology, std::span<const LinkFault> faults) {
     for (const auto& [link, share] : shares) {
         if (share == 1.0) continue;
         topology.node_links = 0;
-        topology.link_class[link] = faulty_class(topology, topology.link_class[link], share);
+        topology.set_class(link, faulty_class(topology, topology.link_class(link), share));
         if (share == 0.0) dead.push_back(link);
     }
     if (dead.empty()) return;

@@ -17,13 +17,16 @@ namespace weft {
 
 LiveLinks::LiveLinks(const Topology& topology, std::span<const LinkId> dead)
     : ranks_per_node_(topology.ranks_per_node),
-      tail_(topology.tail),
-      head_(topology.head),
-      endpoint_(topology.endpoint),
-      dead_(topology.tail.size()) {
-    const auto of_nodes = static_cast<std::size_t>(
-        std::ranges::count_if(topology.node_kind, [](NodeKind kind) { return kind != NodeKind::network_switch; }));
-    node_vertices_ = of_nodes / nodes();
+      tail_(topology.links()),
+      head_(topology.links()),
+      endpoint_(topology.ranks),
+      dead_(topology.links()) {
+    for (LinkId link{}; link != tail_.end_id(); link = next(link)) {
+        tail_[link] = topology.tail(link);
+        head_[link] = topology.head(link);
+    }
+    for (RankId rank{}; rank != endpoint_.end_id(); rank = next(rank)) endpoint_[rank] = topology.endpoint(rank);
+    node_vertices_ = (topology.vertices() - topology.vertices_of(NodeKind::network_switch)) / nodes();
     std::set<std::uint32_t> crippled;
     for (const LinkId link : dead) {
         dead_[link] = 1;
@@ -39,8 +42,7 @@ LiveLinks::LiveLinks(const Topology& topology, std::span<const LinkId> dead)
         ends.emplace_back(index(tail_[link]), index(head_[link]));
         edges.push_back({link, topology.link(link).bandwidth.value});
     }
-    graph_ =
-        Graph(boost::edges_are_unsorted_multi_pass, ends.begin(), ends.end(), edges.begin(), topology.node_kind.size());
+    graph_ = Graph(boost::edges_are_unsorted_multi_pass, ends.begin(), ends.end(), edges.begin(), topology.vertices());
 }
 
 bool LiveLinks::alive(const Route& route) const {

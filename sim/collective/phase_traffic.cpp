@@ -186,7 +186,7 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
 
 // Whether a detour can avoid the link: all routes between two ranks use the same links inside nodes and at their ports.
 bool PhaseTraffic::is_of_network(LinkId link) const {
-    const NodeKind tail = topology_.node_kind[topology_.tail[link]], head = topology_.node_kind[topology_.head[link]];
+    const NodeKind tail = topology_.node_kind(topology_.tail(link)), head = topology_.node_kind(topology_.head(link));
     return (tail == NodeKind::network_switch || head == NodeKind::network_switch) && tail != NodeKind::nic &&
            head != NodeKind::nic;
 }

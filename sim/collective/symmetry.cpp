@@ -233,7 +233,7 @@ Symmetry::Colours Symmetry::refine() {
     colours.of_rank = rank_;
     colours.of_group = group_;
     colours.uneven_kinds = uneven_kinds_;
-    for (const LinkId link : crossed_) colours.shared_links.push_back(topology_.link_class[link]);
+    for (const LinkId link : crossed_) colours.shared_links.push_back(topology_.link_class(link));
     std::sort(colours.shared_links.begin(), colours.shared_links.end());
     colours.shared_links.erase(std::unique(colours.shared_links.begin(), colours.shared_links.end()),
                                colours.shared_links.end());

@@ -11,7 +11,6 @@
 #include "sim/network/carried.hpp"
 #include "sim/network/link_weights.hpp"
 #include "sim/network/network_model.hpp"
-#include "sim/topology/links_of_class.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
@@ -26,13 +25,13 @@ void sum_up_links(const Topology& topology, const N& network, const LinkWeights&
     const LinkPatterns& crossed = network.crossed();
     const std::span<const LinkId> links = crossed.links();
     for (std::size_t place = 0; place < links.size(); ++place) {
-        const LinkClassId id = topology.link_class[links[place]];
+        const LinkClassId id = topology.link_class(links[place]);
         const double busy =
             carried(network, crossed.on(place)) / (topology.link(links[place]).bandwidth * since_start(timeline.end));
         timeline.utilization[id] += weights.of(links[place]) * busy;
         timeline.peak_utilization[id] = std::max(timeline.peak_utilization[id], busy);
     }
-    const Table<LinkClassId, std::uint32_t> total = links_of_class(topology);
+    const Table<LinkClassId, std::uint32_t> total = topology.links_of_class();
     for (LinkClassId id{}; id != topology.classes.end_id(); id = next(id)) {
         if (total[id] > 0) timeline.utilization[id] /= total[id];
     }

@@ -67,7 +67,7 @@ LinkPatterns::LinkPatterns(const Topology& topology, const Table<PatternId, Patt
     std::size_t total = 0;
     for (const Pattern& pattern : patterns) total += pattern.loads.size();
     WEFT_CHECK(total < std::numeric_limits<std::uint32_t>::max(), "too many links in patterns");
-    LinkNumbers numbers(topology.link_class.size(), total);
+    LinkNumbers numbers(topology.links(), total);
     for (const Pattern& pattern : patterns) {
         numbers.for_each_of(pattern.loads, [&](const LinkLoad&, std::uint32_t& number) { ++number; });
     }
@@ -82,7 +82,7 @@ LinkPatterns::LinkPatterns(const Topology& topology, const Table<PatternId, Patt
         end += std::exchange(number, end);
     });
     start_.push_back(end);
-    WEFT_CHECK(links_.empty() || index(links_.back()) < topology.link_class.size(), "a pattern names an unknown link");
+    WEFT_CHECK(links_.empty() || index(links_.back()) < topology.links(), "a pattern names an unknown link");
     crossings_.resize(total);
     for (PatternId id{}; id != patterns.end_id(); id = next(id)) {
         numbers.for_each_of(patterns[id].loads, [&](const LinkLoad& load, std::uint32_t& number) {

@@ -20,7 +20,7 @@ constexpr LinkId nowhere{std::numeric_limits<std::uint32_t>::max()};
 
 }  // namespace
 
-RouteMaxMin::RouteMaxMin(const Topology& topology) : links_(topology.link_class.size()) {
+RouteMaxMin::RouteMaxMin(const Topology& topology) : links_(topology.links()) {
     for (LinkId link{}; link != links_.end_id(); link = next(link)) {
         links_[link].capacity = topology.link(link).bandwidth.value;
     }

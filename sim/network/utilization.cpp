@@ -2,19 +2,17 @@
 
 #include <algorithm>
 
-#include "sim/topology/links_of_class.hpp"
-
 namespace weft {
 
 UtilizationRecorder::UtilizationRecorder(const Topology& topology, const Table<PatternId, Pattern>& patterns,
                                          const LinkWeights& weights)
     : shares_(patterns.size()), busy_(topology.classes.size(), Busy{}) {
-    const Table<LinkClassId, std::uint32_t> links = links_of_class(topology);
+    const Table<LinkClassId, std::uint32_t> links = topology.links_of_class();
     Table<LinkClassId, double> seconds(topology.classes.size());
     for (PatternId id{}; id != patterns.end_id(); id = next(id)) {
         std::fill(seconds.begin(), seconds.end(), 0.0);
         for (const LinkLoad& load : patterns[id].loads) {
-            seconds[topology.link_class[load.link]] +=
+            seconds[topology.link_class(load.link)] +=
                 weights.of(load.link) * (load.load / topology.link(load.link).bandwidth.value);
         }
         for (LinkClassId c{}; c != topology.classes.end_id(); c = next(c)) {

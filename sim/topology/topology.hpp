@@ -2,6 +2,7 @@
 // All-pairs routes are never stored: a route is computed on demand.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -81,11 +82,7 @@ struct Topology {
     std::string name;
     std::uint32_t ranks = 0;  // accelerators; rank r sits on node r / ranks_per_node
     std::uint32_t ranks_per_node = 1;
-    Table<NodeId, NodeKind> node_kind;
-    Table<LinkId, NodeId> tail, head;
-    Table<LinkId, LinkClassId> link_class;
     Table<LinkClassId, LinkClass> classes;
-    Table<RankId, NodeId> endpoint;  // vertex of each rank
     std::unique_ptr<const Router> router;
     Routing routing = Routing::minimal;
     // Links inside a node, where all nodes are alike: link i of node k is k * node_links + i. 0: no such rule holds.
@@ -95,8 +92,23 @@ struct Topology {
 
     std::uint32_t node_of(RankId rank) const { return static_cast<std::uint32_t>(rank) / ranks_per_node; }
     std::uint32_t local_of(RankId rank) const { return static_cast<std::uint32_t>(rank) % ranks_per_node; }
-    const LinkClass& link(LinkId id) const { return classes[link_class[id]]; }
-    const LinkClass& intact_link(LinkId id) const { return classes[link(id).intact.value_or(link_class[id])]; }
+    std::uint32_t vertices() const { return static_cast<std::uint32_t>(node_kind_.size()); }
+    NodeKind node_kind(NodeId vertex) const { return node_kind_[vertex]; }
+    std::uint32_t vertices_of(NodeKind kind) const {  // how many
+        return static_cast<std::uint32_t>(std::ranges::count(node_kind_, kind));
+    }
+    NodeId endpoint(RankId rank) const { return endpoint_[rank]; }  // its vertex
+    std::uint32_t links() const { return static_cast<std::uint32_t>(link_class_.size()); }
+    NodeId tail(LinkId id) const { return tail_[id]; }
+    NodeId head(LinkId id) const { return head_[id]; }
+    LinkClassId link_class(LinkId id) const { return link_class_[id]; }
+    Table<LinkClassId, std::uint32_t> links_of_class() const {  // how many
+        Table<LinkClassId, std::uint32_t> links(classes.size(), 0);
+        for (const LinkClassId id : link_class_) ++links[id];
+        return links;
+    }
+    const LinkClass& link(LinkId id) const { return classes[link_class(id)]; }
+    const LinkClass& intact_link(LinkId id) const { return classes[link(id).intact.value_or(link_class(id))]; }
     Route route(RankId from, RankId to, std::uint64_t salt = 0) const { return router->route(from, to, salt); }
     // As Router::move, of the links as they are: no fault tells nodes apart.
     std::optional<LinkMove> move(std::span<const RankId> members, std::int32_t by) const {
@@ -107,6 +119,22 @@ struct Topology {
         for (const LinkId hop : route.links()) sum += link(hop).latency;
         return sum;
     }
+
+    // Building: ids count up from 0, endpoints from rank 0.
+    NodeId add_vertex(NodeKind kind) { return node_kind_.push_back(kind); }
+    void add_endpoint(NodeId vertex) { endpoint_.push_back(vertex); }
+    LinkId add_link(NodeId tail, NodeId head, LinkClassId link_class) {
+        tail_.push_back(tail);
+        head_.push_back(head);
+        return link_class_.push_back(link_class);
+    }
+    void set_class(LinkId id, LinkClassId link_class) { link_class_[id] = link_class; }
+
+  private:
+    Table<NodeId, NodeKind> node_kind_;
+    Table<RankId, NodeId> endpoint_;
+    Table<LinkId, NodeId> tail_, head_;
+    Table<LinkId, LinkClassId> link_class_;
 };
 
 }  // namespace weft

@@ -15,9 +15,9 @@ namespace weft {
 
 inline void expect_simple(const Topology& topology, RankId from, RankId to, const Route& route) {
     expect_contiguous(topology, from, to, route);
-    std::set<NodeId> visited{topology.endpoint[from]};
+    std::set<NodeId> visited{topology.endpoint(from)};
     for (const LinkId link : route.links()) {
-        EXPECT_TRUE(visited.insert(topology.head[link]).second)
+        EXPECT_TRUE(visited.insert(topology.head(link)).second)
             << "a way from rank " << index(from) << " to " << index(to) << " passes a vertex twice";
     }
 }
@@ -64,7 +64,7 @@ inline Loads all_to_all(const Topology& topology, std::uint64_t salt = 0) {
 // Every link of the class carries `load`.
 inline void expect_even(const Topology& topology, const Loads& loads, std::string_view link_class, std::uint32_t load) {
     std::uint32_t links = 0;
-    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
         if (topology.link(link).name != link_class) continue;
         ++links;
         const auto found = loads.find(link);
@@ -75,17 +75,19 @@ inline void expect_even(const Topology& topology, const Loads& loads, std::strin
 
 inline std::uint32_t count_links(const Topology& topology, std::string_view link_class) {
     std::uint32_t links = 0;
-    for (const LinkClassId id : topology.link_class) links += topology.classes[id].name == link_class;
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        links += topology.link(link).name == link_class;
+    }
     return links;
 }
 
 // Fewest links between any two vertices, by breadth-first search from one of them: slow, and knows no arithmetic.
 inline Table<NodeId, std::uint32_t> distances_from(const Topology& topology, NodeId start) {
-    Table<NodeId, std::vector<NodeId>> after(topology.node_kind.size());
-    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
-        after[topology.tail[link]].push_back(topology.head[link]);
+    Table<NodeId, std::vector<NodeId>> after(topology.vertices());
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        after[topology.tail(link)].push_back(topology.head(link));
     }
-    Table<NodeId, std::uint32_t> distance(topology.node_kind.size(), ~0U);
+    Table<NodeId, std::uint32_t> distance(topology.vertices(), ~0U);
     std::queue<NodeId> next_ones({start});
     for (distance[start] = 0; !next_ones.empty(); next_ones.pop()) {
         for (const NodeId head : after[next_ones.front()]) {

@@ -53,7 +53,7 @@ TEST(frontier_rings, four_rings_fill_the_one_link_edges_of_a_node) {
     for (const auto& [link, load] : loads(topology, rings)) {
         if (topology.link(link).name != "infinity_fabric.x1") continue;
         ++one_link_edges;
-        EXPECT_EQ(load, 1U) << index(topology.tail[link]) << " to " << index(topology.head[link]);
+        EXPECT_EQ(load, 1U) << index(topology.tail(link)) << " to " << index(topology.head(link));
     }
     EXPECT_EQ(one_link_edges, 12U);  // six edges, both directions
 }
@@ -302,10 +302,10 @@ TEST(channels_over_faulty_links, change_on_nodes_with_dead_links_only) {
         std::set<LinkId> used;
         for (const auto& [link, load] : loads(crippled, after)) {
             EXPECT_FALSE(crippled.link(link).name.ends_with(" (dead)")) << name;
-            const NodeId tail = crippled.tail[link];
-            const bool port = crippled.node_kind[tail] == NodeKind::nic &&
-                              crippled.node_kind[crippled.head[link]] == NodeKind::network_switch;
-            const std::size_t vertices = index(crippled.endpoint[RankId{crippled.ranks_per_node}]);
+            const NodeId tail = crippled.tail(link);
+            const bool port = crippled.node_kind(tail) == NodeKind::nic &&
+                              crippled.node_kind(crippled.head(link)) == NodeKind::network_switch;
+            const std::size_t vertices = index(crippled.endpoint(RankId{crippled.ranks_per_node}));
             if (port && index(tail) / vertices == 1) used.insert(link);
         }
         EXPECT_EQ(used.size(), machine.info().nics_per_node - 1) << name;

@@ -38,7 +38,7 @@ std::string refusal(const Machine& machine, std::uint32_t nodes, std::vector<Lin
 
 std::set<LinkId> dead_links(const Topology& topology) {
     std::set<LinkId> dead;
-    for (LinkId link{}; link != topology.tail.end_id(); link = next(link)) {
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
         if (topology.link(link).name.ends_with(" (dead)")) dead.insert(link);
     }
     return dead;
@@ -71,8 +71,8 @@ TEST(link_fault, a_slow_nic_is_a_class_of_its_own_both_ways_and_nothing_else_cha
     const LinkClass& added = slow.classes.rows().back();
     EXPECT_EQ(added.name, "slingshot.nic (x 0.5)");
     std::vector<LinkId> changed;
-    for (LinkId link{}; link != slow.tail.end_id(); link = next(link)) {
-        if (slow.link_class[link] == intact.link_class[link]) continue;
+    for (LinkId link{}; index(link) < slow.links(); link = next(link)) {
+        if (slow.link_class(link) == intact.link_class(link)) continue;
         changed.push_back(link);
         EXPECT_EQ(intact.link(link).name, "slingshot.nic");
         EXPECT_EQ(slow.link(link).bandwidth.value, 0.5 * intact.link(link).bandwidth.value);
@@ -101,7 +101,7 @@ TEST(link_fault, where_faults_meet_the_worse_counts_and_equal_faults_share_a_cla
     const Topology slow = faulty(machine, 3, {nic(0, 0, 0.5), nic(0, 0, 0.25), nic(1, 2, 0.5), nic(2, 0, 1)});
     EXPECT_EQ(slow.link(intact.router->uplink(RankId{0})).name, "slingshot.nic (x 0.25)");
     EXPECT_EQ(slow.link(intact.router->uplink(RankId{6})).name, "slingshot.nic (x 0.5)");
-    EXPECT_EQ(slow.link_class[intact.router->uplink(RankId{8})], intact.link_class[intact.router->uplink(RankId{8})]);
+    EXPECT_EQ(slow.link_class(intact.router->uplink(RankId{8})), intact.link_class(intact.router->uplink(RankId{8})));
     EXPECT_EQ(slow.classes.size(), intact.classes.size() + 2);
 }
 
@@ -132,8 +132,8 @@ TEST(link_fault, ranks_whose_nic_is_dead_leave_by_another_one_of_their_node) {
     const Topology topology = faulty(Machine::load("frontier"), 4, {nic(0, 1, 0)});
     const LinkId other = topology.router->uplink(RankId{2});
     EXPECT_EQ(topology.crippled_nodes, std::vector<std::uint32_t>{0});
-    EXPECT_EQ(topology.node_kind[topology.tail[other]], NodeKind::nic);
-    EXPECT_LT(index(topology.tail[other]), index(topology.endpoint[RankId{8}]));  // of node 0
+    EXPECT_EQ(topology.node_kind(topology.tail(other)), NodeKind::nic);
+    EXPECT_LT(index(topology.tail(other)), index(topology.endpoint(RankId{8})));  // of node 0
     for (const std::uint32_t to : {8U, 17U, 30U}) {
         const Route out = topology.route(RankId{2}, RankId{to}), in = topology.route(RankId{to}, RankId{2});
         EXPECT_TRUE(crosses(out, other)) << to;
@@ -158,7 +158,7 @@ TEST(link_fault, with_pxn_both_ends_leave_the_rail_of_a_dead_nic) {
 TEST(link_fault, a_dead_link_inside_a_node_is_passed_by_the_shortest_way) {
     const Topology topology = faulty(Machine::load("frontier"), 2, {way(0, 1, 0)});
     EXPECT_EQ(topology.route(RankId{0}, RankId{1}).hops, 3);
-    EXPECT_EQ(topology.head[topology.route(RankId{0}, RankId{1}).hop[0]], topology.endpoint[RankId{2}]);
+    EXPECT_EQ(topology.head(topology.route(RankId{0}, RankId{1}).hop[0]), topology.endpoint(RankId{2}));
     EXPECT_EQ(topology.route(RankId{8}, RankId{9}).hops, 1);
     const std::set<LinkId> dead = dead_links(topology);
     EXPECT_EQ(dead.size(), 2U);
@@ -198,8 +198,8 @@ TEST(link_fault, no_route_of_any_machine_crosses_a_dead_link) {
             const std::uint32_t one = draw(intact.ranks), two = draw(intact.ranks);
             const Route route = intact.route(RankId{one}, RankId{two});
             for (const LinkId link : route.links()) {
-                if (intact.node_kind[intact.tail[link]] != NodeKind::network_switch ||
-                    intact.node_kind[intact.head[link]] != NodeKind::network_switch) {
+                if (intact.node_kind(intact.tail(link)) != NodeKind::network_switch ||
+                    intact.node_kind(intact.head(link)) != NodeKind::network_switch) {
                     continue;
                 }
                 faults.push_back(way(one, two, 0, intact.link(link).name));
@@ -226,25 +226,25 @@ TEST(link_fault, no_route_of_any_machine_crosses_a_dead_link) {
 // two nodes and of the network.
 bool reaches(const Topology& topology, const std::set<LinkId>& dead, RankId from, RankId to) {
     std::size_t vertices = 0;  // of a node
-    while (vertices < topology.node_kind.size() &&
-           topology.node_kind[NodeId(static_cast<std::uint32_t>(vertices))] != NodeKind::network_switch) {
+    while (vertices < topology.vertices() &&
+           topology.node_kind(NodeId(static_cast<std::uint32_t>(vertices))) != NodeKind::network_switch) {
         ++vertices;
     }
     vertices /= topology.ranks / topology.ranks_per_node;
     const auto passable = [&](NodeId vertex) {
         const std::size_t node = index(vertex) / vertices;
-        return topology.node_kind[vertex] == NodeKind::network_switch || node == topology.node_of(from) ||
+        return topology.node_kind(vertex) == NodeKind::network_switch || node == topology.node_of(from) ||
                node == topology.node_of(to);
     };
-    std::set<NodeId> seen{topology.endpoint[from]};
+    std::set<NodeId> seen{topology.endpoint(from)};
     for (bool grows = true; grows;) {
         grows = false;
-        for (LinkId link{}; link != topology.tail.end_id(); link = next(link)) {
-            if (dead.contains(link) || !passable(topology.head[link]) || !seen.contains(topology.tail[link])) continue;
-            grows = seen.insert(topology.head[link]).second || grows;
+        for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+            if (dead.contains(link) || !passable(topology.head(link)) || !seen.contains(topology.tail(link))) continue;
+            grows = seen.insert(topology.head(link)).second || grows;
         }
     }
-    return seen.contains(topology.endpoint[to]);
+    return seen.contains(topology.endpoint(to));
 }
 
 // Many dead cables on few nodes: either every pair of ranks has a sound way, or the job is refused with reason.

@@ -23,7 +23,7 @@ std::string follow(const Topology& topology, const Route& route, const Route& af
     if (route.hops != after.hops) return "another length";
     for (std::size_t i = 0; i < route.hops; ++i) {
         if (move(route.hop[i]) != after.hop[i]) return "another link at hop " + std::to_string(i);
-        if (topology.link_class[route.hop[i]] != topology.link_class[after.hop[i]]) return "another class";
+        if (topology.link_class(route.hop[i]) != topology.link_class(after.hop[i])) return "another class";
         met.emplace(route.hop[i], after.hop[i]);
     }
     return {};

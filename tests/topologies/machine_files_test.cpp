@@ -20,7 +20,7 @@ std::string words(std::string machine) {
 // All links of a class in a machine or a part of it, both directions.
 BytesPerSecond nominal_sum(const Topology& topology, std::string_view link_class) {
     BytesPerSecond sum;
-    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
         if (topology.link(link).name == link_class) sum += topology.link(link).nominal;
     }
     return sum;
@@ -95,7 +95,7 @@ TEST(machine_files, spectrum_x_h100_does_not_taper) {
     const Machine machine = Machine::load("spectrum-x-h100");
     EXPECT_EQ(machine.info().bisection, machine.info().nodes / 2.0 * 400_GBps);
     // 2,048 leaves and as many spines of 128 ports, half of them up; cores have theirs all down.
-    EXPECT_EQ(machine.topology(machine.info().nodes).node_kind.size(), 16384U * (8 + 8 + 1) + 2048 + 2048 + 1024);
+    EXPECT_EQ(machine.topology(machine.info().nodes).vertices(), 16384U * (8 + 8 + 1) + 2048 + 2048 + 1024);
 }
 
 class shipped_machine : public testing::TestWithParam<std::string> {};

@@ -42,23 +42,21 @@ TEST_P(machine, whole_machine_has_its_accelerators_in_rank_order) {
     const Topology topology = machine_.topology(info_.nodes);
     EXPECT_EQ(topology.name, GetParam());
     EXPECT_EQ(topology.ranks, info_.nodes * info_.accelerators_per_node);
-    ASSERT_EQ(topology.endpoint.size(), topology.ranks);
     std::set<NodeId> vertices;
-    for (const NodeId vertex : topology.endpoint) {
-        EXPECT_EQ(topology.node_kind[vertex], NodeKind::accelerator);
+    for (RankId rank{}; index(rank) < topology.ranks; rank = next(rank)) {
+        const NodeId vertex = topology.endpoint(rank);
+        EXPECT_EQ(topology.node_kind(vertex), NodeKind::accelerator);
         vertices.insert(vertex);
     }
     EXPECT_EQ(vertices.size(), topology.ranks);
-    EXPECT_EQ(topology.tail.size(), topology.head.size());
-    EXPECT_EQ(topology.tail.size(), topology.link_class.size());
 }
 
 TEST_P(machine, every_link_has_a_way_back_of_its_class) {
     const Topology topology = machine_.topology(std::min(info_.nodes, 300U));
     std::multiset<std::tuple<NodeId, NodeId, LinkClassId>> ways, back;
-    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
-        ways.emplace(topology.tail[link], topology.head[link], topology.link_class[link]);
-        back.emplace(topology.head[link], topology.tail[link], topology.link_class[link]);
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        ways.emplace(topology.tail(link), topology.head(link), topology.link_class(link));
+        back.emplace(topology.head(link), topology.tail(link), topology.link_class(link));
     }
     EXPECT_EQ(ways, back);
 }
@@ -91,9 +89,9 @@ TEST_P(machine, routes_are_contiguous_and_simple) {
         for (const std::uint64_t salt : {0ULL, 1ULL, 7ULL, ~0ULL}) {
             const Route route = topology.route(from, to, salt);
             expect_contiguous(topology, from, to, route);
-            std::set<NodeId> visited{topology.endpoint[from]};
+            std::set<NodeId> visited{topology.endpoint(from)};
             for (const LinkId link : route.links()) {
-                EXPECT_TRUE(visited.insert(topology.head[link]).second) << "a route passes a vertex twice";
+                EXPECT_TRUE(visited.insert(topology.head(link)).second) << "a route passes a vertex twice";
             }
         }
     }
@@ -141,7 +139,7 @@ TEST_P(machine, first_nodes_route_as_the_whole_machine_does) {
     for (const std::uint32_t nodes : {2U, 19U, 70U, 300U}) {
         if (nodes > info_.nodes) continue;
         const Topology part = machine_.topology(nodes);
-        EXPECT_LE(part.tail.size(), whole.tail.size());
+        EXPECT_LE(part.links(), whole.links());
         for (std::uint32_t i = 1; i < nodes; i += 3) {
             const auto from = RankId(i % info_.accelerators_per_node),
                        to = RankId((i + 1) * info_.accelerators_per_node - 1);

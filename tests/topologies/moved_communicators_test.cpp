@@ -18,13 +18,13 @@ INSTANTIATE_TEST_SUITE_P(machines, moved_communicators, testing::ValuesIn(machin
 
 TEST_P(moved_communicators, links_of_a_node_are_those_of_the_first_moved) {
     const Topology topology = Machine::load(GetParam()).topology(3);
-    const auto vertices = static_cast<std::uint32_t>(topology.endpoint[RankId{topology.ranks_per_node}]);
+    const auto vertices = static_cast<std::uint32_t>(topology.endpoint(RankId{topology.ranks_per_node}));
     for (std::uint32_t node = 1; node < 3; ++node) {
         for (std::uint32_t i = 0; i < topology.node_links; ++i) {
             const LinkId first{i}, moved{node * topology.node_links + i};
-            EXPECT_EQ(topology.link_class[moved], topology.link_class[first]);
-            EXPECT_EQ(index(topology.tail[moved]), index(topology.tail[first]) + node * vertices);
-            EXPECT_EQ(index(topology.head[moved]), index(topology.head[first]) + node * vertices);
+            EXPECT_EQ(topology.link_class(moved), topology.link_class(first));
+            EXPECT_EQ(index(topology.tail(moved)), index(topology.tail(first)) + node * vertices);
+            EXPECT_EQ(index(topology.head(moved)), index(topology.head(first)) + node * vertices);
         }
     }
 }

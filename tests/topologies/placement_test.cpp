@@ -118,8 +118,11 @@ TEST(placed, ranks_keep_their_numbers_and_find_the_routes_of_their_nodes) {
 TEST(placed, the_first_nodes_in_order_are_the_machine_as_it_is) {
     const Machine dragonflies = small();
     const Topology plain = dragonflies.topology(6), placed = dragonflies.topology(6, {.placement = {0, 1, 2, 3, 4, 5}});
-    EXPECT_EQ(plain.tail.rows(), placed.tail.rows());
-    EXPECT_EQ(plain.head.rows(), placed.head.rows());
+    ASSERT_EQ(plain.links(), placed.links());
+    for (LinkId link{}; index(link) < plain.links(); link = next(link)) {
+        EXPECT_EQ(plain.tail(link), placed.tail(link));
+        EXPECT_EQ(plain.head(link), placed.head(link));
+    }
 }
 
 TEST(placed, impossible_placements_are_refused) {

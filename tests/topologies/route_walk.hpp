@@ -12,13 +12,13 @@ namespace weft {
 
 // Fails unless the links lead from one rank to the other without a gap.
 inline void expect_contiguous(const Topology& topology, RankId from, RankId to, const Route& route) {
-    NodeId here = topology.endpoint[from];
+    NodeId here = topology.endpoint(from);
     for (const LinkId link : route.links()) {
-        ASSERT_LT(index(link), topology.tail.size());
-        ASSERT_EQ(topology.tail[link], here) << "rank " << index(from) << " to " << index(to);
-        here = topology.head[link];
+        ASSERT_LT(index(link), topology.links());
+        ASSERT_EQ(topology.tail(link), here) << "rank " << index(from) << " to " << index(to);
+        here = topology.head(link);
     }
-    EXPECT_EQ(here, topology.endpoint[to]) << "rank " << index(from) << " to " << index(to);
+    EXPECT_EQ(here, topology.endpoint(to)) << "rank " << index(from) << " to " << index(to);
 }
 
 inline std::vector<std::string> classes_along(const Topology& topology, const Route& route) {
@@ -30,8 +30,8 @@ inline std::vector<std::string> classes_along(const Topology& topology, const Ro
 inline std::size_t switch_hops(const Topology& topology, const Route& route) {
     std::size_t hops = 0;
     for (const LinkId link : route.links()) {
-        hops += topology.node_kind[topology.tail[link]] == NodeKind::network_switch &&
-                topology.node_kind[topology.head[link]] == NodeKind::network_switch;
+        hops += topology.node_kind(topology.tail(link)) == NodeKind::network_switch &&
+                topology.node_kind(topology.head(link)) == NodeKind::network_switch;
     }
     return hops;
 }

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "sim/topology/links_of_class.hpp"
 #include "topologies/channels.hpp"
 
 namespace weft {
@@ -15,22 +14,23 @@ namespace weft {
 namespace {
 
 std::vector<ClassFacts> count_classes(const Topology& topology) {
-    const Table<LinkClassId, std::uint32_t> links = links_of_class(topology);
     std::vector<ClassFacts> facts;
-    for (LinkClassId id{}; id != links.end_id(); id = next(id)) facts.push_back({topology.classes[id], links[id]});
+    for (const LinkClass& link_class : topology.classes) facts.push_back({.link_class = link_class});
+    const Table<LinkClassId, std::uint32_t> links = topology.links_of_class();
+    for (std::size_t i = 0; i < facts.size(); ++i) facts[i].links = links.rows()[i];
     return facts;
 }
 
 std::vector<std::vector<BytesPerSecond>> direct_links(const Topology& topology) {
     const std::uint32_t n = topology.ranks_per_node;
     std::vector<std::vector<BytesPerSecond>> matrix(n, std::vector<BytesPerSecond>(n));
-    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
         const auto local = [&](NodeId vertex) {
-            return static_cast<std::size_t>(
-                std::find(topology.endpoint.begin(), topology.endpoint.begin() + n, vertex) -
-                topology.endpoint.begin());
+            std::uint32_t rank = 0;
+            while (rank < n && topology.endpoint(RankId{rank}) != vertex) ++rank;
+            return rank;
         };
-        const std::size_t from = local(topology.tail[link]), to = local(topology.head[link]);
+        const std::uint32_t from = local(topology.tail(link)), to = local(topology.head(link));
         if (from < n && to < n) matrix[from][to] += topology.link(link).nominal;
     }
     return matrix;
@@ -67,20 +67,16 @@ void add_injection(TopologyFacts& facts, const Topology& topology) {
     }
 }
 
-std::uint32_t count(const Topology& topology, NodeKind kind) {
-    return static_cast<std::uint32_t>(std::count(topology.node_kind.begin(), topology.node_kind.end(), kind));
-}
-
 }  // namespace
 
 Table<NodeId, std::string> vertex_names(const Topology& topology) {
     const std::uint32_t nodes = topology.ranks / topology.ranks_per_node;
-    const std::uint32_t nics = count(topology, NodeKind::nic) / nodes;
-    const std::uint32_t node_switches = count(topology, NodeKind::node_switch) / nodes;
+    const std::uint32_t nics = topology.vertices_of(NodeKind::nic) / nodes;
+    const std::uint32_t node_switches = topology.vertices_of(NodeKind::node_switch) / nodes;
     Table<NodeId, std::string> names;
     std::uint32_t rank = 0, nic = 0, node_switch = 0, network_switch = 0;  // vertices of a kind come node by node
-    for (const NodeKind kind : topology.node_kind) {
-        switch (kind) {
+    for (NodeId vertex{}; index(vertex) < topology.vertices(); vertex = next(vertex)) {
+        switch (topology.node_kind(vertex)) {
             case NodeKind::accelerator:
                 names.push_back(fmt::format("rank {}", rank++));
                 break;
@@ -113,7 +109,7 @@ static RouteFacts facts_of(const Route& route, const Topology& topology, const T
     facts.latency = topology.latency(route);
     for (const LinkId link : route.links()) {
         const LinkClass& link_class = topology.link(link);
-        facts.hops.push_back({names[topology.tail[link]], names[topology.head[link]], link_class});
+        facts.hops.push_back({names[topology.tail(link)], names[topology.head(link)], link_class});
         const bool first = facts.hops.size() == 1;
         facts.nominal = first ? link_class.nominal : std::min(facts.nominal, link_class.nominal);
         facts.bandwidth = first ? link_class.bandwidth : std::min(facts.bandwidth, link_class.bandwidth);
@@ -160,8 +156,8 @@ TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topolog
     TopologyFacts facts;
     facts.nodes = topology.ranks / topology.ranks_per_node;
     facts.accelerators = topology.ranks;
-    facts.nics = count(topology, NodeKind::nic);
-    facts.switches = count(topology, NodeKind::network_switch);
+    facts.nics = topology.vertices_of(NodeKind::nic);
+    facts.switches = topology.vertices_of(NodeKind::network_switch);
     add_injection(facts, topology);
     facts.classes = count_classes(topology);
     facts.node_links = direct_links(topology);

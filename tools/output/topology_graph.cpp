@@ -43,17 +43,17 @@ std::string kind_name(NodeKind kind) {
 // `keep(link)` chooses the links.
 template <class G, class Keep>
 G graph_of(const Topology& topology, const Keep& keep) {
-    G graph(topology.node_kind.size());
+    G graph(topology.vertices());
     const Table<NodeId, std::string> names = vertex_names(topology);
-    for (NodeId vertex{}; vertex < topology.node_kind.end_id(); vertex = next(vertex)) {
-        graph[index(vertex)] = {names[vertex], kind_name(topology.node_kind[vertex])};
+    for (NodeId vertex{}; index(vertex) < topology.vertices(); vertex = next(vertex)) {
+        graph[index(vertex)] = {names[vertex], kind_name(topology.node_kind(vertex))};
     }
-    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
         if (!keep(link)) continue;
         const LinkClass& c = topology.link(link);
         boost::add_edge(
-            index(topology.tail[link]), index(topology.head[link]),
-            GraphEdge{c.name, c.nominal.value, c.bandwidth.value, c.latency.value, index(topology.link_class[link])},
+            index(topology.tail(link)), index(topology.head(link)),
+            GraphEdge{c.name, c.nominal.value, c.bandwidth.value, c.latency.value, index(topology.link_class(link))},
             graph);
     }
     return graph;
@@ -73,7 +73,7 @@ constexpr std::array palette{"#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B
 std::string to_graphviz(const Topology& topology) {
     // Every link has a way back; the one that goes up in numbering stands for both.
     const auto graph = graph_of<Graph<boost::undirectedS>>(
-        topology, [&](LinkId link) { return topology.tail[link] < topology.head[link]; });
+        topology, [&](LinkId link) { return topology.tail(link) < topology.head(link); });
     std::ostringstream out;
     boost::write_graphviz(
         out, graph,

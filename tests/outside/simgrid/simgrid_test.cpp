@@ -131,7 +131,7 @@ std::vector<Seconds> ends_in_route_network(const System& system) {
 void build_there(const System& system, simgrid::s4u::NetZone& zone, std::vector<Seconds>& ends) {
     using namespace simgrid::s4u;
     std::vector<Link*> links;
-    for (LinkId link{}; link != system.topology.link_class.end_id(); link = next(link)) {
+    for (LinkId link{}; index(link) < system.topology.links(); link = next(link)) {
         const std::string name = system.name + "_link_" + std::to_string(index(link));
         links.push_back(zone.create_link(name, system.topology.link(link).bandwidth.value)->set_latency(0.0)->seal());
     }

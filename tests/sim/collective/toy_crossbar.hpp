@@ -31,16 +31,12 @@ inline Topology toy_crossbar(std::uint32_t ranks, std::uint32_t ranks_per_node, 
     topology.ranks_per_node = ranks_per_node;
     const LinkClassId link_class =
         topology.classes.push_back({.name = "toy", .nominal = bandwidth, .bandwidth = bandwidth, .latency = latency});
-    const NodeId hub = topology.node_kind.push_back(NodeKind::network_switch);
+    const NodeId hub = topology.add_vertex(NodeKind::network_switch);
     for (std::uint32_t r = 0; r < ranks; ++r) {
-        const NodeId node = topology.node_kind.push_back(NodeKind::accelerator);
-        topology.endpoint.push_back(node);
-        topology.tail.push_back(node);
-        topology.head.push_back(hub);
-        topology.tail.push_back(hub);
-        topology.head.push_back(node);
-        topology.link_class.push_back(link_class);
-        topology.link_class.push_back(link_class);
+        const NodeId node = topology.add_vertex(NodeKind::accelerator);
+        topology.add_endpoint(node);
+        topology.add_link(node, hub, link_class);
+        topology.add_link(hub, node, link_class);
     }
     topology.router = std::make_unique<CrossbarRouter>();
     return topology;

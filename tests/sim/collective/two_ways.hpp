@@ -39,14 +39,13 @@ inline Topology two_ways(Routing routing, BytesPerSecond in, BytesPerSecond roun
     Topology topology;
     topology.ranks = 2;
     topology.routing = routing;
-    const NodeId nic = topology.node_kind.push_back(NodeKind::nic);
-    const NodeId near = topology.node_kind.push_back(NodeKind::network_switch);
-    const NodeId far = topology.node_kind.push_back(NodeKind::network_switch);
+    const NodeId nic = topology.add_vertex(NodeKind::nic);
+    const NodeId near = topology.add_vertex(NodeKind::network_switch);
+    const NodeId far = topology.add_vertex(NodeKind::network_switch);
     const auto add = [&](std::string name, BytesPerSecond bandwidth, Seconds latency) {
-        topology.link_class.push_back(topology.classes.push_back({std::move(name), bandwidth, bandwidth, latency}));
-        const bool first = topology.tail.empty();  // the way in
-        topology.tail.push_back(first ? nic : near);
-        topology.head.push_back(first ? near : far);
+        const bool first = topology.links() == 0;  // the way in
+        topology.add_link(first ? nic : near, first ? near : far,
+                          topology.classes.push_back({std::move(name), bandwidth, bandwidth, latency}));
     };
     add("in", in, 1_us);
     add("direct", 10_GBps, 1_us);

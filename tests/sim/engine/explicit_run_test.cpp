@@ -28,7 +28,7 @@ Topology uneven_crossbar(std::uint32_t ranks, std::uint32_t per_node) {
     const LinkClassId slow = topology.classes.push_back({"slow", 10_GBps, 10_GBps, 0.25_us});
     for (const std::uint32_t rank : {1U, 4U}) {
         if (rank >= ranks) continue;
-        topology.link_class[LinkId(2 * rank)] = topology.link_class[LinkId(2 * rank + 1)] = slow;
+        for (const std::uint32_t link : {2 * rank, 2 * rank + 1}) topology.set_class(LinkId{link}, slow);
     }
     return topology;
 }

@@ -71,7 +71,7 @@ class NaiveNetwork {
   public:
     NaiveNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns)
         : patterns_(patterns), crossed_(topology, patterns) {
-        for (LinkId l{}; l != topology.link_class.end_id(); l = next(l)) {
+        for (LinkId l{}; index(l) < topology.links(); l = next(l)) {
             bandwidths_.push_back(topology.link(l).bandwidth.value);
         }
     }

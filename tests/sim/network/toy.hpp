@@ -25,7 +25,7 @@ inline Topology fabric(const std::vector<double>& bandwidths) {
         if (found == topology.classes.end()) {
             topology.classes.push_back({"class " + std::to_string(id), {bandwidth}, {bandwidth}, {}});
         }
-        topology.link_class.push_back(LinkClassId{id});
+        topology.add_link(NodeId{}, NodeId{}, LinkClassId{id});
     }
     return topology;
 }

@@ -22,7 +22,7 @@ TEST_P(topology_of, every_vertex_and_link_is_counted_once) {
     const std::uint32_t links =
         std::accumulate(facts_.classes.begin(), facts_.classes.end(), 0U,
                         [](std::uint32_t sum, const ClassFacts& row) { return sum + row.links; });
-    EXPECT_EQ(links, topology_.link_class.size());
+    EXPECT_EQ(links, topology_.links());
     EXPECT_EQ(facts_.accelerators, facts_.nodes * machine_.info().accelerators_per_node);
     EXPECT_EQ(facts_.nics, facts_.nodes * machine_.info().nics_per_node);
 }
@@ -32,7 +32,7 @@ TEST_P(topology_of, vertices_have_names_of_their_own) {
     std::vector<std::string> sorted = names.rows();
     std::sort(sorted.begin(), sorted.end());
     EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
-    EXPECT_EQ(names[topology_.endpoint[RankId(9)]], "rank 9");
+    EXPECT_EQ(names[topology_.endpoint(RankId(9))], "rank 9");
 }
 
 TEST_P(topology_of, routes_join_hop_by_hop_and_add_up) {

@@ -22,8 +22,8 @@ class graph_files_of : public testing::TestWithParam<std::string> {
 
 TEST_P(graph_files_of, graphviz_draws_every_vertex_and_one_edge_per_cable) {
     const std::string dot = to_graphviz(topology_);
-    EXPECT_EQ(occurrences(dot, "shape="), topology_.node_kind.size());
-    EXPECT_EQ(occurrences(dot, "--"), topology_.tail.size() / 2);
+    EXPECT_EQ(occurrences(dot, "shape="), topology_.vertices());
+    EXPECT_EQ(occurrences(dot, "--"), topology_.links() / 2);
     EXPECT_EQ(occurrences(dot, "{"), 1U);
     EXPECT_EQ(dot.substr(0, 9), "graph G {");
     EXPECT_NE(dot.find("label=\"rank " + std::to_string(topology_.ranks - 1) + "\""), std::string::npos);
@@ -31,12 +31,12 @@ TEST_P(graph_files_of, graphviz_draws_every_vertex_and_one_edge_per_cable) {
 
 TEST_P(graph_files_of, graphml_has_every_directed_link_in_the_order_of_the_topology) {
     const std::string xml = to_graphml(topology_);
-    EXPECT_EQ(occurrences(xml, "<node id="), topology_.node_kind.size());
-    EXPECT_EQ(occurrences(xml, "<edge id="), topology_.tail.size());
+    EXPECT_EQ(occurrences(xml, "<node id="), topology_.vertices());
+    EXPECT_EQ(occurrences(xml, "<edge id="), topology_.links());
     std::size_t at = 0;
-    for (LinkId link{}; link < topology_.tail.end_id(); link = next(link)) {
-        const std::string ends = "source=\"n" + std::to_string(index(topology_.tail[link])) + "\" target=\"n" +
-                                 std::to_string(index(topology_.head[link])) + "\"";
+    for (LinkId link{}; index(link) < topology_.links(); link = next(link)) {
+        const std::string ends = "source=\"n" + std::to_string(index(topology_.tail(link))) + "\" target=\"n" +
+                                 std::to_string(index(topology_.head(link))) + "\"";
         at = xml.find(ends, at);
         ASSERT_NE(at, std::string::npos) << ends;
         ASSERT_NE(xml.find(topology_.link(link).name, at), std::string::npos);

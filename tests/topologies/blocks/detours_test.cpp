@@ -22,10 +22,10 @@ Machine small() { return Machine::read(Document::parse("small.json", small_machi
 // The groups whose switches a way passes, of `switches` each.
 std::set<std::uint32_t> groups_along(const Topology& topology, const Route& route, std::uint32_t switches) {
     std::uint32_t first = 0;
-    while (topology.node_kind[NodeId{first}] != NodeKind::network_switch) ++first;
+    while (topology.node_kind(NodeId{first}) != NodeKind::network_switch) ++first;
     std::set<std::uint32_t> groups;
     for (const LinkId link : route.links()) {
-        const auto tail = static_cast<std::uint32_t>(topology.tail[link]);
+        const auto tail = static_cast<std::uint32_t>(topology.tail(link));
         if (tail >= first) groups.insert((tail - first) / switches);
     }
     return groups;

@@ -61,10 +61,10 @@ TEST_P(small_dragonfly_plus, detours_pass_each_of_the_other_groups_once) {
         const Route detour = topology_.router->detour(from, to, 3, i);
         std::set<std::uint32_t> groups;
         const std::uint32_t first_switch = 16 * 5;  // vertices of a node: 2 accelerators, 2 NICs, a switch
-        const auto group_size = static_cast<std::uint32_t>((topology_.node_kind.size() - first_switch) / 4);
+        const auto group_size = static_cast<std::uint32_t>((topology_.vertices() - first_switch) / 4);
         for (const LinkId link : detour.links()) {
             if (topology_.link(link).name == "core") {
-                groups.insert((static_cast<std::uint32_t>(index(topology_.tail[link])) - first_switch) / group_size);
+                groups.insert((static_cast<std::uint32_t>(index(topology_.tail(link))) - first_switch) / group_size);
             }
         }
         groups.erase(group_of(from));
@@ -79,9 +79,9 @@ INSTANTIATE_TEST_SUITE_P(rails, small_dragonfly_plus, testing::Values("1", "2"),
 
 TEST(dragonfly_plus, a_part_inside_one_group_builds_only_its_leaves) {
     const Machine machine = read(small("2"));
-    EXPECT_EQ(machine.topology(2).node_kind.size(), 2U * 5 + 2 + 2);  // one unit of two leaves, two spines
-    EXPECT_EQ(machine.topology(4).node_kind.size(), 4U * 5 + 4 + 2);  // two units
-    EXPECT_EQ(machine.topology(5).node_kind.size(), 5U * 5 + 4 * 6);  // everything
+    EXPECT_EQ(machine.topology(2).vertices(), 2U * 5 + 2 + 2);  // one unit of two leaves, two spines
+    EXPECT_EQ(machine.topology(4).vertices(), 4U * 5 + 4 + 2);  // two units
+    EXPECT_EQ(machine.topology(5).vertices(), 5U * 5 + 4 * 6);  // everything
 }
 
 // Two groups against two, bundles of two cables of 10 GB/s.
@@ -97,12 +97,12 @@ TEST(dragonfly_plus, a_group_like_leonardos_has_its_switches) {
         "port": "port", "local": "up", "global": "core" })";
     const Machine machine = read(replaced(small_machine(network), R"("nodes": 16)", R"("nodes": 3420)"));
     const Topology topology = machine.topology(3420);
-    EXPECT_EQ(topology.node_kind.size(), 3420U * 5 + 19 * 36);
+    EXPECT_EQ(topology.vertices(), 3420U * 5 + 19 * 36);
     EXPECT_EQ(count_links(topology, "up"), 19U * 18 * 18 * 2);
     EXPECT_EQ(count_links(topology, "core"), 19U * 18 * 18);
     std::map<NodeId, std::uint32_t> ports;
-    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
-        if (topology.link(link).name == "core") ++ports[topology.tail[link]];
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        if (topology.link(link).name == "core") ++ports[topology.tail(link)];
     }
     for (const auto& [spine, used] : ports) EXPECT_EQ(used, 18U);
 }

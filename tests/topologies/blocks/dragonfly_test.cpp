@@ -19,7 +19,8 @@ class dragonfly : public testing::Test {
 
     static std::uint32_t count(const Topology& topology, std::string_view name) {
         std::uint32_t links = 0;
-        for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) links += topology.link(link).name == name;
+        for (LinkId link{}; index(link) < topology.links(); link = next(link))
+            links += topology.link(link).name == name;
         return links;
     }
     static RankId rank(std::uint32_t node, std::uint32_t die) { return RankId(node * dies + die); }
@@ -38,7 +39,7 @@ std::unique_ptr<Topology> dragonfly::frontier_;
 // 74 groups of 32 switches; per switch 31 local links; per pair of groups 4 links; all counted once per direction.
 TEST_F(dragonfly, whole_frontier_has_the_published_counts) {
     EXPECT_EQ(frontier_->ranks, 75264U);
-    EXPECT_EQ(frontier_->node_kind.size(), 9408U * (8 + 4) + groups * switches);
+    EXPECT_EQ(frontier_->vertices(), 9408U * (8 + 4) + groups * switches);
     EXPECT_EQ(count(*frontier_, "slingshot.nic"), 2U * 4 * 9408);
     EXPECT_EQ(count(*frontier_, "slingshot.local"), groups * switches * 31U);
     EXPECT_EQ(count(*frontier_, "slingshot.global"), groups * (groups - 1) * bundle);
@@ -46,9 +47,8 @@ TEST_F(dragonfly, whole_frontier_has_the_published_counts) {
 }
 
 TEST_F(dragonfly, whole_frontier_stays_small) {
-    const std::size_t bytes = frontier_->tail.size() * (2 * sizeof(NodeId) + sizeof(LinkClassId)) +
-                              frontier_->node_kind.size() * sizeof(NodeKind) +
-                              frontier_->endpoint.size() * sizeof(NodeId);
+    const std::size_t bytes = frontier_->links() * (2 * sizeof(NodeId) + sizeof(LinkClassId)) +
+                              frontier_->vertices() * sizeof(NodeKind) + frontier_->ranks * sizeof(NodeId);
     EXPECT_LT(bytes, 50U << 20);
 }
 
@@ -59,8 +59,8 @@ TEST_F(dragonfly, bisection_is_half_the_groups_times_the_other_half) {
 // 73 bundles of 4 dealt to 32 switches: 292 = 9 x 32 + 4, so 9 or 10 global ports each ("about 9-10 used").
 TEST_F(dragonfly, every_switch_has_nine_or_ten_global_ports) {
     std::map<NodeId, std::uint32_t> ports;
-    for (LinkId link{}; link < frontier_->tail.end_id(); link = next(link)) {
-        if (frontier_->link(link).name == "slingshot.global") ++ports[frontier_->tail[link]];
+    for (LinkId link{}; index(link) < frontier_->links(); link = next(link)) {
+        if (frontier_->link(link).name == "slingshot.global") ++ports[frontier_->tail(link)];
     }
     ASSERT_EQ(ports.size(), groups * switches);
     for (const auto& [vertex, used] : ports) EXPECT_TRUE(used == 9 || used == 10) << index(vertex) << " has " << used;
@@ -71,7 +71,7 @@ TEST_F(dragonfly, a_node_plugs_its_nics_into_four_switches_and_a_switch_takes_si
     for (std::uint32_t node = 0; node < nodes_per_group; ++node) {
         std::set<NodeId> leaves;
         for (std::uint32_t die = 1; die < dies; die += 2) {
-            const NodeId leaf = frontier_->head[frontier_->router->uplink(rank(node, die))];
+            const NodeId leaf = frontier_->head(frontier_->router->uplink(rank(node, die)));
             leaves.insert(leaf);
             ++users[leaf];
         }
@@ -101,8 +101,8 @@ TEST_F(dragonfly, both_ways_of_a_pair_share_a_cable) {
     for (std::uint64_t salt = 0; salt < 16; ++salt) {
         const LinkId there = global_of(frontier_->route(rank(3, 5), rank(700, 2), salt));
         const LinkId back = global_of(frontier_->route(rank(700, 2), rank(3, 5), salt));
-        EXPECT_EQ(frontier_->tail[there], frontier_->head[back]);
-        EXPECT_EQ(frontier_->head[there], frontier_->tail[back]);
+        EXPECT_EQ(frontier_->tail(there), frontier_->head(back));
+        EXPECT_EQ(frontier_->head(there), frontier_->tail(back));
     }
 }
 
@@ -138,9 +138,9 @@ INSTANTIATE_TEST_SUITE_P(groups, dragonfly_shift, testing::Values(1U, 2U, 7U, 40
 // Detours inside a group lead by any of its switches.
 TEST_F(dragonfly, a_part_inside_one_group_builds_that_group) {
     for (const std::uint32_t nodes : {2U, 17U, 128U}) {
-        EXPECT_EQ(Machine::load("frontier").topology(nodes).node_kind.size(), nodes * 12 + switches);
+        EXPECT_EQ(Machine::load("frontier").topology(nodes).vertices(), nodes * 12 + switches);
     }
-    EXPECT_EQ(Machine::load("frontier").topology(129).node_kind.size(), 129U * 12 + groups * switches);
+    EXPECT_EQ(Machine::load("frontier").topology(129).vertices(), 129U * 12 + groups * switches);
 }
 
 }  // namespace

@@ -12,11 +12,7 @@
 namespace weft {
 namespace {
 
-std::uint32_t switches_of(const Topology& topology) {
-    std::uint32_t count = 0;
-    for (const NodeKind kind : topology.node_kind) count += kind == NodeKind::network_switch;
-    return count;
-}
+std::uint32_t switches_of(const Topology& topology) { return topology.vertices_of(NodeKind::network_switch); }
 
 // 4 units of 4 nodes with 2 rails: 8 leaves of 4 + 4 ports, one block of 4 spines for all.
 std::string two_levels(std::string_view order, std::string_view levels) {

@@ -39,12 +39,12 @@ class frontier_node : public testing::Test {
   protected:
     Topology topology_ = Machine::load("frontier").topology(2);
 
-    bool inside(LinkId link) const { return index(topology_.tail[link]) < 8 && index(topology_.head[link]) < 8; }
+    bool inside(LinkId link) const { return index(topology_.tail(link)) < 8 && index(topology_.head(link)) < 8; }
 
     // Nominal bandwidth of the direct link between two accelerators of node 0, or 0.
     BytesPerSecond direct(std::uint32_t a, std::uint32_t b) const {
-        for (LinkId link{}; link < topology_.tail.end_id(); link = next(link)) {
-            if (topology_.tail[link] == NodeId(a) && topology_.head[link] == NodeId(b))
+        for (LinkId link{}; index(link) < topology_.links(); link = next(link)) {
+            if (topology_.tail(link) == NodeId(a) && topology_.head(link) == NodeId(b))
                 return topology_.link(link).nominal;
         }
         return {};
@@ -86,7 +86,7 @@ TEST_F(frontier_node, nics_hang_on_the_odd_dies_of_the_published_table) {
         const auto die = static_cast<std::uint32_t>(std::stoul(row.b.substr(3)));
         // A die with a NIC leaves by it over PCIe alone; its even neighbour first crosses the package.
         const Route own = topology_.route(RankId(die), RankId(8)), mate = topology_.route(RankId(die - 1), RankId(8));
-        EXPECT_EQ(topology_.tail[topology_.router->uplink(RankId(die))], NodeId(8 + nic));
+        EXPECT_EQ(topology_.tail(topology_.router->uplink(RankId(die))), NodeId(8 + nic));
         EXPECT_EQ(topology_.router->uplink(RankId(die)), topology_.router->uplink(RankId(die - 1)));
         EXPECT_EQ(topology_.link(own.hop[0]).name, "pcie.nic");
         EXPECT_EQ(topology_.link(mate.hop[0]).name, "infinity_fabric.x4");
@@ -107,9 +107,9 @@ void try_all(const Topology& topology, NodeId here, NodeId to, std::vector<NodeI
         return;
     }
     path.push_back(here);
-    for (LinkId link{}; link < topology.tail.end_id(); link = next(link)) {
-        const NodeId head = topology.head[link];
-        if (topology.tail[link] != here || index(head) >= 8) continue;
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        const NodeId head = topology.head(link);
+        if (topology.tail(link) != here || index(head) >= 8) continue;
         if (std::find(path.begin(), path.end(), head) != path.end()) continue;
         try_all(topology, head, to, path, std::min(width, topology.link(link).bandwidth), best);
     }

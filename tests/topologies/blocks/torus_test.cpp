@@ -30,10 +30,10 @@ TEST_P(small_torus, routes_are_sound) { expect_sound_routes(topology_); }
 
 TEST_P(small_torus, no_search_finds_a_shorter_way) {
     for (std::uint32_t a = 0; a < topology_.ranks; a += 3) {
-        const Table<NodeId, std::uint32_t> distance = distances_from(topology_, topology_.endpoint[RankId{a}]);
+        const Table<NodeId, std::uint32_t> distance = distances_from(topology_, topology_.endpoint(RankId{a}));
         for (std::uint32_t b = 0; b < topology_.ranks; ++b) {
             for (const std::uint64_t salt : {0ULL, 1ULL}) {
-                EXPECT_EQ(topology_.route(RankId{a}, RankId{b}, salt).hops, distance[topology_.endpoint[RankId{b}]]);
+                EXPECT_EQ(topology_.route(RankId{a}, RankId{b}, salt).hops, distance[topology_.endpoint(RankId{b})]);
             }
         }
     }
@@ -41,9 +41,9 @@ TEST_P(small_torus, no_search_finds_a_shorter_way) {
 
 TEST_P(small_torus, every_link_has_a_way_back) {
     std::multiset<std::pair<NodeId, NodeId>> ways, back;
-    for (LinkId link{}; link < topology_.tail.end_id(); link = next(link)) {
-        ways.emplace(topology_.tail[link], topology_.head[link]);
-        back.emplace(topology_.head[link], topology_.tail[link]);
+    for (LinkId link{}; index(link) < topology_.links(); link = next(link)) {
+        ways.emplace(topology_.tail(link), topology_.head(link));
+        back.emplace(topology_.head(link), topology_.tail(link));
     }
     EXPECT_EQ(ways, back);
 }
