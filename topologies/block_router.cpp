@@ -1,8 +1,12 @@
 #include "topologies/block_router.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/container/small_vector.hpp>
 #include <utility>
+#include <vector>
+
+#include "topologies/block_wiring.hpp"
 
 namespace weft {
 
@@ -23,30 +27,22 @@ void add_new(Few<std::uint32_t>& set, std::uint32_t number) {
 
 std::uint32_t shifted(std::uint32_t number, std::int64_t by) { return static_cast<std::uint32_t>(number + by); }
 
-void add_node(Topology& topology, const Numbering& numbering, std::uint32_t node, const NodePlan& plan) {
-    for (std::uint32_t i = 0; i < plan.vertices(); ++i) topology.add_vertex(plan.kind(i));
-    for (std::uint32_t i = 0; i < plan.accelerators; ++i) topology.add_endpoint(numbering.vertex(node, i));
-    for (const BlockLink& link : plan.links) {
-        topology.add_link(numbering.vertex(node, link.tail), numbering.vertex(node, link.head), link.link_class);
-    }
-}
-
-void add_ports(Topology& topology, const Numbering& numbering, const NodePlan& plan, const Network& network) {
-    for (std::uint32_t node = 0; node < numbering.nodes; ++node) {
-        for (std::uint32_t nic = 0; nic < numbering.nics; ++nic) {
-            const NodeId below = numbering.vertex(node, plan.nic_vertex(nic));
-            const NodeId leaf = numbering.network_switch(network.leaf({node, nic}));
-            topology.add_link(below, leaf, network.port_class());
-            topology.add_link(leaf, below, network.port_class());
-        }
-    }
+void add_nodes(Topology& topology, const Numbering& numbering, const NodePlan& plan) {
+    std::vector<NodeKind> kinds;
+    for (std::uint32_t i = 0; i < plan.vertices(); ++i) kinds.push_back(plan.kind(i));
+    std::vector<NodeId> endpoints;
+    for (std::uint32_t i = 0; i < plan.accelerators; ++i) endpoints.push_back(numbering.vertex(0, i));
+    std::vector<LinkClassId> classes;
+    for (const BlockLink& link : plan.links) classes.push_back(link.link_class);
+    topology.add_vertices(kinds, numbering.nodes);
+    topology.add_endpoints(endpoints, numbering.nodes, numbering.node_vertices);
+    topology.add_links(classes, numbering.nodes);
 }
 
 void add_network(Topology& topology, const Numbering& numbering, const Network& network) {
-    for (std::uint32_t i = 0; i < network.switches(); ++i) topology.add_vertex(NodeKind::network_switch);
-    for (const BlockLink& link : network.links()) {
-        topology.add_link(numbering.network_switch(link.tail), numbering.network_switch(link.head), link.link_class);
-    }
+    topology.add_vertices(std::array{NodeKind::network_switch}, network.switches());
+    topology.add_links(std::array{network.port_class()}, 2 * numbering.nodes * numbering.nics);
+    for (const LinkRun& run : network.links()) topology.add_links(std::array{run.link_class}, run.links);
 }
 
 }  // namespace
@@ -167,10 +163,10 @@ Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& p
     topology.ranks_per_node = plan.accelerators;
     topology.node_links = numbering.node_links;
     topology.classes = classes;
-    for (std::uint32_t node = 0; node < nodes; ++node) add_node(topology, numbering, node, plan);
-    add_ports(topology, numbering, plan, *network);
+    add_nodes(topology, numbering, plan);
     add_network(topology, numbering, *network);
-    topology.router = std::make_unique<BlockRouter>(numbering, NodeRoutes(plan, classes), plan.pxn, std::move(network));
+    topology.router = std::make_unique<BlockRouter>(numbering, NodeRoutes(plan, classes), plan.pxn, *network);
+    topology.wiring = std::make_unique<BlockWiring>(numbering, plan.links, std::move(network));
     return topology;
 }
 

@@ -9,32 +9,15 @@
 #include "sim/topology/topology.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/node_routes.hpp"
+#include "topologies/numbering.hpp"
 
 namespace weft {
 
-// Numbering of the whole topology, for n nodes of v vertices (a of them accelerators, c of them NICs) and l links:
-//   vertex i of node k         k v + i            switch s of the network            n v + s
-//   link i of node k           k l + i            port of NIC j of node k: up        n l + 2 (k c + j), down: + 1
-//   rank r                     accelerator r % a of node r / a     network link i     n l + 2 n c + i
-struct Numbering {
-    std::uint32_t nodes = 0, accelerators = 0, nics = 0, node_vertices = 0, node_links = 0;
-
-    NodeId vertex(std::uint32_t node, std::uint32_t i) const { return NodeId(node * node_vertices + i); }
-    NodeId network_switch(std::uint32_t i) const { return NodeId(nodes * node_vertices + i); }
-    LinkId link(std::uint32_t node, LinkId i) const {
-        return LinkId(node * node_links + static_cast<std::uint32_t>(i));
-    }
-    LinkId up(Port port) const { return LinkId(nodes * node_links + 2 * (port.node * nics + port.nic)); }
-    LinkId down(Port port) const { return next(up(port)); }
-    LinkId network_link(LinkId i) const {
-        return LinkId(nodes * (node_links + 2 * nics) + static_cast<std::uint32_t>(i));
-    }
-};
-
 class BlockRouter final : public Router {
   public:
-    BlockRouter(Numbering numbering, NodeRoutes routes, Pxn pxn, std::unique_ptr<const Network> network)
-        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(std::move(network)) {}
+    // `network` outlives the router.
+    BlockRouter(Numbering numbering, NodeRoutes routes, Pxn pxn, const Network& network)
+        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(&network) {}
 
     Route route(RankId from, RankId to, std::uint64_t salt) const override;
     bool has_one_route(RankId from, RankId to) const override {
@@ -68,10 +51,10 @@ class BlockRouter final : public Router {
     Numbering numbering_;
     NodeRoutes routes_;
     Pxn pxn_;
-    std::unique_ptr<const Network> network_;
+    const Network* network_;
 };
 
-// Everything laid out flat. `network` is cut to the nodes that are built.
+// `network` is cut to the nodes that are built.
 Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& plan,
                         const Table<LinkClassId, LinkClass>& classes, std::unique_ptr<const Network> network);
 

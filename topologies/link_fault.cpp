@@ -13,25 +13,6 @@
 namespace weft {
 namespace {
 
-// The other direction of the same cable: of the links between two vertices, the first one way belongs to the first the
-// other way, and so on.
-LinkId way_back(const Topology& topology, LinkId link) {
-    const NodeId tail = topology.tail(link), head = topology.head(link);
-    std::size_t before = 0;
-    for (LinkId other{}; other != link; other = next(other)) {
-        before += topology.tail(other) == tail && topology.head(other) == head ? 1 : 0;
-    }
-    for (LinkId other{}; index(other) < topology.links(); other = next(other)) {
-        if (topology.tail(other) != head || topology.head(other) != tail) continue;
-        if (before-- == 0) return other;
-    }
-    throw LogicError("a cable has two directions");
-}
-
-bool is_of_network(const Topology& topology, NodeId vertex) {
-    return topology.node_kind(vertex) == NodeKind::network_switch;
-}
-
 LinkId link_of(const Topology& topology, const NicCable& cable) {
     const std::uint32_t nodes = topology.ranks / topology.ranks_per_node;
     const std::uint32_t nics = topology.vertices_of(NodeKind::nic) / nodes;
@@ -39,13 +20,7 @@ LinkId link_of(const Topology& topology, const NicCable& cable) {
     if (cable.nic >= nics) {
         throw RangeError(fmt::format("a node of {} has NICs 0 to {}, not {}", topology.name, nics - 1, cable.nic));
     }
-    std::uint32_t left = cable.node * nics + cable.nic;
-    NodeId vertex{};
-    while (topology.node_kind(vertex) != NodeKind::nic || left-- > 0) vertex = next(vertex);
-    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
-        if (topology.tail(link) == vertex && is_of_network(topology, topology.head(link))) return link;
-    }
-    throw LogicError("a NIC is plugged into the network");
+    return topology.wiring->port(cable.node * nics + cable.nic);
 }
 
 std::vector<LinkId> links_one_way(const Topology& topology, const RouteCables& cables) {
@@ -97,7 +72,7 @@ std::vector<LinkId> links_of(const Topology& topology, const LinkFault& fault) {
         links = links_one_way(topology, std::get<RouteCables>(fault.where));
     }
     const std::size_t one_way = links.size();
-    for (std::size_t i = 0; i < one_way; ++i) links.push_back(way_back(topology, links[i]));
+    for (std::size_t i = 0; i < one_way; ++i) links.push_back(topology.wiring->way_back(links[i]));
     std::ranges::sort(links);
     return links;
 }

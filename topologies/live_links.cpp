@@ -22,8 +22,9 @@ LiveLinks::LiveLinks(const Topology& topology, std::span<const LinkId> dead)
       endpoint_(topology.ranks),
       dead_(topology.links()) {
     for (LinkId link{}; link != tail_.end_id(); link = next(link)) {
-        tail_[link] = topology.tail(link);
-        head_[link] = topology.head(link);
+        const LinkEnds ends = topology.ends(link);
+        tail_[link] = ends.tail;
+        head_[link] = ends.head;
     }
     for (RankId rank{}; rank != endpoint_.end_id(); rank = next(rank)) endpoint_[rank] = topology.endpoint(rank);
     node_vertices_ = (topology.vertices() - topology.vertices_of(NodeKind::network_switch)) / nodes();

@@ -16,7 +16,9 @@ class PlacedNetwork final : public Network {
 
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override;
     std::uint32_t switches() const override { return network_->switches(); }
-    std::vector<BlockLink> links() const override { return network_->links(); }
+    std::vector<LinkRun> links() const override { return network_->links(); }
+    SwitchPair ends(LinkId link) const override { return network_->ends(link); }
+    LinkId way_back(LinkId link) const override { return network_->way_back(link); }
     LinkClassId port_class() const override { return network_->port_class(); }
     std::uint32_t leaf(Port port) const override { return network_->leaf(placed(port)); }
     Route route(Port from, Port to, std::uint64_t salt) const override {

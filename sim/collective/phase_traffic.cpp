@@ -186,7 +186,8 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
 
 // Whether a detour can avoid the link: all routes between two ranks use the same links inside nodes and at their ports.
 bool PhaseTraffic::is_of_network(LinkId link) const {
-    const NodeKind tail = topology_.node_kind(topology_.tail(link)), head = topology_.node_kind(topology_.head(link));
+    const LinkEnds ends = topology_.ends(link);
+    const NodeKind tail = topology_.node_kind(ends.tail), head = topology_.node_kind(ends.head);
     return (tail == NodeKind::network_switch || head == NodeKind::network_switch) && tail != NodeKind::nic &&
            head != NodeKind::nic;
 }
@@ -195,8 +196,10 @@ bool PhaseTraffic::is_of_network(LinkId link) const {
 bool PhaseTraffic::may_gain(const Traffic& traffic) const {
     double relieved = 0.0, other = 0.0;
     traffic.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
+        const double time = cell.at(0.0) / topology_.link(link).bandwidth.value;
+        if (time <= std::min(relieved, other)) return;
         double& most = cell[Way::minimal] > 0.0 && is_of_network(link) ? relieved : other;
-        most = std::max(most, cell.at(0.0) / topology_.link(link).bandwidth.value);
+        most = std::max(most, time);
     });
     return relieved > other;
 }

@@ -1,8 +1,7 @@
-// The machine as a frozen graph of directed links, with a router. Structure of arrays; built once by topologies/.
-// All-pairs routes are never stored: a route is computed on demand.
+// The machine as a frozen graph of directed links, with a router. Built once by topologies/. What repeats is
+// stored once, however large the machine. All-pairs routes are never stored: a route is computed on demand.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -13,8 +12,10 @@
 
 #include "sim/base/check.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/base/repeated_table.hpp"
 #include "sim/base/table.hpp"
 #include "sim/topology/link_move.hpp"
+#include "sim/topology/wiring.hpp"
 
 namespace weft {
 
@@ -83,7 +84,8 @@ struct Topology {
     std::uint32_t ranks = 0;  // accelerators; rank r sits on node r / ranks_per_node
     std::uint32_t ranks_per_node = 1;
     Table<LinkClassId, LinkClass> classes;
-    std::unique_ptr<const Router> router;
+    std::unique_ptr<const Wiring> wiring;  // none where links were added one by one
+    std::unique_ptr<const Router> router;  // may refer to the wiring
     Routing routing = Routing::minimal;
     // Links inside a node, where all nodes are alike: link i of node k is k * node_links + i. 0: no such rule holds.
     std::uint32_t node_links = 0;
@@ -94,17 +96,16 @@ struct Topology {
     std::uint32_t local_of(RankId rank) const { return static_cast<std::uint32_t>(rank) % ranks_per_node; }
     std::uint32_t vertices() const { return static_cast<std::uint32_t>(node_kind_.size()); }
     NodeKind node_kind(NodeId vertex) const { return node_kind_[vertex]; }
-    std::uint32_t vertices_of(NodeKind kind) const {  // how many
-        return static_cast<std::uint32_t>(std::ranges::count(node_kind_, kind));
-    }
-    NodeId endpoint(RankId rank) const { return endpoint_[rank]; }  // its vertex
+    std::uint32_t vertices_of(NodeKind kind) const { return node_kind_.count(kind); }  // how many
+    NodeId endpoint(RankId rank) const { return endpoint_[rank]; }                     // its vertex
     std::uint32_t links() const { return static_cast<std::uint32_t>(link_class_.size()); }
-    NodeId tail(LinkId id) const { return tail_[id]; }
-    NodeId head(LinkId id) const { return head_[id]; }
+    LinkEnds ends(LinkId id) const { return wiring != nullptr ? wiring->ends(id) : ends_[id]; }
+    NodeId tail(LinkId id) const { return ends(id).tail; }
+    NodeId head(LinkId id) const { return ends(id).head; }
     LinkClassId link_class(LinkId id) const { return link_class_[id]; }
     Table<LinkClassId, std::uint32_t> links_of_class() const {  // how many
         Table<LinkClassId, std::uint32_t> links(classes.size(), 0);
-        for (const LinkClassId id : link_class_) ++links[id];
+        for (LinkClassId id{}; id != links.end_id(); id = next(id)) links[id] = link_class_.count(id);
         return links;
     }
     const LinkClass& link(LinkId id) const { return classes[link_class(id)]; }
@@ -120,21 +121,28 @@ struct Topology {
         return sum;
     }
 
-    // Building: ids count up from 0, endpoints from rank 0.
+    // Building: ids count up from 0, endpoints from rank 0. One by one, ...
     NodeId add_vertex(NodeKind kind) { return node_kind_.push_back(kind); }
     void add_endpoint(NodeId vertex) { endpoint_.push_back(vertex); }
     LinkId add_link(NodeId tail, NodeId head, LinkClassId link_class) {
-        tail_.push_back(tail);
-        head_.push_back(head);
+        ends_.push_back({tail, head});
         return link_class_.push_back(link_class);
     }
-    void set_class(LinkId id, LinkClassId link_class) { link_class_[id] = link_class; }
+    // ... or some, `times` over: endpoints `step` vertices apart, links between vertices that `wiring` knows.
+    void add_vertices(std::span<const NodeKind> kinds, std::uint32_t times) { node_kind_.repeat(kinds, times); }
+    void add_endpoints(std::span<const NodeId> vertices, std::uint32_t times, std::uint32_t step) {
+        endpoint_.repeat(vertices, times, step);
+    }
+    void add_links(std::span<const LinkClassId> link_classes, std::uint32_t times) {
+        link_class_.repeat(link_classes, times);
+    }
+    void set_class(LinkId id, LinkClassId link_class) { link_class_.replace(id, link_class); }
 
   private:
-    Table<NodeId, NodeKind> node_kind_;
-    Table<RankId, NodeId> endpoint_;
-    Table<LinkId, NodeId> tail_, head_;
-    Table<LinkId, LinkClassId> link_class_;
+    RepeatedTable<NodeId, NodeKind> node_kind_;
+    RepeatedTable<RankId, NodeId> endpoint_;
+    RepeatedTable<LinkId, LinkClassId> link_class_;
+    Table<LinkId, LinkEnds> ends_;  // without a wiring
 };
 
 }  // namespace weft

@@ -30,7 +30,8 @@ std::vector<std::vector<BytesPerSecond>> direct_links(const Topology& topology) 
             while (rank < n && topology.endpoint(RankId{rank}) != vertex) ++rank;
             return rank;
         };
-        const std::uint32_t from = local(topology.tail(link)), to = local(topology.head(link));
+        const LinkEnds ends = topology.ends(link);
+        const std::uint32_t from = local(ends.tail), to = local(ends.head);
         if (from < n && to < n) matrix[from][to] += topology.link(link).nominal;
     }
     return matrix;

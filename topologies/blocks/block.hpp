@@ -26,8 +26,10 @@ struct BlockLink {
 // 2.12), so that it stays on its rail, or through the NIC of the sender.
 enum class Pxn : std::uint8_t { off, on };
 
-// One node. Vertices: accelerators, then NICs, then switches. Links come in twins: 2k and 2k + 1 are the two
-// directions of one cable, so that `l ^ 1` is the way back.
+// Where links come in twins, 2k and 2k + 1 are the two directions of one cable.
+constexpr LinkId twin_of(LinkId link) { return LinkId(static_cast<std::uint32_t>(link) ^ 1U); }
+
+// One node. Vertices: accelerators, then NICs, then switches. Links come in twins.
 struct NodePlan {
     std::uint32_t accelerators = 0;
     std::uint32_t accelerators_per_package = 1;
@@ -66,6 +68,19 @@ struct LinkShift {
     std::vector<std::int32_t> each{};
 };
 
+// Links of one class with consecutive numbers.
+struct LinkRun {
+    LinkClassId link_class{};
+    std::uint32_t links = 0;  // how many
+};
+
+// What a link between switches joins.
+struct SwitchPair {
+    std::uint32_t tail = 0, head = 0;
+    // Where links are twins: the first of a cable's two leads along it, the second back.
+    SwitchPair of_twin(std::uint32_t link) const { return link % 2 == 0 ? *this : SwitchPair{head, tail}; }
+};
+
 // The switches of a machine and the links between them, by arithmetic: no table has an entry per pair. Immutable.
 class Network {
   public:
@@ -74,10 +89,13 @@ class Network {
     // as the whole does.
     virtual std::unique_ptr<const Network> first(std::uint32_t nodes) const = 0;
     virtual std::uint32_t switches() const = 0;
-    virtual std::vector<BlockLink> links() const = 0;  // between switches; their order is their numbering
-    virtual LinkClassId port_class() const = 0;        // of the cables between NICs and switches
-    virtual std::uint32_t leaf(Port port) const = 0;   // the switch that a NIC is plugged into
-    // Links between the leaves of two ports, numbered as in links(). As long as the route back, for equal salts.
+    virtual std::vector<LinkRun> links() const = 0;  // between switches, by number
+    virtual SwitchPair ends(LinkId link) const = 0;
+    // As Wiring::way_back. Links are twins by default.
+    virtual LinkId way_back(LinkId link) const { return twin_of(link); }
+    virtual LinkClassId port_class() const = 0;       // of the cables between NICs and switches
+    virtual std::uint32_t leaf(Port port) const = 0;  // the switch that a NIC is plugged into
+    // Links between the leaves of two ports. As long as the route back, for equal salts.
     virtual Route route(Port from, Port to, std::uint64_t salt) const = 0;
     // Whether every salt gives the same route. "No" is always safe.
     virtual bool has_one_route(Port /*from*/, Port /*to*/) const { return false; }

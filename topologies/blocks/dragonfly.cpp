@@ -29,6 +29,7 @@
 
 #include <algorithm>
 
+#include "topologies/blocks/all_to_all.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/blocks/detours.hpp"
 
@@ -63,26 +64,26 @@ class Dragonfly final : public Network {
                port.nic % shape_.switches_per_chassis;
     }
 
-    std::vector<BlockLink> links() const override {
-        const std::uint32_t size = shape_.switches_per_group;
-        std::vector<BlockLink> links;
-        links.reserve(std::size_t{groups_} * size * (size - 1) +
-                      std::size_t{groups_} * (groups_ - 1) * shape_.global_links);
-        for (std::uint32_t g = 0; g < groups_; ++g) {
-            for (std::uint32_t i = 0; i < size; ++i) {
-                for (std::uint32_t j = 0; j < size; ++j) {
-                    if (i != j) links.push_back({g * size + i, g * size + j, shape_.local});
-                }
-            }
+    std::vector<LinkRun> links() const override {
+        return {{shape_.local, locals()}, {shape_.global, across().links()}};
+    }
+
+    SwitchPair ends(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        if (number < locals()) {
+            const std::uint32_t first = number / inside().links() * shape_.switches_per_group;
+            const AllToAll::Place local = inside().place(number % inside().links());
+            return {first + local.from, first + local.to};
         }
-        for (std::uint32_t g = 0; g < groups_; ++g) {
-            for (std::uint32_t h = 0; h < groups_; ++h) {
-                for (std::uint32_t k = 0; k < shape_.global_links && g != h; ++k) {
-                    links.push_back({gateway(g, h, k), gateway(h, g, k), shape_.global});
-                }
-            }
-        }
-        return links;
+        const auto [from, to, cable] = across().place(number - locals());
+        return {gateway(from, to, cable), gateway(to, from, cable)};
+    }
+
+    LinkId way_back(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        if (number >= locals()) return LinkId(locals() + across().way_back(number - locals()));
+        const std::uint32_t in_group = number % inside().links();
+        return LinkId(number - in_group + inside().way_back(in_group));
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -128,6 +129,9 @@ class Dragonfly final : public Network {
 
   private:
     std::uint32_t group_of(std::uint32_t node) const { return node / shape_.nodes_per_group; }
+    AllToAll inside() const { return {.members = shape_.switches_per_group, .bundle = 1}; }  // a group
+    AllToAll across() const { return {.members = groups_, .bundle = shape_.global_links}; }
+    std::uint32_t locals() const { return groups_ * inside().links(); }
 
     std::uint32_t gateway(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
         const std::uint32_t turn = (h + groups_ - g - 1) % groups_;
@@ -135,8 +139,7 @@ class Dragonfly final : public Network {
     }
 
     LinkId global_link(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
-        const std::uint32_t locals = switches() * (shape_.switches_per_group - 1);
-        return LinkId(locals + (g * (groups_ - 1) + (h < g ? h : h - 1)) * shape_.global_links + cable);
+        return LinkId(locals() + across().link({g, h, cable}));
     }
 
     // From a switch of one group to the switch of group h where the cable ends, which is returned.
@@ -160,8 +163,7 @@ class Dragonfly final : public Network {
     void add_local(Route& route, std::uint32_t a, std::uint32_t b) const {
         if (a == b) return;
         const std::uint32_t size = shape_.switches_per_group;
-        const std::uint32_t j = b % size;
-        route.push_back(LinkId(a * (size - 1) + (j < a % size ? j : j - 1)));
+        route.push_back(LinkId(a / size * inside().links() + inside().link({a % size, b % size, 0})));
     }
 
     // Both directions of a pair use the same cable. Cables are dealt out to the ports of the lower node's group one by

@@ -31,6 +31,7 @@
 
 #include <algorithm>
 
+#include "topologies/blocks/all_to_all.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/blocks/detours.hpp"
 
@@ -67,26 +68,24 @@ class DragonflyPlus final : public Network {
         return group_of(port.node) * group_size() + unit * shape_.rails + port.nic % shape_.rails;
     }
 
-    std::vector<BlockLink> links() const override {
-        std::vector<BlockLink> links;
-        links.reserve(locals() + std::size_t{groups_} * (groups_ - 1) * shape_.global_links);
-        for (std::uint32_t g = 0; g < groups_; ++g) {
-            for (std::uint32_t i = 0; i < leaves_; ++i) {
-                for (std::uint32_t cable = 0; cable < shape_.spines * shape_.cables; ++cable) {
-                    const std::uint32_t leaf = g * group_size() + i, spine = spine_of(g, cable / shape_.cables);
-                    links.push_back({leaf, spine, shape_.local});
-                    links.push_back({spine, leaf, shape_.local});
-                }
-            }
+    std::vector<LinkRun> links() const override {
+        return {{shape_.local, locals()}, {shape_.global, across().links()}};
+    }
+
+    SwitchPair ends(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        if (number < locals()) {
+            const std::uint32_t leaf = number / 2 / ways_up(), g = leaf / leaves_;
+            const std::uint32_t spine = spine_of(g, number / 2 % ways_up() / shape_.cables);
+            return SwitchPair{g * group_size() + leaf % leaves_, spine}.of_twin(number);
         }
-        for (std::uint32_t g = 0; g < groups_; ++g) {
-            for (std::uint32_t h = 0; h < groups_; ++h) {
-                for (std::uint32_t k = 0; k < shape_.global_links && g != h; ++k) {
-                    links.push_back({gateway(g, h, k), gateway(h, g, k), shape_.global});
-                }
-            }
-        }
-        return links;
+        const auto [from, to, cable] = across().place(number - locals());
+        return {gateway(from, to, cable), gateway(to, from, cable)};
+    }
+
+    LinkId way_back(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        return number < locals() ? twin_of(link) : LinkId(locals() + across().way_back(number - locals()));
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -142,6 +141,7 @@ class DragonflyPlus final : public Network {
     std::uint32_t group_size() const { return leaves_ + shape_.spines; }
     std::uint32_t group_of(std::uint32_t node) const { return node / shape_.nodes_per_group; }
     std::uint32_t spine_of(std::uint32_t g, std::uint32_t j) const { return g * group_size() + leaves_ + j; }
+    AllToAll across() const { return {.members = groups_, .bundle = shape_.global_links}; }
     std::uint32_t locals() const { return 2 * groups_ * leaves_ * shape_.spines * shape_.cables; }
 
     std::uint32_t gateway(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
@@ -149,7 +149,7 @@ class DragonflyPlus final : public Network {
         return spine_of(g, (turn * shape_.global_links + cable) % shape_.spines);
     }
     LinkId global_link(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
-        return LinkId(locals() + (g * (groups_ - 1) + (h < g ? h : h - 1)) * shape_.global_links + cable);
+        return LinkId(locals() + across().link({g, h, cable}));
     }
     // `cable` of all that a leaf has, spine by spine.
     LinkId local_link(std::uint32_t leaf, std::uint32_t cable, Way way) const {

@@ -87,7 +87,6 @@ class FatTree final : public Network {
             low *= shape_.levels[l].parents;
         }
         switches_ = first_switch;
-        links_ = first_link;
     }
 
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
@@ -103,24 +102,24 @@ class FatTree final : public Network {
         return (block * shape_.rails + port.nic % shape_.rails) * shape_.units_per_block + in_block;
     }
 
-    std::vector<BlockLink> links() const override {
-        std::vector<BlockLink> links;
-        links.reserve(links_);
+    std::vector<LinkRun> links() const override {
+        std::vector<LinkRun> runs;
         for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
-            const Level& level = shape_.levels[l];
-            for (std::uint32_t high = 0; high < tiers_[l].high; ++high) {
-                for (std::uint32_t low = 0; low < tiers_[l].low; ++low) {
-                    for (std::uint32_t port = 0; port < level.ports_up(); ++port) {
-                        const std::uint32_t child = switch_at(l, high, low);
-                        const std::uint32_t parent =
-                            switch_at(l + 1, high / level.children, low * level.parents + port / level.cables);
-                        links.push_back({child, parent, level.link_class});
-                        links.push_back({parent, child, level.link_class});
-                    }
-                }
-            }
+            runs.push_back({shape_.levels[l].link_class, tiers_[l + 1].first_link - tiers_[l].first_link});
         }
-        return links;
+        return runs;
+    }
+
+    SwitchPair ends(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        std::size_t l = 0;
+        while (tiers_[l + 1].first_link <= number) ++l;
+        const Level& level = shape_.levels[l];
+        const std::uint32_t cable = (number - tiers_[l].first_link) / 2;
+        const std::uint32_t child = cable / level.ports_up(), port = cable % level.ports_up();
+        const std::uint32_t high = child / tiers_[l].low, low = child % tiers_[l].low;
+        const std::uint32_t parent = switch_at(l + 1, high / level.children, low * level.parents + port / level.cables);
+        return SwitchPair{switch_at(l, high, low), parent}.of_twin(number);
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -239,7 +238,7 @@ class FatTree final : public Network {
     std::uint32_t nodes_;
     std::vector<Tier> tiers_;
     std::vector<TreeLinks> tree_links_;  // above each tier
-    std::uint32_t switches_ = 0, links_ = 0;
+    std::uint32_t switches_ = 0;
 };
 
 // The largest number of levels whose routes, with the ways through both nodes, fit in a Route.

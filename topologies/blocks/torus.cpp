@@ -45,6 +45,7 @@ struct Dimension {
     std::uint32_t cables() const { return size == 1 ? 0 : wrap == Wrap::yes ? size : size - 1; }  // of one line
     std::uint32_t coordinate(std::uint32_t position) const { return position / stride % size; }
     std::uint32_t line(std::uint32_t position) const { return position / (stride * size) * stride + position % stride; }
+    std::uint32_t start(std::uint32_t line) const { return line / stride * stride * size + line % stride; }
     std::uint32_t longest() const { return wrap == Wrap::yes ? size / 2 : size - 1; }  // way along it
 };
 
@@ -62,7 +63,7 @@ class Torus final : public Network {
         }
         for (Dimension& dimension : shape_.dimensions) {
             dimension.first_link = links_;
-            links_ += 2 * (positions_ / dimension.size) * dimension.cables();
+            links_ += links_along(dimension);
         }
     }
 
@@ -76,22 +77,18 @@ class Torus final : public Network {
     LinkClassId port_class() const override { return shape_.port; }
     std::uint32_t leaf(Port port) const override { return port.node; }
 
-    std::vector<BlockLink> links() const override {
-        std::vector<BlockLink> links;
-        links.reserve(links_);
-        for (const Dimension& dimension : shape_.dimensions) {
-            for (std::uint32_t line = 0; line < positions_ / dimension.size; ++line) {
-                const std::uint32_t start =
-                    line / dimension.stride * dimension.stride * dimension.size + line % dimension.stride;
-                for (std::uint32_t i = 0; i < dimension.cables(); ++i) {
-                    const std::uint32_t a = start + i * dimension.stride;
-                    const std::uint32_t b = start + (i + 1) % dimension.size * dimension.stride;
-                    links.push_back({a, b, shape_.link});
-                    links.push_back({b, a, shape_.link});
-                }
-            }
-        }
-        return links;
+    std::vector<LinkRun> links() const override { return {{shape_.link, links_}}; }
+
+    SwitchPair ends(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        std::size_t d = 0;
+        while (number - shape_.dimensions[d].first_link >= links_along(shape_.dimensions[d])) ++d;
+        const Dimension& dimension = shape_.dimensions[d];
+        const std::uint32_t cable = (number - dimension.first_link) / 2;
+        const std::uint32_t line = cable / dimension.cables(), i = cable % dimension.cables();
+        const std::uint32_t start = dimension.start(line);
+        return SwitchPair{start + i * dimension.stride, start + (i + 1) % dimension.size * dimension.stride}.of_twin(
+            number);
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -137,6 +134,10 @@ class Torus final : public Network {
 
   private:
     enum class Way : std::uint8_t { up, down };
+
+    std::uint32_t links_along(const Dimension& dimension) const {
+        return 2 * (positions_ / dimension.size) * dimension.cables();
+    }
 
     std::uint64_t coordinate_sum(std::uint32_t position) const {
         std::uint64_t sum = 0;

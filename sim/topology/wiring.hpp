@@ -1,0 +1,25 @@
+// How the links of a topology lie: which vertices they join, and which belong together.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/base/table.hpp"
+
+namespace weft {
+
+struct LinkEnds {
+    NodeId tail{}, head{};
+};
+
+// Answers by arithmetic, so that no table has an entry per link. Pure.
+class Wiring {
+  public:
+    virtual ~Wiring() = default;
+    virtual LinkEnds ends(LinkId link) const = 0;
+    // The other direction of the same cable: of the links between two vertices, the first one way belongs to the first
+    // the other way, and so on.
+    virtual LinkId way_back(LinkId link) const = 0;
+    virtual LinkId port(std::uint32_t nic) const = 0;  // from a NIC into the network; NICs count node by node
+};
+
+}  // namespace weft

@@ -1,0 +1,33 @@
+// The wires of a machine built of blocks: those of its nodes, of its ports and of its network.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/topology/wiring.hpp"
+#include "topologies/blocks/block.hpp"
+#include "topologies/numbering.hpp"
+
+namespace weft {
+
+class BlockWiring final : public Wiring {
+  public:
+    BlockWiring(Numbering numbering, std::vector<BlockLink> node_links, std::unique_ptr<const Network> network)
+        : numbering_(numbering), node_links_(std::move(node_links)), network_(std::move(network)) {}
+
+    LinkEnds ends(LinkId link) const override;
+    LinkId way_back(LinkId link) const override;
+    LinkId port(std::uint32_t nic) const override {
+        return numbering_.up({nic / numbering_.nics, nic % numbering_.nics});
+    }
+
+  private:
+    LinkEnds port_ends(std::uint32_t port_link) const;
+
+    Numbering numbering_;
+    std::vector<BlockLink> node_links_;
+    std::unique_ptr<const Network> network_;
+};
+
+}  // namespace weft
