@@ -3,7 +3,6 @@
 // for full bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009) 581-594).
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -41,13 +40,10 @@ inline std::vector<std::uint32_t> tree_depths(const std::vector<std::uint32_t>& 
     return depths;
 }
 
-// Edges from the farthest node of either tree to its root.
-inline std::uint32_t double_tree_depth(std::uint32_t nodes) {
-    std::uint32_t depth = 0;
-    for (const std::uint32_t tree : {0U, 1U}) {
-        for (const std::uint32_t d : tree_depths(tree_parents(nodes, tree))) depth = std::max(depth, d);
-    }
-    return depth;
+// Edges from the farthest node of either tree to its root: below node 0 hangs the largest power of two below `nodes`,
+// and below that a balanced tree.
+constexpr std::uint32_t double_tree_depth(std::uint32_t nodes) {
+    return static_cast<std::uint32_t>(std::bit_width(nodes - 1));
 }
 
 }  // namespace weft::collective

@@ -3,47 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <map>
-#include <numeric>
 #include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/collective/lowest_point.hpp"
+#include "sim/collective/messages.hpp"
+#include "sim/collective/protocol_limits.hpp"
 
 namespace weft {
-namespace {
-
-// The largest sum of `hops` latencies in a row on a closed ring, entered anywhere.
-Seconds worst_window(std::span<const Seconds> ring, std::uint32_t hops) {
-    const std::size_t rest = hops % ring.size();
-    const Seconds turn = std::accumulate(ring.begin(), ring.end(), Seconds{});
-    Seconds window = std::accumulate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(rest), Seconds{});
-    Seconds worst = window;
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-        window += ring[(i + rest) % ring.size()] - ring[i];
-        worst = std::max(worst, window);
-    }
-    return turn * static_cast<double>(hops / ring.size()) + worst;
-}
-
-// Messages follow one another along the cycles i, i + distance, i + 2 distance, ...: gcd(n, distance) of them.
-Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, std::uint32_t hops) {
-    const std::size_t n = messages.size();
-    const std::size_t cycles = std::gcd(n, std::size_t{distance});
-    Seconds worst;
-    std::vector<Seconds> cycle(n / cycles);
-    for (std::size_t start = 0; start < cycles; ++start) {
-        std::size_t member = start;
-        for (Seconds& message : cycle) {
-            message = messages[member];
-            member = (member + distance) % n;
-        }
-        worst = std::max(worst, worst_window(cycle, hops));
-    }
-    return worst;
-}
-
-}  // namespace
 
 void PhaseTraffic::Traffic::add(const Traffic& other) {
     loads.add(other.loads);
@@ -70,19 +37,16 @@ void PhaseTraffic::Traffic::clear() {
 PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
     : topology_(topology), protocol_(protocol) {}
 
-PhaseTraffic::Message PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t channel, double share,
-                                                Ports ports) {
+MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports) {
     const bool across = topology_.node_of(from) != topology_.node_of(to);
-    const double efficiency = !across                  ? protocol_.efficiency_in_node
-                              : ports == Ports::shared ? protocol_.efficiency_shared
-                                                       : protocol_.efficiency_across;
-    const LinkLoads::Units load = alike_ * LinkLoads::units(share / efficiency);
+    const double divisor = efficiency(protocol_, across, ports);
+    const LinkLoads::Units load = alike_ * LinkLoads::units(share / divisor);
     const Route route = topology_.route(from, to, channel);
     const std::uint32_t detours =
         across && topology_.routing != Routing::minimal ? topology_.router->detours(from, to) : 0;
     for (const LinkId link : route.links()) own_.loads.add(link, detours > 0 ? Way::minimal : Way::only, load);
     Seconds latency = topology_.latency(route);
-    const LinkLoads::Units part = detours > 0 ? alike_ * LinkLoads::units(share / efficiency / detours) : 0;
+    const LinkLoads::Units part = detours > 0 ? alike_ * LinkLoads::units(share / divisor / detours) : 0;
     if (detours > 0 && topology_.routing == Routing::adaptive) {
         own_.undecided.push_back({from, to, static_cast<std::uint32_t>(channel), detours, part});
     }
@@ -97,44 +61,15 @@ PhaseTraffic::Message PhaseTraffic::add_message(RankId from, RankId to, std::uin
 
 void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communicator, std::size_t c) {
     const std::vector<RankId>& order = communicator.channels[c];
-    const std::uint32_t n = communicator.size();
-    WEFT_CHECK(order.size() == n, "every channel of a communicator orders all its members");
+    WEFT_CHECK(order.size() == communicator.size(), "every channel of a communicator orders all its members");
     const double share = 1.0 / static_cast<double>(communicator.channels.size());
     const auto add = [&](std::uint32_t from, std::uint32_t to, double weight) {
         messages_.push_back(add_message(order[from], order[to], c, share * weight, communicator.ports));
     };
     messages_.clear();
-    if (phase.peer == Peer::listed) {
-        for (const Edge& edge : phase.edges) add(edge.from, edge.to, edge.weight);
-    } else {
-        for (std::uint32_t i = 0; i < n; ++i) {
-            if (phase.peer == Peer::all) {
-                for (std::uint32_t j = 0; j < n; ++j) {
-                    if (j != i) add(i, j, 1.0);
-                }
-            } else if (const std::uint32_t peer = peer_of(phase, i, n); peer < n) {
-                add(i, peer, 1.0);
-            }
-        }
-    }
-    if (messages_.empty()) return;
-    Seconds in_node, across;  // slowest messages
-    for (const Message& message : messages_) {
-        Seconds& slowest = message.across ? across : in_node;
-        slowest = std::max(slowest, message.latency);
-    }
-    if (phase.peer == Peer::listed) {
-        latency_ = std::max(latency_, in_node * phase.hops + across * phase.hops_across);
-    } else if (phase.peer == Peer::shift || phase.peer == Peer::chain) {
-        std::vector<Seconds> latencies;
-        latencies.reserve(messages_.size());
-        for (const Message& message : messages_) latencies.push_back(message.latency);
-        latency_ = std::max(latency_, phase.peer == Peer::shift ? worst_cycle(latencies, phase.distance, phase.hops)
-                                                                : worst_window(latencies, phase.hops));
-    } else {
-        const Seconds posts = phase.peer == Peer::all ? posting(order) : Seconds{};
-        latency_ = std::max(latency_, posts + std::max(in_node, across) * phase.hops);
-    }
+    for_each_message(phase, communicator.size(), add);
+    const Seconds posts = phase.peer == Peer::all ? posting(topology_, protocol_, order) : Seconds{};
+    latency_ = std::max(latency_, posts + critical_path(phase, messages_));
 }
 
 // Where everyone sends to everyone, the order of a channel does not matter: channels differ by their routes alone.
@@ -147,18 +82,6 @@ bool PhaseTraffic::channels_are_alike(const Phase& phase, const Communicator& co
                    (topology_.routing == Routing::minimal || topology_.router->detours(from, to) == 0);
         });
     });
-}
-
-// Until a member has posted a message to every other one: the longest of all members.
-Seconds PhaseTraffic::posting(std::span<const RankId> order) const {
-    std::map<std::uint32_t, std::uint32_t> on_node;
-    for (const RankId rank : order) ++on_node[topology_.node_of(rank)];
-    Seconds longest;
-    for (const auto& [node, members] : on_node) {
-        const double near = members - 1.0, far = static_cast<double>(order.size() - members);
-        longest = std::max(longest, protocol_.post_in_node * near + protocol_.post_across * far);
-    }
-    return longest;
 }
 
 void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
@@ -177,11 +100,7 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
         sum_.add(own_);
     }
     duty_ = phase.duty;
-    const RankId first = communicator.channels.front().front();
-    const bool inside = std::all_of(communicator.channels.front().begin(), communicator.channels.front().end(),
-                                    [&](RankId rank) { return topology_.node_of(rank) == topology_.node_of(first); });
-    const double peers = phase.peer == Peer::all ? communicator.size() - 1.0 : 1.0;  // of a sender, at a time
-    cap_ = (inside ? protocol_.rate_in_node : protocol_.rate_across) / peers;
+    cap_ = rate_of_sender(phase, communicator, topology_, protocol_);
 }
 
 // Whether a detour can avoid the link: all routes between two ranks use the same links inside nodes and at their ports.
@@ -251,18 +170,13 @@ double PhaseTraffic::detoured() { return lone_share_ ? *lone_share_ : detoured(s
 
 Pattern PhaseTraffic::pattern(double detoured) {
     if (detoured > 0.0) route_detours(sum_);
-    Pattern pattern{.loads = {}, .cap = cap_ * duty_, .alone = std::min(alone_, cap_) * duty_};
+    std::vector<LinkLoad> loads;
     sum_.loads.sort();
-    pattern.loads.reserve(sum_.loads.links());
+    loads.reserve(sum_.loads.links());
     sum_.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
-        if (const double load = cell.at(detoured); load > 0.0) pattern.loads.push_back({link, load});
+        if (const double load = cell.at(detoured); load > 0.0) loads.push_back({link, load});
     });
-    if (duty_ < 1.0) {
-        for (const LinkLoad& load : pattern.loads) {
-            pattern.cap = std::min(pattern.cap, topology_.link(load.link).bandwidth / load.load * duty_);
-        }
-    }
-    return pattern;
+    return limited(std::move(loads), cap_, alone_, duty_, topology_);
 }
 
 }  // namespace weft

@@ -12,6 +12,7 @@
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/communicator.hpp"
+#include "sim/collective/critical_path.hpp"
 #include "sim/collective/library.hpp"
 #include "sim/collective/link_loads.hpp"
 #include "sim/network/network_model.hpp"
@@ -30,8 +31,6 @@ class PhaseTraffic {
     // PhaseTraffic run the same phase. Groups of one add nothing.
     void add(const Phase& phase, const Communicator& communicator);
 
-    // Loads sorted by link. `alone`: of the slowest communicator, its own messages sharing links. `cap`: the protocol's
-    // rate, and for a phase with duty < 1 that share of the rate that an idle network gives.
     // Of each message the share `detoured` takes detours.
     Pattern pattern(double detoured);
     Pattern pattern() { return pattern(detoured()); }
@@ -39,10 +38,7 @@ class PhaseTraffic {
     // busiest link least busy, one for all messages of the phase.
     double detoured();
 
-    // Of the slowest channel: messages that follow one another (shift, chain) along the worst `hops` in a row, round
-    // the ring as often as need be; for listed edges `hops` times the slowest message in a node and `hops_across` times
-    // the slowest between nodes; otherwise `hops` times the slowest message, and for Peer::all the posting of all
-    // messages of a member before. A message takes the protocol's step and the latencies of its links.
+    // Of the slowest channel: its critical path, and for Peer::all the posting of all messages of a member before.
     Seconds latency() const { return latency_; }
 
   private:
@@ -62,14 +58,9 @@ class PhaseTraffic {
         void add_moved(const Traffic& other, const LinkMove& move);
         void clear();
     };
-    struct Message {
-        Seconds latency;
-        bool across = false;
-    };
 
     bool channels_are_alike(const Phase& phase, const Communicator& communicator) const;
-    Message add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
-    Seconds posting(std::span<const RankId> order) const;
+    MessageLatency add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
     bool is_of_network(LinkId link) const;
     bool may_gain(const Traffic& traffic) const;
@@ -79,9 +70,9 @@ class PhaseTraffic {
 
     const Topology& topology_;
     const ProtocolCost& protocol_;
-    Traffic own_, sum_;              // of the communicator being added, and of all
-    std::vector<Message> messages_;  // of the channel being added
-    LinkLoads::Units alike_ = 1;     // channels that it stands for
+    Traffic own_, sum_;                     // of the communicator being added, and of all
+    std::vector<MessageLatency> messages_;  // of the channel being added
+    LinkLoads::Units alike_ = 1;            // channels that it stands for
     BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
     BytesPerSecond cap_{std::numeric_limits<double>::infinity()};
     std::optional<double> lone_share_;  // of detours, while sum_ is of one communicator
