@@ -117,6 +117,24 @@ bool BlockRouter::add_shifts(LinkMove& move, std::span<const Port> ports, std::i
     return true;
 }
 
+RouteTree::Place BlockRouter::place(LinkId link) const {
+    const auto number = static_cast<std::uint32_t>(link);
+    const std::uint32_t ports = numbering_.first_port(), network = numbering_.first_of_network();
+    if (number < ports) return {0, number / numbering_.node_links};
+    if (number < network) return {0, (number - ports) / (2 * numbering_.nics)};
+    return tree_->place(LinkId(number - network));
+}
+
+std::vector<RouteTree::Range> BlockRouter::links(Place place) const {
+    if (place.tier > 0) {
+        const Range range = tree_->links(place);
+        return {{numbering_.network_link(range.first), numbering_.network_link(range.end)}};
+    }
+    const std::uint32_t node = place.subtree;
+    return {{numbering_.link(node, LinkId{0}), numbering_.link(node + 1, LinkId{0})},
+            {numbering_.up({node, 0}), numbering_.up({node + 1, 0})}};
+}
+
 std::uint64_t BlockRouter::residue(std::span<const RankId> ranks) const {
     const Port first = port(ranks.front());
     const bool leaves = std::ranges::any_of(ranks, [&](RankId rank) {
@@ -137,16 +155,27 @@ std::optional<BlockRouter::Steps> BlockRouter::steps_of(std::span<const RankId> 
     return moves ? std::optional(Steps{.nodes = nodes, .locals = by - nodes * n}) : std::nullopt;
 }
 
+Route BlockRouter::leaving(RankId from, RankId to) const {
+    Route route;
+    const Port leave = port(from, to);
+    add_inside(route, leave.node, local(from), numbering_.accelerators + leave.nic);
+    route.push_back(numbering_.up(leave));
+    return route;
+}
+
+Route BlockRouter::entering(RankId /*from*/, RankId to) const {
+    Route route;
+    const Port enter = port(to);
+    route.push_back(numbering_.down(enter));
+    add_inside(route, enter.node, numbering_.accelerators + enter.nic, local(to));
+    return route;
+}
+
 // Out of one node, `between` the leaves, and into the other node.
 Route BlockRouter::through(RankId from, RankId to, const Route& between) const {
-    Route route;
-    const Port leave = port(from, to), enter = port(to);
-    const std::uint32_t first_nic = numbering_.accelerators;
-    add_inside(route, leave.node, local(from), first_nic + leave.nic);
-    route.push_back(numbering_.up(leave));
+    Route route = leaving(from, to);
     for (const LinkId link : between.links()) route.push_back(numbering_.network_link(link));
-    route.push_back(numbering_.down(enter));
-    add_inside(route, enter.node, first_nic + enter.nic, local(to));
+    route.append(entering(from, to));
     return route;
 }
 

@@ -13,11 +13,11 @@
 
 namespace weft {
 
-class BlockRouter final : public Router {
+class BlockRouter final : public Router, private RouteTree {
   public:
     // `network` outlives the router.
     BlockRouter(Numbering numbering, NodeRoutes routes, Pxn pxn, const Network& network)
-        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(&network) {}
+        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(&network), tree_(network.tree()) {}
 
     Route route(RankId from, RankId to, std::uint64_t salt) const override;
     bool has_one_route(RankId from, RankId to) const override {
@@ -29,10 +29,28 @@ class BlockRouter final : public Router {
     Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const override;
     std::optional<LinkMove> move(std::span<const RankId> ranks, std::int32_t by) const override;
     std::uint64_t residue(std::span<const RankId> ranks) const override;
+    const RouteTree* tree() const override { return tree_ != nullptr ? this : nullptr; }
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
     LinkId downlink(RankId rank) const override { return numbering_.down(port(rank)); }
 
   private:
+    std::uint32_t tiers() const override { return 1 + tree_->tiers(); }
+    std::uint32_t subtrees(std::uint32_t tier) const override {
+        return tier == 0 ? numbering_.nodes : tree_->subtrees(tier);
+    }
+    std::uint64_t ways(std::uint32_t tier) const override { return tree_->ways(tier); }
+    std::uint32_t subtree(std::uint32_t node, std::uint32_t nic, std::uint32_t tier) const override {
+        return tree_->subtree({node, nic}, tier);
+    }
+    Climb climb(RankId from, RankId to) const override {
+        const Port leave = port(from, to), enter = port(to);
+        return {.turn = tree_->turn(leave, enter), .leave = leave.nic, .enter = enter.nic, .way = tree_->way(enter)};
+    }
+    Route leaving(RankId from, RankId to) const override;
+    Route entering(RankId from, RankId to) const override;
+    Place place(LinkId link) const override;
+    std::vector<Range> links(Place place) const override;
+
     std::uint32_t node(RankId rank) const { return static_cast<std::uint32_t>(rank) / numbering_.accelerators; }
     std::uint32_t local(RankId rank) const { return static_cast<std::uint32_t>(rank) % numbering_.accelerators; }
     Port port(RankId rank) const { return {node(rank), routes_.nic_of(local(rank))}; }
@@ -52,6 +70,7 @@ class BlockRouter final : public Router {
     NodeRoutes routes_;
     Pxn pxn_;
     const Network* network_;
+    const NetworkTree* tree_;  // the network's, if it is one
 };
 
 // `network` is cut to the nodes that are built.

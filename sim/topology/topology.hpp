@@ -15,6 +15,8 @@
 #include "sim/base/repeated_table.hpp"
 #include "sim/base/table.hpp"
 #include "sim/topology/link_move.hpp"
+#include "sim/topology/route.hpp"
+#include "sim/topology/route_tree.hpp"
 #include "sim/topology/wiring.hpp"
 
 namespace weft {
@@ -26,23 +28,6 @@ struct LinkClass {
     BytesPerSecond bandwidth;  // achievable, per direction: nominal x measured efficiency; what the simulation uses
     Seconds latency;           // time of flight of the first byte over this link, receiving switch included
     std::optional<LinkClassId> intact{};  // of links with a fault: the class that they would be of without it
-};
-
-// The directed links from one rank to another, in order. Empty for a rank to itself.
-struct Route {
-    static constexpr std::size_t capacity = 40;  // across a torus of 16 x 20 x 28 (a TPU v5p pod), both nodes included
-    std::array<LinkId, capacity> hop;            // of which the first `hops` are set
-    std::uint8_t hops = 0;
-
-    void push_back(LinkId link) {
-        WEFT_CHECK(hops < capacity, "route longer than Route::capacity");
-        hop[hops++] = link;
-    }
-    void append(const Route& other) {
-        for (const LinkId link : other.links()) push_back(link);
-    }
-    std::span<const LinkId> links() const& { return {hop.data(), hops}; }
-    std::span<const LinkId> links() const&& = delete;  // a view of a temporary would dangle
 };
 
 // Computes routes for one topology. Pure: the same arguments give the same route.
@@ -68,6 +53,8 @@ class Router {
     virtual std::optional<LinkMove> move(std::span<const RankId> /*ranks*/, std::int32_t /*by*/) const { return {}; }
     // Ranks for which this differs hardly ever move to where each other are: whoever looks for a move can begin here.
     virtual std::uint64_t residue(std::span<const RankId> /*ranks*/) const { return 0; }
+    // Null where routes do not climb a tree, or not by ways that the destination alone decides.
+    virtual const RouteTree* tree() const { return nullptr; }
 };
 
 // Which routes traffic takes where a network offers detours.

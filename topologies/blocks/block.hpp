@@ -68,6 +68,20 @@ struct LinkShift {
     std::vector<std::int32_t> each{};
 };
 
+// The part of RouteTree that a network answers. Its links are numbered as in Network::links().
+class NetworkTree {
+  public:
+    virtual ~NetworkTree() = default;
+    virtual std::uint32_t tiers() const = 0;  // of the network alone, which begin at 1
+    virtual std::uint32_t subtrees(std::uint32_t tier) const = 0;
+    virtual std::uint64_t ways(std::uint32_t tier) const = 0;
+    virtual std::uint32_t subtree(Port port, std::uint32_t tier) const = 0;
+    virtual std::uint32_t turn(Port from, Port to) const = 0;
+    virtual std::uint64_t way(Port to) const = 0;
+    virtual RouteTree::Place place(LinkId link) const = 0;
+    virtual RouteTree::Range links(RouteTree::Place place) const = 0;
+};
+
 // Links of one class with consecutive numbers.
 struct LinkRun {
     LinkClassId link_class{};
@@ -114,6 +128,7 @@ class Network {
     }
     // Router::residue, of ports of several leaves, which move only where a network says so.
     virtual std::uint64_t residue(Port port) const { return std::uint64_t{port.node} << 32U | port.nic; }
+    virtual const NetworkTree* tree() const { return nullptr; }  // Router::tree
     // How many nodes sit together at each level, ascending: pairs that straddle a boundary take another kind of path.
     virtual std::vector<std::uint32_t> neighbourhoods() const = 0;
     // Specified bandwidth, one way, between two halves of the machine, cut where a layout would cut it.

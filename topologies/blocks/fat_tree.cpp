@@ -61,7 +61,7 @@ struct Shape {
     std::vector<Level> levels;
 };
 
-class FatTree final : public Network {
+class FatTree final : public Network, private NetworkTree {
   public:
     FatTree(Shape shape, std::uint32_t nodes) : shape_(std::move(shape)), nodes_(nodes) {
         const std::uint32_t units = divide_up(nodes, shape_.nodes_per_leaf);
@@ -158,6 +158,8 @@ class FatTree final : public Network {
         return destination(port) % shape_.levels.front().ports_up();
     }
 
+    const NetworkTree* tree() const override { return shape_.ecmp == Ecmp::hash ? nullptr : this; }
+
     std::vector<std::uint32_t> neighbourhoods() const override {
         std::vector<std::uint32_t> sizes{shape_.nodes_per_leaf};
         if (shape_.units_per_block > 1) sizes.push_back(shape_.nodes_per_leaf * shape_.units_per_block);
@@ -176,6 +178,41 @@ class FatTree final : public Network {
     }
 
   private:
+    // Tier t is the subtrees below the links of level t - 1.
+    std::uint32_t tiers() const override { return static_cast<std::uint32_t>(tree_links_.size()); }
+    std::uint32_t subtrees(std::uint32_t tier) const override { return tiers_[tier - 1].high; }
+    std::uint64_t ways(std::uint32_t tier) const override {
+        std::uint64_t product = 1;
+        for (std::uint32_t l = 0; l < tier; ++l) product *= shape_.levels[l].ports_up();
+        return product;
+    }
+    std::uint32_t subtree(Port port, std::uint32_t tier) const override {
+        std::uint32_t high = leaf(port);
+        for (std::uint32_t l = 0; l + 1 < tier; ++l) high /= shape_.levels[l].children;
+        return high;
+    }
+    std::uint32_t turn(Port from, Port to) const override {
+        if (from.nic == to.nic && from.node / shape_.nodes_per_leaf == to.node / shape_.nodes_per_leaf) return 0;
+        std::uint32_t here = leaf(from), there = leaf(to), tier = 0;
+        for (; here != there; ++tier) {
+            here /= shape_.levels[tier].children;
+            there /= shape_.levels[tier].children;
+        }
+        return tier;
+    }
+    std::uint64_t way(Port to) const override { return destination(to); }
+    RouteTree::Place place(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        std::uint32_t l = tiers() - 1;
+        while (number < tiers_[l].first_link) --l;
+        return {l + 1, (number - tiers_[l].first_link) / links_of_subtree(l)};
+    }
+    RouteTree::Range links(RouteTree::Place place) const override {
+        const std::uint32_t l = place.tier - 1, first = tiers_[l].first_link + place.subtree * links_of_subtree(l);
+        return {LinkId(first), LinkId(first + links_of_subtree(l))};
+    }
+    std::uint32_t links_of_subtree(std::size_t l) const { return 2 * shape_.levels[l].ports_up() * tiers_[l].low; }
+
     // The switches of one level that exist: all (H, W) with H < high, W < low.
     struct Tier {
         std::uint32_t first_switch, first_link, high, low;

@@ -1,0 +1,49 @@
+// How routes lie on a machine whose nodes hang below a tree of switches, where the destination decides the way up.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/table.hpp"
+#include "sim/topology/route.hpp"
+
+namespace weft {
+
+// A message from one node to another.
+struct Climb {
+    std::uint32_t turn = 0;              // tiers of the network that it climbs before it comes down: 0 on one switch
+    std::uint32_t leave = 0, enter = 0;  // numbers of the NICs by which it leaves its node and enters the other
+    std::uint64_t way = 0;               // that salt 0 takes up and down; salt s takes way + s
+};
+
+// Tier 0 is the nodes, each with its own links and those between its NICs and the network. Tier t >= 1 is the subtrees
+// of t levels of switches, each with the links from its top switches upwards and back. A message loads links of tier 0
+// in both nodes, and of the tiers 1 .. turn in the subtrees of the ports by which it leaves and enters. Routes and
+// detours alike: which links of a subtree these are is told by `turn` and by way % ways(tier), and which of a node by
+// the ends of the message in it, its NIC there and `turn`. Subtrees of one tier have links of the same classes. Nodes
+// whose first NICs are plugged into one switch have all NICs of one number on one switch.
+class RouteTree {
+  public:
+    virtual ~RouteTree() = default;
+    virtual std::uint32_t tiers() const = 0;  // tier 0 included
+    virtual std::uint32_t subtrees(std::uint32_t tier) const = 0;
+    virtual std::uint64_t ways(std::uint32_t tier) const = 0;  // tier >= 1
+    // Of the switch that NIC `nic` of `node` is plugged into; tier >= 1.
+    virtual std::uint32_t subtree(std::uint32_t node, std::uint32_t nic, std::uint32_t tier) const = 0;
+    // Of a message to another node, and the links of tier 0 in the node that it leaves, and in that which it enters.
+    virtual Climb climb(RankId from, RankId to) const = 0;
+    virtual Route leaving(RankId from, RankId to) const = 0;
+    virtual Route entering(RankId from, RankId to) const = 0;
+
+    struct Place {
+        std::uint32_t tier = 0, subtree = 0;
+    };
+    virtual Place place(LinkId link) const = 0;
+    // The links of a subtree, in ranges.
+    struct Range {
+        LinkId first{}, end{};
+    };
+    virtual std::vector<Range> links(Place place) const = 0;
+};
+
+}  // namespace weft

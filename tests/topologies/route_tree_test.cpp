@@ -1,0 +1,122 @@
+// What a router says of its tree is what its routes do.
+#include "sim/topology/route_tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "topologies/machine.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<std::string> machines_with_trees() {
+    std::vector<std::string> names;
+    for (const std::string& name : machine_names()) {
+        if (Machine::load(name).topology(2).router->tree() != nullptr) names.push_back(name);
+    }
+    return names;
+}
+
+class route_tree : public testing::TestWithParam<std::string> {
+  protected:
+    using Place = RouteTree::Place;
+
+    std::vector<Route> ways(RankId from, RankId to, std::uint64_t salt) const {
+        std::vector<Route> ways{topology.route(from, to, salt)};
+        for (std::uint32_t i = 0; i < topology.router->detours(from, to); ++i) {
+            ways.push_back(topology.router->detour(from, to, salt, i));
+        }
+        return ways;
+    }
+    // Places of links counted from the first of their subtree, way by way.
+    using Offsets = std::vector<std::pair<std::size_t, std::size_t>>;  // way, place
+    Offsets offsets(const std::vector<Route>& ways, Place place) const {
+        Offsets found;
+        const std::vector<RouteTree::Range> ranges = tree.links(place);
+        for (std::size_t way = 0; way < ways.size(); ++way) {
+            for (const LinkId link : ways[way].links()) {
+                std::size_t before = 0;
+                for (const RouteTree::Range range : ranges) {
+                    if (link >= range.first && link < range.end) {
+                        found.emplace_back(way, before + index(link) - index(range.first));
+                    }
+                    before += index(range.end) - index(range.first);
+                }
+            }
+        }
+        return found;
+    }
+
+    Machine machine = Machine::load(GetParam());
+    Topology topology = machine.topology(std::min(machine.info().nodes, 600U));
+    const RouteTree& tree = *topology.router->tree();
+};
+
+TEST_P(route_tree, numbers_every_link_once) {
+    std::vector<int> seen(topology.links(), 0);
+    for (std::uint32_t tier = 0; tier < tree.tiers(); ++tier) {
+        for (std::uint32_t subtree = 0; subtree < tree.subtrees(tier); ++subtree) {
+            for (const RouteTree::Range range : tree.links({tier, subtree})) {
+                for (LinkId link = range.first; link < range.end; link = next(link)) {
+                    ++seen[index(link)];
+                    const Place place = tree.place(link);
+                    ASSERT_EQ(std::pair(place.tier, place.subtree), std::pair(tier, subtree));
+                }
+            }
+        }
+    }
+    EXPECT_TRUE(std::ranges::all_of(seen, [](int times) { return times == 1; }));
+}
+
+// Messages that turn alike lead over links in equal places of their subtrees, and of equal classes: what is not told by
+// the ends in a node is told by the way.
+TEST_P(route_tree, tells_which_links_a_message_loads) {
+    std::mt19937 random(1);
+    const auto draw = [&] { return RankId(static_cast<std::uint32_t>(random() % topology.ranks)); };
+    std::map<std::tuple<std::uint32_t, bool, std::uint32_t, std::uint64_t, std::uint64_t>, Offsets> known;
+    for (int i = 0; i < 20'000; ++i) {
+        const RankId from = draw(), to = i % 2 == 0 ? draw() : RankId(static_cast<std::uint32_t>(from) ^ 64U);
+        if (index(to) >= topology.ranks || topology.node_of(from) == topology.node_of(to)) continue;
+        const std::uint64_t salt = random() % 3;
+        const Climb climb = tree.climb(from, to);
+        const std::vector<Route> all = ways(from, to, salt);
+        const auto check = [&](Place place, bool leaves, std::uint64_t key, std::uint64_t nic) {
+            const Offsets found = offsets(all, place);
+            EXPECT_FALSE(found.empty());
+            const auto [same, is_new] = known.try_emplace({place.tier, leaves, climb.turn, key, nic}, found);
+            EXPECT_EQ(same->second, found) << GetParam();
+        };
+        check({0, topology.node_of(from)}, true, topology.local_of(from), climb.leave);
+        check({0, topology.node_of(to)}, false, topology.local_of(to), climb.enter);
+        std::size_t links = tree.leaving(from, to).hops + tree.entering(from, to).hops;
+        for (std::uint32_t tier = 1; tier <= climb.turn; ++tier) {
+            const std::uint32_t up = tree.subtree(topology.node_of(from), climb.leave, tier),
+                                down = tree.subtree(topology.node_of(to), climb.enter, tier);
+            check({tier, up}, true, (climb.way + salt) % tree.ways(tier), 0);
+            check({tier, down}, false, (climb.way + salt) % tree.ways(tier), 0);
+            links += 2;
+        }
+        for (const Route& way : all) ASSERT_EQ(way.hops, links);
+        const Route leaving = tree.leaving(from, to), entering = tree.entering(from, to);
+        ASSERT_TRUE(std::ranges::equal(leaving.links(), all[0].links().first(leaving.hops)));
+        ASSERT_TRUE(std::ranges::equal(entering.links(), all[0].links().last(entering.hops)));
+    }
+}
+
+std::string name_of(const testing::TestParamInfo<std::string>& info) {
+    std::string name = info.param;
+    std::ranges::replace(name, '-', '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(machines, route_tree, testing::ValuesIn(machines_with_trees()), name_of);
+
+}  // namespace
+}  // namespace weft
