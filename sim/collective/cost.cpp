@@ -9,13 +9,13 @@
 
 #include "sim/base/check.hpp"
 #include "sim/collective/phase_traffic.hpp"
+#include "sim/collective/row_traffic.hpp"
 
 namespace weft {
 namespace {
 
 bool same_traffic(const Phase& a, const Phase& b) {
-    return a.peer == b.peer && a.distance == b.distance && a.span == b.span && a.hops == b.hops && a.duty == b.duty &&
-           a.hops_across == b.hops_across && a.edges == b.edges;
+    return same_messages(a, b) && a.hops == b.hops && a.duty == b.duty && a.hops_across == b.hops_across;
 }
 
 PhaseCost route_phase(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
@@ -46,6 +46,24 @@ std::vector<PhaseCost> join_stretches(std::span<const Phase> phases, std::vector
     return stretches;
 }
 
+// Routes are the costly part: each kind of traffic is routed once, by route(phase, number of its stretch).
+template <class RoutePhase>
+std::vector<PhaseCost> cost_by_phase(const Algorithm& algorithm, const GroupShape& shape, Seconds launch,
+                                     RoutePhase route) {
+    WEFT_CHECK(algorithm.runs(shape), std::string(algorithm.name) + " cannot run in a group of this shape");
+    const std::vector<Phase> phases = algorithm.phases(shape);
+    std::vector<PhaseCost> costs;  // one per phase
+    std::size_t stretch = 0;       // that the phase belongs to
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        if (i > 0 && !same_traffic(phases[i - 1], phases[i])) ++stretch;
+        std::size_t known = 0;
+        while (known < i && !same_traffic(phases[known], phases[i])) ++known;
+        costs.push_back(known < i ? costs[known] : route(phases[i], stretch));
+        costs.back().bytes_per_message_byte = phases[i].volume();
+    }
+    return join_stretches(phases, std::move(costs), launch);
+}
+
 // Time of the bytes on idle links.
 Seconds idle(const PhaseCost& phase, Bytes message) {
     return is_unlimited(phase.pattern) ? Seconds{} : phase.bytes(message) / phase.pattern.alone;
@@ -72,20 +90,28 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
     }
     const Seconds launch = library.launch + protocol.launch;
     if (shape.members < 2) return {{.launch = launch}};
-    WEFT_CHECK(algorithm.runs(shape), std::string(algorithm.name) + " cannot run in a group of this shape");
-
-    const std::vector<Phase> phases = algorithm.phases(shape);
-    std::vector<PhaseCost> costs;  // one per phase
-    std::size_t stretch = 0;       // that the phase belongs to
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-        if (i > 0 && !same_traffic(phases[i - 1], phases[i])) ++stretch;
-        std::size_t known = 0;  // routes are the costly part: each kind of traffic is routed once
-        while (known < i && !same_traffic(phases[known], phases[i])) ++known;
+    return cost_by_phase(algorithm, shape, launch, [&](const Phase& phase, std::size_t stretch) {
         const PhaseCost* const together = whole.empty() ? nullptr : &whole[stretch];
-        costs.push_back(known < i ? costs[known] : route_phase(phases[i], communicators, topology, protocol, together));
-        costs.back().bytes_per_message_byte = phases[i].volume();
-    }
-    return join_stretches(phases, std::move(costs), launch);
+        return route_phase(phase, communicators, topology, protocol, together);
+    });
+}
+
+std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape, const TrafficOf& traffic_of,
+                            const Library& library, const ProtocolCost& protocol) {
+    const Seconds launch = library.launch + protocol.launch;
+    if (shape.members < 2) return {{.launch = launch}};
+    return cost_by_phase(algorithm, shape, launch, [&](const Phase& phase, std::size_t) {
+        const RowTraffic& traffic = traffic_of(phase);
+        return PhaseCost{.pattern = traffic.pattern(phase, protocol),
+                         .path = traffic.latency(phase, protocol),
+                         .bytes_per_message_byte = phase.volume(),
+                         .overlap = protocol.overlap,
+                         .detoured = traffic.detoured()};
+    });
+}
+
+bool same_messages(const Phase& a, const Phase& b) {
+    return a.peer == b.peer && a.distance == b.distance && a.span == b.span && a.edges == b.edges;
 }
 
 Pattern moved(Pattern pattern, const LinkMove& move) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/collective/library.hpp"
+#include "sim/collective/row_traffic.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
@@ -39,6 +41,14 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             std::span<const Communicator> communicators, const Topology& topology,
                             const Library& library, const ProtocolCost& protocol,
                             std::span<const PhaseCost> whole = {});
+
+// The same, of the groups of a row. `traffic_of` a phase: of its messages in these groups.
+using TrafficOf = std::function<const RowTraffic&(const Phase&)>;
+std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape, const TrafficOf& traffic_of,
+                            const Library& library, const ProtocolCost& protocol);
+
+// Whether phases differ at most in how much they move and how often.
+bool same_messages(const Phase& a, const Phase& b);
 
 // What the same communicators load and cost, moved.
 Pattern moved(Pattern pattern, const LinkMove& move);

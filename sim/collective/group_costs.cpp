@@ -3,20 +3,12 @@
 #include <algorithm>
 
 namespace weft {
-namespace {
-
-// The largest message that one member sends another at once.
-Bytes largest_message(const Algorithm& algorithm, const GroupShape& shape, Bytes message) {
-    double fraction = 0.0;
-    for (const Phase& phase : algorithm.phases(shape)) fraction = std::max(fraction, phase.fraction);
-    return message * fraction;
-}
-
-}  // namespace
-
 GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
                        GroupCosts* whole)
     : topology_(topology), library_(library), shape_(shape), lay_(std::move(lay)), whole_(whole) {}
+
+GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, WorkOut work_out)
+    : topology_(topology), library_(library), shape_(shape), work_out_(std::move(work_out)) {}
 
 GroupCosts::GroupCosts(GroupCosts& base, LinkMove move)
     : topology_(base.topology_), library_(base.library_), shape_(base.shape_), base_(&base), move_(std::move(move)) {}
@@ -51,24 +43,36 @@ std::optional<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::sp
 }
 
 bool GroupCosts::carries(const Choice& choice, Bytes message) const {
-    const Bytes one = largest_message(*choice.algorithm, shape_, message);
+    const auto [largest, fresh] = largest_fractions_.try_emplace(choice.algorithm, 0.0);
+    if (fresh) {
+        for (const Phase& phase : choice.algorithm->phases(shape_)) {
+            largest->second = std::max(largest->second, phase.fraction);
+        }
+    }
+    const Bytes one = message * largest->second;
     return one > choice.protocol->over && one <= choice.protocol->most;
 }
 
-std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Preference& preference) {
-    if (base_ != nullptr) return base_->choose(op, message, preference);
+std::vector<Choice> GroupCosts::in_question(Collective op, Bytes message, const Preference& preference) const {
     std::vector<Choice> possible = candidates(op, preference);
     if (preference.protocol.empty()) {
         std::erase_if(possible, [&](const Choice& choice) { return !carries(choice, message); });
     }
-    if (possible.size() < 2) return possible.empty() ? std::nullopt : std::optional(possible.front());
-    if (const std::optional<Choice> tuned = by_tuner(op, message, possible)) return tuned;
-    return cheapest(possible, message);
+    const std::optional<Choice> tuned = possible.size() > 1 ? by_tuner(op, message, possible) : std::nullopt;
+    return tuned ? std::vector{*tuned} : possible;
+}
+
+std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Preference& preference) {
+    if (base_ != nullptr) return base_->choose(op, message, preference);
+    const std::vector<Choice> possible = in_question(op, message, preference);
+    if (possible.empty()) return std::nullopt;
+    return possible.size() == 1 ? possible.front() : cheapest(possible, message);
 }
 
 // The groups run in lock step, and on idle links the slowest of them sets the time: no choice takes less than its first
 // group alone.
 Seconds GroupCosts::least_idle_time(const Choice& choice, Bytes message) {
+    if (!lay_) return idle_time(choice, message);
     const std::vector<Communicator>& all = communicators(choice.algorithm->order);
     const bool is_one = all.size() == 1 && all.front().copies.empty();
     if (is_one || phases_.contains(choice)) return idle_time(choice, message);
@@ -110,6 +114,7 @@ const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
 }
 
 std::vector<PhaseCost> GroupCosts::work_out(const Choice& choice) {
+    if (work_out_) return work_out_(choice);
     return cost(
         *choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_, *choice.protocol,
         whole_ != nullptr ? std::span<const PhaseCost>(whole_->phases_unmoved(choice)) : std::span<const PhaseCost>());

@@ -35,6 +35,9 @@ class GroupCosts {
     // `whole`: groups that these are a part of, with which they share detours; it must outlive this.
     GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
                GroupCosts* whole = nullptr);
+    // What a choice costs is worked out elsewhere.
+    using WorkOut = std::function<std::vector<PhaseCost>(const Choice&)>;
+    GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, WorkOut work_out);
     // Of groups that are those of `base`, which must outlive this, group by group moved.
     GroupCosts(GroupCosts& base, LinkMove move);
 
@@ -44,6 +47,8 @@ class GroupCosts {
     std::vector<Choice> candidates(Collective op, const Preference& preference = {}) const;
     // Whether the protocol is made for the messages that members then send one another (ProtocolCost::over and most).
     bool carries(const Choice& choice, Bytes message) const;
+    // The candidates of which the library may take any.
+    std::vector<Choice> in_question(Collective op, Bytes message, const Preference& preference = {}) const;
     // The candidate that the library takes: by its tuner's prediction if it has one for the algorithms of `op`,
     // otherwise the cheapest on idle links; of equals the first. Empty if there is no candidate.
     std::optional<Choice> choose(Collective op, Bytes message, const Preference& preference = {});
@@ -70,11 +75,14 @@ class GroupCosts {
     const Library& library_;
     GroupShape shape_;
     Lay lay_;
+    WorkOut work_out_;
     GroupCosts* whole_ = nullptr;
     GroupCosts* base_ = nullptr;  // all costs are its, moved
     LinkMove move_{0};
     std::map<Order, std::vector<Communicator>> communicators_;
     std::map<Choice, std::vector<PhaseCost>> phases_;
+    mutable std::map<const Algorithm*, double>
+        largest_fractions_;                                  // of a message, that one member sends another at once
     std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone
 };
 

@@ -51,6 +51,7 @@ class Unfolding {
         unfolded_.legs = program_.legs;
         unfolded_.communications = program_.communications;
         unfolded_.patterns = program_.patterns;
+        unfolded_.link_weights = program_.link_weights;
         unfolded_.interference = program_.interference;
         unfolded_.contended = program_.contended;
     }

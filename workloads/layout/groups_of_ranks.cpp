@@ -129,6 +129,12 @@ std::vector<RankId> RankGroups::members(RankId rank) const {
     return members;
 }
 
+std::vector<RankGroups::Step> RankGroups::steps() const {
+    std::vector<Step> steps;
+    for (const Digit& digit : digits_) steps.push_back({digit.stride, digit.size});
+    return steps;
+}
+
 bool RankGroups::is_first_of_stage(RankId rank) const {
     return std::ranges::all_of(digits_, [rank](const Digit& digit) {
         return digit.along == Digit::Along::pipeline || digit.coordinate(rank) == 0;

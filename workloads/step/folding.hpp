@@ -40,7 +40,7 @@ struct Split {
 
 struct RankClasses {
     std::vector<Cell> cells;              // by stage, then by representative
-    std::vector<std::uint32_t> of_rank;   // cell of each
+    std::vector<std::uint32_t> of_rank;   // cell of each; empty where cells are the stages
     std::vector<std::uint32_t> of_group;  // numbers of groups that are alike
     std::uint32_t groups = 0;             // how many numbers
     Folding folding = Folding::exact;     // what was done: not automatic
@@ -48,5 +48,10 @@ struct RankClasses {
 };
 
 RankClasses fold(const Plan& plan, const Topology& topology, Families& families, Folding folding);
+
+// What `automatic` comes to for so many ranks.
+Folding resolved(Folding folding, std::uint32_t ranks);
+// Of sampled families, in which nothing tells ranks of a stage apart but faults.
+RankClasses one_class_per_stage(const Plan& plan, const Families& families);
 
 }  // namespace weft

@@ -45,6 +45,10 @@ std::uint32_t Groups::find(const Cell& cell, const Call& call) {
     return set;
 }
 
+std::uint32_t Groups::cell_of(RankId rank) const {
+    return classes_.of_rank.empty() ? families_.stage_of(rank) : classes_.of_rank[index(rank)];
+}
+
 // A set that is the whole family needs no costs of its own.
 Groups::Set Groups::make_set(std::uint32_t group, const Call& call) {
     Call sending = call;
@@ -52,13 +56,14 @@ Groups::Set Groups::make_set(std::uint32_t group, const Call& call) {
     Family& family = families_.families()[families_.family_of(group)];
     const std::vector<std::uint32_t>& alike = alike_[classes_.of_group[group]];
     std::vector<std::uint32_t> parties;
-    for (const RankId rank : families_.members(group)) parties.push_back(classes_.of_rank[index(rank)]);
-    std::ranges::sort(parties);
-    parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
+    for (const RankId rank : families_.members(group)) {
+        const std::uint32_t cell = cell_of(rank);
+        if (std::ranges::find(parties, cell) == parties.end()) parties.push_back(cell);
+    }
     Set set{.lane = lane(sending),
             .size = family.shape.members,
             .parties = static_cast<std::uint32_t>(parties.size()),
-            .groups = static_cast<std::uint32_t>(alike.size()),
+            .groups = alike.size() < family.groups.size() ? static_cast<std::uint32_t>(alike.size()) : family.count,
             .whole = family.costs,
             .costs = family.costs};
     if (alike.size() < family.groups.size()) {

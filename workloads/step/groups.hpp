@@ -44,6 +44,7 @@ class Groups {
         std::map<std::tuple<Collective, double, double, Beside>, CommunicationId> communications{};
         std::vector<std::pair<ExchangeId, CommunicationId>> exchanges{};
     };
+    std::uint32_t cell_of(RankId rank) const;
     Set make_set(std::uint32_t group, const Call& call);
     Seconds delay_beside(const Set& set, const Call& call, const Choice& choice) const;
 

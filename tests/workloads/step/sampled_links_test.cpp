@@ -1,0 +1,150 @@
+// A sample of a machine's links tells as much as all of them: programs have the same constraints, and reports are the
+// same, for any job on any tree.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sim/io/diagnostics.hpp"
+#include "sim/network/constraints.hpp"
+#include "tests/workloads/random_jobs.hpp"
+#include "tests/workloads/same_report.hpp"
+#include "tests/workloads/studies.hpp"
+#include "workloads/report/report.hpp"
+#include "workloads/step/sampled_costs.hpp"
+
+namespace weft {
+namespace {
+
+using test::one_of;
+using Settings = std::vector<std::string>;
+
+Simulation run(const Study& study, Links links) {
+    return simulate_step(study, make_plan(study), {.folding = Folding::stages, .links = links, .kept = Kept::sums});
+}
+
+// Capacities and loads by pattern.
+using Constraints = std::set<std::pair<double, std::vector<std::pair<std::size_t, double>>>>;
+
+Constraints constraints_of(const Simulation& run) {
+    Constraints constraints;
+    const LinkPatterns crossed(run.topology(), run.step.program.patterns);
+    for (const Constraint& constraint : find_constraints(run.topology(), crossed)) {
+        std::vector<std::pair<std::size_t, double>> loads;
+        for (const Crossing& crossing : constraint.crossings)
+            loads.emplace_back(index(crossing.pattern), crossing.load);
+        constraints.emplace(constraint.capacity.value, std::move(loads));
+    }
+    return constraints;
+}
+
+std::string differences(const Simulation& all, const Simulation& sample) {
+    const Program &a = all.step.program, &b = sample.step.program;
+    if (a.patterns.size() != b.patterns.size()) return "another number of patterns";
+    for (PatternId id{}; id != a.patterns.end_id(); id = next(id)) {
+        if (a.patterns[id].cap != b.patterns[id].cap) return "another cap";
+        if (a.patterns[id].alone != b.patterns[id].alone) return "another rate alone";
+    }
+    if (!std::ranges::equal(a.legs, b.legs, [](const Leg& x, const Leg& y) {
+            return x.pattern == y.pattern && x.latency == y.latency && x.bytes == y.bytes;
+        })) {
+        return "other legs";
+    }
+    if (constraints_of(all) != constraints_of(sample)) return "other constraints";
+    return test::differences(make_report(all), make_report(sample));
+}
+
+// A machine on a tree drawn at random, in a file.
+std::string random_machine() {
+    std::ifstream shipped(WEFT_TEST_DATA "/../topologies/machines/dgx-a100.json");
+    nlohmann::json machine = nlohmann::json::parse(shipped, nullptr, true, true);
+    const auto nics = one_of<std::vector<std::uint32_t>>({{0, 1, 2, 3, 4, 5, 6, 7}, {0, 2, 4, 6}, {0}});
+    machine["node"]["nics"]["attached"] = nics;
+    machine["node"]["nics"]["pxn"] = one_of({false, true});
+    nlohmann::json& network = machine["network"];
+    network["routing"] = one_of<std::string>({"minimal", "valiant"});
+    network["nodes_per_leaf"] = one_of({1, 2, 3, 4, 8});
+    network["rails"] = std::min<std::size_t>(nics.size(), one_of<std::size_t>({1, 2, 8}));
+    network["leaf_order"] = one_of<std::string>({"rail", "unit"});
+    network["radix"] = 100000;
+    for (std::size_t level = 0; level < 2; ++level) {
+        network["levels"][level]["children"] = level == 0 ? one_of({2, 3, 4, 8, 16}) : 4096;
+        network["levels"][level]["parents"] = one_of({1, 2, 3, 4});
+        network["levels"][level]["cables"] = one_of({1, 2});
+    }
+    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "sampled_links_machine.json";
+    std::ofstream(file) << machine;
+    return file;
+}
+
+Settings layout(std::uint32_t tensor, std::uint32_t pipeline, std::uint32_t data) {
+    return {test::key("layout.tensor", tensor), test::key("layout.pipeline", pipeline), test::key("layout.data", data),
+            test::key("batch.global", 4 * data)};
+}
+
+TEST(sampled_links, tell_as_much_on_every_machine_with_a_tree) {
+    for (const std::string& machine : machine_names()) {
+        const Machine loaded = Machine::load(machine);
+        if (!SampledCosts::serves(loaded.topology(2, {}))) continue;
+        const std::uint32_t on_node = loaded.info().accelerators_per_node, tensor = std::min(on_node, 8U),
+                            ranks = std::min(loaded.info().nodes, 160U) * on_node;
+        for (const auto& [t, p, d] : {std::tuple{tensor, 1U, ranks / tensor},
+                                      {1U, 1U, ranks},
+                                      {1U, 2U, ranks / 2},
+                                      {tensor, 4U, ranks / tensor / 4}}) {
+            for (const char* order : {"tensor,context,data,pipeline", "tensor,pipeline,context,data"}) {
+                Settings settings = layout(t, p, d);
+                settings.insert(settings.end(), {"machine=" + machine, std::string("layout.order=") + order, "zero=1"});
+                SCOPED_TRACE(testing::PrintToString(settings));
+                const Study study = test::small_study(settings);
+                const Simulation sample = run(study, Links::sample);
+                const std::uint32_t replica = t * p;  // of neighbouring ranks, where the pipeline is inside
+                const bool is_even = on_node % replica == 0 || replica % on_node == 0;
+                EXPECT_TRUE(sample.step.is_sampled || (!is_even && order[7] == 'p'));
+                EXPECT_EQ(differences(run(study, Links::all), sample), "");
+            }
+        }
+    }
+}
+
+// Of large jobs, unless stages lie so far apart that most messages between them pass several switches.
+TEST(sampled_links, are_taken_where_it_pays) {
+    const auto is_sampled = [](Settings settings, const Settings& more) {
+        settings.push_back("machine=spectrum-x-h100");
+        settings.insert(settings.end(), more.begin(), more.end());
+        return run(test::small_study(settings), Links::automatic).step.is_sampled;
+    };
+    EXPECT_TRUE(is_sampled(layout(8, 1, 1024), {}));
+    EXPECT_TRUE(is_sampled(layout(8, 4, 256), {"layout.order=tensor,pipeline,context,data"}));
+    EXPECT_FALSE(is_sampled(layout(8, 4, 256), {}));
+    EXPECT_FALSE(is_sampled(layout(8, 1, 64), {}));
+    EXPECT_FALSE(is_sampled(layout(8, 1, 1024), {"fabric.placement=random:1"}));
+    EXPECT_FALSE(is_sampled(layout(8, 1, 1024), {"fabric.routing=adaptive"}));
+    EXPECT_FALSE(is_sampled(layout(8, 1, 1024), {"faults.jitter.spread=0.1", "faults.jitter.seed=1"}));
+}
+
+RC_GTEST_PROP(sampled_links, tell_as_much_as_all_of_them, ()) {
+    Settings settings = test::random_job();
+    settings.push_back("machine=" + random_machine());
+    RC_LOG() << testing::PrintToString(settings);
+    try {
+        const Study study = test::small_study(settings);
+        const Simulation sample = run(study, Links::sample);
+        RC_TAG(sample.step.is_sampled ? "sampled" : "cut unevenly");
+        RC_ASSERT(differences(run(study, Links::all), sample) == "");
+    } catch (const ConfigError& error) {
+        RC_TAG("refused");
+        RC_ASSERT(!error.diagnostics().empty());
+    }
+}
+
+}  // namespace
+}  // namespace weft
