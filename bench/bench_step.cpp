@@ -37,6 +37,19 @@ Study study_of(const Shape& shape) {
                                                                  shape.data, shape.micro_batches * shape.data)));
 }
 
+// GPT-NeoX 20B as the study runs it: tensor groups of eight, ZeRO-3, 32 micro-batches per replica.
+Study neox_of(std::uint32_t data) {
+    return read_study(Document::parse("neox.json", fmt::format(R"({{
+        "machine": "spectrum-x-h100",
+        "model": "gpt-neox-20b",
+        "framework": "deepspeed",
+        "layout": {{"tensor": 8, "data": {}}},
+        "batch": {{"sequence": 2048, "micro": 1, "global": {}}},
+        "zero": 3
+    }})",
+                                                               data, 32 * data)));
+}
+
 Study shipped(const std::string& job) { return load_study(std::string(WEFT_SOURCE_DIR "/") + job); }
 
 bool folding_proven() {
@@ -82,6 +95,10 @@ void growth(benchmark::State& state) {
     time_step(state, [&] { return study_of(shape); });
 }
 
+void growth_of_neox(benchmark::State& state) {
+    time_step(state, [&] { return neox_of(static_cast<std::uint32_t>(state.range(0))); });
+}
+
 void add_small() {
     using benchmark::RegisterBenchmark;
     const auto ms = benchmark::kMillisecond;
@@ -104,6 +121,11 @@ void add_small() {
         ->Range(2, 32);
     RegisterBenchmark("growth/stages", growth<&Shape::stages>)->Unit(ms)->RangeMultiplier(2)->Range(4, 64);
     RegisterBenchmark("growth/data", growth<&Shape::data>)->Unit(ms)->RangeMultiplier(4)->Range(2, 512);
+    RegisterBenchmark("growth/data_of_neox_20b", growth_of_neox)
+        ->Unit(ms)
+        ->RangeMultiplier(4)
+        ->Range(2, 2048)
+        ->Arg(4096);
 }
 
 void add_large() {
