@@ -48,10 +48,7 @@ std::vector<PhaseCost> join_stretches(std::span<const Phase> phases, std::vector
 
 // Routes are the costly part: each kind of traffic is routed once, by route(phase, number of its stretch).
 template <class RoutePhase>
-std::vector<PhaseCost> cost_by_phase(const Algorithm& algorithm, const GroupShape& shape, Seconds launch,
-                                     RoutePhase route) {
-    WEFT_CHECK(algorithm.runs(shape), std::string(algorithm.name) + " cannot run in a group of this shape");
-    const std::vector<Phase> phases = algorithm.phases(shape);
+std::vector<PhaseCost> cost_by_phase(std::span<const Phase> phases, Seconds launch, RoutePhase route) {
     std::vector<PhaseCost> costs;  // one per phase
     std::size_t stretch = 0;       // that the phase belongs to
     for (std::size_t i = 0; i < phases.size(); ++i) {
@@ -90,17 +87,16 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
     }
     const Seconds launch = library.launch + protocol.launch;
     if (shape.members < 2) return {{.launch = launch}};
-    return cost_by_phase(algorithm, shape, launch, [&](const Phase& phase, std::size_t stretch) {
+    WEFT_CHECK(algorithm.runs(shape), std::string(algorithm.name) + " cannot run in a group of this shape");
+    return cost_by_phase(algorithm.phases(shape), launch, [&](const Phase& phase, std::size_t stretch) {
         const PhaseCost* const together = whole.empty() ? nullptr : &whole[stretch];
         return route_phase(phase, communicators, topology, protocol, together);
     });
 }
 
-std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape, const TrafficOf& traffic_of,
-                            const Library& library, const ProtocolCost& protocol) {
-    const Seconds launch = library.launch + protocol.launch;
-    if (shape.members < 2) return {{.launch = launch}};
-    return cost_by_phase(algorithm, shape, launch, [&](const Phase& phase, std::size_t) {
+std::vector<PhaseCost> cost(std::span<const Phase> phases, const TrafficOf& traffic_of, const Library& library,
+                            const ProtocolCost& protocol) {
+    return cost_by_phase(phases, library.launch + protocol.launch, [&](const Phase& phase, std::size_t) {
         const RowTraffic& traffic = traffic_of(phase);
         return PhaseCost{.pattern = traffic.pattern(phase, protocol),
                          .path = traffic.latency(phase, protocol),

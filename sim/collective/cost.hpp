@@ -42,10 +42,10 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             const Library& library, const ProtocolCost& protocol,
                             std::span<const PhaseCost> whole = {});
 
-// The same, of the groups of a row. `traffic_of` a phase: of its messages in these groups.
+// The same, of the groups of a row, for the phases of an algorithm. `traffic_of` one: of its messages in these groups.
 using TrafficOf = std::function<const RowTraffic&(const Phase&)>;
-std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape, const TrafficOf& traffic_of,
-                            const Library& library, const ProtocolCost& protocol);
+std::vector<PhaseCost> cost(std::span<const Phase> phases, const TrafficOf& traffic_of, const Library& library,
+                            const ProtocolCost& protocol);
 
 // Whether phases differ at most in how much they move and how often.
 bool same_messages(const Phase& a, const Phase& b);

@@ -16,9 +16,11 @@ Seconds worst_window(std::span<const Seconds> ring, std::uint32_t hops) {
     const Seconds turn = std::accumulate(ring.begin(), ring.end(), Seconds{});
     Seconds window = std::accumulate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(rest), Seconds{});
     Seconds worst = window;
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-        window += ring[(i + rest) % ring.size()] - ring[i];
+    std::size_t end = rest;
+    for (const Seconds first : ring) {
+        window += ring[end] - first;
         worst = std::max(worst, window);
+        if (++end == ring.size()) end = 0;
     }
     return turn * static_cast<double>(hops / ring.size()) + worst;
 }
@@ -33,7 +35,8 @@ Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, s
         std::size_t member = start;
         for (Seconds& message : cycle) {
             message = messages[member];
-            member = (member + distance) % n;
+            member += distance;
+            if (member >= n) member %= n;
         }
         worst = std::max(worst, worst_window(cycle, hops));
     }

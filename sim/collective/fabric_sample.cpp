@@ -41,7 +41,6 @@ FabricSample::Passing FabricSample::hash(std::uint64_t kind, std::uint64_t messa
 void FabricSample::count(const GroupRow& row, const Communicator& communicator, const Phase& phase) {
     std::vector<Message> across;
     std::map<std::uint32_t, Passing> inside;  // by node
-    bool equal_nics = true;
     for (std::size_t channel = 0; channel < communicator.channels.size(); ++channel) {
         const std::vector<RankId>& order = communicator.channels[channel];
         std::uint64_t kind = 0;
@@ -54,16 +53,18 @@ void FabricSample::count(const GroupRow& row, const Communicator& communicator, 
             if (node == topology_.node_of(message.to)) {
                 inside[node] += hash(kind, in_node(Passes::inside, 0, local, topology_.local_of(message.to)));
             } else {
-                const Climb climb = tree_.climb(message.from, message.to);
-                equal_nics = equal_nics && climb.leave == climb.enter;
                 across.push_back(message);
             }
         });
     }
     const RowNodes nodes(topology_, row);
+    const bool may_be_on_one = nodes.may_be_on_one_switch() && std::ranges::all_of(across, [&](const Message& message) {
+                                   const Climb climb = tree_.climb(message.from, message.to);
+                                   return climb.leave == climb.enter;
+                               });
     std::map<std::uint32_t, Passing> on_one_switch;  // and inside
     for (const std::uint32_t by : row.across) {
-        const bool is_on_one = equal_nics && nodes.on_one_switch(by);
+        const bool is_on_one = may_be_on_one && nodes.on_one_switch(by);
         if (is_on_one && on_one_switch.empty()) on_one_switch = with_turns_at_leaf(inside, across);
         for (const auto& [node, passing] : is_on_one ? on_one_switch : inside) {
             passing_[0][node + by / topology_.ranks_per_node] += passing;
@@ -74,8 +75,8 @@ void FabricSample::count(const GroupRow& row, const Communicator& communicator, 
 }
 
 // What passes the nodes of a group if all of its messages turn at the first switch.
-std::map<std::uint32_t, FabricSample::Passing> FabricSample::with_turns_at_leaf(
-    std::map<std::uint32_t, Passing> nodes, const std::vector<Message>& messages) const {
+std::map<std::uint32_t, FabricSample::Passing> FabricSample::with_turns_at_leaf(std::map<std::uint32_t, Passing> nodes,
+                                                                                const std::vector<Message>& messages) {
     for (const Message& message : messages) {
         Climb climb = tree_.climb(message.from, message.to);
         climb.turn = 0;
@@ -85,12 +86,12 @@ std::map<std::uint32_t, FabricSample::Passing> FabricSample::with_turns_at_leaf(
     return nodes;
 }
 
-FabricSample::Passing FabricSample::leaving(const Message& message, const Climb& climb) const {
-    return hash(message.kind, in_node(Passes::out, climb.turn, topology_.local_of(message.from), climb.leave));
+FabricSample::Passing FabricSample::leaving(const Message& message, const Climb& climb) {
+    return leaving_.hash(message.kind, in_node(Passes::out, climb.turn, topology_.local_of(message.from), climb.leave));
 }
 
-FabricSample::Passing FabricSample::entering(const Message& message, const Climb& climb) const {
-    return hash(message.kind, in_node(Passes::in, climb.turn, topology_.local_of(message.to), climb.enter));
+FabricSample::Passing FabricSample::entering(const Message& message, const Climb& climb) {
+    return entering_.hash(message.kind, in_node(Passes::in, climb.turn, topology_.local_of(message.to), climb.enter));
 }
 
 // Of the groups moved by `across`. NICs of one number that meet on one switch do so whatever the number.

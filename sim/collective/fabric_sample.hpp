@@ -49,10 +49,21 @@ class FabricSample {
         std::uint64_t channel = 0, kind = 0;
     };
     static Passing hash(std::uint64_t kind, std::uint64_t message);
-    Passing leaving(const Message& message, const Climb& climb) const;
-    Passing entering(const Message& message, const Climb& climb) const;
+    // Messages are mostly like those before.
+    struct LastHash {
+        std::uint64_t kind = 0, message = 0;
+        Passing known{};  // all zero at first: no hash
+        Passing hash(std::uint64_t of_kind, std::uint64_t of_message) {
+            if (known == Passing{} || of_kind != kind || of_message != message) {
+                *this = {of_kind, of_message, FabricSample::hash(of_kind, of_message)};
+            }
+            return known;
+        }
+    };
+    Passing leaving(const Message& message, const Climb& climb);
+    Passing entering(const Message& message, const Climb& climb);
     std::map<std::uint32_t, Passing> with_turns_at_leaf(std::map<std::uint32_t, Passing> nodes,
-                                                        const std::vector<Message>& messages) const;
+                                                        const std::vector<Message>& messages);
     void count_across(const GroupRow& row, std::uint32_t across, const std::vector<Message>& messages);
     void count_on_switches(const Message& message);
     void end_group();
@@ -68,7 +79,8 @@ class FabricSample {
     };
     std::vector<std::vector<Passing>> own_;  // of the group being counted
     std::vector<Touched> touched_;           // where own_ has some
-    std::uint64_t kinds_ = 0;                // of messages counted so far
+    LastHash leaving_, entering_;
+    std::uint64_t kinds_ = 0;  // of messages counted so far
 };
 
 }  // namespace weft

@@ -10,20 +10,23 @@ namespace {
 
 std::vector<Phase> phases_of(const GroupShape& shape) {
     const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
-    Phase phase{.peer = Peer::listed, .hops = 2, .hops_across = 2 * double_tree_depth(nodes), .reduce = true};
+    std::vector<Phase> phases{
+        {.peer = Peer::listed, .hops = 2, .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
+    std::vector<Edge>& edges = phases.front().edges;
+    edges.reserve(5 * shape.members);
     for (std::uint32_t i = 0; i < shape.members; ++i) {  // as switch_phase
-        phase.edges.push_back({i, i - i % m + (i + 1) % m, 1.0 + 1.0 / m});
+        edges.push_back({i, i - i % m + (i + 1) % m, 1.0 + 1.0 / m});
     }
     for (const std::uint32_t tree : {0U, 1U}) {
         const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
         for (std::uint32_t i = 0; i < shape.members; ++i) {
             if (parents[i / m] == no_parent) continue;
             const std::uint32_t parent = parents[i / m] * m + i % m;
-            phase.edges.push_back({i, parent, 0.5 / m});
-            phase.edges.push_back({parent, i, 0.5 / m});
+            edges.push_back({i, parent, 0.5 / m});
+            edges.push_back({parent, i, 0.5 / m});
         }
     }
-    return {phase};
+    return phases;
 }
 
 // One level of both trees: tree t carries chunk 2 p + t of the members at place p.

@@ -24,10 +24,12 @@ class RowNodes {
     // Whether the first NICs of all nodes of the groups moved by `across` are plugged into one switch. Then NICs of one
     // number are, whatever the number (RouteTree), and messages between such pass no other.
     bool on_one_switch(std::uint32_t across) const {
-        if (nodes_.size() > most_looked_at || tree_.tiers() == 1) return tree_.tiers() == 1;
+        if (!may_be_on_one_switch()) return false;
+        if (nodes_.size() == 1 || tree_.tiers() == 1) return true;
         const std::uint32_t by = across / ranks_per_node_, first = tree_.subtree(nodes_.front() + by, 0, 1);
         return std::ranges::all_of(nodes_, [&](std::uint32_t n) { return tree_.subtree(n + by, 0, 1) == first; });
     }
+    bool may_be_on_one_switch() const { return nodes_.size() <= most_looked_at || tree_.tiers() == 1; }
     // Whether one of these nodes is in the sample.
     bool touch(const FabricSample& sample, std::uint32_t across) const {
         const std::uint32_t by = across / ranks_per_node_;

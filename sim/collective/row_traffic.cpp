@@ -22,6 +22,7 @@ RowTraffic::RowTraffic(const Topology& topology, const FabricSample& sample, con
     : topology_(topology), tree_(*topology.router->tree()), sample_(sample), row_(row), communicator_(communicator) {
     WEFT_CHECK(topology.routing != Routing::adaptive, "a sample of links does not tell what settles on detours");
     const double share = 1.0 / static_cast<double>(communicator.channels.size());
+    messages_.reserve(communicator.channels.size() * std::max<std::size_t>(communicator.size(), phase.edges.size()));
     for (std::uint32_t c = 0; c < communicator.channels.size(); ++c) {
         const std::vector<RankId>& order = communicator.channels[c];
         for_each_message(phase, communicator.size(), [&](std::uint32_t i, std::uint32_t j, double weight) {
@@ -54,6 +55,7 @@ std::uint8_t RowTraffic::turn_of(RankId from, RankId to) const {
 void RowTraffic::add_across(std::uint32_t across) {
     const std::uint32_t nodes = across / topology_.ranks_per_node;
     turns_.clear();
+    turns_.reserve(messages_.size());
     candidates_.clear();
     for (std::uint32_t i = 0; i < messages_.size(); ++i) {
         const auto [from, to, channel, share] = messages_[i];
@@ -141,6 +143,7 @@ RowTraffic::Latencies RowTraffic::kinds() const {
     Latencies kinds;
     std::unordered_map<std::uint64_t, std::uint32_t> known;  // only looked up
     std::uint64_t last = ~std::uint64_t{0};
+    kinds.kind_of.reserve(messages_.size());
     for (std::size_t i = 0; i < messages_.size(); ++i) {
         const std::uint64_t kind = std::uint64_t{turns_[i]} << 56U |
                                    std::uint64_t{topology_.local_of(messages_[i].from)} << 28U |
@@ -242,6 +245,7 @@ Seconds RowTraffic::latency(const Phase& phase, const ProtocolCost& protocol) co
     Seconds longest;
     const std::size_t round = messages_.size() / communicator_.channels.size();
     std::vector<MessageLatency> messages;
+    messages.reserve(messages_.size());
     for (const Latencies& each : latencies_) {
         for (const std::vector<Seconds>& of_kinds : each.of_kinds) {
             messages.clear();

@@ -9,22 +9,25 @@ namespace {
 
 std::vector<Phase> phases_of(const GroupShape& shape) {
     const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
-    Phase phase{.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true};
+    std::vector<Phase> phases{
+        {.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
+    std::vector<Edge>& edges = phases.front().edges;
+    edges.reserve(2 * nodes * (m + 1));
     for (std::uint32_t node = 0; node < nodes; ++node) {
         for (std::uint32_t i = 0; i + 1 < m; ++i) {
-            phase.edges.push_back({node * m + i + 1, node * m + i});
-            phase.edges.push_back({node * m + i, node * m + i + 1});
+            edges.push_back({node * m + i + 1, node * m + i});
+            edges.push_back({node * m + i, node * m + i + 1});
         }
     }
     for (const std::uint32_t tree : {0U, 1U}) {
         const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
         for (std::uint32_t node = 0; node < nodes; ++node) {
             if (parents[node] == no_parent) continue;
-            phase.edges.push_back({node * m, parents[node] * m, 0.5});
-            phase.edges.push_back({parents[node] * m, node * m, 0.5});
+            edges.push_back({node * m, parents[node] * m, 0.5});
+            edges.push_back({parents[node] * m, node * m, 0.5});
         }
     }
-    return {phase};
+    return phases;
 }
 
 std::vector<Transfer> transfers_of(const GroupShape& shape) {

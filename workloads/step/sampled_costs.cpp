@@ -53,37 +53,43 @@ GroupCosts* SampledCosts::add(GroupRow groups, std::span<const Call> calls) {
     if (row.groups.members.size() == 1) return row.costs.get();
     for (const Call& call : calls) {
         for (const Choice& choice : row.costs->in_question(call.op, call.message)) {
-            if (!lay(row, choice.algorithm->order)) return nullptr;
-            for (const Phase& phase : choice.algorithm->phases(row.costs->shape())) {
+            const Algorithm& algorithm = *choice.algorithm;
+            const auto [phases, is_new] = row.phases.try_emplace(&algorithm);
+            if (!is_new) continue;
+            if (!lay(row, algorithm.order)) return nullptr;
+            phases->second = algorithm.phases(row.costs->shape());
+            for (const Phase& phase : phases->second) {
                 if (phase.peer == Peer::all && row.groups.members.size() > most_all_to_all) return nullptr;
-                kind_of(row, choice.algorithm->order, phase);
+                kind_of(row, algorithm.order, phase);
             }
         }
     }
     return row.costs.get();
 }
 
-// Counts the messages of a kind that it has not met.
+// Counts the messages of a kind that it has not met. The phase is the row's.
 SampledCosts::Kind& SampledCosts::kind_of(Row& row, Order order, const Phase& phase) {
-    const auto known = std::ranges::find_if(
-        row.kinds, [&](const Kind& kind) { return kind.order == order && same_messages(kind.phase, phase); });
+    const auto known = std::ranges::find_if(row.kinds, [&](const Kind& kind) {
+        return kind.order == order && (kind.phase == &phase || same_messages(*kind.phase, phase));
+    });
     if (known != row.kinds.end()) return *known;
-    WEFT_CHECK(!is_chosen_, "a call that groups of a sample were not said to make");
     sample_.count(row.groups, row.communicators.at(order), phase);
-    return row.kinds.emplace_back(Kind{.order = order, .phase = phase});
+    return row.kinds.emplace_back(Kind{.order = order, .phase = &phase});
 }
 
 std::vector<PhaseCost> SampledCosts::work_out(Row& row, const Choice& choice) {
+    const auto phases = row.phases.find(choice.algorithm);
+    WEFT_CHECK(phases != row.phases.end(), "a call that groups of a sample were not said to make");
     const Order order = choice.algorithm->order;
     const auto traffic_of = [&](const Phase& phase) -> const RowTraffic& {
         Kind& kind = kind_of(row, order, phase);
         if (kind.traffic == nullptr) {
             kind.traffic =
-                std::make_unique<RowTraffic>(topology_, sample_, row.groups, row.communicators.at(order), kind.phase);
+                std::make_unique<RowTraffic>(topology_, sample_, row.groups, row.communicators.at(order), phase);
         }
         return *kind.traffic;
     };
-    return cost(*choice.algorithm, row.costs->shape(), traffic_of, library_, *choice.protocol);
+    return cost(phases->second, traffic_of, library_, *choice.protocol);
 }
 
 // Channels of groups that are moved by whole nodes are moved likewise.

@@ -37,22 +37,20 @@ class SampledCosts {
     // to all in large groups.
     GroupCosts* add(GroupRow row, std::span<const Call> calls);
     // After all rows were added.
-    void choose() {
-        sample_.choose();
-        is_chosen_ = true;
-    }
+    void choose() { sample_.choose(); }
     const FabricSample& sample() const { return sample_; }
 
   private:
     // Messages of one kind in the groups of a row.
     struct Kind {
         Order order{};
-        Phase phase{};
+        const Phase* phase = nullptr;           // of the row
         std::unique_ptr<RowTraffic> traffic{};  // worked out when it is first asked for
     };
     struct Row {
         GroupRow groups;
         std::map<Order, Communicator> communicators{};  // through the first group
+        std::map<const Algorithm*, std::vector<Phase>> phases{};
         std::vector<Kind> kinds{};
         std::unique_ptr<GroupCosts> costs{};
     };
@@ -67,7 +65,6 @@ class SampledCosts {
     Sampling sampling_;
     ChannelPlanner planner_;
     FabricSample sample_;
-    bool is_chosen_ = false;
     std::deque<Row> rows_;
 };
 
