@@ -58,8 +58,10 @@ Groups::Set Groups::make_set(std::uint32_t group, const Call& call) {
     std::vector<std::uint32_t> parties;
     for (const RankId rank : families_.members(group)) {
         const std::uint32_t cell = cell_of(rank);
-        if (std::ranges::find(parties, cell) == parties.end()) parties.push_back(cell);
+        if (parties.empty() || parties.back() != cell) parties.push_back(cell);  // mostly one
     }
+    std::ranges::sort(parties);
+    parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
     Set set{.lane = lane(sending),
             .size = family.shape.members,
             .parties = static_cast<std::uint32_t>(parties.size()),
