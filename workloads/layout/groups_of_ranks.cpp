@@ -11,15 +11,12 @@ namespace weft {
 
 namespace {
 
-struct Stretch {
-    std::uint32_t stride, size;
-};
-
 // `count` ranks of a stage, `step` apart in the order in which the stage numbers its ranks, cut along the axes; nothing
 // if an axis would be cut unevenly.
-std::optional<std::vector<Stretch>> along_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
+std::optional<std::vector<RankGroups::Step>> along_stage(const Layout& layout, std::uint64_t step,
+                                                         std::uint64_t count) {
     const RankGrid grid = layout.grid();
-    std::vector<Stretch> stretches;
+    std::vector<RankGroups::Step> stretches;
     std::uint64_t inner = 1;  // ranks of the stage in the axes passed
     for (const Axis& axis : grid.axes()) {
         if (axis.name == "pipeline") continue;
@@ -49,7 +46,7 @@ void RankGroups::add_axes(const Layout& layout, const std::vector<std::string>& 
 void RankGroups::add_ranks_of_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
     const auto stretches = along_stage(layout, step, count);
     WEFT_CHECK(stretches.has_value(), "groups cut an axis of the layout unevenly");
-    for (const Stretch& stretch : *stretches) {
+    for (const Step& stretch : *stretches) {
         digits_.push_back({stretch.stride, stretch.size, Digit::Along::stage});
     }
 }

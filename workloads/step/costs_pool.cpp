@@ -4,29 +4,11 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/collective/moved_communicator.hpp"
 #include "sim/network/fingerprint.hpp"
 
 namespace weft {
 namespace {
-
-std::int32_t apart(RankId from, RankId to) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from));
-}
-
-// By how much each of some ranks is moved to be one of others, in equal order; nothing if they are not.
-std::optional<std::int32_t> shift_between(std::span<const RankId> from, std::span<const RankId> to) {
-    const std::int32_t by = apart(from.front(), to.front());
-    const auto after = [&](RankId rank) {
-        return RankId(static_cast<std::uint32_t>(rank) + static_cast<std::uint32_t>(by));
-    };
-    return std::ranges::equal(from, to, {}, after) ? std::optional(by) : std::nullopt;
-}
-
-bool are_moved(const Communicator& from, const Communicator& to, std::int32_t by) {
-    return from.ports == to.ports && std::ranges::equal(from.channels, to.channels, [&](const auto& a, const auto& b) {
-               return shift_between(a, b) == by;
-           });
-}
 
 // Of where they sit, seen from the first member.
 std::uint64_t fingerprint(const GroupMembers& groups) {

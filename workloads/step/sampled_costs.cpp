@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/collective/moved_communicator.hpp"
 #include "sim/collective/row_nodes.hpp"
 
 namespace weft {
@@ -16,12 +17,6 @@ std::vector<RankId> all_moved(std::span<const RankId> ranks, std::uint32_t by) {
     std::vector<RankId> result;
     for (const RankId rank : ranks) result.push_back(moved(rank, by));
     return result;
-}
-
-bool are_moved(const Communicator& from, const Communicator& to, std::uint32_t by) {
-    return from.ports == to.ports && std::ranges::equal(from.channels, to.channels, [&](const auto& a, const auto& b) {
-               return all_moved(a, by) == b;
-           });
 }
 
 }  // namespace
@@ -100,7 +95,7 @@ bool SampledCosts::lay(Row& row, Order order) {
     communicator->second = lay(row.groups.members, shown, order);
     const Communicator first = planner_.lay({shown.begin(), shown.end()}, order);
     return std::ranges::all_of(row.groups.within, [&](std::uint32_t by) {
-        return are_moved(first, planner_.lay(all_moved(shown, by), order), by);
+        return are_moved(first, planner_.lay(all_moved(shown, by), order), static_cast<std::int32_t>(by));
     });
 }
 

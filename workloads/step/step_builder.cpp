@@ -35,7 +35,7 @@ bool may_sample(const Plan& plan, const Topology& topology, Folding folding, Lin
     const std::uint32_t ranks = plan.job.layout.grid().ranks();
     if (links == Links::all || (links == Links::automatic && ranks <= most_ranks_listed)) return false;
     const Faults& faults = plan.job.faults;
-    return resolved(folding, ranks) == Folding::stages && faults.slow.empty() && faults.jitter.spread == 0.0 &&
+    return resolved(folding, ranks) == Folding::stages && faults.slow.empty() && !has_jitter(faults) &&
            SampledCosts::serves(topology);
 }
 
