@@ -81,8 +81,8 @@ class GroupCosts {
     LinkMove move_{0};
     std::map<Order, std::vector<Communicator>> communicators_;
     std::map<Choice, std::vector<PhaseCost>> phases_;
-    mutable std::map<const Algorithm*, double>
-        largest_fractions_;                                  // of a message, that one member sends another at once
+    // Of a message, that one member sends another at once.
+    mutable std::map<const Algorithm*, double> largest_fractions_;
     std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone
 };
 

@@ -1,0 +1,238 @@
+#include "topologies/blocks/fat_tree_network.hpp"
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <utility>
+
+#include "sim/base/hash.hpp"
+#include "topologies/blocks/detours.hpp"
+#include "topologies/blocks/tree_shifts.hpp"
+
+namespace weft::blocks {
+
+namespace {
+
+class FatTree final : public Network, private NetworkTree {
+  public:
+    FatTree(TreeShape shape, std::uint32_t nodes) : shape_(std::move(shape)), nodes_(nodes) {
+        const std::uint32_t units = divide_up(nodes, shape_.nodes_per_leaf);
+        if (shape_.order == LeafOrder::rail) {  // leaves of one rail, and nothing else, share the lowest spines
+            shape_.units_per_block = shape_.levels.front().children = std::min(units, shape_.levels.front().children);
+        }
+        std::uint32_t high = divide_up(units, shape_.units_per_block) * shape_.units_per_block * shape_.rails;
+        std::uint32_t low = 1, first_switch = 0, first_link = 0;
+        for (std::size_t l = 0;; ++l) {
+            const bool top = l == shape_.levels.size() || high == 1;  // levels above a single subtree are not needed
+            const std::uint32_t ports = top ? 0 : shape_.levels[l].ports_up();
+            tiers_.push_back({.first_switch = first_switch, .first_link = first_link, .high = high, .low = low});
+            first_switch += high * low;
+            first_link += high * low * ports * 2;
+            if (top) break;
+            const TreeLevel& level = shape_.levels[l];
+            tree_links_.push_back({.first_link = tiers_.back().first_link,
+                                   .switches = low,
+                                   .children = level.children,
+                                   .parents = level.parents,
+                                   .cables = level.cables});
+            high = divide_up(high, shape_.levels[l].children);
+            low *= shape_.levels[l].parents;
+        }
+        switches_ = first_switch;
+    }
+
+    std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
+        return std::make_unique<FatTree>(shape_, nodes);
+    }
+
+    std::uint32_t switches() const override { return switches_; }
+    LinkClassId port_class() const override { return shape_.port; }
+
+    std::uint32_t leaf(Port port) const override {
+        const std::uint32_t unit = port.node / shape_.nodes_per_leaf;
+        const std::uint32_t block = unit / shape_.units_per_block, in_block = unit % shape_.units_per_block;
+        return (block * shape_.rails + port.nic % shape_.rails) * shape_.units_per_block + in_block;
+    }
+
+    std::vector<LinkRun> links() const override {
+        std::vector<LinkRun> runs;
+        for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
+            runs.push_back({shape_.levels[l].link_class, tiers_[l + 1].first_link - tiers_[l].first_link});
+        }
+        return runs;
+    }
+
+    SwitchPair ends(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        std::size_t l = 0;
+        while (tiers_[l + 1].first_link <= number) ++l;
+        const TreeLevel& level = shape_.levels[l];
+        const std::uint32_t cable = (number - tiers_[l].first_link) / 2;
+        const std::uint32_t child = cable / level.ports_up(), port = cable % level.ports_up();
+        const std::uint32_t high = child / tiers_[l].low, low = child % tiers_[l].low;
+        const std::uint32_t parent = switch_at(l + 1, high / level.children, low * level.parents + port / level.cables);
+        return SwitchPair{switch_at(l, high, low), parent}.of_twin(number);
+    }
+
+    Route route(Port from, Port to, std::uint64_t salt) const override {
+        return by_way(leaf(from), leaf(to), way_of(from, to, salt));
+    }
+
+    bool has_one_route(Port from, Port to) const override { return leaf(from) == leaf(to); }
+
+    std::uint32_t detours(Port from, Port to) const override {
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>(most_detours, ways(leaf(from), leaf(to)) - 1));
+    }
+
+    Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
+        const std::uint32_t here = leaf(from), there = leaf(to);
+        const std::uint64_t all = ways(here, there);
+        const std::uint64_t apart = all / (std::min<std::uint64_t>(most_detours, all - 1) + 1);
+        return by_way(here, there, way_of(from, to, salt) + (i + 1) * apart);
+    }
+
+    std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
+                                                 std::span<const Port> moved) const override {
+        if (shape_.ecmp == Ecmp::hash) return Network::shifts(ports, moved);
+        boost::container::small_vector<std::uint32_t, 32> here, there;
+        const std::uint64_t destinations = destination(moved[0]) - destination(ports[0]);  // modulo 2^64
+        for (std::size_t i = 0; i < ports.size(); ++i) {
+            if (destination(moved[i]) - destination(ports[i]) != destinations) return {};
+            here.push_back(leaf(ports[i]));
+            there.push_back(leaf(moved[i]));
+        }
+        return tree_shifts({here.data(), here.size()}, {there.data(), there.size()},
+                           static_cast<std::int64_t>(destinations), tree_links_);
+    }
+
+    std::uint64_t residue(Port port) const override {
+        if (shape_.ecmp == Ecmp::hash) return Network::residue(port);
+        return destination(port) % shape_.levels.front().ports_up();
+    }
+
+    const NetworkTree* tree() const override { return shape_.ecmp == Ecmp::hash ? nullptr : this; }
+
+    std::vector<std::uint32_t> neighbourhoods() const override {
+        std::vector<std::uint32_t> sizes{shape_.nodes_per_leaf};
+        if (shape_.units_per_block > 1) sizes.push_back(shape_.nodes_per_leaf * shape_.units_per_block);
+        return sizes;
+    }
+
+    // What half of the NICs can inject, or half of the cables of the thinnest level that the cut goes through.
+    BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
+        BytesPerSecond narrowest =
+            classes[shape_.port].nominal * (static_cast<double>(nodes_) * shape_.rails * shape_.nics_per_rail);
+        for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
+            const double cables = static_cast<double>(tiers_[l].high) * tiers_[l].low * shape_.levels[l].ports_up();
+            narrowest = std::min(narrowest, classes[shape_.levels[l].link_class].nominal * cables);
+        }
+        return narrowest / 2.0;
+    }
+
+  private:
+    // Tier t is the subtrees below the links of level t - 1.
+    std::uint32_t tiers() const override { return static_cast<std::uint32_t>(tree_links_.size()); }
+    std::uint32_t subtrees(std::uint32_t tier) const override { return tiers_[tier - 1].high; }
+    std::uint64_t ways(std::uint32_t tier) const override {
+        std::uint64_t product = 1;
+        for (std::uint32_t l = 0; l < tier; ++l) product *= shape_.levels[l].ports_up();
+        return product;
+    }
+    std::uint32_t subtree(Port port, std::uint32_t tier) const override {
+        std::uint32_t high = leaf(port);
+        for (std::uint32_t l = 0; l + 1 < tier; ++l) high /= shape_.levels[l].children;
+        return high;
+    }
+    std::uint32_t turn(Port from, Port to) const override {
+        if (from.nic == to.nic && from.node / shape_.nodes_per_leaf == to.node / shape_.nodes_per_leaf) return 0;
+        std::uint32_t here = leaf(from), there = leaf(to), tier = 0;
+        for (; here != there; ++tier) {
+            here /= shape_.levels[tier].children;
+            there /= shape_.levels[tier].children;
+        }
+        return tier;
+    }
+    std::uint64_t way(Port to) const override { return destination(to); }
+    RouteTree::Place place(LinkId link) const override {
+        const auto number = static_cast<std::uint32_t>(link);
+        std::uint32_t l = tiers() - 1;
+        while (number < tiers_[l].first_link) --l;
+        return {l + 1, (number - tiers_[l].first_link) / links_of_subtree(l)};
+    }
+    RouteTree::Range links(RouteTree::Place place) const override {
+        const std::uint32_t l = place.tier - 1, first = tiers_[l].first_link + place.subtree * links_of_subtree(l);
+        return {LinkId(first), LinkId(first + links_of_subtree(l))};
+    }
+    std::uint32_t links_of_subtree(std::size_t l) const { return 2 * shape_.levels[l].ports_up() * tiers_[l].low; }
+
+    // The switches of one level that exist: all (H, W) with H < high, W < low.
+    struct Tier {
+        std::uint32_t first_switch, first_link, high, low;
+    };
+
+    std::uint32_t switch_at(std::size_t l, std::uint32_t high, std::uint32_t low) const {
+        return tiers_[l].first_switch + high * tiers_[l].low + low;
+    }
+
+    LinkId link_at(std::size_t l, std::uint32_t high, std::uint32_t low, std::uint32_t port, std::uint32_t down) const {
+        const std::uint32_t child = high * tiers_[l].low + low;
+        return LinkId(tiers_[l].first_link + (child * shape_.levels[l].ports_up() + port) * 2 + down);
+    }
+
+    // How many ways up there are from one leaf until it can turn down to another.
+    std::uint64_t ways(std::uint32_t here, std::uint32_t there) const {
+        std::uint64_t product = 1;
+        for (std::size_t l = 0; here != there; ++l) {
+            product *= shape_.levels[l].ports_up();
+            here /= shape_.levels[l].children;
+            there /= shape_.levels[l].children;
+        }
+        return product;
+    }
+
+    std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
+        return shape_.ecmp == Ecmp::arithmetic ? destination(to) + salt
+                                               : hash_of({from.node, from.nic, to.node, to.nic, salt});
+    }
+
+    // The lowest digits of `way`, level by level, choose the ports up.
+    Route by_way(std::uint32_t here, std::uint32_t there, std::uint64_t way) const {
+        std::uint32_t low = 0;
+        Route up, down;  // `down` from the bottom
+        for (std::size_t l = 0; here != there; ++l) {
+            const TreeLevel& level = shape_.levels[l];
+            const auto port = static_cast<std::uint32_t>(way % level.ports_up());
+            const std::uint32_t parent = port % level.parents, cable = port / level.parents;
+            up.push_back(link_at(l, here, low, parent * level.cables + cable, 0));
+            down.push_back(link_at(l, there, low, parent * level.cables + cable, 1));
+            here /= level.children;
+            there /= level.children;
+            low = low * level.parents + parent;
+            way /= level.ports_up();
+        }
+        for (std::size_t i = down.hops; i > 0; --i) up.push_back(down.hop[i - 1]);
+        return up;
+    }
+
+    // The number that D-mod-k takes the digits of. Ports of one leaf have consecutive numbers, and so have the leaves
+    // below one spine; the order of rails matters only where rails share spines.
+    std::uint64_t destination(Port port) const {
+        const std::uint32_t unit = port.node / shape_.nodes_per_leaf, in_unit = port.node % shape_.nodes_per_leaf;
+        const std::uint64_t leaf =
+            shape_.order == LeafOrder::rail ? unit : std::uint64_t{unit} * shape_.rails + port.nic % shape_.rails;
+        return (leaf * shape_.nodes_per_leaf + in_unit) * shape_.nics_per_rail + port.nic / shape_.rails;
+    }
+
+    TreeShape shape_;
+    std::uint32_t nodes_;
+    std::vector<Tier> tiers_;
+    std::vector<TreeLinks> tree_links_;  // above each tier
+    std::uint32_t switches_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<const Network> make_fat_tree(TreeShape shape, std::uint32_t nodes) {
+    return std::make_unique<FatTree>(std::move(shape), nodes);
+}
+
+}  // namespace weft::blocks

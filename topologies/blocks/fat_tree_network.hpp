@@ -1,0 +1,49 @@
+// The switches of a fat tree and the links between them: an extended generalised fat tree (Ohring et al., IPPS 1995).
+//
+// A switch of level l + 1 has `children` switches below it; a switch of level l has `parents` above it, each by
+// `cables` equal cables. With c_l children and p_l parents, switch (H, W) of level l stands above leaves
+// H c_2..c_l to (H+1) c_2..c_l - 1, and W = 0 .. p_2..p_l - 1 tells it from the others above the same leaves. Its
+// parent number d is (H / c_(l+1), W p_(l+1) + d): all routes are arithmetic on these digits.
+//
+// Numbering: switches level by level from the leaves, H (p_2..p_l) + W inside a level. Links level by level, for every
+// switch and every cable up (d cables + k): up, then down.
+//
+// Routes go up to the lowest common level and down again. The cable up is D-mod-k (Zahavi et al., "D-Mod-K Routing
+// Providing Non-Blocking Traffic for Shift Permutations on Real Life Fat Trees", 2010): the destination's number
+// decides, so that traffic to different NICs of one leaf spreads evenly over the spines; the salt rotates the choice.
+// With "ecmp": "hash" a hash of source, destination and salt decides, as the switches of an Ethernet do by the hash of
+// a packet's header (Hopps, "Analysis of an Equal-Cost Multi-Path Algorithm", RFC 2992): flows then collide by chance.
+// Detours are other ways up to the same level, spread evenly over all of them: what adaptive switches choose among.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "topologies/blocks/block.hpp"
+
+namespace weft::blocks {
+
+struct TreeLevel {
+    std::uint32_t children = 1, parents = 1, cables = 1;
+    LinkClassId link_class{};
+    std::uint32_t ports_up() const { return parents * cables; }
+};
+
+enum class LeafOrder : std::uint8_t { unit, rail };
+enum class Ecmp : std::uint8_t { arithmetic, hash };
+
+struct TreeShape {
+    std::uint32_t nodes_per_leaf = 1, rails = 1;
+    std::uint32_t nics_per_rail = 1;  // of one node
+    LeafOrder order = LeafOrder::unit;
+    Ecmp ecmp = Ecmp::arithmetic;
+    std::uint32_t units_per_block = 1;  // units whose leaves of one rail are neighbours
+    LinkClassId port{};
+    std::vector<TreeLevel> levels;
+};
+
+// Above `nodes` nodes, which the levels join to one tree.
+std::unique_ptr<const Network> make_fat_tree(TreeShape shape, std::uint32_t nodes);
+
+}  // namespace weft::blocks
