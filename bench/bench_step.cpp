@@ -50,6 +50,20 @@ Study neox_of(std::uint32_t data) {
                                                                data, 32 * data)));
 }
 
+// GPT-3 175B on four stages that lie far apart: the pipeline is outermost. 32 micro-batches per replica.
+Study gpt3_of(std::uint32_t data) {
+    return read_study(Document::parse("gpt3.json", fmt::format(R"({{
+        "machine": "spectrum-x-h100",
+        "model": "gpt3-175b",
+        "framework": "megatron",
+        "layout": {{"tensor": 8, "pipeline": 4, "data": {}}},
+        "batch": {{"sequence": 2048, "micro": 1, "global": {}}},
+        "zero": 1,
+        "recompute": "full"
+    }})",
+                                                               data, 32 * data)));
+}
+
 Study shipped(const std::string& job) { return load_study(std::string(WEFT_SOURCE_DIR "/") + job); }
 
 bool folding_proven() {
@@ -95,8 +109,9 @@ void growth(benchmark::State& state) {
     time_step(state, [&] { return study_of(shape); });
 }
 
-void growth_of_neox(benchmark::State& state) {
-    time_step(state, [&] { return neox_of(static_cast<std::uint32_t>(state.range(0))); });
+template <Study (*study_of_width)(std::uint32_t)>
+void growth_of(benchmark::State& state) {
+    time_step(state, [&] { return study_of_width(static_cast<std::uint32_t>(state.range(0))); });
 }
 
 void add_small() {
@@ -120,12 +135,12 @@ void add_small() {
         ->RangeMultiplier(2)
         ->Range(2, 32);
     RegisterBenchmark("growth/stages", growth<&Shape::stages>)->Unit(ms)->RangeMultiplier(2)->Range(4, 64);
-    RegisterBenchmark("growth/data", growth<&Shape::data>)->Unit(ms)->RangeMultiplier(4)->Range(2, 512);
-    RegisterBenchmark("growth/data_of_neox_20b", growth_of_neox)
-        ->Unit(ms)
-        ->RangeMultiplier(4)
-        ->Range(2, 2048)
-        ->Arg(4096);
+    const auto widths = [](benchmark::internal::Benchmark* each) {
+        each->Unit(benchmark::kMillisecond)->RangeMultiplier(4)->Range(2, 2048)->Arg(4096);
+    };
+    RegisterBenchmark("growth/data", growth<&Shape::data>)->Apply(widths);
+    RegisterBenchmark("growth/data_of_neox_20b", growth_of<neox_of>)->Apply(widths);
+    RegisterBenchmark("growth/data_of_gpt3_175b", growth_of<gpt3_of>)->Apply(widths);
 }
 
 void add_large() {
@@ -135,7 +150,6 @@ void add_large() {
     RegisterBenchmark("folded/gpt_1t_131072", folded, "bench/jobs/spectrum-x-gpt-1t.json")->Apply(once);
     RegisterBenchmark("folded/moe_10t_131072", folded, "bench/jobs/spectrum-x-moe-10t.json")->Apply(once);
     RegisterBenchmark("unfolded", unfolded)->Apply(once)->Arg(256)->Arg(512)->Arg(1024)->Arg(4096);
-    RegisterBenchmark("growth/data", growth<&Shape::data>)->Apply(once)->Arg(2048)->Arg(4096);
 }
 
 // Whether `flag` is among the arguments, which then lose it.

@@ -117,14 +117,6 @@ bool BlockRouter::add_shifts(LinkMove& move, std::span<const Port> ports, std::i
     return true;
 }
 
-RouteTree::Place BlockRouter::place(LinkId link) const {
-    const auto number = static_cast<std::uint32_t>(link);
-    const std::uint32_t ports = numbering_.first_port(), network = numbering_.first_of_network();
-    if (number < ports) return {0, number / numbering_.node_links};
-    if (number < network) return {0, (number - ports) / (2 * numbering_.nics)};
-    return tree_->place(LinkId(number - network));
-}
-
 std::vector<RouteTree::Range> BlockRouter::links(Place place) const {
     if (place.tier > 0) {
         const Range range = tree_->links(place);

@@ -38,7 +38,10 @@ class BlockRouter final : public Router, private RouteTree {
     std::uint32_t subtrees(std::uint32_t tier) const override {
         return tier == 0 ? numbering_.nodes : tree_->subtrees(tier);
     }
+    std::uint32_t nics() const override { return numbering_.nics; }
+    std::uint32_t nodes_per_switch() const override { return tree_->nodes_per_switch(); }
     std::uint64_t ways(std::uint32_t tier) const override { return tree_->ways(tier); }
+    std::uint64_t detour_step(std::uint32_t turn) const override { return tree_->detour_step(turn); }
     std::uint32_t subtree(std::uint32_t node, std::uint32_t nic, std::uint32_t tier) const override {
         return tree_->subtree({node, nic}, tier);
     }
@@ -48,7 +51,10 @@ class BlockRouter final : public Router, private RouteTree {
     }
     Route leaving(RankId from, RankId to) const override;
     Route entering(RankId from, RankId to) const override;
-    Place place(LinkId link) const override;
+    LinkId link(Place place, std::uint64_t way, bool down) const override {
+        return numbering_.network_link(tree_->link(place, way, down));
+    }
+    bool parts_ways(std::uint32_t tier) const override { return tree_->parts_ways(tier); }
     std::vector<Range> links(Place place) const override;
 
     std::uint32_t node(RankId rank) const { return static_cast<std::uint32_t>(rank) / numbering_.accelerators; }

@@ -9,9 +9,8 @@
 namespace weft {
 
 // The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014),
-// chained over the words.
-constexpr std::uint64_t hash_of(std::span<const std::uint64_t> words) {
-    std::uint64_t state = 0;
+// chained over the words from a first state on.
+constexpr std::uint64_t hash_of(std::span<const std::uint64_t> words, std::uint64_t state = 0) {
     for (const std::uint64_t word : words) {
         std::uint64_t z = state + word + 0x9e3779b97f4a7c15U;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;

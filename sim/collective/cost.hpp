@@ -10,11 +10,12 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/collective/library.hpp"
-#include "sim/collective/row_traffic.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
+
+class RowTraffic;
 
 // A stretch of an algorithm on the wire: latency first, then message x bytes_per_message_byte on the pattern.
 struct PhaseCost {

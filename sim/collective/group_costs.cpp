@@ -7,8 +7,8 @@ GroupCosts::GroupCosts(const Topology& topology, const Library& library, const G
                        GroupCosts* whole)
     : topology_(topology), library_(library), shape_(shape), lay_(std::move(lay)), whole_(whole) {}
 
-GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, WorkOut work_out)
-    : topology_(topology), library_(library), shape_(shape), work_out_(std::move(work_out)) {}
+GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Elsewhere elsewhere)
+    : topology_(topology), library_(library), shape_(shape), elsewhere_(std::move(elsewhere)) {}
 
 GroupCosts::GroupCosts(GroupCosts& base, LinkMove move)
     : topology_(base.topology_), library_(base.library_), shape_(base.shape_), base_(&base), move_(std::move(move)) {}
@@ -43,13 +43,19 @@ std::optional<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::sp
 }
 
 bool GroupCosts::carries(const Choice& choice, Bytes message) const {
-    const auto [largest, fresh] = largest_fractions_.try_emplace(choice.algorithm, 0.0);
+    const auto [known, fresh] = largest_fractions_.try_emplace(choice.algorithm, 0.0);
+    double& largest = known->second;
     if (fresh) {
-        for (const Phase& phase : choice.algorithm->phases(shape_)) {
-            largest->second = std::max(largest->second, phase.fraction);
+        const auto take = [&](const std::vector<Phase>& phases) {
+            for (const Phase& phase : phases) largest = std::max(largest, phase.fraction);
+        };
+        if (elsewhere_.phases) {
+            take(elsewhere_.phases(*choice.algorithm));
+        } else {
+            take(choice.algorithm->phases(shape_));
         }
     }
-    const Bytes one = message * largest->second;
+    const Bytes one = message * largest;
     return one > choice.protocol->over && one <= choice.protocol->most;
 }
 
@@ -114,7 +120,7 @@ const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
 }
 
 std::vector<PhaseCost> GroupCosts::work_out(const Choice& choice) {
-    if (work_out_) return work_out_(choice);
+    if (elsewhere_.costs) return elsewhere_.costs(choice);
     return cost(
         *choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_, *choice.protocol,
         whole_ != nullptr ? std::span<const PhaseCost>(whole_->phases_unmoved(choice)) : std::span<const PhaseCost>());

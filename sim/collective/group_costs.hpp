@@ -35,9 +35,12 @@ class GroupCosts {
     // `whole`: groups that these are a part of, with which they share detours; it must outlive this.
     GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
                GroupCosts* whole = nullptr);
-    // What a choice costs is worked out elsewhere.
-    using WorkOut = std::function<std::vector<PhaseCost>(const Choice&)>;
-    GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, WorkOut work_out);
+    // What a choice costs, and the phases of an algorithm in groups of this shape, are worked out elsewhere.
+    struct Elsewhere {
+        std::function<std::vector<PhaseCost>(const Choice&)> costs;
+        std::function<const std::vector<Phase>&(const Algorithm&)> phases;
+    };
+    GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Elsewhere elsewhere);
     // Of groups that are those of `base`, which must outlive this, group by group moved.
     GroupCosts(GroupCosts& base, LinkMove move);
 
@@ -75,7 +78,7 @@ class GroupCosts {
     const Library& library_;
     GroupShape shape_;
     Lay lay_;
-    WorkOut work_out_;
+    Elsewhere elsewhere_;
     GroupCosts* whole_ = nullptr;
     GroupCosts* base_ = nullptr;  // all costs are its, moved
     LinkMove move_{0};

@@ -54,6 +54,20 @@ class route_tree : public testing::TestWithParam<std::string> {
         return found;
     }
 
+    // The links that a way leads over, up and down.
+    std::vector<LinkId> between(RankId from, RankId to, const Climb& climb, std::uint64_t way) const {
+        std::vector<LinkId> links;
+        for (std::uint32_t tier = 1; tier <= climb.turn; ++tier) {
+            const std::uint32_t up = tree.subtree(topology.node_of(from), climb.leave, tier);
+            links.push_back(tree.link({tier, up}, way % tree.ways(tier), false));
+        }
+        for (std::uint32_t tier = climb.turn; tier > 0; --tier) {
+            const std::uint32_t down = tree.subtree(topology.node_of(to), climb.enter, tier);
+            links.push_back(tree.link({tier, down}, way % tree.ways(tier), true));
+        }
+        return links;
+    }
+
     Machine machine = Machine::load(GetParam());
     Topology topology = machine.topology(std::min(machine.info().nodes, 600U));
     const RouteTree& tree = *topology.router->tree();
@@ -66,8 +80,6 @@ TEST_P(route_tree, numbers_every_link_once) {
             for (const RouteTree::Range range : tree.links({tier, subtree})) {
                 for (LinkId link = range.first; link < range.end; link = next(link)) {
                     ++seen[index(link)];
-                    const Place place = tree.place(link);
-                    ASSERT_EQ(std::pair(place.tier, place.subtree), std::pair(tier, subtree));
                 }
             }
         }
@@ -104,9 +116,35 @@ TEST_P(route_tree, tells_which_links_a_message_loads) {
             links += 2;
         }
         for (const Route& way : all) ASSERT_EQ(way.hops, links);
+        for (std::size_t taken = 0; taken < all.size(); ++taken) {
+            const std::uint64_t way = climb.way + salt + taken * tree.detour_step(climb.turn);
+            ASSERT_TRUE(std::ranges::equal(between(from, to, climb, way),
+                                           all[taken].links().subspan(tree.leaving(from, to).hops, 2 * climb.turn)));
+        }
         const Route leaving = tree.leaving(from, to), entering = tree.entering(from, to);
         ASSERT_TRUE(std::ranges::equal(leaving.links(), all[0].links().first(leaving.hops)));
         ASSERT_TRUE(std::ranges::equal(entering.links(), all[0].links().last(entering.hops)));
+    }
+}
+
+TEST_P(route_tree, parts_ways_where_each_has_links_of_its_own) {
+    for (std::uint32_t tier = 1; tier < tree.tiers(); ++tier) {
+        std::vector<LinkId> links;
+        for (std::uint64_t way = 0; way < tree.ways(tier); ++way) {
+            for (const bool down : {false, true}) links.push_back(tree.link({tier, 0}, way, down));
+        }
+        std::ranges::sort(links);
+        std::size_t all = 0;
+        for (const RouteTree::Range range : tree.links({tier, 0})) all += index(range.end) - index(range.first);
+        const auto last = std::unique(links.begin(), links.end());
+        EXPECT_EQ(static_cast<std::size_t>(last - links.begin()), all);
+        EXPECT_EQ(tree.parts_ways(tier), last == links.end());
+    }
+}
+
+TEST_P(route_tree, has_so_many_nodes_on_one_switch) {
+    for (std::uint32_t node = 1; node < topology.ranks / topology.ranks_per_node && tree.tiers() > 1; ++node) {
+        EXPECT_EQ(tree.subtree(node, 0, 1) != tree.subtree(node - 1, 0, 1), node % tree.nodes_per_switch() == 0);
     }
 }
 

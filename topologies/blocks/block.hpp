@@ -74,11 +74,14 @@ class NetworkTree {
     virtual ~NetworkTree() = default;
     virtual std::uint32_t tiers() const = 0;  // of the network alone, which begin at 1
     virtual std::uint32_t subtrees(std::uint32_t tier) const = 0;
+    virtual std::uint32_t nodes_per_switch() const = 0;
     virtual std::uint64_t ways(std::uint32_t tier) const = 0;
+    virtual std::uint64_t detour_step(std::uint32_t turn) const = 0;
     virtual std::uint32_t subtree(Port port, std::uint32_t tier) const = 0;
     virtual std::uint32_t turn(Port from, Port to) const = 0;
     virtual std::uint64_t way(Port to) const = 0;
-    virtual RouteTree::Place place(LinkId link) const = 0;
+    virtual LinkId link(RouteTree::Place place, std::uint64_t way, bool down) const = 0;
+    virtual bool parts_ways(std::uint32_t tier) const = 0;
     virtual RouteTree::Range links(RouteTree::Place place) const = 0;
 };
 

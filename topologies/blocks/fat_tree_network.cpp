@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
+#include <span>
 #include <utility>
 
 #include "sim/base/hash.hpp"
@@ -85,9 +86,7 @@ class FatTree final : public Network, private NetworkTree {
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const std::uint32_t here = leaf(from), there = leaf(to);
-        const std::uint64_t all = ways(here, there);
-        const std::uint64_t apart = all / (std::min<std::uint64_t>(most_detours, all - 1) + 1);
-        return by_way(here, there, way_of(from, to, salt) + (i + 1) * apart);
+        return by_way(here, there, way_of(from, to, salt) + (i + 1) * spread(ways(here, there)));
     }
 
     std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
@@ -132,11 +131,13 @@ class FatTree final : public Network, private NetworkTree {
     // Tier t is the subtrees below the links of level t - 1.
     std::uint32_t tiers() const override { return static_cast<std::uint32_t>(tree_links_.size()); }
     std::uint32_t subtrees(std::uint32_t tier) const override { return tiers_[tier - 1].high; }
+    std::uint32_t nodes_per_switch() const override { return shape_.nodes_per_leaf; }
     std::uint64_t ways(std::uint32_t tier) const override {
         std::uint64_t product = 1;
         for (std::uint32_t l = 0; l < tier; ++l) product *= shape_.levels[l].ports_up();
         return product;
     }
+    std::uint64_t detour_step(std::uint32_t turn) const override { return spread(ways(turn)); }
     std::uint32_t subtree(Port port, std::uint32_t tier) const override {
         std::uint32_t high = leaf(port);
         for (std::uint32_t l = 0; l + 1 < tier; ++l) high /= shape_.levels[l].children;
@@ -152,11 +153,19 @@ class FatTree final : public Network, private NetworkTree {
         return tier;
     }
     std::uint64_t way(Port to) const override { return destination(to); }
-    RouteTree::Place place(LinkId link) const override {
-        const auto number = static_cast<std::uint32_t>(link);
-        std::uint32_t l = tiers() - 1;
-        while (number < tiers_[l].first_link) --l;
-        return {l + 1, (number - tiers_[l].first_link) / links_of_subtree(l)};
+    LinkId link(RouteTree::Place place, std::uint64_t way, bool down) const override {
+        std::uint32_t low = 0, l = 0;
+        for (; l + 1 < place.tier; ++l) {
+            const TreeLevel& level = shape_.levels[l];
+            low = low * level.parents + static_cast<std::uint32_t>(way % level.ports_up()) % level.parents;
+            way /= level.ports_up();
+        }
+        return link_at(l, place.subtree, low, shape_.levels[l].port(way), down ? 1 : 0);
+    }
+    // Equal cables lead to one switch, and so to the same links above it.
+    bool parts_ways(std::uint32_t tier) const override {
+        const auto below = std::span(shape_.levels).first(tier - 1);
+        return std::ranges::all_of(below, [](const TreeLevel& level) { return level.cables == 1; });
     }
     RouteTree::Range links(RouteTree::Place place) const override {
         const std::uint32_t l = place.tier - 1, first = tiers_[l].first_link + place.subtree * links_of_subtree(l);
@@ -189,6 +198,11 @@ class FatTree final : public Network, private NetworkTree {
         return product;
     }
 
+    // From one detour to the next, where there are so many ways.
+    static std::uint64_t spread(std::uint64_t ways) {
+        return ways / (std::min<std::uint64_t>(most_detours, ways - 1) + 1);
+    }
+
     std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
         return shape_.ecmp == Ecmp::arithmetic ? destination(to) + salt
                                                : hash_of({from.node, from.nic, to.node, to.nic, salt});
@@ -200,10 +214,9 @@ class FatTree final : public Network, private NetworkTree {
         Route up, down;  // `down` from the bottom
         for (std::size_t l = 0; here != there; ++l) {
             const TreeLevel& level = shape_.levels[l];
-            const auto port = static_cast<std::uint32_t>(way % level.ports_up());
-            const std::uint32_t parent = port % level.parents, cable = port / level.parents;
-            up.push_back(link_at(l, here, low, parent * level.cables + cable, 0));
-            down.push_back(link_at(l, there, low, parent * level.cables + cable, 1));
+            const std::uint32_t port = level.port(way), parent = port / level.cables;
+            up.push_back(link_at(l, here, low, port, 0));
+            down.push_back(link_at(l, there, low, port, 1));
             here /= level.children;
             there /= level.children;
             low = low * level.parents + parent;

@@ -28,6 +28,11 @@ struct TreeLevel {
     std::uint32_t children = 1, parents = 1, cables = 1;
     LinkClassId link_class{};
     std::uint32_t ports_up() const { return parents * cables; }
+    // The cable that a way takes, parent by parent: ways one apart go to different parents.
+    std::uint32_t port(std::uint64_t way) const {
+        const auto digit = static_cast<std::uint32_t>(way % ports_up());
+        return digit % parents * cables + digit / parents;
+    }
 };
 
 enum class LeafOrder : std::uint8_t { unit, rail };

@@ -48,19 +48,20 @@ void Families::add_all(std::span<const Script> scripts) {
 
 bool Families::work_out(SampledCosts& costs) {
     const StageRows rows(plan_.job.layout, topology_.ranks_per_node);
-    std::vector<GroupRow> found;  // by family
-    for (const Family& family : families_) {
+    std::vector<SampledCosts::Row*> found;  // by family
+    for (Family& family : families_) {
         const std::span<const RankId> first = members(family.groups.front());
         std::vector<RankId> ranks(first.begin(), first.end());
         std::optional<GroupRow> row = family.kind == GroupKind::boundary
                                           ? rows.row(std::move(ranks))
                                           : rows.row(kinds_.at(family.kind), std::move(ranks));
-        if (!row || !costs.serves(*row)) return false;
-        found.push_back(std::move(*row));
+        if (!row) return false;
+        family.count = row->groups();
+        found.push_back(costs.add(std::move(*row)));
+        if (found.back() == nullptr) return false;
     }
     for (std::size_t i = 0; i < families_.size(); ++i) {
-        families_[i].count = static_cast<std::uint32_t>(found[i].groups());
-        families_[i].costs = costs.add(std::move(found[i]), families_[i].calls);
+        families_[i].costs = costs.add(*found[i], families_[i].calls);
         if (families_[i].costs == nullptr) return false;
     }
     costs.choose();

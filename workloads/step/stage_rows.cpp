@@ -19,6 +19,24 @@ std::vector<std::uint32_t> sums(const std::vector<RankGroups::Step>& steps) {
     return sums;
 }
 
+// The same of steps by whole nodes.
+std::vector<NodeRun> moves(const std::vector<RankGroups::Step>& steps, std::uint32_t on_node) {
+    std::vector<NodeRun> runs{{0, 1}};
+    for (const RankGroups::Step& step : steps) {
+        const std::uint32_t nodes = step.stride / on_node;
+        if (runs.size() == 1 && runs.front().count == nodes) {
+            runs.front().count *= step.size;
+            continue;
+        }
+        const std::size_t inner = runs.size();
+        runs.reserve(inner * step.size);
+        for (std::uint32_t i = 1; i < step.size; ++i) {
+            for (std::size_t k = 0; k < inner; ++k) runs.push_back({runs[k].first + i * nodes, runs[k].count});
+        }
+    }
+    return runs;
+}
+
 }  // namespace
 
 std::optional<GroupRow> StageRows::row(const RankGroups& kind, std::vector<RankId> members) const {
@@ -37,7 +55,7 @@ std::optional<GroupRow> StageRows::row(std::vector<Step> steps, std::vector<Rank
         if (here > 1) inside.push_back({step.stride, here});
         if (step.size > here) across.push_back({step.stride * here, step.size / here});
     }
-    return GroupRow{.members = std::move(members), .across = sums(across), .within = sums(inside)};
+    return GroupRow{.members = std::move(members), .moves = moves(across, on_node_), .within = sums(inside)};
 }
 
 // A step that begins inside a node ends there or at the end of one.

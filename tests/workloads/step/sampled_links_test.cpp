@@ -62,10 +62,20 @@ std::string differences(const Simulation& all, const Simulation& sample) {
     return test::differences(make_report(all), make_report(sample));
 }
 
+nlohmann::json shipped_machine() {
+    std::ifstream file(WEFT_TEST_DATA "/../topologies/machines/dgx-a100.json");
+    return nlohmann::json::parse(file, nullptr, true, true);
+}
+
+std::string in_file(const nlohmann::json& machine) {
+    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "sampled_links_machine.json";
+    std::ofstream(file) << machine;
+    return file;
+}
+
 // A machine on a tree drawn at random, in a file.
 std::string random_machine() {
-    std::ifstream shipped(WEFT_TEST_DATA "/../topologies/machines/dgx-a100.json");
-    nlohmann::json machine = nlohmann::json::parse(shipped, nullptr, true, true);
+    nlohmann::json machine = shipped_machine();
     const auto nics = one_of<std::vector<std::uint32_t>>({{0, 1, 2, 3, 4, 5, 6, 7}, {0, 2, 4, 6}, {0}});
     machine["node"]["nics"]["attached"] = nics;
     machine["node"]["nics"]["pxn"] = one_of({false, true});
@@ -80,9 +90,26 @@ std::string random_machine() {
         network["levels"][level]["parents"] = one_of({1, 2, 3, 4});
         network["levels"][level]["cables"] = one_of({1, 2});
     }
-    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "sampled_links_machine.json";
-    std::ofstream(file) << machine;
-    return file;
+    return in_file(machine);
+}
+
+// The same, where messages to all nodes of a switch load every way up from one.
+std::string random_even_machine(std::uint32_t nodes_per_leaf) {
+    nlohmann::json machine = shipped_machine();
+    machine["node"]["nics"]["pxn"] = one_of({false, true});
+    nlohmann::json& network = machine["network"];
+    network["routing"] = one_of<std::string>({"minimal", "valiant"});
+    network["nodes_per_leaf"] = nodes_per_leaf;
+    network["leaf_order"] = one_of<std::string>({"rail", "unit"});
+    network["radix"] = 100000;
+    nlohmann::json& levels = network["levels"];
+    levels[0]["children"] = one_of({2, 4, 16});
+    levels[0]["cables"] = nodes_per_leaf % 2 == 0 ? one_of({1, 2}) : 1;
+    levels[0]["parents"] = nodes_per_leaf / levels[0]["cables"].get<std::uint32_t>();
+    levels[1]["children"] = 4096;
+    levels[1]["parents"] = one_of({1, 2, 3, 4});
+    levels[1]["cables"] = one_of({1, 2});
+    return in_file(machine);
 }
 
 Settings layout(std::uint32_t tensor, std::uint32_t pipeline, std::uint32_t data) {
@@ -115,7 +142,7 @@ TEST(sampled_links, tell_as_much_on_every_machine_with_a_tree) {
     }
 }
 
-// Of large jobs, unless stages lie so far apart that most messages between them pass several switches.
+// Of large jobs, unless stages that lie far apart do not begin their switches.
 TEST(sampled_links, are_taken_where_it_pays) {
     const auto is_sampled = [](Settings settings, const Settings& more) {
         settings.push_back("machine=spectrum-x-h100");
@@ -124,11 +151,25 @@ TEST(sampled_links, are_taken_where_it_pays) {
     };
     EXPECT_TRUE(is_sampled(layout(8, 1, 1024), {}));
     EXPECT_TRUE(is_sampled(layout(8, 4, 256), {"layout.order=tensor,pipeline,context,data"}));
-    EXPECT_FALSE(is_sampled(layout(8, 4, 256), {}));
+    EXPECT_TRUE(is_sampled(layout(8, 4, 256), {}));
+    EXPECT_FALSE(is_sampled(layout(8, 4, 200), {}));
     EXPECT_FALSE(is_sampled(layout(8, 1, 64), {}));
     EXPECT_FALSE(is_sampled(layout(8, 1, 1024), {"fabric.placement=random:1"}));
     EXPECT_FALSE(is_sampled(layout(8, 1, 1024), {"fabric.routing=adaptive"}));
     EXPECT_FALSE(is_sampled(layout(8, 1, 1024), {"faults.jitter.spread=0.1", "faults.jitter.seed=1"}));
+}
+
+// Stages begin their switches, so that many groups in a row pass several switches alike.
+RC_GTEST_PROP(sampled_links, tell_as_much_where_stages_lie_switches_apart, ()) {
+    const auto nodes_per_leaf = one_of<std::uint32_t>({1, 2, 4, 8});
+    const std::uint32_t data = nodes_per_leaf * one_of({1U, 2U, 3U, 4U, 6U, 8U});
+    Settings settings = layout(one_of({4U, 8U}), one_of({2U, 4U}), data);
+    settings.insert(settings.end(), {"machine=" + random_even_machine(nodes_per_leaf), "zero=1"});
+    RC_LOG() << testing::PrintToString(settings);
+    const Study study = test::small_study(settings);
+    const Simulation sample = run(study, Links::sample);
+    RC_ASSERT(sample.step.is_sampled || data % 2 != 0);  // two groups of four to a node
+    RC_ASSERT(differences(run(study, Links::all), sample) == "");
 }
 
 RC_GTEST_PROP(sampled_links, tell_as_much_as_all_of_them, ()) {

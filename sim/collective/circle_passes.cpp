@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sim/collective/row_passes.hpp"
+
+namespace weft {
+namespace {
+
+class CirclePasses {
+  public:
+    CirclePasses(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t first_group, RowPasses& passes)
+        : tree_(*row.topology.router->tree()),
+          sample_(row.sample),
+          survey_(row.survey),
+          move_(row.move),
+          part_(part),
+          first_group_(first_group),
+          passes_(passes) {}
+
+    void add() {
+        add_sampled();
+        if (!part_.is_one()) add_shown();
+    }
+
+  private:
+    // Calls visit(way, routes, detours) for the ways that a message takes up and down a tier with so many.
+    template <class Visit>
+    void for_each_way(const RowSurvey::Passage& passage, std::uint64_t shift, std::uint64_t ways, Visit visit) const {
+        const MessageSize& size = survey_.kinds().sizes()[passage.size];
+        const std::uint64_t way = passage.way + shift, step = tree_.detour_step(size.turn);
+        visit(way % ways, passage.messages, 0U);
+        for (std::uint32_t i = 1; i <= size.detours; ++i) visit((way + i * step) % ways, 0U, passage.messages);
+    }
+
+    // The stretches that pass circles of the sample, circle by circle.
+    void add_sampled() {
+        struct Sampled {
+            std::uint32_t circle = 0;
+            const RowSurvey::Stretch* stretch = nullptr;
+        };
+        std::vector<Sampled> sampled;
+        for (const RowSurvey::Stretch& stretch : part_.stretches) {
+            const std::uint32_t tier = sample_.circles().tier(stretch.circle);
+            const std::uint32_t circle = stretch.circle + 2 * move_.subtree(tier);
+            if (!sample_.spots(circle).empty()) sampled.push_back({circle, &stretch});
+        }
+        std::ranges::stable_sort(sampled, {}, &Sampled::circle);
+        for (auto at = sampled.begin(); at != sampled.end();) {
+            const std::uint32_t circle = at->circle;
+            const std::uint64_t ways = sample_.circles().ways(circle);
+            const std::span<const FabricSample::Spot> spots = sample_.spots(circle);
+            changes_.assign(2 * survey_.kinds().sizes().size() * (spots.size() + 1), 0);
+            for (; at != sampled.end() && at->circle == circle; ++at) {
+                if (part_.is_one()) {
+                    add_one(*at->stretch, spots, ways);
+                } else {
+                    add_many(*at->stretch, spots, ways);
+                }
+            }
+            if (!part_.is_one()) take_changes(spots);
+        }
+    }
+
+    void add_one(const RowSurvey::Stretch& stretch, std::span<const FabricSample::Spot> spots, std::uint64_t ways) {
+        const RowSurvey::Bundle& bundle = part_.bundles[stretch.bundle];
+        for (std::uint32_t i = bundle.first; i < bundle.end; ++i) {
+            const RowSurvey::Passage& passage = part_.passages[i];
+            for_each_way(
+                passage, move_.ways, ways, [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
+                    const auto spot = std::ranges::lower_bound(spots, way, {}, &FabricSample::Spot::way);
+                    if (spot == spots.end() || spot->way != way) return;
+                    passes_.sampled.push_back({spot->link, first_group_ + bundle.group, passage.size, routes, detours});
+                });
+        }
+    }
+
+    void add_many(const RowSurvey::Stretch& stretch, std::span<const FabricSample::Spot> spots, std::uint64_t ways) {
+        const RowSurvey::Bundle& bundle = part_.bundles[stretch.bundle];
+        for (std::uint32_t i = bundle.first; i < bundle.end; ++i) {
+            const RowSurvey::Passage& passage = part_.passages[i];
+            std::uint32_t* const changes = &changes_[2 * passage.size * (spots.size() + 1)];
+            changes[0] += stretch.turns * passage.messages;
+            changes[spots.size() + 1] +=
+                stretch.turns * passage.messages * survey_.kinds().sizes()[passage.size].detours;
+            if (stretch.rest == 0) continue;
+            for_each_way(passage, stretch.shift + move_.ways, ways,
+                         [&](std::uint64_t way, std::uint32_t routes, std::uint32_t) {
+                             std::uint32_t* const of = changes + (routes > 0 ? 0 : spots.size() + 1);
+                             const auto change = [&](std::uint64_t first, std::uint64_t end) {
+                                 of[place(spots, first)] += passage.messages;
+                                 of[place(spots, end)] -= passage.messages;
+                             };
+                             change(way, std::min(way + stretch.rest, ways));
+                             if (way + stretch.rest > ways) change(0, way + stretch.rest - ways);
+                         });
+        }
+    }
+
+    // The first spot from a way on.
+    static std::size_t place(std::span<const FabricSample::Spot> spots, std::uint64_t way) {
+        const auto at = std::ranges::lower_bound(spots, way, {}, &FabricSample::Spot::way);
+        return static_cast<std::size_t>(at - spots.begin());
+    }
+
+    void take_changes(std::span<const FabricSample::Spot> spots) {
+        for (std::uint32_t size = 0; size < survey_.kinds().sizes().size(); ++size) {
+            const std::uint32_t* const changes = &changes_[2 * size * (spots.size() + 1)];
+            std::uint32_t routes = 0, detours = 0;
+            for (std::size_t i = 0; i < spots.size(); ++i) {
+                routes += changes[i];
+                detours += changes[spots.size() + 1 + i];
+                if (routes == 0 && detours == 0) continue;
+                passes_.sampled.push_back({spots[i].link, LinkPasses::several, size, routes, detours});
+            }
+        }
+    }
+
+    // A group that shows others may pass a circle by several bundles.
+    void add_shown() {
+        std::vector<std::uint32_t> order(part_.bundles.size());
+        std::iota(order.begin(), order.end(), 0);
+        const auto circle_of = [&](std::uint32_t i) {
+            return std::pair(part_.bundles[i].circle, part_.bundles[i].group);
+        };
+        std::ranges::sort(order, {}, circle_of);
+        std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> known;
+        for (std::size_t i = 0; i < order.size();) {
+            const RowSurvey::Bundle& first = part_.bundles[order[i]];
+            const std::uint32_t tier = sample_.circles().tier(first.circle);
+            const bool is_only = i + 1 == order.size() || circle_of(order[i + 1]) != circle_of(order[i]);
+            if (is_only && !known.insert({tier, first.passing.a, first.passing.b}).second) {  // as another did
+                ++i;
+                continue;
+            }
+            const Circle circle = sample_.circles()[first.circle + 2 * move_.subtree(tier)];
+            const std::size_t before = passes_.shown.size();
+            for (const auto of = circle_of(order[i]); i < order.size() && circle_of(order[i]) == of; ++i) {
+                const RowSurvey::Bundle& bundle = part_.bundles[order[i]];
+                for (std::uint32_t p = bundle.first; p < bundle.end; ++p) {
+                    const RowSurvey::Passage& passage = part_.passages[p];
+                    for_each_way(
+                        passage, move_.ways, tree_.ways(tier),
+                        [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
+                            passes_.shown.push_back({tree_.link(circle.place, way, circle.down),
+                                                     first_group_ + bundle.group, passage.size, routes, detours});
+                        });
+                }
+            }
+            merge(passes_.shown, before);
+        }
+    }
+
+    const RouteTree& tree_;
+    const FabricSample& sample_;
+    const RowSurvey& survey_;
+    const TreeMove& move_;
+    const RowSurvey::Part& part_;
+    std::uint32_t first_group_;
+    RowPasses& passes_;
+    // Of the passes of one circle, from spot to spot: size by size, on routes and then on detours.
+    std::vector<std::uint32_t> changes_{};
+};
+
+}  // namespace
+
+void add_circle_passes(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t first_group,
+                       RowPasses& passes) {
+    CirclePasses(row, part, first_group, passes).add();
+}
+
+}  // namespace weft

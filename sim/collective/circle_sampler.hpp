@@ -1,0 +1,46 @@
+// Takes links of circles for a FabricSample: of those that carry the same in a circle, one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/collective/fabric_sample.hpp"
+
+namespace weft {
+
+class CircleSampler {
+  public:
+    // `weights`: how many circles each of those in the sample stands for.
+    CircleSampler(FabricSample& sample, std::vector<std::uint32_t> weights);
+
+    // What messages of this kind load on the circles of the sample.
+    void add(const RowSurvey& survey, const TreeMove& move, std::uint64_t kind);
+    void take();
+
+  private:
+    // A group's message takes a way.
+    struct Mark {
+        std::uint32_t circle = 0;
+        std::uint64_t way = 0, kind = 0, group = 0;
+        HashSum load{};
+    };
+    // From a way on, links carry `more`.
+    struct Change {
+        std::uint32_t circle = 0;
+        std::uint64_t way = 0;
+        HashSum more{};
+    };
+    void add_message(std::uint32_t circle, std::uint64_t way, std::uint64_t kind, std::uint64_t group, HashSum load);
+    void add_arc(std::uint32_t circle, std::uint64_t way, std::uint64_t length, HashSum load);
+    void take_all(std::uint32_t circle, std::uint32_t weight);
+    void take_some(std::uint32_t circle, std::uint32_t weight);
+    HashSum marks_at(std::uint64_t way);
+
+    FabricSample& sample_;
+    std::vector<std::uint32_t> weights_;  // by number in the sample
+    std::vector<Mark> marks_;
+    std::vector<Change> changes_;
+    std::size_t mark_ = 0, change_ = 0;  // taken
+};
+
+}  // namespace weft

@@ -1,0 +1,128 @@
+#include "sim/collective/row_latencies.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "sim/collective/critical_path.hpp"
+
+namespace weft {
+namespace {
+
+// Whether the messages of two parts are of equal kinds.
+bool send_alike(const RowSurvey::Part& a, const RowSurvey::Part& b) {
+    return a.climbing == b.climbing && a.moved_kinds == b.moved_kinds &&
+           std::ranges::equal(a.messages, b.messages, {}, &RowSurvey::Message::kind, &RowSurvey::Message::kind);
+}
+
+}  // namespace
+
+Seconds RowLatencies::of(const Phase& phase, const ProtocolCost& protocol) {
+    const auto [known, is_new] = known_.try_emplace({&protocol, phase.hops, phase.hops_across});
+    if (!is_new) return known->second;
+    if (turns_.empty()) {
+        const std::vector<Part>& parts = survey_.parts();
+        for (auto part = parts.begin(); part != parts.end(); ++part) {
+            if (std::none_of(parts.begin(), part, [&](const Part& p) { return send_alike(p, *part); })) add(*part);
+        }
+    }
+    return known->second = longest(phase, protocol);
+}
+
+void RowLatencies::add(const Part& part) {
+    std::vector<std::uint32_t> kind_of;  // by message
+    kind_of.reserve(part.messages.size());
+    for (const RowSurvey::Message& message : part.messages) kind_of.push_back(message.kind);
+    const std::vector<std::uint32_t> first = first_messages(kind_of);
+    Turns alike{.rounds = rounds(kind_of)};
+    const MessageKinds& kinds = survey_.kinds();
+    const std::vector<std::uint32_t>& within = survey_.row().within;
+    for (std::size_t i = 0; i < within.size(); ++i) {
+        const auto turns_alike = [&](std::size_t at) {
+            const std::uint32_t kind = part.messages[part.climbing[at]].kind;
+            return kinds.size_of(survey_.moved_kind(part, at, i)).turn == kinds.size_of(kind).turn;
+        };
+        std::size_t at = 0;
+        while (i > 0 && at < part.climbing.size() && turns_alike(at)) ++at;
+        if (i == 0 || at == part.climbing.size()) {
+            const auto moved_by = [&](std::uint32_t) { return within[i]; };
+            std::vector<Seconds> of_kinds = on_links(part, first, moved_by);
+            if (std::ranges::find(alike.of_kinds, of_kinds) == alike.of_kinds.end()) {
+                alike.of_kinds.push_back(std::move(of_kinds));
+            }
+            continue;
+        }
+        std::vector<std::uint32_t> moved_kinds = kind_of;
+        for (at = 0; at < part.climbing.size(); ++at) {
+            moved_kinds[part.climbing[at]] = survey_.moved_kind(part, at, i);
+        }
+        // What may climb is of kinds that have moved.
+        const auto moved_by = [&](std::uint32_t kind) { return kinds.may_climb(kind) ? 0 : within[i]; };
+        turns_.push_back(
+            {.rounds = rounds(moved_kinds), .of_kinds = {on_links(part, first_messages(moved_kinds), moved_by)}});
+    }
+    turns_.push_back(std::move(alike));
+}
+
+// By kind.
+std::vector<std::uint32_t> RowLatencies::first_messages(const std::vector<std::uint32_t>& kind_of) const {
+    std::vector<std::uint32_t> first(survey_.kinds().size(), none);
+    for (auto i = static_cast<std::uint32_t>(kind_of.size()); i-- > 0;) first[kind_of[i]] = i;
+    return first;
+}
+
+// In order where messages follow one another, otherwise each kind once.
+std::vector<std::vector<std::uint32_t>> RowLatencies::rounds(const std::vector<std::uint32_t>& kind_of) const {
+    const bool in_order = survey_.phase().peer == Peer::shift || survey_.phase().peer == Peer::chain;
+    std::vector<std::vector<std::uint32_t>> rounds;
+    const std::size_t size = kind_of.size() / communicator_.channels.size();
+    for (std::size_t first = 0; first < kind_of.size(); first += size) {
+        std::vector<std::uint32_t>& round = rounds.emplace_back();
+        std::vector<bool> is_listed(survey_.kinds().size());
+        for (const std::uint32_t kind : std::span(kind_of).subspan(first, size)) {
+            if (in_order || !is_listed[kind]) round.push_back(kind);
+            is_listed[kind] = true;
+        }
+    }
+    return rounds;
+}
+
+// Of the links that messages of each kind take in a group moved inside its nodes.
+template <class MovedBy>
+std::vector<Seconds> RowLatencies::on_links(const Part& part, const std::vector<std::uint32_t>& first,
+                                            MovedBy moved_by) const {
+    const MessageKinds& kinds = survey_.kinds();
+    std::vector<Seconds> latencies(first.size());
+    for (std::uint32_t kind = 0; kind < first.size(); ++kind) {
+        if (first[kind] == none) continue;
+        const RowSurvey::Message& message = part.messages[first[kind]];
+        const RankId from = kinds.rank(message.from, kinds[kind].from + moved_by(kind)),
+                     to = kinds.rank(message.to, kinds[kind].to + moved_by(kind));
+        latencies[kind] = topology_.latency(topology_.route(from, to));
+    }
+    return latencies;
+}
+
+Seconds RowLatencies::longest(const Phase& phase, const ProtocolCost& protocol) const {
+    const MessageKinds& kinds = survey_.kinds();
+    Seconds longest;
+    std::vector<MessageLatency> of_kinds, messages;
+    for (const Turns& each : turns_) {
+        for (const std::vector<Seconds>& links : each.of_kinds) {
+            of_kinds.clear();
+            for (std::uint32_t kind = 0; kind < links.size(); ++kind) {
+                const bool across = kinds.size_of(kind).across;
+                of_kinds.push_back({(across ? protocol.step_across : protocol.step_in_node) + links[kind], across});
+            }
+            for (const std::vector<std::uint32_t>& round : each.rounds) {
+                messages.clear();
+                for (const std::uint32_t kind : round) messages.push_back(of_kinds[kind]);
+                longest = std::max(longest, critical_path(phase, messages));
+            }
+        }
+    }
+    return phase.peer == Peer::all ? longest + posting(topology_, protocol, communicator_.channels.front()) : longest;
+}
+
+}  // namespace weft

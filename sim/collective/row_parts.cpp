@@ -1,0 +1,188 @@
+#include "sim/collective/row_parts.hpp"
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace weft {
+namespace {
+
+class Parting {
+  public:
+    Parting(const Topology& topology, const PartedRow& row, bool same_nics)
+        : topology_(topology),
+          tree_(*topology.router->tree()),
+          row_(row.groups()),
+          nodes_(row.nodes()),
+          on_switch_(tree_.nodes_per_switch()) {
+        stays_ = same_nics && (nodes_.size() <= most_looked_at || tree_.tiers() == 1);
+        sweeps_ =
+            nodes_.size() <= most_looked_at && tree_.tiers() > 1 && are_aligned() && parts_ways() && loads_all_ways();
+    }
+
+    std::vector<RowPart> parts() {
+        for (NodeRun left : row_.moves) {
+            while (left.count > 0) {
+                const std::uint32_t taken = add_first_of(left);
+                left.first += taken;
+                left.count -= taken;
+            }
+        }
+        for (RowPart& part : parts_) {  // that show no others
+            if (part.moves.size() == 1 && part.moves.front().count == 1) part.kind = RowPart::Kind::single;
+        }
+        return std::move(parts_);
+    }
+
+  private:
+    static constexpr std::size_t most_looked_at = 64;  // a group on more nodes is on several switches, or one of few
+
+    // As many as are of one kind.
+    std::uint32_t add_first_of(NodeRun run) {
+        if (const std::uint32_t count = std::min(run.count, on_one_switch(run.first)); count > 0) {
+            add(one_switch_, RowPart::Kind::on_one_switch, {run.first, count});
+            return count;
+        }
+        if (sweeps_ && run.count >= on_switch_ && (nodes_.front() + run.first) % on_switch_ == 0) {
+            add(whole_switches_[arrangement(run.first)], RowPart::Kind::on_whole_switches, {run.first, on_switch_});
+            return on_switch_;
+        }
+        parts_.push_back({.moves = {{run.first, 1}}});
+        return 1;
+    }
+
+    void add(std::optional<std::size_t>& part, RowPart::Kind kind, NodeRun moves) {
+        if (!part) {
+            part = parts_.size();
+            parts_.push_back({.kind = kind, .moves = {moves}});
+            return;
+        }
+        NodeRun& last = parts_[*part].moves.back();
+        if (last.first + last.count == moves.first) {
+            last.count += moves.count;
+        } else {
+            parts_[*part].moves.push_back(moves);
+        }
+    }
+
+    // How many moves in a row leave all nodes with their first NICs plugged into one switch: then NICs of one number
+    // are, whatever the number.
+    std::uint32_t on_one_switch(std::uint32_t move) const {
+        if (!stays_) return 0;
+        if (nodes_.size() == 1 || tree_.tiers() == 1) return std::numeric_limits<std::uint32_t>::max();
+        const std::uint32_t first = nodes_.front() + move, last = nodes_.back() + move;
+        return first / on_switch_ == last / on_switch_ ? on_switch_ - last % on_switch_ : 0;
+    }
+
+    // On their switches.
+    bool are_aligned() const {
+        return std::ranges::all_of(nodes_, [&](std::uint32_t n) { return (n - nodes_.front()) % on_switch_ == 0; });
+    }
+
+    // Otherwise messages on several ways meet on one link in some groups, and in others not.
+    bool parts_ways() const {
+        bool parts = true;
+        for (std::uint32_t tier = 1; tier < tree_.tiers(); ++tier) parts &= tree_.parts_ways(tier);
+        return parts;
+    }
+
+    // Messages to the nodes of a switch, one to each, take every way up the lowest tier equally often.
+    bool loads_all_ways() const {
+        if (nodes_.size() < 2 || on_switch_ % tree_.ways(1) != 0) return false;
+        if (on_switch_ == 1) return true;
+        const RankId from = row_.members.front(), to = row_.members.back();
+        const std::uint32_t n = topology_.ranks_per_node, node = topology_.node_of(to);
+        const bool is_last = (node + 1) % on_switch_ == 0;
+        if (!is_last && (node + 1) * n >= topology_.ranks) return false;
+        const RankId neighbour = is_last ? RankId(static_cast<std::uint32_t>(to) - n) : moved(to, n);
+        const std::uint64_t a = tree_.climb(from, to).way, b = tree_.climb(from, neighbour).way;
+        return is_last ? b + 1 == a : a + 1 == b;
+    }
+
+    // Which NICs of the group share subtrees above the lowest. Mostly the same as after the move before.
+    const std::vector<std::uint32_t>& arrangement(std::uint32_t move) {
+        const std::size_t each = nodes_.size() * tree_.nics();
+        const bool is_first = subtrees_.empty();
+        bool is_known = !is_first;
+        subtrees_.resize(each * (tree_.tiers() - 2));
+        std::size_t at = 0;
+        for (std::uint32_t tier = 2; tier < tree_.tiers(); ++tier) {
+            std::uint32_t by = 0;  // all subtrees have moved by so many since then
+            for (std::size_t i = 0; i < each; ++i, ++at) {
+                const auto nic = static_cast<std::uint32_t>(i % tree_.nics());
+                const std::uint32_t subtree = tree_.subtree(nodes_[i / tree_.nics()] + move, nic, tier);
+                if (i == 0) by = subtree - subtrees_[at];
+                is_known &= subtree - subtrees_[at] == by;
+                subtrees_[at] = subtree;
+            }
+        }
+        if (!is_known) find_firsts(each);
+        return firsts_;
+    }
+
+    // Of each subtree, the first that is equal in its tier.
+    void find_firsts(std::size_t each) {
+        firsts_.clear();
+        std::map<std::uint32_t, std::uint32_t> known;
+        for (std::size_t i = 0; i < subtrees_.size(); ++i) {
+            if (i % each == 0) known.clear();
+            firsts_.push_back(known.try_emplace(subtrees_[i], static_cast<std::uint32_t>(i)).first->second);
+        }
+    }
+
+    const Topology& topology_;
+    const RouteTree& tree_;
+    const GroupRow& row_;
+    const std::vector<std::uint32_t>& nodes_;
+    std::uint32_t on_switch_;
+    bool stays_ = false, sweeps_ = false;
+    std::vector<RowPart> parts_;
+    std::optional<std::size_t> one_switch_;
+    std::vector<std::uint32_t> subtrees_, firsts_;  // tier by tier, node by node, of every NIC
+    std::map<std::vector<std::uint32_t>, std::optional<std::size_t>> whole_switches_;  // by arrangement
+};
+
+}  // namespace
+
+PartedRow::PartedRow(const Topology& topology, GroupRow groups) : topology_(topology), groups_(std::move(groups)) {
+    for (const RankId rank : groups_.members) {
+        const std::uint32_t node = topology.node_of(rank);
+        if (nodes_.empty() || nodes_.back() != node) nodes_.push_back(node);  // members are mostly ascending
+    }
+    std::ranges::sort(nodes_);
+    nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
+}
+
+const std::vector<PartedRow::Sweep>& PartedRow::sweeps(const RowPart& part, std::uint32_t node, std::uint32_t nic,
+                                                       std::uint32_t tier) const {
+    const auto [known, is_new] = sweeps_.try_emplace({part.first(), node, nic, tier});
+    std::vector<Sweep>& sweeps = known->second;
+    if (!is_new) return sweeps;
+    const RouteTree& tree = *topology_.router->tree();
+    const std::uint32_t n = topology_.ranks_per_node, length = tree.nodes_per_switch();
+    const RankId from = groups_.members.front(), to = groups_.members.back();
+    const auto way = [&](std::uint32_t move) { return tree.climb(moved(from, move * n), moved(to, move * n)).way; };
+    const std::uint64_t first = way(part.first());
+    for (const NodeRun run : part.moves) {
+        for (std::uint32_t i = 0; i < run.count; i += length) {
+            const std::uint32_t subtree = tree.subtree(node + run.first + i - part.first(), nic, tier);
+            const std::uint64_t shift = way(run.first + i) - first;
+            Sweep* const last = sweeps.empty() ? nullptr : &sweeps.back();
+            if (last != nullptr && last->subtree == subtree && last->shift + last->length == shift) {
+                last->length += length;
+            } else {
+                sweeps.push_back({subtree, shift, length});
+            }
+        }
+    }
+    return sweeps;
+}
+
+const std::vector<RowPart>& PartedRow::parts(bool same_nics) const {
+    std::vector<RowPart>& parts = parts_[same_nics ? 1 : 0];
+    if (parts.empty()) parts = Parting(topology_, *this, same_nics).parts();
+    return parts;
+}
+
+}  // namespace weft

@@ -1,0 +1,57 @@
+// The groups of a row in parts whose messages a tree of switches passes alike, so that one group shows the others.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "sim/collective/group_row.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+struct RowPart {
+    enum class Kind : std::uint8_t {
+        single,             // one group and those moved inside its nodes
+        on_one_switch,      // each below one switch: of all their NICs of one number
+        on_whole_switches,  // as many in a row as nodes are on a switch, from its first on: wherever a group has a node
+    };
+    Kind kind = Kind::single;
+    std::vector<NodeRun> moves;  // of the row's groups, by whole nodes; ascending
+
+    std::uint32_t first() const { return moves.front().first; }
+};
+
+// A row, and its parts once they are asked for.
+class PartedRow {
+  public:
+    // `topology`, whose router is a tree, must outlive this.
+    PartedRow(const Topology& topology, GroupRow groups);
+
+    const GroupRow& groups() const { return groups_; }
+    const std::vector<std::uint32_t>& nodes() const { return nodes_; }  // of the first group; ascending
+    // The first part is that of the first group. `same_nics`: all messages between nodes enter by a NIC of the number
+    // of that by which they leave, so that what stays on one switch passes no other.
+    const std::vector<RowPart>& parts(bool same_nics) const;
+
+    // Consecutive groups of a part on whole switches for which a NIC of a node is in one subtree, and that are sent to
+    // by consecutive ways. Those that lead to the first of them are `shift` after those to the part's first group.
+    struct Sweep {
+        std::uint32_t subtree = 0;
+        std::uint64_t shift = 0, length = 0;
+    };
+    // `node` of the part's first group. In the order of the groups.
+    const std::vector<Sweep>& sweeps(const RowPart& part, std::uint32_t node, std::uint32_t nic,
+                                     std::uint32_t tier) const;
+
+  private:
+    const Topology& topology_;
+    GroupRow groups_;
+    std::vector<std::uint32_t> nodes_;
+    mutable std::vector<RowPart> parts_[2];  // by same_nics
+    mutable std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::vector<Sweep>>
+        sweeps_;  // by the part's first move, node, NIC and tier
+};
+
+}  // namespace weft
