@@ -1,9 +1,5 @@
 #include <algorithm>
-#include <numeric>
-#include <set>
 #include <span>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "sim/collective/row_passes.hpp"
@@ -13,7 +9,8 @@ namespace {
 
 class CirclePasses {
   public:
-    CirclePasses(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t first_group, RowPasses& passes)
+    CirclePasses(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t first_group,
+                 std::vector<LinkPasses>& passes)
         : tree_(*row.topology.router->tree()),
           sample_(row.sample),
           survey_(row.survey),
@@ -22,23 +19,8 @@ class CirclePasses {
           first_group_(first_group),
           passes_(passes) {}
 
-    void add() {
-        add_sampled();
-        if (!part_.is_one()) add_shown();
-    }
-
-  private:
-    // Calls visit(way, routes, detours) for the ways that a message takes up and down a tier with so many.
-    template <class Visit>
-    void for_each_way(const RowSurvey::Passage& passage, std::uint64_t shift, std::uint64_t ways, Visit visit) const {
-        const MessageSize& size = survey_.kinds().sizes()[passage.size];
-        const std::uint64_t way = passage.way + shift, step = tree_.detour_step(size.turn);
-        visit(way % ways, passage.messages, 0U);
-        for (std::uint32_t i = 1; i <= size.detours; ++i) visit((way + i * step) % ways, 0U, passage.messages);
-    }
-
     // The stretches that pass circles of the sample, circle by circle.
-    void add_sampled() {
+    void add() {
         struct Sampled {
             std::uint32_t circle = 0;
             const RowSurvey::Stretch* stretch = nullptr;
@@ -66,15 +48,16 @@ class CirclePasses {
         }
     }
 
+  private:
     void add_one(const RowSurvey::Stretch& stretch, std::span<const FabricSample::Spot> spots, std::uint64_t ways) {
         const RowSurvey::Bundle& bundle = part_.bundles[stretch.bundle];
         for (std::uint32_t i = bundle.first; i < bundle.end; ++i) {
             const RowSurvey::Passage& passage = part_.passages[i];
-            for_each_way(
+            survey_.for_each_way(
                 passage, move_.ways, ways, [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
                     const auto spot = std::ranges::lower_bound(spots, way, {}, &FabricSample::Spot::way);
                     if (spot == spots.end() || spot->way != way) return;
-                    passes_.sampled.push_back({spot->link, first_group_ + bundle.group, passage.size, routes, detours});
+                    passes_.push_back({spot->link, first_group_ + bundle.group, passage.size, routes, detours});
                 });
         }
     }
@@ -88,16 +71,16 @@ class CirclePasses {
             changes[spots.size() + 1] +=
                 stretch.turns * passage.messages * survey_.kinds().sizes()[passage.size].detours;
             if (stretch.rest == 0) continue;
-            for_each_way(passage, stretch.shift + move_.ways, ways,
-                         [&](std::uint64_t way, std::uint32_t routes, std::uint32_t) {
-                             std::uint32_t* const of = changes + (routes > 0 ? 0 : spots.size() + 1);
-                             const auto change = [&](std::uint64_t first, std::uint64_t end) {
-                                 of[place(spots, first)] += passage.messages;
-                                 of[place(spots, end)] -= passage.messages;
-                             };
-                             change(way, std::min(way + stretch.rest, ways));
-                             if (way + stretch.rest > ways) change(0, way + stretch.rest - ways);
-                         });
+            survey_.for_each_way(passage, stretch.shift + move_.ways, ways,
+                                 [&](std::uint64_t way, std::uint32_t routes, std::uint32_t) {
+                                     std::uint32_t* const of = changes + (routes > 0 ? 0 : spots.size() + 1);
+                                     const auto change = [&](std::uint64_t first, std::uint64_t end) {
+                                         of[place(spots, first)] += passage.messages;
+                                         of[place(spots, end)] -= passage.messages;
+                                     };
+                                     change(way, std::min(way + stretch.rest, ways));
+                                     if (way + stretch.rest > ways) change(0, way + stretch.rest - ways);
+                                 });
         }
     }
 
@@ -115,43 +98,8 @@ class CirclePasses {
                 routes += changes[i];
                 detours += changes[spots.size() + 1 + i];
                 if (routes == 0 && detours == 0) continue;
-                passes_.sampled.push_back({spots[i].link, LinkPasses::several, size, routes, detours});
+                passes_.push_back({spots[i].link, LinkPasses::several, size, routes, detours});
             }
-        }
-    }
-
-    // A group that shows others may pass a circle by several bundles.
-    void add_shown() {
-        std::vector<std::uint32_t> order(part_.bundles.size());
-        std::iota(order.begin(), order.end(), 0);
-        const auto circle_of = [&](std::uint32_t i) {
-            return std::pair(part_.bundles[i].circle, part_.bundles[i].group);
-        };
-        std::ranges::sort(order, {}, circle_of);
-        std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> known;
-        for (std::size_t i = 0; i < order.size();) {
-            const RowSurvey::Bundle& first = part_.bundles[order[i]];
-            const std::uint32_t tier = sample_.circles().tier(first.circle);
-            const bool is_only = i + 1 == order.size() || circle_of(order[i + 1]) != circle_of(order[i]);
-            if (is_only && !known.insert({tier, first.passing.a, first.passing.b}).second) {  // as another did
-                ++i;
-                continue;
-            }
-            const Circle circle = sample_.circles()[first.circle + 2 * move_.subtree(tier)];
-            const std::size_t before = passes_.shown.size();
-            for (const auto of = circle_of(order[i]); i < order.size() && circle_of(order[i]) == of; ++i) {
-                const RowSurvey::Bundle& bundle = part_.bundles[order[i]];
-                for (std::uint32_t p = bundle.first; p < bundle.end; ++p) {
-                    const RowSurvey::Passage& passage = part_.passages[p];
-                    for_each_way(
-                        passage, move_.ways, tree_.ways(tier),
-                        [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
-                            passes_.shown.push_back({tree_.link(circle.place, way, circle.down),
-                                                     first_group_ + bundle.group, passage.size, routes, detours});
-                        });
-                }
-            }
-            merge(passes_.shown, before);
         }
     }
 
@@ -161,16 +109,16 @@ class CirclePasses {
     const TreeMove& move_;
     const RowSurvey::Part& part_;
     std::uint32_t first_group_;
-    RowPasses& passes_;
+    std::vector<LinkPasses>& passes_;
     // Of the passes of one circle, from spot to spot: size by size, on routes and then on detours.
     std::vector<std::uint32_t> changes_{};
 };
 
 }  // namespace
 
-void add_circle_passes(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t first_group,
-                       RowPasses& passes) {
-    CirclePasses(row, part, first_group, passes).add();
+void add_circle_passes(const CountedRow& row, std::size_t part, std::uint32_t first_group,
+                       std::vector<LinkPasses>& passes) {
+    CirclePasses(row, row.survey.parts()[part], first_group, passes).add();
 }
 
 }  // namespace weft

@@ -72,6 +72,16 @@ class RowSurvey {
         return part.moved_kinds[(i - 1) * part.climbing.size() + at];
     }
 
+    // Calls visit(way, routes, detours) for the ways that messages take up and down a tier with so many, moved by
+    // `shift`.
+    template <class Visit>
+    void for_each_way(const Passage& passage, std::uint64_t shift, std::uint64_t ways, Visit visit) const {
+        const MessageSize& size = kinds_.sizes()[passage.size];
+        const std::uint64_t way = passage.way + shift, step = topology_.router->tree()->detour_step(size.turn);
+        visit(way % ways, passage.messages, 0U);
+        for (std::uint32_t i = 1; i <= size.detours; ++i) visit((way + i * step) % ways, 0U, passage.messages);
+    }
+
   private:
     friend class PartReader;
     std::vector<Message> read_messages(std::uint32_t move);

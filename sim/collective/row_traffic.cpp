@@ -12,7 +12,11 @@
 namespace weft {
 
 RowTraffic::RowTraffic(const CountedRow& row, RowLatencies& latencies, const Communicator& communicator)
-    : topology_(row.topology), survey_(row.survey), latencies_(latencies), communicator_(communicator) {
+    : topology_(row.topology),
+      survey_(row.survey),
+      latencies_(latencies),
+      communicator_(communicator),
+      shown_(row.shown) {
     WEFT_CHECK(topology_.routing != Routing::adaptive, "a sample of links does not tell what settles on detours");
     passes_ = passes_of(row);
 }
@@ -59,10 +63,10 @@ Pattern RowTraffic::pattern(const Phase& phase, const ProtocolCost& protocol) co
         }
     };
     std::vector<LinkLoad> loads;
-    for_each_link(passes_.sampled, [&](LinkId link, double load) {
+    for_each_link(passes_, [&](LinkId link, double load) {
         if (load > 0.0) loads.push_back({link, load});
     });
-    for_each_link(passes_.shown, [](LinkId, double) {});
+    for_each_link(shown_.of_groups, [](LinkId, double) {});
     const BytesPerSecond cap = rate_of_sender(phase, communicator_, topology_, protocol);
     return limited(std::move(loads), cap, alone, phase.duty, topology_);
 }

@@ -33,7 +33,8 @@ class RowTraffic {
     const RowSurvey& survey_;
     RowLatencies& latencies_;
     const Communicator& communicator_;
-    RowPasses passes_;
+    const ShownPasses& shown_;
+    std::vector<LinkPasses> passes_;
 };
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "sim/collective/row_latencies.hpp"
 #include "sim/collective/row_parts.hpp"
 #include "sim/collective/row_survey.hpp"
+#include "sim/collective/shown_passes.hpp"
 #include "topologies/channels.hpp"
 
 namespace weft {
@@ -37,12 +39,23 @@ class RowSurveys {
               phase(of),
               communicator(laid),
               messages(topology, circles, row, laid, of),
-              latencies(topology, messages, laid) {}
+              latencies(topology, messages, laid),
+              topology_(topology),
+              circles_(circles) {}
+        const ShownPasses& shown() {  // worked out when they are first asked for
+            if (!shown_) shown_ = shown_passes(topology_, circles_, messages);
+            return *shown_;
+        }
         Order order;
         const Phase& phase;
         const Communicator& communicator;
         RowSurvey messages;
         RowLatencies latencies;
+
+      private:
+        const Topology& topology_;
+        const Circles& circles_;
+        std::optional<ShownPasses> shown_{};
     };
     // Of the messages of a phase, laid in an order. The phase is of phases(), and lay() was true.
     Survey& survey(Order order, const Phase& phase);

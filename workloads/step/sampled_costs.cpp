@@ -27,10 +27,12 @@ SampledCosts::SampledCosts(const Topology& topology, Library library, Sampling s
 // by one, and few of the switches are alike: groups that are others moved are then told faster.
 bool SampledCosts::serves(const PartedRow& row) const {
     constexpr std::uint32_t few = 8;
+    constexpr std::size_t few_members = 2048;
     const std::uint32_t moves = row.groups().nodewise();
     if (sampling_ == Sampling::wherever_possible || moves <= few) return true;
     const auto is_single = [](const RowPart& part) { return part.kind == RowPart::Kind::single; };
-    return std::ranges::count_if(row.parts(true), is_single) <= moves / few;
+    const auto apart = std::ranges::count_if(row.parts(true), is_single);
+    return apart <= moves / few || static_cast<std::size_t>(apart) * row.groups().members.size() <= few_members;
 }
 
 SampledCosts::Row* SampledCosts::add(GroupRow groups) {
@@ -94,7 +96,7 @@ std::vector<PhaseCost> SampledCosts::work_out(Row& row, const Choice& choice) {
         Kind& kind = kind_of(row, choice.algorithm->order, phase);
         if (kind.traffic == nullptr) {
             RowSurveys::Survey& survey = *kind.survey;
-            const CountedRow counted{topology_, sample_, survey.messages, row.move};
+            const CountedRow counted{topology_, sample_, survey.messages, survey.shown(), row.move};
             kind.traffic = std::make_unique<RowTraffic>(counted, survey.latencies, survey.communicator);
         }
         return *kind.traffic;

@@ -1,0 +1,70 @@
+// The links inside nodes, and between them and the switches, that messages of a part of a row pass.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/collective/link_passes.hpp"
+#include "sim/collective/row_survey.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+class NodeLinks {
+  public:
+    // Of the part moved by so many nodes.
+    NodeLinks(const Topology& topology, const RowSurvey& survey, const RowSurvey::Part& part, std::uint32_t move)
+        : topology_(topology), tree_(*topology.router->tree()), survey_(survey), part_(part), move_(move) {}
+
+    // A kind of messages in groups moved inside their nodes: so many ranks are still to be added to those of the kind.
+    struct Moved {
+        std::uint32_t kind = 0, by = 0;
+    };
+    // Calls visit(message, moved) for all messages; moved(i) is the kind in the group moved by row().within[i].
+    template <class Visit>
+    void for_each_message(Visit visit) const {
+        std::size_t at = 0;
+        for (std::uint32_t m = 0; m < part_.messages.size(); ++m) {
+            const RowSurvey::Message& message = part_.messages[m];
+            const bool climbs = at < part_.climbing.size() && part_.climbing[at] == m;
+            visit(message, [&](std::size_t i) {
+                return climbs && i > 0 ? Moved{survey_.moved_kind(part_, at, i)}
+                                       : Moved{message.kind, survey_.row().within[i]};
+            });
+            if (climbs) ++at;
+        }
+    }
+
+    // So many messages like one.
+    struct Alike {
+        const RowSurvey::Message* message = nullptr;
+        Moved moved{};
+        std::uint32_t times = 0;
+    };
+
+    // On links of the node that they leave, or enter.
+    void pass(const Alike& alike, bool leaves, std::uint32_t group, std::vector<LinkPasses>& passes) const {
+        const MessageKinds& kinds = survey_.kinds();
+        const MessageKind& kind = kinds[alike.moved.kind];
+        const MessageSize& size = kinds.sizes()[kind.size];
+        const RankId from = kinds.rank(alike.message->from + move_, kind.from + alike.moved.by),
+                     to = kinds.rank(alike.message->to + move_, kind.to + alike.moved.by);
+        if (!size.across && !leaves) return;  // all on the node that it leaves
+        const Route route = !size.across ? topology_.route(from, to, kind.channel)
+                            : leaves     ? tree_.leaving(from, to)
+                                         : tree_.entering(from, to);
+        for (const LinkId link : route.links()) {
+            passes.push_back({link, group, kind.size, alike.times, alike.times * size.detours});
+        }
+    }
+
+  private:
+    const Topology& topology_;
+    const RouteTree& tree_;
+    const RowSurvey& survey_;
+    const RowSurvey::Part& part_;
+    std::uint32_t move_;
+};
+
+}  // namespace weft
