@@ -9,15 +9,8 @@ namespace {
 
 class CirclePasses {
   public:
-    CirclePasses(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t first_group,
-                 std::vector<LinkPasses>& passes)
-        : tree_(*row.topology.router->tree()),
-          sample_(row.sample),
-          survey_(row.survey),
-          move_(row.move),
-          part_(part),
-          first_group_(first_group),
-          passes_(passes) {}
+    CirclePasses(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes)
+        : sample_(row.sample), survey_(row.survey), move_(row.move), part_(part), passes_(passes) {}
 
     // The stretches that pass circles of the sample, circle by circle.
     void add() {
@@ -27,8 +20,7 @@ class CirclePasses {
         };
         std::vector<Sampled> sampled;
         for (const RowSurvey::Stretch& stretch : part_.stretches) {
-            const std::uint32_t tier = sample_.circles().tier(stretch.circle);
-            const std::uint32_t circle = stretch.circle + 2 * move_.subtree(tier);
+            const std::uint32_t circle = move_.circle(sample_.circles(), stretch.circle);
             if (!sample_.spots(circle).empty()) sampled.push_back({circle, &stretch});
         }
         std::ranges::stable_sort(sampled, {}, &Sampled::circle);
@@ -36,7 +28,7 @@ class CirclePasses {
             const std::uint32_t circle = at->circle;
             const std::uint64_t ways = sample_.circles().ways(circle);
             const std::span<const FabricSample::Spot> spots = sample_.spots(circle);
-            changes_.assign(2 * survey_.kinds().sizes().size() * (spots.size() + 1), 0);
+            if (!part_.is_one()) changes_.assign(2 * survey_.kinds().sizes().size() * (spots.size() + 1), 0);
             for (; at != sampled.end() && at->circle == circle; ++at) {
                 if (part_.is_one()) {
                     add_one(*at->stretch, spots, ways);
@@ -55,9 +47,10 @@ class CirclePasses {
             const RowSurvey::Passage& passage = part_.passages[i];
             survey_.for_each_way(
                 passage, move_.ways, ways, [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
-                    const auto spot = std::ranges::lower_bound(spots, way, {}, &FabricSample::Spot::way);
-                    if (spot == spots.end() || spot->way != way) return;
-                    passes_.push_back({spot->link, first_group_ + bundle.group, passage.size, routes, detours});
+                    const std::size_t at = place(spots, way);
+                    if (at == spots.size() || spots[at].way != way) return;
+                    passes_.push_back(
+                        {spots[at].link, part_.first_group + bundle.group, passage.size, routes, detours});
                 });
         }
     }
@@ -103,12 +96,10 @@ class CirclePasses {
         }
     }
 
-    const RouteTree& tree_;
     const FabricSample& sample_;
     const RowSurvey& survey_;
     const TreeMove& move_;
     const RowSurvey::Part& part_;
-    std::uint32_t first_group_;
     std::vector<LinkPasses>& passes_;
     // Of the passes of one circle, from spot to spot: size by size, on routes and then on detours.
     std::vector<std::uint32_t> changes_{};
@@ -116,9 +107,8 @@ class CirclePasses {
 
 }  // namespace
 
-void add_circle_passes(const CountedRow& row, std::size_t part, std::uint32_t first_group,
-                       std::vector<LinkPasses>& passes) {
-    CirclePasses(row, row.survey.parts()[part], first_group, passes).add();
+void add_circle_passes(const CountedRow& row, std::size_t part, std::vector<LinkPasses>& passes) {
+    CirclePasses(row, row.survey.parts()[part], passes).add();
 }
 
 }  // namespace weft

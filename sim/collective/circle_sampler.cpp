@@ -11,38 +11,28 @@ CircleSampler::CircleSampler(FabricSample& sample, std::vector<std::uint32_t> we
     : sample_(sample), weights_(std::move(weights)) {}
 
 void CircleSampler::add(const RowSurvey& survey, const TreeMove& move, std::uint64_t kind) {
-    const RouteTree& tree = sample_.tree_;
-    std::uint64_t group = 0;  // groups of the parts before
     for (const RowSurvey::Part& part : survey.parts()) {
         for (const RowSurvey::Stretch& stretch : part.stretches) {
-            const std::uint32_t tier = sample_.circles_.tier(stretch.circle);
-            const std::uint32_t circle = stretch.circle + 2 * move.subtree(tier);
-            const std::uint64_t ways = tree.ways(tier);
+            const std::uint32_t circle = move.circle(sample_.circles_, stretch.circle);
             if (sample_.number_[circle] == FabricSample::nowhere || stretch.rest == 0) continue;
+            const std::uint64_t ways = sample_.circles_.ways(circle);
             const RowSurvey::Bundle& bundle = part.bundles[stretch.bundle];
             for (std::uint32_t i = bundle.first; i < bundle.end; ++i) {
                 const RowSurvey::Passage& passage = part.passages[i];
-                const MessageSize& size = survey.kinds().sizes()[passage.size];
                 const std::uint64_t hash = survey.kinds().hash_of_size(passage.size) + passage.messages;
-                for (std::uint32_t detour = 0; detour <= size.detours; ++detour) {
-                    const std::uint64_t way =
-                        (passage.way + stretch.shift + move.ways + detour * tree.detour_step(size.turn)) % ways;
-                    const HashSum load = HashSum::of({kind, hash, detour > 0 ? 1U : 0U});
-                    if (part.is_one()) {
-                        add_message(circle, way, kind, group + bundle.group, load);
-                    } else {
-                        add_arc(circle, way, stretch.rest, load);
-                    }
-                }
+                survey.for_each_way(
+                    passage, stretch.shift + move.ways, ways,
+                    [&](std::uint64_t way, std::uint32_t, std::uint32_t detours) {
+                        const HashSum load = HashSum::of({kind, hash, detours > 0 ? 1U : 0U});
+                        if (part.is_one()) {
+                            marks_.push_back({circle, way, kind, part.first_group + bundle.group, load});
+                        } else {
+                            add_arc(circle, way, stretch.rest, load);
+                        }
+                    });
             }
         }
-        group += survey.row().within.size();
     }
-}
-
-void CircleSampler::add_message(std::uint32_t circle, std::uint64_t way, std::uint64_t kind, std::uint64_t group,
-                                HashSum load) {
-    marks_.push_back({circle, way, kind, group, load});
 }
 
 void CircleSampler::add_arc(std::uint32_t circle, std::uint64_t way, std::uint64_t length, HashSum load) {

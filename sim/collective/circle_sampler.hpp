@@ -30,7 +30,6 @@ class CircleSampler {
         std::uint64_t way = 0;
         HashSum more{};
     };
-    void add_message(std::uint32_t circle, std::uint64_t way, std::uint64_t kind, std::uint64_t group, HashSum load);
     void add_arc(std::uint32_t circle, std::uint64_t way, std::uint64_t length, HashSum load);
     void take_all(std::uint32_t circle, std::uint32_t weight);
     void take_some(std::uint32_t circle, std::uint32_t weight);

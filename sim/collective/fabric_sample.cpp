@@ -16,8 +16,7 @@ using Numbers = std::unordered_map<HashSum, std::uint32_t, HashSum::Hash>;  // o
 }  // namespace
 
 FabricSample::FabricSample(const Topology& topology)
-    : topology_(topology),
-      tree_(*topology.router->tree()),
+    : tree_(*topology.router->tree()),
       circles_(tree_),
       change_(tree_.subtrees(0) + 1),
       passing_(circles_.size()),
@@ -50,11 +49,11 @@ void FabricSample::count_stretches(const RowSurvey::Part& part, const TreeMove& 
     };
     Last last;
     for (const RowSurvey::Stretch& stretch : part.stretches) {
-        const std::uint32_t tier = circles_.tier(stretch.circle);
-        const std::uint32_t circle = stretch.circle + 2 * move.subtree(tier);
+        const std::uint32_t circle = move.circle(circles_, stretch.circle);
         const RowSurvey::Bundle& bundle = part.bundles[stretch.bundle];
         std::uint64_t start = unknown;  // any: all ways are taken equally often
         if (stretch.rest > 0) {
+            const std::uint32_t tier = circles_.tier(circle);
             const std::uint64_t ways = tree_.ways(tier);
             const std::uint64_t way = (part.passages[bundle.first].way + stretch.shift + move.ways) % ways;
             if (origin_[circle] == unknown) origin_[circle] = tree_.parts_ways(tier) ? way : 0;

@@ -58,7 +58,6 @@ class FabricSample {
     void choose_nodes();
     std::vector<std::uint32_t> choose_circles();
 
-    const Topology& topology_;
     const RouteTree& tree_;
     Circles circles_;
     std::vector<Counted> counted_;       // by kind

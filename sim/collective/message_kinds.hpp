@@ -108,7 +108,7 @@ class MessageKinds {
         std::uint32_t first = std::numeric_limits<std::uint32_t>::max(), by = 0, turn = 0, kind = 0;
     };
     LastMoved last_moved_;
-    Last last_;  // of which nothing but the locals and the path decides the NICs and the turn
+    Last last_;  // only messages whose NICs and turn follow from their path and places in the nodes
 };
 
 }  // namespace weft

@@ -9,16 +9,15 @@ namespace weft {
 namespace {
 
 // Of a group that shows no others but those moved inside its nodes.
-void add_one(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t first_group,
-             std::vector<LinkPasses>& passes) {
+void add_one(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes) {
     const NodeLinks links(row.topology, row.survey, part, row.move.nodes);
     const auto within = static_cast<std::uint32_t>(row.survey.row().within.size());
     links.for_each_message([&](const RowSurvey::Message& message, auto moved) {
         const bool leaves = row.sample.weight(message.from + row.move.nodes) > 0,
                    enters = row.sample.weight(message.to + row.move.nodes) > 0;
         for (std::uint32_t i = 0; i < within && (leaves || enters); ++i) {
-            if (leaves) links.pass({&message, moved(i), 1}, true, first_group + i, passes);
-            if (enters) links.pass({&message, moved(i), 1}, false, first_group + i, passes);
+            if (leaves) links.pass({&message, moved(i), 1}, true, part.first_group + i, passes);
+            if (enters) links.pass({&message, moved(i), 1}, false, part.first_group + i, passes);
         }
     });
 }
@@ -46,10 +45,9 @@ void repeat(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t no
 
 }  // namespace
 
-void add_node_passes(const CountedRow& row, std::size_t number, std::uint32_t first_group,
-                     std::vector<LinkPasses>& passes) {
+void add_node_passes(const CountedRow& row, std::size_t number, std::vector<LinkPasses>& passes) {
     const RowSurvey::Part& part = row.survey.parts()[number];
-    if (part.is_one()) return add_one(row, part, first_group, passes);
+    if (part.is_one()) return add_one(row, part, passes);
     for (std::size_t i = 0; i < part.nodes.size(); ++i) {
         repeat(row, part, part.nodes[i].node, row.shown.on_nodes[number][i], passes);
     }

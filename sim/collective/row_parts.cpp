@@ -154,15 +154,18 @@ PartedRow::PartedRow(const Topology& topology, GroupRow groups) : topology_(topo
     nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
 }
 
+std::uint64_t PartedRow::way(std::uint32_t move) const {
+    const std::uint32_t by = move * topology_.ranks_per_node;
+    return topology_.router->tree()->climb(moved(groups_.members.front(), by), moved(groups_.members.back(), by)).way;
+}
+
 const std::vector<PartedRow::Sweep>& PartedRow::sweeps(const RowPart& part, std::uint32_t node, std::uint32_t nic,
                                                        std::uint32_t tier) const {
     const auto [known, is_new] = sweeps_.try_emplace({part.first(), node, nic, tier});
     std::vector<Sweep>& sweeps = known->second;
     if (!is_new) return sweeps;
     const RouteTree& tree = *topology_.router->tree();
-    const std::uint32_t n = topology_.ranks_per_node, length = tree.nodes_per_switch();
-    const RankId from = groups_.members.front(), to = groups_.members.back();
-    const auto way = [&](std::uint32_t move) { return tree.climb(moved(from, move * n), moved(to, move * n)).way; };
+    const std::uint32_t length = tree.nodes_per_switch();
     const std::uint64_t first = way(part.first());
     for (const NodeRun run : part.moves) {
         for (std::uint32_t i = 0; i < run.count; i += length) {

@@ -35,6 +35,9 @@ class PartedRow {
     // of that by which they leave, so that what stays on one switch passes no other.
     const std::vector<RowPart>& parts(bool same_nics) const;
 
+    // That leads to the last member in the group moved by so many nodes. The group is on several nodes.
+    std::uint64_t way(std::uint32_t move) const;
+
     // Consecutive groups of a part on whole switches for which a NIC of a node is in one subtree, and that are sent to
     // by consecutive ways. Those that lead to the first of them are `shift` after those to the part's first group.
     struct Sweep {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "sim/collective/fabric_sample.hpp"
@@ -26,11 +25,8 @@ struct CountedRow {
 // By link, group and size; groups that are shown by one are counted together.
 std::vector<LinkPasses> passes_of(const CountedRow& row);
 
-// The steps to it, in any order. Of one part, whose groups are numbered from `first_group` on: on links of nodes, and
-// on those of circles.
-void add_node_passes(const CountedRow& row, std::size_t part, std::uint32_t first_group,
-                     std::vector<LinkPasses>& passes);
-void add_circle_passes(const CountedRow& row, std::size_t part, std::uint32_t first_group,
-                       std::vector<LinkPasses>& passes);
+// The steps to it, in any order: of one part, on links of nodes, and on those of circles.
+void add_node_passes(const CountedRow& row, std::size_t part, std::vector<LinkPasses>& passes);
+void add_circle_passes(const CountedRow& row, std::size_t part, std::vector<LinkPasses>& passes);
 
 }  // namespace weft

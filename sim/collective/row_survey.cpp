@@ -164,7 +164,8 @@ RowSurvey::RowSurvey(const Topology& topology, const Circles& circles, const Par
     const std::vector<std::uint32_t>& nodes = row.nodes();
     std::vector<HashSum> on_nodes(nodes.back() - nodes.front() + 1);
     for (const RowPart& groups : row.parts(same_nics)) {
-        Part& part = parts_.emplace_back(Part{.groups = groups});
+        const std::size_t before = parts_.size() * row.groups().within.size();
+        Part& part = parts_.emplace_back(Part{.groups = groups, .first_group = static_cast<std::uint32_t>(before)});
         part.messages = part.groups.first() == 0 ? std::move(first) : read_messages(part.groups.first());
         PartReader(*this, part, on_nodes).read(nodes);
     }

@@ -53,6 +53,7 @@ class RowSurvey {
     };
     struct Part {
         RowPart groups;
+        std::uint32_t first_group = 0;             // number among the groups that show the row's
         std::vector<Message> messages{};           // of the first group, channel by channel
         std::vector<std::uint32_t> climbing{};     // those that may climb in groups moved inside their nodes
         std::vector<std::uint32_t> moved_kinds{};  // of these, move by move but for the first

@@ -24,7 +24,6 @@ class Shower {
                 add_nodes(part);
                 add_circles(part);
             }
-            first_group_ += static_cast<std::uint32_t>(survey_.row().within.size());
         }
         return std::move(shown_);
     }
@@ -54,7 +53,7 @@ class Shower {
             });
             for (std::size_t end = 0; end < ends.size(); ++end) {
                 if (ends[end].times == 0) continue;
-                links.pass(ends[end], end % 2 == 0, first_group_ + i, on_node[end / 2 / kinds]);
+                links.pass(ends[end], end % 2 == 0, part.first_group + i, on_node[end / 2 / kinds]);
             }
         }
         for (std::vector<LinkPasses>& passes : on_node) {
@@ -89,12 +88,12 @@ class Shower {
                 const RowSurvey::Bundle& bundle = part.bundles[order[i]];
                 for (std::uint32_t p = bundle.first; p < bundle.end; ++p) {
                     const RowSurvey::Passage& passage = part.passages[p];
-                    survey_.for_each_way(
-                        passage, 0, tree_.ways(tier),
-                        [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
-                            shown_.of_groups.push_back({tree_.link(circle.place, way, circle.down),
-                                                        first_group_ + bundle.group, passage.size, routes, detours});
-                        });
+                    survey_.for_each_way(passage, 0, tree_.ways(tier),
+                                         [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
+                                             shown_.of_groups.push_back({tree_.link(circle.place, way, circle.down),
+                                                                         part.first_group + bundle.group, passage.size,
+                                                                         routes, detours});
+                                         });
                 }
             }
             merge(shown_.of_groups, before);
@@ -105,7 +104,6 @@ class Shower {
     const RouteTree& tree_;
     const Circles& circles_;
     const RowSurvey& survey_;
-    std::uint32_t first_group_ = 0;  // of the part at hand
     ShownPasses shown_;
 };
 

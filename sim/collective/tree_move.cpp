@@ -39,11 +39,7 @@ std::optional<TreeMove> tree_move(const Topology& topology, const PartedRow& row
         }
     });
     if (!is_even) return {};
-    const RankId from = row.groups().members.front(), to = row.groups().members.back();
-    if (topology.node_of(from) != topology.node_of(to)) {
-        const std::uint32_t by = nodes * topology.ranks_per_node;
-        move.ways = tree.climb(moved(from, by), moved(to, by)).way - tree.climb(from, to).way;
-    }
+    if (row.nodes().size() > 1) move.ways = row.way(nodes) - row.way(0);
     return move;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/collective/circle.hpp"
 #include "sim/collective/row_parts.hpp"
 #include "sim/topology/topology.hpp"
 
@@ -16,6 +17,9 @@ struct TreeMove {
     std::vector<std::uint32_t> subtrees{};  // by tier, from 1; none: they stay
 
     std::uint32_t subtree(std::uint32_t tier) const { return subtrees.empty() ? 0 : subtrees[tier - 1]; }
+    std::uint32_t circle(const Circles& circles, std::uint32_t circle) const {
+        return circle + 2 * subtree(circles.tier(circle));
+    }
 };
 
 // By how much everything moves that the messages in the groups of a row pass, where every node of these moves up by

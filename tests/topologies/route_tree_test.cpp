@@ -11,18 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "tests/topologies/machines_with_trees.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {
 namespace {
-
-std::vector<std::string> machines_with_trees() {
-    std::vector<std::string> names;
-    for (const std::string& name : machine_names()) {
-        if (Machine::load(name).topology(2).router->tree() != nullptr) names.push_back(name);
-    }
-    return names;
-}
 
 class route_tree : public testing::TestWithParam<std::string> {
   protected:
@@ -154,7 +147,7 @@ std::string name_of(const testing::TestParamInfo<std::string>& info) {
     return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(machines, route_tree, testing::ValuesIn(machines_with_trees()), name_of);
+INSTANTIATE_TEST_SUITE_P(machines, route_tree, testing::ValuesIn(test::machines_with_trees()), name_of);
 
 }  // namespace
 }  // namespace weft

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/collective/tree_move.hpp"
+#include "tests/topologies/machines_with_trees.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {
@@ -37,11 +38,7 @@ std::vector<std::pair<Kind, std::vector<NodeRun>>> parts_of(const Topology& topo
 using Parts = std::vector<std::pair<Kind, std::vector<NodeRun>>>;
 
 Topology one_with_a_tree() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = machine_names();
-        std::erase_if(all, [](const auto& name) { return Machine::load(name).topology(2).router->tree() == nullptr; });
-        return all;
-    }();
+    static const std::vector<std::string> names = test::machines_with_trees();
     const Machine machine = Machine::load(*rc::gen::elementOf(names));
     return machine.topology(std::min(machine.info().nodes, 600U));
 }
