@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sim/base/table.hpp"
@@ -39,14 +40,14 @@ class LinkLoads {
     void add(const LinkLoads& other);
     // What `other` has on a link, on the link that this one moves to.
     void add_moved(const LinkLoads& other, const LinkMove& move);
-    bool is_empty() const { return pages_.empty(); }
+    bool is_empty() const { return used_ == 0; }
     std::size_t links() const;  // that have a load
     void clear();
 
     // Calls visit(LinkId, const Cell&) for every link that has a load, in ascending order once pages are sorted.
     template <class Visit>
     void for_each(Visit visit) const {
-        for (const Page& page : pages_) {
+        for (const Page& page : used()) {
             for_each_place(page, [&](std::size_t place) {
                 visit(LinkId(static_cast<std::uint32_t>(page.number * page_size + place)), page.cells[place]);
             });
@@ -56,37 +57,36 @@ class LinkLoads {
 
   private:
     static constexpr double unit = 1099511627776.0;
-    static constexpr std::size_t page_size = 128;
+    static constexpr std::size_t page_size = 64;
     struct Page {
         std::size_t number = 0;
-        std::array<std::uint64_t, page_size / 64> used{};
+        std::uint64_t used = 0;  // bit i: cell i
         std::unique_ptr<Cell[]> cells;
     };
 
+    std::span<const Page> used() const { return std::span(pages_).first(used_); }
     // The link's cell, which is in use from now on.
     Cell& touch(LinkId link) {
-        Page& page = pages_[find_or_add(index(link) / page_size)];
+        Page& page = find_or_add(index(link) / page_size);
         const std::size_t place = index(link) % page_size;
-        page.used[place / 64] |= std::uint64_t{1} << place % 64;
+        page.used |= std::uint64_t{1} << place;
         return page.cells[place];
     }
     template <class Visit>
     static void for_each_place(const Page& page, Visit visit) {
-        for (std::size_t word = 0; word < page.used.size(); ++word) {
-            for (std::uint64_t left = page.used[word]; left != 0; left &= left - 1) {
-                visit(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
-            }
+        for (std::uint64_t left = page.used; left != 0; left &= left - 1) {
+            visit(static_cast<std::size_t>(std::countr_zero(left)));
         }
     }
-    std::size_t find_or_add(std::size_t number) {
-        if (number < places_.size() && places_[number] != 0) return places_[number] - 1;
+    Page& find_or_add(std::size_t number) {
+        if (number < places_.size() && places_[number] != 0) return pages_[places_[number] - 1];
         return add_page(number);
     }
-    std::size_t add_page(std::size_t number);
+    Page& add_page(std::size_t number);
 
-    std::vector<Page> pages_;
-    std::vector<std::uint32_t> places_;           // by number: 1 + place in pages_, or 0
-    std::vector<std::unique_ptr<Cell[]>> spare_;  // empty
+    std::vector<Page> pages_;  // of which the first `used_` are in use; cells of the others are empty
+    std::size_t used_ = 0;
+    std::vector<std::uint32_t> places_;  // by number: 1 + place in pages_, or 0
 };
 
 }  // namespace weft
