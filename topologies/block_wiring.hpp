@@ -18,6 +18,9 @@ class BlockWiring final : public Wiring {
 
     LinkEnds ends(LinkId link) const override;
     LinkId way_back(LinkId link) const override;
+    bool joins_switches(LinkId link) const override {
+        return static_cast<std::uint32_t>(link) >= numbering_.first_of_network();
+    }
     LinkId port(std::uint32_t nic) const override {
         return numbering_.up({nic / numbering_.nics, nic % numbering_.nics});
     }

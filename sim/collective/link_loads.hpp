@@ -25,11 +25,16 @@ class LinkLoads {
   public:
     using Units = std::int64_t;
     static Units units(double load) { return std::llround(load * unit); }
+    // The most that is not above a load.
+    static Units units_within(double load) { return static_cast<Units>(std::min(load * unit, 0x1p62)); }
 
     // What one link carries.
     struct Cell {
         std::array<Units, 3> by_way{};
         double operator[](Way way) const { return static_cast<double>(by_way[static_cast<std::size_t>(way)]) / unit; }
+        // Where no message takes its detours, and where all do.
+        Units straight() const { return by_way[0] + by_way[1]; }
+        Units detoured() const { return by_way[0] + by_way[2]; }
         // Where the share q of the messages that have detours takes them.
         double at(double q) const {
             return (*this)[Way::only] + (1.0 - q) * (*this)[Way::minimal] + q * (*this)[Way::detour];

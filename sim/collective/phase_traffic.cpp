@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/collective/lowest_point.hpp"
 #include "sim/collective/messages.hpp"
 #include "sim/collective/protocol_limits.hpp"
 
@@ -35,7 +34,7 @@ void PhaseTraffic::Traffic::clear() {
 }
 
 PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
-    : topology_(topology), protocol_(protocol) {}
+    : topology_(topology), protocol_(protocol), busiest_(topology) {}
 
 MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports) {
     const bool across = topology_.node_of(from) != topology_.node_of(to);
@@ -90,9 +89,10 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     const std::size_t channels = communicator.channels.size();
     alike_ = channels_are_alike(phase, communicator) ? static_cast<LinkLoads::Units>(channels) : 1;
     for (std::size_t c = 0; c < channels / static_cast<std::size_t>(alike_); ++c) add_channel(phase, communicator, c);
-    const double share = detoured(own_);
-    alone_ = std::min(alone_, rate(own_, share));
-    lone_share_ = sum_.loads.is_empty() && communicator.copies.empty() ? std::optional(share) : std::nullopt;
+    const Settled settled = settle(own_);
+    alone_ = std::min(alone_, settled.rate);
+    const bool is_all = sum_.loads.is_empty() && communicator.copies.empty();
+    lone_share_ = is_all ? std::optional(settled.detoured) : std::nullopt;
     for (const LinkMove& move : communicator.copies) sum_.add_moved(own_, move);
     if (sum_.loads.is_empty()) {
         std::swap(sum_, own_);
@@ -103,27 +103,7 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     cap_ = rate_of_sender(phase, communicator, topology_, protocol_);
 }
 
-// Whether a detour can avoid the link: all routes between two ranks use the same links inside nodes and at their ports.
-bool PhaseTraffic::is_of_network(LinkId link) const {
-    const LinkEnds ends = topology_.ends(link);
-    const NodeKind tail = topology_.node_kind(ends.tail), head = topology_.node_kind(ends.head);
-    return (tail == NodeKind::network_switch || head == NodeKind::network_switch) && tail != NodeKind::nic &&
-           head != NodeKind::nic;
-}
-
-// Whether the busiest link is one that detours can relieve.
-bool PhaseTraffic::may_gain(const Traffic& traffic) const {
-    double relieved = 0.0, other = 0.0;
-    traffic.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
-        const double time = cell.at(0.0) / topology_.link(link).bandwidth.value;
-        if (time <= std::min(relieved, other)) return;
-        double& most = cell[Way::minimal] > 0.0 && is_of_network(link) ? relieved : other;
-        most = std::max(most, time);
-    });
-    return relieved > other;
-}
-
-void PhaseTraffic::route_detours(Traffic& traffic) const {
+void PhaseTraffic::route_detours(Traffic& traffic) {
     for (const Divertible& message : traffic.undecided) {
         for (std::uint32_t i = 0; i < message.detours; ++i) {
             const Route detour = topology_.router->detour(message.from, message.to, message.channel, i);
@@ -134,39 +114,19 @@ void PhaseTraffic::route_detours(Traffic& traffic) const {
     traffic.undecided.clear();
 }
 
-// The share q of detoured bytes: the time of each link, (fixed + (1 - q) minimal + q detour) / bandwidth, is a straight
-// line over q.
-double PhaseTraffic::detoured(Traffic& traffic) const {
+PhaseTraffic::Settled PhaseTraffic::settle(Traffic& traffic) {
     if (!traffic.undecided.empty()) {
-        if (!may_gain(traffic)) return 0.0;
+        const StraightTraffic straight(traffic.loads, topology_);
+        if (!straight.may_gain()) return {.rate = straight.rate()};
         route_detours(traffic);
     }
-    if (!traffic.has_detours) return 0.0;
-    if (topology_.routing == Routing::valiant) return 1.0;
-    std::vector<Line> lines(1);  // the first: the busiest of the links that q does not touch
-    traffic.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
-        const double bandwidth = topology_.link(link).bandwidth.value, at_zero = cell.at(0.0) / bandwidth;
-        const double minimal = cell[Way::minimal], detour = cell[Way::detour];
-        if (minimal == 0.0 && detour == 0.0) {
-            lines.front().at_zero = std::max(lines.front().at_zero, at_zero);
-        } else {
-            lines.push_back({.at_zero = at_zero, .slope = (detour - minimal) / bandwidth});
-        }
-    });
-    return lowest_point(lines);
+    busiest_.find(traffic.loads);
+    if (!traffic.has_detours) return {.rate = busiest_.rate(0.0)};
+    const double share = topology_.routing == Routing::valiant ? 1.0 : busiest_.best_share();
+    return {.detoured = share, .rate = busiest_.rate(share)};
 }
 
-// Of one flow on idle links.
-BytesPerSecond PhaseTraffic::rate(const Traffic& traffic, double detoured) const {
-    BytesPerSecond least{std::numeric_limits<double>::infinity()};
-    traffic.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
-        const double load = cell.at(detoured);
-        if (load > 0.0) least = std::min(least, topology_.link(link).bandwidth / load);
-    });
-    return least;
-}
-
-double PhaseTraffic::detoured() { return lone_share_ ? *lone_share_ : detoured(sum_); }
+double PhaseTraffic::detoured() { return lone_share_ ? *lone_share_ : settle(sum_).detoured; }
 
 Pattern PhaseTraffic::pattern(double detoured) {
     if (detoured > 0.0) route_detours(sum_);

@@ -11,6 +11,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
+#include "sim/collective/busiest_links.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/collective/critical_path.hpp"
 #include "sim/collective/library.hpp"
@@ -62,15 +63,18 @@ class PhaseTraffic {
     bool channels_are_alike(const Phase& phase, const Communicator& communicator) const;
     MessageLatency add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
-    bool is_of_network(LinkId link) const;
-    bool may_gain(const Traffic& traffic) const;
-    void route_detours(Traffic& traffic) const;
-    double detoured(Traffic& traffic) const;
-    BytesPerSecond rate(const Traffic& traffic, double detoured) const;
+    void route_detours(Traffic& traffic);
+    // The share of detours that the traffic settles on by itself, and the rate of one flow on idle links then.
+    struct Settled {
+        double detoured = 0.0;
+        BytesPerSecond rate;
+    };
+    Settled settle(Traffic& traffic);
 
     const Topology& topology_;
     const ProtocolCost& protocol_;
     Traffic own_, sum_;                     // of the communicator being added, and of all
+    BusiestLinks busiest_;                  // of the traffic being settled
     std::vector<MessageLatency> messages_;  // of the channel being added
     LinkLoads::Units alike_ = 1;            // channels that it stands for
     BytesPerSecond alone_{std::numeric_limits<double>::infinity()};

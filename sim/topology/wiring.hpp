@@ -19,7 +19,8 @@ class Wiring {
     // The other direction of the same cable: of the links between two vertices, the first one way belongs to the first
     // the other way, and so on.
     virtual LinkId way_back(LinkId link) const = 0;
-    virtual LinkId port(std::uint32_t nic) const = 0;  // from a NIC into the network; NICs count node by node
+    virtual bool joins_switches(LinkId link) const = 0;  // of the network
+    virtual LinkId port(std::uint32_t nic) const = 0;    // from a NIC into the network; NICs count node by node
 };
 
 }  // namespace weft

@@ -41,6 +41,11 @@ void expect_network(const Topology& topology, const ListedLinks& listed) {
                                static_cast<std::uint32_t>(topology.head(link)) - switches, topology.link(link).name};
         ASSERT_EQ(found, listed[i]) << "link " << i;
     }
+    const auto is_switch = [&](NodeId vertex) { return topology.node_kind(vertex) == NodeKind::network_switch; };
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        ASSERT_EQ(topology.wiring->joins_switches(link),
+                  is_switch(topology.tail(link)) && is_switch(topology.head(link)));
+    }
 }
 
 // Every node is like the first, whose vertices and links come first.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -42,7 +43,16 @@ TEST(link_loads, a_cell_weighs_minimal_routes_and_detours) {
         EXPECT_EQ(cell.at(0.0), 5.0);
         EXPECT_EQ(cell.at(0.25), 1.0 + 3.0 + 2.0);
         EXPECT_EQ(cell.at(1.0), 9.0);
+        EXPECT_EQ(cell.straight(), LinkLoads::units(5.0));
+        EXPECT_EQ(cell.detoured(), LinkLoads::units(9.0));
     });
+}
+
+TEST(link_loads, units_within_a_load_are_not_above_it) {
+    const LinkLoads::Units one = LinkLoads::units(1.0);
+    EXPECT_EQ(LinkLoads::units_within(1.0), one);
+    EXPECT_EQ(LinkLoads::units_within(1.0 - 0.25 / static_cast<double>(one)), one - 1);
+    EXPECT_GT(LinkLoads::units_within(std::numeric_limits<double>::infinity()), LinkLoads::units(1e6));
 }
 
 // Few pages and many, so that some are met again and tables grow.
