@@ -52,16 +52,28 @@ void BlockRouter::add_inside(Route& route, std::uint32_t node, std::uint32_t fro
 }
 
 Route BlockRouter::route(RankId from, RankId to, std::uint64_t salt) const {
+    const Port out = port(from, to), in = port(to);
+    if (out.node != in.node) return through(from, out, to, in, network_->route(out, in, salt));
     Route route;
-    if (node(from) == node(to)) {
-        add_inside(route, node(from), local(from), local(to));
-        return route;
-    }
-    return through(from, to, network_->route(port(from, to), port(to), salt));
+    add_inside(route, in.node, local(from), local(to));
+    return route;
 }
 
 Route BlockRouter::detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const {
-    return through(from, to, network_->detour(port(from, to), port(to), salt, i));
+    const Port out = port(from, to), in = port(to);
+    return through(from, out, to, in, network_->detour(out, in, salt, i));
+}
+
+// All leave and enter the nodes alike.
+void BlockRouter::add_detours(RankId from, RankId to, std::uint64_t salt, std::vector<LinkTimes>& links) const {
+    const std::uint32_t count = detours(from, to);
+    if (count == 0) return;
+    const Port out = port(from, to), in = port(to);
+    const std::size_t first = links.size();
+    network_->add_detours(out, in, salt, links);
+    for (LinkTimes& each : std::span(links).subspan(first)) each.link = numbering_.network_link(each.link);
+    const Route ends = through(from, out, to, in, {});
+    for (const LinkId link : ends.links()) links.push_back({link, count});
 }
 
 std::optional<LinkMove> BlockRouter::move(std::span<const RankId> ranks, std::int32_t by) const {
@@ -147,27 +159,34 @@ std::optional<BlockRouter::Steps> BlockRouter::steps_of(std::span<const RankId> 
     return moves ? std::optional(Steps{.nodes = nodes, .locals = by - nodes * n}) : std::nullopt;
 }
 
+void BlockRouter::leave(Route& route, RankId from, Port port) const {
+    add_inside(route, port.node, local(from), numbering_.accelerators + port.nic);
+    route.push_back(numbering_.up(port));
+}
+
+void BlockRouter::enter(Route& route, RankId to, Port port) const {
+    route.push_back(numbering_.down(port));
+    add_inside(route, port.node, numbering_.accelerators + port.nic, local(to));
+}
+
 Route BlockRouter::leaving(RankId from, RankId to) const {
     Route route;
-    const Port leave = port(from, to);
-    add_inside(route, leave.node, local(from), numbering_.accelerators + leave.nic);
-    route.push_back(numbering_.up(leave));
+    leave(route, from, port(from, to));
     return route;
 }
 
 Route BlockRouter::entering(RankId /*from*/, RankId to) const {
     Route route;
-    const Port enter = port(to);
-    route.push_back(numbering_.down(enter));
-    add_inside(route, enter.node, numbering_.accelerators + enter.nic, local(to));
+    enter(route, to, port(to));
     return route;
 }
 
 // Out of one node, `between` the leaves, and into the other node.
-Route BlockRouter::through(RankId from, RankId to, const Route& between) const {
-    Route route = leaving(from, to);
+Route BlockRouter::through(RankId from, Port out, RankId to, Port in, const Route& between) const {
+    Route route;
+    leave(route, from, out);
     for (const LinkId link : between.links()) route.push_back(numbering_.network_link(link));
-    route.append(entering(from, to));
+    enter(route, to, in);
     return route;
 }
 

@@ -27,6 +27,7 @@ class BlockRouter final : public Router, private RouteTree {
         return node(from) == node(to) ? 0 : network_->detours(port(from, to), port(to));
     }
     Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const override;
+    void add_detours(RankId from, RankId to, std::uint64_t salt, std::vector<LinkTimes>& links) const override;
     std::optional<LinkMove> move(std::span<const RankId> ranks, std::int32_t by) const override;
     std::uint64_t residue(std::span<const RankId> ranks) const override;
     const RouteTree* tree() const override { return tree_ != nullptr ? this : nullptr; }
@@ -69,7 +70,9 @@ class BlockRouter final : public Router, private RouteTree {
     std::optional<Steps> steps_of(std::span<const RankId> ranks, std::int64_t by) const;
     bool add_network(LinkMove& move, std::span<const RankId> ranks, const Steps& steps) const;
     bool add_shifts(LinkMove& move, std::span<const Port> ports, std::int64_t nodes, std::int64_t nics) const;
-    Route through(RankId from, RankId to, const Route& between) const;
+    Route through(RankId from, Port out, RankId to, Port in, const Route& between) const;
+    void leave(Route& route, RankId from, Port port) const;
+    void enter(Route& route, RankId to, Port port) const;
     void add_inside(Route& route, std::uint32_t node, std::uint32_t from, std::uint32_t to) const;
 
     Numbering numbering_;

@@ -29,6 +29,9 @@ class PlacedNetwork final : public Network {
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         return network_->detour(placed(from), placed(to), salt, i);
     }
+    void add_detours(Port from, Port to, std::uint64_t salt, std::vector<LinkTimes>& links) const override {
+        network_->add_detours(placed(from), placed(to), salt, links);
+    }
     std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
                                                  std::span<const Port> moved) const override {
         return network_->shifts(placed(ports), placed(moved));

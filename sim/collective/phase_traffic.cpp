@@ -105,10 +105,9 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
 
 void PhaseTraffic::route_detours(Traffic& traffic) {
     for (const Divertible& message : traffic.undecided) {
-        for (std::uint32_t i = 0; i < message.detours; ++i) {
-            const Route detour = topology_.router->detour(message.from, message.to, message.channel, i);
-            for (const LinkId link : detour.links()) traffic.loads.add(link, Way::detour, message.part);
-        }
+        links_.clear();
+        topology_.router->add_detours(message.from, message.to, message.channel, links_);
+        for (const LinkTimes& each : links_) traffic.loads.add(each.link, Way::detour, each.times * message.part);
     }
     traffic.has_detours |= !traffic.undecided.empty();
     traffic.undecided.clear();

@@ -76,6 +76,7 @@ class PhaseTraffic {
     Traffic own_, sum_;                     // of the communicator being added, and of all
     BusiestLinks busiest_;                  // of the traffic being settled
     std::vector<MessageLatency> messages_;  // of the channel being added
+    std::vector<LinkTimes> links_;          // of the detours being routed
     LinkLoads::Units alike_ = 1;            // channels that it stands for
     BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
     BytesPerSecond cap_{std::numeric_limits<double>::infinity()};

@@ -30,6 +30,12 @@ struct LinkClass {
     std::optional<LinkClassId> intact{};  // of links with a fault: the class that they would be of without it
 };
 
+// A link, and how many routes of a set take it.
+struct LinkTimes {
+    LinkId link{};
+    std::uint32_t times = 1;
+};
+
 // Computes routes for one topology. Pure: the same arguments give the same route.
 class Router {
   public:
@@ -44,6 +50,14 @@ class Router {
     virtual std::uint32_t detours(RankId /*from*/, RankId /*to*/) const { return 0; }
     virtual Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t /*i*/) const {
         return route(from, to, salt);
+    }
+    // Appends the links of all detours, in any order; one may appear several times.
+    virtual void add_detours(RankId from, RankId to, std::uint64_t salt, std::vector<LinkTimes>& links) const {
+        const std::uint32_t count = detours(from, to);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const Route one = detour(from, to, salt, i);
+            for (const LinkId link : one.links()) links.push_back({link});
+        }
     }
     // Whether every salt gives the route that salt 0 gives. "No" is always safe.
     virtual bool has_one_route(RankId /*from*/, RankId /*to*/) const { return false; }

@@ -8,6 +8,7 @@
 #include <queue>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "tests/topologies/route_walk.hpp"
 
@@ -20,6 +21,25 @@ inline void expect_simple(const Topology& topology, RankId from, RankId to, cons
         EXPECT_TRUE(visited.insert(topology.head(link)).second)
             << "a way from rank " << index(from) << " to " << index(to) << " passes a vertex twice";
     }
+}
+
+// How many detours of a message cross each link: one by one, and all together.
+inline std::map<LinkId, std::uint32_t> detours_one_by_one(const Topology& topology, RankId from, RankId to,
+                                                          std::uint64_t salt) {
+    std::map<LinkId, std::uint32_t> times;
+    for (std::uint32_t i = 0; i < topology.router->detours(from, to); ++i) {
+        const Route detour = topology.router->detour(from, to, salt, i);
+        for (const LinkId link : detour.links()) ++times[link];
+    }
+    return times;
+}
+inline std::map<LinkId, std::uint32_t> detours_together(const Topology& topology, RankId from, RankId to,
+                                                        std::uint64_t salt) {
+    std::vector<LinkTimes> links;
+    topology.router->add_detours(from, to, salt, links);
+    std::map<LinkId, std::uint32_t> times;
+    for (const LinkTimes& each : links) times[each.link] += each.times;
+    return times;
 }
 
 // Routes and detours lead where they should, pass no vertex twice, and are as long as those back.
@@ -37,6 +57,7 @@ inline void expect_sound_routes(const Topology& topology) {
                     const Route first = topology.route(from, to, 0);
                     EXPECT_TRUE(std::ranges::equal(route.links(), first.links()));
                 }
+                EXPECT_EQ(detours_together(topology, from, to, salt), detours_one_by_one(topology, from, to, salt));
                 for (std::uint32_t i = 0; i < detours; ++i) {
                     const Route detour = topology.router->detour(from, to, salt, i);
                     expect_simple(topology, from, to, detour);

@@ -122,6 +122,14 @@ class Network {
     virtual Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t /*i*/) const {
         return route(from, to, salt);
     }
+    // As Router::add_detours.
+    virtual void add_detours(Port from, Port to, std::uint64_t salt, std::vector<LinkTimes>& links) const {
+        const std::uint32_t count = detours(from, to);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const Route one = detour(from, to, salt, i);
+            for (const LinkId link : one.links()) links.push_back({link});
+        }
+    }
     // Where the links between the leaves of `ports` lie, on routes and detours of every salt, after port i of these has
     // moved to moved[i]; as has_one_route and the number of detours, which stay. In ascending order, from the first
     // link that any of these routes takes. Nothing where they do not move so, or where that is not known.

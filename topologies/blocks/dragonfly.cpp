@@ -104,16 +104,16 @@ class Dragonfly final : public Network {
     }
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
-        const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
+        return detour(leaf(from), leaf(to), pair_hash(from, to, salt), i);
+    }
+
+    void add_detours(Port from, Port to, std::uint64_t salt, std::vector<LinkTimes>& links) const override {
+        const std::uint32_t count = detours(from, to), first = leaf(from), last = leaf(to);
         const std::uint64_t pair = pair_hash(from, to, salt);
-        if (from_group == to_group) return local_detour(leaf(from), leaf(to), pair, i);
-        const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i);
-        const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
-        Route route;
-        std::uint32_t here = add_crossing(route, leaf(from), middle, cable(from_group));
-        here = add_crossing(route, here, to_group, cable(to_group));
-        add_local(route, here, leaf(to));
-        return route;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const Route one = detour(first, last, pair, i);
+            for (const LinkId link : one.links()) links.push_back({link});
+        }
     }
 
     std::vector<std::uint32_t> neighbourhoods() const override {
@@ -150,13 +150,22 @@ class Dragonfly final : public Network {
         return gateway(h, g, cable);
     }
 
-    // By a third switch of the group: the switches of a group are joined all-to-all, as groups are.
-    Route local_detour(std::uint32_t from, std::uint32_t to, std::uint64_t pair, std::uint32_t i) const {
-        const std::uint32_t size = shape_.switches_per_group;
-        const std::uint32_t middle = from / size * size + group_between(from % size, to % size, size, pair, i);
+    // From one switch to another by a third group, or by a third switch of their group: the switches of a group are
+    // joined all-to-all, as groups are.
+    Route detour(std::uint32_t from, std::uint32_t to, std::uint64_t pair, std::uint32_t i) const {
+        const std::uint32_t size = shape_.switches_per_group, from_group = from / size, to_group = to / size;
         Route route;
-        add_local(route, from, middle);
-        add_local(route, middle, to);
+        if (from_group == to_group) {
+            const std::uint32_t middle = from_group * size + group_between(from % size, to % size, size, pair, i);
+            add_local(route, from, middle);
+            add_local(route, middle, to);
+            return route;
+        }
+        const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i);
+        const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
+        std::uint32_t here = add_crossing(route, from, middle, cable(from_group));
+        here = add_crossing(route, here, to_group, cable(to_group));
+        add_local(route, here, to);
         return route;
     }
 
