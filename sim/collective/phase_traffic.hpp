@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "sim/collective/busiest_links.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/collective/critical_path.hpp"
+#include "sim/collective/inside_nodes.hpp"
 #include "sim/collective/library.hpp"
 #include "sim/collective/link_loads.hpp"
 #include "sim/network/network_model.hpp"
@@ -46,7 +48,7 @@ class PhaseTraffic {
     // A message that has detours, and what it loads each with.
     struct Divertible {
         RankId from{}, to{};
-        std::uint32_t channel = 0, detours = 0;
+        std::uint32_t channel = 0;
         LinkLoads::Units part = 0;
     };
     // What messages load. Detours are routed only where they might help: `undecided` are the messages whose detours
@@ -60,9 +62,18 @@ class PhaseTraffic {
         void clear();
     };
 
+    // One of the last communicators added, and the nodes of another that sits on its own alike.
+    struct Known {
+        const InsideNodes* alike = nullptr;
+        std::vector<std::uint32_t> nodes;
+    };
+
     bool channels_are_alike(const Phase& phase, const Communicator& communicator) const;
+    std::optional<Known> find_known(const Communicator& communicator) const;
     MessageLatency add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
-    void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
+    void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel,
+                     const InsideNodes* known);
+    void add_messages(const Phase& phase, const Communicator& communicator);
     void route_detours(Traffic& traffic);
     // The share of detours that the traffic settles on by itself, and the rate of one flow on idle links then.
     struct Settled {
@@ -75,7 +86,9 @@ class PhaseTraffic {
     const ProtocolCost& protocol_;
     Traffic own_, sum_;                     // of the communicator being added, and of all
     BusiestLinks busiest_;                  // of the traffic being settled
-    std::vector<MessageLatency> messages_;  // of the channel being added
+    LinkLoads inside_;                      // of the messages inside nodes of the communicator being added
+    std::vector<MessageLatency> messages_;  // of the communicator being added
+    std::deque<InsideNodes> known_;         // of the last communicators added that were like none before
     std::vector<LinkTimes> links_;          // of the detours being routed
     LinkLoads::Units alike_ = 1;            // channels that it stands for
     BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
