@@ -24,14 +24,14 @@ struct NodeMembers {
 // In the order in which the members first name the nodes.
 std::vector<NodeMembers> by_node(const Topology& topology, std::span<const RankId> members) {
     std::vector<NodeMembers> nodes;
-    std::map<std::uint32_t, std::size_t> place;
-    std::size_t last = 0;  // members of a node mostly follow one another
+    const bool one_by_one = std::ranges::is_sorted(members, {}, [&](RankId rank) { return topology.node_of(rank); });
+    std::map<std::uint32_t, std::size_t> place;  // of nodes that are not named one by one
+    std::size_t last = 0;                        // members of a node mostly follow one another
     for (const RankId rank : members) {
         const std::uint32_t node = topology.node_of(rank);
         if (nodes.empty() || nodes[last].node != node) {
-            const auto [found, is_new] = place.try_emplace(node, nodes.size());
-            if (is_new) nodes.push_back({.node = node, .local = {}});
-            last = found->second;
+            last = one_by_one ? nodes.size() : place.try_emplace(node, nodes.size()).first->second;
+            if (last == nodes.size()) nodes.push_back({.node = node, .local = {}});
         }
         nodes[last].local.push_back(topology.local_of(rank));
     }
@@ -178,8 +178,12 @@ Ports ChannelPlanner::ports_on(std::uint32_t node, std::span<const std::uint32_t
 }
 
 Communicator ChannelPlanner::lay(const std::vector<RankId>& members, Order order) {
-    Communicator communicator = order == Order::given || members.size() < 2 ? Communicator{.channels = {members}}
-                                                                            : across_nodes(members, order);
+    Communicator communicator;
+    if (order == Order::given || members.size() < 2) {
+        communicator.channels.push_back(members);
+    } else {
+        communicator = across_nodes(members, order);
+    }
     const auto is_elsewhere = [&](RankId rank) {
         return topology_.node_of(rank) != topology_.node_of(members.front());
     };
@@ -194,6 +198,11 @@ Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Or
     std::vector<const std::vector<Path>*> paths;
     std::size_t channels = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const bool as_before = i > 0 && topology_.crippled_nodes.empty() && nodes[i].local == nodes[i - 1].local;
+        if (as_before) {
+            paths.push_back(paths.back());
+            continue;
+        }
         const NodeMembers& other = another(topology_, nodes, i);
         const RankId outside = rank_at(topology_, other.node, other.local.front());
         paths.push_back(&cache_->channels(topology_, nodes[i], nodes.size() > 1 ? &outside : nullptr));
