@@ -41,16 +41,18 @@ std::vector<NodeMembers> by_node(const Topology& topology, std::span<const RankI
 
 // How many members each node has.
 std::vector<std::uint32_t> members_on_nodes(const Topology& topology, std::span<const RankId> members) {
-    const auto by_node = [&](RankId a, RankId b) { return topology.node_of(a) < topology.node_of(b); };
-    if (!std::ranges::is_sorted(members, by_node)) {
-        std::vector<RankId> sorted(members.begin(), members.end());
-        std::ranges::sort(sorted);
-        return members_on_nodes(topology, sorted);
-    }
     std::vector<std::uint32_t> counts;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        if (i == 0 || topology.node_of(members[i]) != topology.node_of(members[i - 1])) counts.push_back(0);
+    std::uint32_t last = 0;
+    for (const RankId rank : members) {
+        const std::uint32_t node = topology.node_of(rank);
+        if (!counts.empty() && node < last) {
+            std::vector<RankId> sorted(members.begin(), members.end());
+            std::ranges::sort(sorted);
+            return members_on_nodes(topology, sorted);
+        }
+        if (counts.empty() || node != last) counts.push_back(0);
         ++counts.back();
+        last = node;
     }
     return counts;
 }
