@@ -21,7 +21,8 @@ Families::Families(const Plan& plan, const Topology& topology, const Library& li
       library_(library),
       pool_(pool),
       grid_(plan.job.layout.grid()),
-      stride_(grid_.stride("pipeline")) {}
+      stride_(grid_.stride("pipeline")),
+      stages_(grid_.size("pipeline")) {}
 
 Families::Families(const Plan& plan, CostsPool& pool, std::span<const Script> scripts)
     : Families(plan, pool.topology(), pool.library(), &pool) {
@@ -77,13 +78,13 @@ Families::SlotKey Families::key_of(const Call& call, std::uint32_t stage) {
 // Ranks of a stage are numbered in ascending order.
 std::uint32_t Families::place_on_stage(RankId rank) const {
     const auto r = static_cast<std::uint32_t>(rank);
-    return r / (stride_ * grid_.size("pipeline")) * stride_ + r % stride_;
+    return r / (stride_ * stages_) * stride_ + r % stride_;
 }
 
 // The rank that sits on another stage where `rank` sits on its own.
 RankId Families::on_stage(RankId rank, std::uint32_t stage) const {
     const auto r = static_cast<std::uint32_t>(rank);
-    return RankId{r - r / stride_ % grid_.size("pipeline") * stride_ + stage * stride_};
+    return RankId{r - r / stride_ % stages_ * stride_ + stage * stride_};
 }
 
 std::vector<RankId> Families::listed_ranks(std::uint32_t stage) const {
@@ -94,7 +95,7 @@ std::vector<RankId> Families::listed_ranks(std::uint32_t stage) const {
 std::uint32_t Families::listed_place(RankId rank) const {
     const auto r = static_cast<std::uint32_t>(rank);
     if (pool_ != nullptr) return r;
-    return r % stride_ == 0 && r / stride_ < grid_.size("pipeline") ? r / stride_ : nowhere;
+    return r % stride_ == 0 && r / stride_ < stages_ ? r / stride_ : nowhere;
 }
 
 std::uint32_t Families::group_of(RankId rank, std::uint32_t stage, const Call& call) const {
@@ -117,7 +118,7 @@ void Families::add_groups(const Call& call, std::uint32_t stage) {
             }
         }
     } else {
-        group_of.resize(pool_ != nullptr ? grid_.ranks() : grid_.size("pipeline"), nowhere);
+        group_of.resize(pool_ != nullptr ? grid_.ranks() : stages_, nowhere);
         const RankGroups& kind = kinds_.try_emplace(call.group, call.group, plan_.job.layout).first->second;
         const bool is_listed = group_of[listed_place(on_stage(RankId{0}, stage))] != nowhere;  // by another call
         for (const RankId rank : is_listed ? std::vector<RankId>{} : listed_ranks(stage)) {

@@ -45,9 +45,7 @@ class Families {
     std::span<const RankId> members(std::uint32_t group) const {
         return std::span(members_).subspan(first_member_[group], first_member_[group + 1] - first_member_[group]);
     }
-    std::uint32_t stage_of(RankId rank) const {
-        return static_cast<std::uint32_t>(rank) / stride_ % grid_.size("pipeline");
-    }
+    std::uint32_t stage_of(RankId rank) const { return static_cast<std::uint32_t>(rank) / stride_ % stages_; }
     std::uint32_t family_of(std::uint32_t group) const { return family_of_[group]; }
 
     std::vector<Family>& families() { return families_; }
@@ -83,7 +81,7 @@ class Families {
     const Library& library_;
     CostsPool* pool_;  // null: sampled
     RankGrid grid_;
-    std::uint32_t stride_;  // of the pipeline axis
+    std::uint32_t stride_, stages_;  // of the pipeline axis
     std::map<GroupKind, RankGroups> kinds_;
     std::map<SlotKey, std::uint32_t> slot_ids_;
     std::vector<Slot> slots_;
