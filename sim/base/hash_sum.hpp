@@ -31,6 +31,12 @@ struct HashSum {
         b += other.b;
         return *this;
     }
+    // So many of the bag.
+    friend constexpr HashSum operator*(const HashSum& bag, std::uint64_t times) {
+        return {bag.a * times, bag.b * times};
+    }
+    // Of pairs of a thing of one bag and one of the other.
+    friend constexpr HashSum operator*(const HashSum& x, const HashSum& y) { return {x.a * y.a, x.b * y.b}; }
     HashSum& operator-=(const HashSum& other) {
         a -= other.a;
         b -= other.b;

@@ -15,48 +15,28 @@ class CirclePasses {
     // The stretches that pass circles of the sample, circle by circle.
     void add() {
         struct Sampled {
-            std::uint32_t circle = 0;
-            const RowSurvey::Stretch* stretch = nullptr;
+            const RowSurvey::Bundle* bundle = nullptr;
+            RowSurvey::Stretch stretch{};
         };
         std::vector<Sampled> sampled;
-        for (const RowSurvey::Stretch& stretch : part_.stretches) {
-            const std::uint32_t circle = move_.circle(sample_.circles(), stretch.circle);
-            if (!sample_.spots(circle).empty()) sampled.push_back({circle, &stretch});
-        }
-        std::ranges::stable_sort(sampled, {}, &Sampled::circle);
+        survey_.for_each_stretch(part_, move_, [&](const RowSurvey::Bundle& bundle, const RowSurvey::Stretch& stretch) {
+            if (!sample_.spots(stretch.circle).empty()) sampled.push_back({&bundle, stretch});
+        });
+        const auto circle_of = [](const Sampled& each) { return each.stretch.circle; };
+        std::ranges::sort(sampled, {}, circle_of);
         for (auto at = sampled.begin(); at != sampled.end();) {
-            const std::uint32_t circle = at->circle;
+            const std::uint32_t circle = circle_of(*at);
             const std::uint64_t ways = sample_.circles().ways(circle);
             const std::span<const FabricSample::Spot> spots = sample_.spots(circle);
-            if (!part_.is_one()) changes_.assign(2 * survey_.kinds().sizes().size() * (spots.size() + 1), 0);
-            for (; at != sampled.end() && at->circle == circle; ++at) {
-                if (part_.is_one()) {
-                    add_one(*at->stretch, spots, ways);
-                } else {
-                    add_many(*at->stretch, spots, ways);
-                }
-            }
-            if (!part_.is_one()) take_changes(spots);
+            changes_.assign(2 * survey_.kinds().sizes().size() * (spots.size() + 1), 0);
+            for (; at != sampled.end() && circle_of(*at) == circle; ++at) add(*at->bundle, at->stretch, spots, ways);
+            take_changes(spots);
         }
     }
 
   private:
-    void add_one(const RowSurvey::Stretch& stretch, std::span<const FabricSample::Spot> spots, std::uint64_t ways) {
-        const RowSurvey::Bundle& bundle = part_.bundles[stretch.bundle];
-        for (std::uint32_t i = bundle.first; i < bundle.end; ++i) {
-            const RowSurvey::Passage& passage = part_.passages[i];
-            survey_.for_each_way(
-                passage, move_.ways, ways, [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
-                    const std::size_t at = place(spots, way);
-                    if (at == spots.size() || spots[at].way != way) return;
-                    passes_.push_back(
-                        {spots[at].link, part_.first_group + bundle.group, passage.size, routes, detours});
-                });
-        }
-    }
-
-    void add_many(const RowSurvey::Stretch& stretch, std::span<const FabricSample::Spot> spots, std::uint64_t ways) {
-        const RowSurvey::Bundle& bundle = part_.bundles[stretch.bundle];
+    void add(const RowSurvey::Bundle& bundle, const RowSurvey::Stretch& stretch,
+             std::span<const FabricSample::Spot> spots, std::uint64_t ways) {
         for (std::uint32_t i = bundle.first; i < bundle.end; ++i) {
             const RowSurvey::Passage& passage = part_.passages[i];
             std::uint32_t* const changes = &changes_[2 * passage.size * (spots.size() + 1)];
@@ -64,7 +44,7 @@ class CirclePasses {
             changes[spots.size() + 1] +=
                 stretch.turns * passage.messages * survey_.kinds().sizes()[passage.size].detours;
             if (stretch.rest == 0) continue;
-            survey_.for_each_way(passage, stretch.shift + move_.ways, ways,
+            survey_.for_each_way(passage, stretch.shift, ways,
                                  [&](std::uint64_t way, std::uint32_t routes, std::uint32_t) {
                                      std::uint32_t* const of = changes + (routes > 0 ? 0 : spots.size() + 1);
                                      const auto change = [&](std::uint64_t first, std::uint64_t end) {
@@ -107,8 +87,8 @@ class CirclePasses {
 
 }  // namespace
 
-void add_circle_passes(const CountedRow& row, std::size_t part, std::vector<LinkPasses>& passes) {
-    CirclePasses(row, row.survey.parts()[part], passes).add();
+void add_circle_passes(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes) {
+    CirclePasses(row, part, passes).add();
 }
 
 }  // namespace weft

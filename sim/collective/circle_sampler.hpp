@@ -18,12 +18,6 @@ class CircleSampler {
     void take();
 
   private:
-    // A group's message takes a way.
-    struct Mark {
-        std::uint32_t circle = 0;
-        std::uint64_t way = 0, kind = 0, group = 0;
-        HashSum load{};
-    };
     // From a way on, links carry `more`.
     struct Change {
         std::uint32_t circle = 0;
@@ -33,13 +27,11 @@ class CircleSampler {
     void add_arc(std::uint32_t circle, std::uint64_t way, std::uint64_t length, HashSum load);
     void take_all(std::uint32_t circle, std::uint32_t weight);
     void take_some(std::uint32_t circle, std::uint32_t weight);
-    HashSum marks_at(std::uint64_t way);
 
     FabricSample& sample_;
     std::vector<std::uint32_t> weights_;  // by number in the sample
-    std::vector<Mark> marks_;
     std::vector<Change> changes_;
-    std::size_t mark_ = 0, change_ = 0;  // taken
+    std::size_t change_ = 0;  // taken
 };
 
 }  // namespace weft

@@ -9,7 +9,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/collective/phase_traffic.hpp"
-#include "sim/collective/row_traffic.hpp"
 
 namespace weft {
 namespace {
@@ -61,10 +60,8 @@ std::vector<PhaseCost> cost_by_phase(std::span<const Phase> phases, Seconds laun
     return join_stretches(phases, std::move(costs), launch);
 }
 
-// Time of the bytes on idle links.
-Seconds idle(const PhaseCost& phase, Bytes message) {
-    return is_unlimited(phase.pattern) ? Seconds{} : phase.bytes(message) / phase.pattern.alone;
-}
+// Time of the bytes on idle links: none where nothing limits them.
+Seconds idle(const PhaseCost& phase, Bytes message) { return phase.bytes(message) / phase.pattern.alone; }
 
 }  // namespace
 
@@ -94,16 +91,10 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
     });
 }
 
-std::vector<PhaseCost> cost(std::span<const Phase> phases, const TrafficOf& traffic_of, const Library& library,
-                            const ProtocolCost& protocol) {
-    return cost_by_phase(phases, library.launch + protocol.launch, [&](const Phase& phase, std::size_t) {
-        const RowTraffic& traffic = traffic_of(phase);
-        return PhaseCost{.pattern = traffic.pattern(phase, protocol),
-                         .path = traffic.latency(phase, protocol),
-                         .bytes_per_message_byte = phase.volume(),
-                         .overlap = protocol.overlap,
-                         .detoured = traffic.detoured()};
-    });
+std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,
+                            const Library& library, const ProtocolCost& protocol) {
+    return cost_by_phase(phases, library.launch + protocol.launch,
+                         [&](const Phase& phase, std::size_t) { return cost_of(phase); });
 }
 
 bool same_messages(const Phase& a, const Phase& b) {

@@ -15,8 +15,6 @@
 
 namespace weft {
 
-class RowTraffic;
-
 // A stretch of an algorithm on the wire: latency first, then message x bytes_per_message_byte on the pattern.
 struct PhaseCost {
     Pattern pattern{};
@@ -43,10 +41,9 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             const Library& library, const ProtocolCost& protocol,
                             std::span<const PhaseCost> whole = {});
 
-// The same, of the groups of a row, for the phases of an algorithm. `traffic_of` one: of its messages in these groups.
-using TrafficOf = std::function<const RowTraffic&(const Phase&)>;
-std::vector<PhaseCost> cost(std::span<const Phase> phases, const TrafficOf& traffic_of, const Library& library,
-                            const ProtocolCost& protocol);
+// The same for the phases of an algorithm. `cost_of` one, as a stretch without launch latencies.
+std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,
+                            const Library& library, const ProtocolCost& protocol);
 
 // Whether phases differ at most in how much they move and how often.
 bool same_messages(const Phase& a, const Phase& b);

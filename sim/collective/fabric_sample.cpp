@@ -25,46 +25,42 @@ FabricSample::FabricSample(const Topology& topology)
 void FabricSample::count(const RowSurvey& survey, const TreeMove& move) {
     const std::uint64_t kind = counted_.size();
     counted_.push_back({&survey, move});
+    std::vector<HashSum> contents;  // of this kind
+    for (const HashSum& content : survey.contents()) contents.push_back(HashSum::of({kind, content.a, content.b}));
     for (const RowSurvey::Part& part : survey.parts()) {
-        HashSum last{}, passing{};  // nodes are mostly passed as the one before
-        for (const RowSurvey::OnNode& on : part.nodes) {
-            if (on.passing != last) passing = HashSum::of({kind, on.passing.a, on.passing.b});
-            last = on.passing;
-            if (last == HashSum{}) continue;
+        count_stretches(survey, part, kind);
+        for (std::size_t place = 0; place < part.contents.size(); ++place) {
+            if (part.contents[place] == 0) continue;
+            const HashSum& content = contents[part.contents[place]];
             for (const NodeRun run : part.groups.moves) {
-                const std::uint32_t first = on.node - part.groups.first() + run.first + move.nodes;
-                change_[first] += passing;
-                change_[first + run.count] -= passing;
+                const std::uint32_t first = survey.nodes()[place] + run.first + move.nodes;
+                change_[first] += content;
+                change_[first + run.count] -= content;
             }
         }
-        count_stretches(part, move, kind);
     }
 }
 
-void FabricSample::count_stretches(const RowSurvey::Part& part, const TreeMove& move, std::uint64_t kind) {
+void FabricSample::count_stretches(const RowSurvey& survey, const RowSurvey::Part& part, std::uint64_t kind) {
     struct Last {
-        const RowSurvey::Bundle* bundle = nullptr;
         std::uint64_t groups = 0, start = 0;
-        HashSum passing{};
+        HashSum hash{};
     };
     Last last;
-    for (const RowSurvey::Stretch& stretch : part.stretches) {
-        const std::uint32_t circle = move.circle(circles_, stretch.circle);
-        const RowSurvey::Bundle& bundle = part.bundles[stretch.bundle];
+    const auto count = [&](const RowSurvey::Bundle& bundle, const RowSurvey::Stretch& stretch) {
+        std::uint64_t& origin = origin_[stretch.circle];
         std::uint64_t start = unknown;  // any: all ways are taken equally often
         if (stretch.rest > 0) {
-            const std::uint32_t tier = circles_.tier(circle);
-            const std::uint64_t ways = tree_.ways(tier);
-            const std::uint64_t way = (part.passages[bundle.first].way + stretch.shift + move.ways) % ways;
-            if (origin_[circle] == unknown) origin_[circle] = tree_.parts_ways(tier) ? way : 0;
-            start = (way + ways - origin_[circle]) % ways;
+            const std::uint64_t ways = circles_.ways(stretch.circle);
+            const std::uint64_t way = (part.passages[bundle.first].way + stretch.shift) % ways;
+            if (origin == unknown) origin = tree_.parts_ways(circles_.tier(stretch.circle)) ? way : 0;
+            start = (way + ways - origin) % ways;
         }
         const std::uint64_t groups = std::uint64_t{stretch.turns} << 32U | stretch.rest;
-        if (last.bundle != &bundle || last.groups != groups || last.start != start) {
-            last = {&bundle, groups, start, HashSum::of({kind, bundle.passing.a, bundle.passing.b, groups, start})};
-        }
-        passing_[circle] += last.passing;
-    }
+        if (last.groups != groups || last.start != start) last = {groups, start, HashSum::of({kind, groups, start})};
+        passing_[stretch.circle] += bundle.passing * last.hash;
+    };
+    survey.for_each_stretch(part, counted_[kind].move, count);
 }
 
 void FabricSample::choose() {
@@ -74,9 +70,9 @@ void FabricSample::choose() {
         sampler.add(*counted_[kind].survey, counted_[kind].move, kind);
     }
     sampler.take();
-    counted_.clear();
-    passing_.clear();
-    origin_.clear();
+    counted_ = {};
+    passing_ = {};
+    origin_ = {};
 }
 
 void FabricSample::choose_nodes() {
@@ -93,7 +89,7 @@ void FabricSample::choose_nodes() {
         if (like_before == nullptr) continue;
         if (++*like_before == 1) nodes_.push_back(node);
     }
-    change_.clear();
+    change_ = {};
 }
 
 // The weights of those taken, by number.

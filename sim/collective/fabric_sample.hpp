@@ -54,7 +54,7 @@ class FabricSample {
         TreeMove move{};
     };
 
-    void count_stretches(const RowSurvey::Part& part, const TreeMove& move, std::uint64_t kind);
+    void count_stretches(const RowSurvey& survey, const RowSurvey::Part& part, std::uint64_t kind);
     void choose_nodes();
     std::vector<std::uint32_t> choose_circles();
 

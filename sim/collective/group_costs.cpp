@@ -75,6 +75,14 @@ std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Pre
     return possible.size() == 1 ? possible.front() : cheapest(possible, message);
 }
 
+Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {
+    if (base_ != nullptr) return base_->idle_time(choice, message);
+    if (!elsewhere_.costs_unloaded) return time_of(phases(choice), message);
+    const auto [known, is_new] = first_phases_.try_emplace(choice);
+    if (is_new) known->second = elsewhere_.costs_unloaded(choice);
+    return time_of(known->second, message);
+}
+
 // The groups run in lock step, and on idle links the slowest of them sets the time: no choice takes less than its first
 // group alone.
 Seconds GroupCosts::least_idle_time(const Choice& choice, Bytes message) {

@@ -35,9 +35,10 @@ class GroupCosts {
     // `whole`: groups that these are a part of, with which they share detours; it must outlive this.
     GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
                GroupCosts* whole = nullptr);
-    // What a choice costs, and the phases of an algorithm in groups of this shape, are worked out elsewhere.
+    // What a choice costs, also but for the loads of links, which its time on idle links does not take, and the phases
+    // of an algorithm in groups of this shape, are worked out elsewhere.
     struct Elsewhere {
-        std::function<std::vector<PhaseCost>(const Choice&)> costs;
+        std::function<std::vector<PhaseCost>(const Choice&)> costs, costs_unloaded;
         std::function<const std::vector<Phase>&(const Algorithm&)> phases;
     };
     GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Elsewhere elsewhere);
@@ -62,7 +63,7 @@ class GroupCosts {
         return base_ != nullptr ? base_->phases(choice) : phases(choice);
     }
     Pattern pattern(const Choice& choice, std::size_t phase);  // phases(choice)[phase].pattern
-    Seconds idle_time(const Choice& choice, Bytes message) { return time_of(phases_unmoved(choice), message); }
+    Seconds idle_time(const Choice& choice, Bytes message);
 
     std::size_t routed_links() const;  // loads of links that were worked out so far
 
@@ -86,7 +87,7 @@ class GroupCosts {
     std::map<Choice, std::vector<PhaseCost>> phases_;
     // Of a message, that one member sends another at once.
     mutable std::map<const Algorithm*, double> largest_fractions_;
-    std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone
+    std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone, or unloaded
 };
 
 }  // namespace weft

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <tuple>
 #include <vector>
 
 #include "sim/base/table.hpp"
@@ -19,14 +18,20 @@ struct LinkPasses {
     std::uint32_t group = 0, size = 0, routes = 0, detours = 0;
 };
 
-// Sorts those from `first` on, and joins those of one link, group and size.
+// Sorts those from `first` on, which mostly are, and joins those of one link, group and size.
 inline void merge(std::vector<LinkPasses>& passes, std::size_t first = 0) {
-    const auto key = [](const LinkPasses& each) { return std::tuple(each.link, each.group, each.size); };
-    std::sort(passes.begin() + static_cast<std::ptrdiff_t>(first), passes.end(),
-              [&](const LinkPasses& a, const LinkPasses& b) { return key(a) < key(b); });
+    const auto from = passes.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto precedes = [](const LinkPasses& a, const LinkPasses& b) {
+        if (a.link != b.link) return a.link < b.link;
+        return a.group != b.group ? a.group < b.group : a.size < b.size;
+    };
+    if (!std::is_sorted(from, passes.end(), precedes)) std::sort(from, passes.end(), precedes);
+    const auto is_alike = [](const LinkPasses& a, const LinkPasses& b) {
+        return a.link == b.link && a.group == b.group && a.size == b.size;
+    };
     std::size_t kept = first;
     for (std::size_t i = first; i < passes.size(); ++i) {
-        if (kept > first && key(passes[kept - 1]) == key(passes[i])) {
+        if (kept > first && is_alike(passes[kept - 1], passes[i])) {
             passes[kept - 1].routes += passes[i].routes;
             passes[kept - 1].detours += passes[i].detours;
         } else {

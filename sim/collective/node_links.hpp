@@ -13,27 +13,32 @@ namespace weft {
 
 class NodeLinks {
   public:
-    // Of the part moved by so many nodes.
-    NodeLinks(const Topology& topology, const RowSurvey& survey, const RowSurvey::Part& part, std::uint32_t move)
-        : topology_(topology), tree_(*topology.router->tree()), survey_(survey), part_(part), move_(move) {}
+    NodeLinks(const Topology& topology, const RowSurvey& survey, const RowSurvey::Part& part)
+        : topology_(topology), tree_(*topology.router->tree()), survey_(survey), part_(part) {}
 
-    // A kind of messages in groups moved inside their nodes: so many ranks are still to be added to those of the kind.
+    // A message, and its number among those that may climb.
+    struct Each {
+        const RowSurvey::Message* message = nullptr;
+        std::uint32_t climbing = never;
+    };
+    template <class Visit>
+    void for_each_message(Visit visit) const {
+        std::uint32_t at = 0;
+        for (std::uint32_t m = 0; m < part_.messages.size(); ++m) {
+            const bool climbs = at < part_.climbing.size() && part_.climbing[at] == m;
+            visit(Each{&part_.messages[m], climbs ? at++ : never});
+        }
+    }
+
+    // The kind of a message in a group moved inside its nodes: so many ranks are still to be added to those of the
+    // kind.
     struct Moved {
         std::uint32_t kind = 0, by = 0;
     };
-    // Calls visit(message, moved) for all messages; moved(i) is the kind in the group moved by row().within[i].
-    template <class Visit>
-    void for_each_message(Visit visit) const {
-        std::size_t at = 0;
-        for (std::uint32_t m = 0; m < part_.messages.size(); ++m) {
-            const RowSurvey::Message& message = part_.messages[m];
-            const bool climbs = at < part_.climbing.size() && part_.climbing[at] == m;
-            visit(message, [&](std::size_t i) {
-                return climbs && i > 0 ? Moved{survey_.moved_kind(part_, at, i)}
-                                       : Moved{message.kind, survey_.row().within[i]};
-            });
-            if (climbs) ++at;
-        }
+    // In the group moved by row().within[i].
+    Moved moved(const Each& each, std::size_t i) const {
+        return each.climbing != never && i > 0 ? Moved{survey_.moved_kind(part_, each.climbing, i)}
+                                               : Moved{each.message->kind, survey_.row().within[i]};
     }
 
     // So many messages like one.
@@ -48,8 +53,8 @@ class NodeLinks {
         const MessageKinds& kinds = survey_.kinds();
         const MessageKind& kind = kinds[alike.moved.kind];
         const MessageSize& size = kinds.sizes()[kind.size];
-        const RankId from = kinds.rank(alike.message->from + move_, kind.from + alike.moved.by),
-                     to = kinds.rank(alike.message->to + move_, kind.to + alike.moved.by);
+        const RankId from = survey_.rank(part_, alike.message->from, kind.from + alike.moved.by),
+                     to = survey_.rank(part_, alike.message->to, kind.to + alike.moved.by);
         if (!size.across && !leaves) return;  // all on the node that it leaves
         const Route route = !size.across ? topology_.route(from, to, kind.channel)
                             : leaves     ? tree_.leaving(from, to)
@@ -60,11 +65,11 @@ class NodeLinks {
     }
 
   private:
+    static constexpr std::uint32_t never = 0xffffffff;
     const Topology& topology_;
     const RouteTree& tree_;
     const RowSurvey& survey_;
     const RowSurvey::Part& part_;
-    std::uint32_t move_;
 };
 
 }  // namespace weft

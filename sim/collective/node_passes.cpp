@@ -1,43 +1,36 @@
 #include <algorithm>
-#include <span>
+#include <cstdint>
 #include <vector>
 
-#include "sim/collective/node_links.hpp"
 #include "sim/collective/row_passes.hpp"
 
 namespace weft {
 namespace {
 
-// Of a group that shows no others but those moved inside its nodes.
-void add_one(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes) {
-    const NodeLinks links(row.topology, row.survey, part, row.move.nodes);
-    const auto within = static_cast<std::uint32_t>(row.survey.row().within.size());
-    links.for_each_message([&](const RowSurvey::Message& message, auto moved) {
-        const bool leaves = row.sample.weight(message.from + row.move.nodes) > 0,
-                   enters = row.sample.weight(message.to + row.move.nodes) > 0;
-        for (std::uint32_t i = 0; i < within && (leaves || enters); ++i) {
-            if (leaves) links.pass({&message, moved(i), 1}, true, part.first_group + i, passes);
-            if (enters) links.pass({&message, moved(i), 1}, false, part.first_group + i, passes);
-        }
-    });
+// What is shown of one node in a range of its links, on another.
+void add_moved(const ShownPasses::OnNode& shown, RouteTree::Range here, RouteTree::Range there,
+               std::vector<LinkPasses>& passes) {
+    auto each = std::ranges::lower_bound(shown.passes, here.first, {}, &LinkPasses::link);
+    for (; each != shown.passes.end() && each->link < here.end; ++each) {
+        passes.push_back(*each);
+        passes.back().link =
+            LinkId(static_cast<std::uint32_t>(index(each->link) - index(here.first) + index(there.first)));
+    }
 }
 
-// What passes `node` in the first group passes one node of each other.
-void repeat(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t node, std::span<const LinkPasses> shown,
-            std::vector<LinkPasses>& passes) {
-    const RouteTree& tree = *row.topology.router->tree();
-    const std::vector<std::uint32_t>& sampled = row.sample.nodes();
-    const std::vector<RouteTree::Range> here = tree.links({0, node});
-    for (const NodeRun run : part.groups.moves) {
-        const std::uint32_t first = node - part.groups.first() + run.first + row.move.nodes;
-        for (auto to = std::ranges::lower_bound(sampled, first); to != sampled.end() && *to - first < run.count; ++to) {
-            const std::vector<RouteTree::Range> there = tree.links({0, *to});
-            for (LinkPasses each : shown) {
-                std::size_t range = 0;
-                while (each.link < here[range].first || each.link >= here[range].end) ++range;
-                each.link = LinkId(static_cast<std::uint32_t>(index(each.link) - index(here[range].first) +
-                                                              index(there[range].first)));
-                passes.push_back(each);
+// Calls visit(sampled, shown) for every node of the sample that a group of the part is on, which passes it as shown.
+template <class Visit>
+void for_each_sampled(const CountedRow& row, const RowSurvey::Part& part, Visit visit) {
+    const std::vector<std::uint32_t>& nodes = row.survey.nodes();
+    const auto as_wide = [](std::uint32_t node) { return std::int64_t{node}; };
+    for (const std::uint32_t sampled : row.sample.nodes()) {
+        for (const NodeRun run : part.groups.moves) {
+            // Where it is in the groups moved first, and last, by the run.
+            const std::int64_t last = std::int64_t{sampled} - row.move.nodes - run.first, first = last - run.count + 1;
+            for (auto at = std::ranges::lower_bound(nodes, first, {}, as_wide); at != nodes.end() && *at <= last;
+                 ++at) {
+                const std::uint32_t content = part.contents[static_cast<std::size_t>(at - nodes.begin())];
+                if (content > 0) visit(sampled, row.shown.on_nodes[content]);
             }
         }
     }
@@ -45,11 +38,14 @@ void repeat(const CountedRow& row, const RowSurvey::Part& part, std::uint32_t no
 
 }  // namespace
 
-void add_node_passes(const CountedRow& row, std::size_t number, std::vector<LinkPasses>& passes) {
-    const RowSurvey::Part& part = row.survey.parts()[number];
-    if (part.is_one()) return add_one(row, part, passes);
-    for (std::size_t i = 0; i < part.nodes.size(); ++i) {
-        repeat(row, part, part.nodes[i].node, row.shown.on_nodes[number][i], passes);
+// By range of a node's links, which is mostly the order of links.
+void add_node_passes(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes) {
+    const RouteTree& tree = *row.topology.router->tree();
+    const std::size_t ranges = tree.links({0, 0}).size();
+    for (std::size_t range = 0; range < ranges; ++range) {
+        for_each_sampled(row, part, [&](std::uint32_t sampled, const ShownPasses::OnNode& shown) {
+            add_moved(shown, tree.links({0, shown.node})[range], tree.links({0, sampled})[range], passes);
+        });
     }
 }
 

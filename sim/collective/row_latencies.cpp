@@ -97,8 +97,8 @@ std::vector<Seconds> RowLatencies::on_links(const Part& part, const std::vector<
     for (std::uint32_t kind = 0; kind < first.size(); ++kind) {
         if (first[kind] == none) continue;
         const RowSurvey::Message& message = part.messages[first[kind]];
-        const RankId from = kinds.rank(message.from, kinds[kind].from + moved_by(kind)),
-                     to = kinds.rank(message.to, kinds[kind].to + moved_by(kind));
+        const RankId from = survey_.rank(part, message.from, kinds[kind].from + moved_by(kind)),
+                     to = survey_.rank(part, message.to, kinds[kind].to + moved_by(kind));
         latencies[kind] = topology_.latency(topology_.route(from, to));
     }
     return latencies;

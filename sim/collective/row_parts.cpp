@@ -13,6 +13,7 @@ class Parting {
     Parting(const Topology& topology, const PartedRow& row, bool same_nics)
         : topology_(topology),
           tree_(*topology.router->tree()),
+          circles_(row.circles()),
           row_(row.groups()),
           nodes_(row.nodes()),
           on_switch_(tree_.nodes_per_switch()) {
@@ -102,7 +103,7 @@ class Parting {
 
     // Which NICs of the group share subtrees above the lowest. Mostly the same as after the move before.
     const std::vector<std::uint32_t>& arrangement(std::uint32_t move) {
-        const std::size_t each = nodes_.size() * tree_.nics();
+        const std::size_t nics = tree_.nics(), each = nodes_.size() * nics;
         const bool is_first = subtrees_.empty();
         bool is_known = !is_first;
         subtrees_.resize(each * (tree_.tiers() - 2));
@@ -110,8 +111,8 @@ class Parting {
         for (std::uint32_t tier = 2; tier < tree_.tiers(); ++tier) {
             std::uint32_t by = 0;  // all subtrees have moved by so many since then
             for (std::size_t i = 0; i < each; ++i, ++at) {
-                const auto nic = static_cast<std::uint32_t>(i % tree_.nics());
-                const std::uint32_t subtree = tree_.subtree(nodes_[i / tree_.nics()] + move, nic, tier);
+                const auto nic = static_cast<std::uint32_t>(i % nics);
+                const std::uint32_t subtree = circles_.subtree(nodes_[i / nics] + move, nic, tier);
                 if (i == 0) by = subtree - subtrees_[at];
                 is_known &= subtree - subtrees_[at] == by;
                 subtrees_[at] = subtree;
@@ -133,6 +134,7 @@ class Parting {
 
     const Topology& topology_;
     const RouteTree& tree_;
+    const Circles& circles_;
     const GroupRow& row_;
     const std::vector<std::uint32_t>& nodes_;
     std::uint32_t on_switch_;
@@ -145,12 +147,13 @@ class Parting {
 
 }  // namespace
 
-PartedRow::PartedRow(const Topology& topology, GroupRow groups) : topology_(topology), groups_(std::move(groups)) {
+PartedRow::PartedRow(const Topology& topology, const Circles& circles, GroupRow groups)
+    : topology_(topology), circles_(circles), groups_(std::move(groups)) {
     for (const RankId rank : groups_.members) {
         const std::uint32_t node = topology.node_of(rank);
         if (nodes_.empty() || nodes_.back() != node) nodes_.push_back(node);  // members are mostly ascending
     }
-    std::ranges::sort(nodes_);
+    if (!std::ranges::is_sorted(nodes_)) std::ranges::sort(nodes_);
     nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
 }
 
@@ -159,25 +162,40 @@ std::uint64_t PartedRow::way(std::uint32_t move) const {
     return topology_.router->tree()->climb(moved(groups_.members.front(), by), moved(groups_.members.back(), by)).way;
 }
 
+// Of the first group on each switch from the part's first group.
+const std::vector<std::uint64_t>& PartedRow::shifts(const RowPart& part) const {
+    const auto [known, is_new] = shifts_.try_emplace(part.first());
+    if (!is_new) return known->second;
+    const std::uint32_t length = topology_.router->tree()->nodes_per_switch();
+    const std::uint64_t first = way(part.first());
+    for (const NodeRun run : part.moves) {
+        for (std::uint32_t i = 0; i < run.count; i += length) known->second.push_back(way(run.first + i) - first);
+    }
+    return known->second;
+}
+
 const std::vector<PartedRow::Sweep>& PartedRow::sweeps(const RowPart& part, std::uint32_t node, std::uint32_t nic,
                                                        std::uint32_t tier) const {
     const auto [known, is_new] = sweeps_.try_emplace({part.first(), node, nic, tier});
     std::vector<Sweep>& sweeps = known->second;
     if (!is_new) return sweeps;
-    const RouteTree& tree = *topology_.router->tree();
-    const std::uint32_t length = tree.nodes_per_switch();
-    const std::uint64_t first = way(part.first());
+    const std::uint32_t length = topology_.router->tree()->nodes_per_switch();
+    auto shift = shifts(part).begin();
     for (const NodeRun run : part.moves) {
-        for (std::uint32_t i = 0; i < run.count; i += length) {
-            const std::uint32_t subtree = tree.subtree(node + run.first + i - part.first(), nic, tier);
-            const std::uint64_t shift = way(run.first + i) - first;
+        for (std::uint32_t i = 0; i < run.count; i += length, ++shift) {
+            const std::uint32_t subtree = circles_.subtree(node + run.first + i - part.first(), nic, tier);
             Sweep* const last = sweeps.empty() ? nullptr : &sweeps.back();
-            if (last != nullptr && last->subtree == subtree && last->shift + last->length == shift) {
-                last->length += length;
+            if (last != nullptr && last->subtree == subtree && last->shift + last->rest == *shift) {
+                last->rest += length;
             } else {
-                sweeps.push_back({subtree, shift, length});
+                sweeps.push_back({.subtree = subtree, .shift = *shift, .rest = length});
             }
         }
+    }
+    const std::uint64_t ways = topology_.router->tree()->ways(tier);
+    for (Sweep& sweep : sweeps) {
+        sweep.turns = static_cast<std::uint32_t>(sweep.rest / ways);
+        sweep.rest %= ways;
     }
     return sweeps;
 }

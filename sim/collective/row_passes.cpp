@@ -4,10 +4,11 @@ namespace weft {
 
 std::vector<LinkPasses> passes_of(const CountedRow& row) {
     std::vector<LinkPasses> passes;
-    for (std::size_t part = 0; part < row.survey.parts().size(); ++part) {
-        add_node_passes(row, part, passes);
-        add_circle_passes(row, part, passes);
-    }
+    for (const RowSurvey::Part& part : row.survey.parts()) add_node_passes(row, part, passes);
+    merge(passes);
+    const std::size_t of_nodes = passes.size();
+    for (const RowSurvey::Part& part : row.survey.parts()) add_circle_passes(row, part, passes);
+    merge(passes, of_nodes);
     merge(passes);
     passes.shrink_to_fit();
     return passes;

@@ -1,7 +1,6 @@
 // How often the messages of a survey pass the links of a sample.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "sim/collective/fabric_sample.hpp"
@@ -22,11 +21,11 @@ struct CountedRow {
     const TreeMove& move;
 };
 
-// By link, group and size; groups that are shown by one are counted together.
+// By link and size; groups are counted together.
 std::vector<LinkPasses> passes_of(const CountedRow& row);
 
 // The steps to it, in any order: of one part, on links of nodes, and on those of circles.
-void add_node_passes(const CountedRow& row, std::size_t part, std::vector<LinkPasses>& passes);
-void add_circle_passes(const CountedRow& row, std::size_t part, std::vector<LinkPasses>& passes);
+void add_node_passes(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes);
+void add_circle_passes(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes);
 
 }  // namespace weft

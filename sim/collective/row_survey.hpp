@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/base/hash_sum.hpp"
@@ -12,6 +13,7 @@
 #include "sim/collective/group_row.hpp"
 #include "sim/collective/message_kinds.hpp"
 #include "sim/collective/row_parts.hpp"
+#include "sim/collective/tree_move.hpp"
 
 namespace weft {
 
@@ -19,37 +21,31 @@ class RowSurvey {
   public:
     // `communicator` is laid through the first group of the row; the channels of the others are these, moved. All
     // arguments must outlive this.
-    RowSurvey(const Topology& topology, const Circles& circles, const PartedRow& row, const Communicator& communicator,
-              const Phase& phase);
+    RowSurvey(const Topology& topology, const PartedRow& row, const Communicator& communicator, const Phase& phase);
     RowSurvey(const RowSurvey&) = delete;
     RowSurvey& operator=(const RowSurvey&) = delete;
 
     struct Message {
-        std::uint32_t from = 0, to = 0;  // nodes
+        std::uint32_t from = 0, to = 0;  // places of nodes among those of the group, which are in ascending order
         std::uint32_t kind = 0;
     };
-    // What the messages of a group are to a node of it.
-    struct OnNode {
-        std::uint32_t node = 0;
-        HashSum passing{};
-    };
-    // The messages of a group that pass a circle, or those by one NIC of a node of it: `first` to `end` of the
-    // passages.
+    // The messages of a group that pass a circle, or in a part of many those by one NIC of a node of it: `first` to
+    // `end` of the passages.
     struct Bundle {
         std::uint32_t first = 0, end = 0, group = 0;
-        std::uint32_t circle = 0;  // of the first group of the part
-        HashSum passing{};         // ways counted from that of the first passage
+        std::uint32_t circle = 0;                               // of the first group of the part
+        HashSum passing{};                                      // ways counted from that of the first passage
+        const std::vector<PartedRow::Sweep>* sweeps = nullptr;  // in a part of many
     };
     struct Passage {
         std::uint64_t way = 0;
         std::uint32_t size = 0, messages = 1;  // so many alike
     };
-    // The bundles of groups in a row that pass one circle, each one way after that of the group before: so many turns
+    // Where a bundle of groups in a row passes one circle, each one way after that of the group before: so many turns
     // round the circle and the rest of one. The first has its ways moved by `shift`.
     struct Stretch {
-        std::uint32_t circle = 0, bundle = 0;
-        std::uint64_t shift = 0;
-        std::uint32_t turns = 0, rest = 1;
+        std::uint32_t circle = 0, turns = 0;
+        std::uint64_t shift = 0, rest = 0;
     };
     struct Part {
         RowPart groups;
@@ -57,22 +53,56 @@ class RowSurvey {
         std::vector<Message> messages{};           // of the first group, channel by channel
         std::vector<std::uint32_t> climbing{};     // those that may climb in groups moved inside their nodes
         std::vector<std::uint32_t> moved_kinds{};  // of these, move by move but for the first
-        std::vector<OnNode> nodes{};               // of the first group; ascending
+        std::vector<std::uint32_t> contents{};     // by node of the first group: number of what its messages are to it
         std::vector<Bundle> bundles{};
         std::vector<Passage> passages{};
-        std::vector<Stretch> stretches{};
+        // Of a part of one: groups moved inside their nodes whose messages pass circles as those of the first, moved.
+        // They have no bundles of their own.
+        std::vector<TreeMove> rails{};
         bool is_one() const { return groups.kind == RowPart::Kind::single; }
     };
 
     const GroupRow& row() const { return row_.groups(); }
     const std::vector<Part>& parts() const { return parts_; }
     const MessageKinds& kinds() const { return kinds_; }
+    // What nodes may be to messages, by number. Number 0 is nothing.
+    const std::vector<HashSum>& contents() const { return contents_; }
     const Phase& phase() const { return phase_; }
+    const std::vector<std::uint32_t>& nodes() const { return row_.nodes(); }  // of the row's first group; ascending
+    // Of the first group of a part.
+    std::uint32_t node(const Part& part, std::size_t place) const { return row_.nodes()[place] + part.groups.first(); }
+    RankId rank(const Part& part, std::size_t place, std::uint32_t local) const {
+        return RankId(node(part, place) * topology_.ranks_per_node + local);
+    }
     // Of a message of a part in its group moved inside its nodes by row().within[i], i > 0; `at`: in Part::climbing.
     std::uint32_t moved_kind(const Part& part, std::size_t at, std::size_t i) const {
         return part.moved_kinds[(i - 1) * part.climbing.size() + at];
     }
 
+    // Calls visit(bundle, stretch) for all of a part, the row moved as a whole.
+    template <class Visit>
+    void for_each_stretch(const Part& part, const TreeMove& move, Visit visit) const {
+        for (const Bundle& bundle : part.bundles) {
+            const std::uint32_t tier = circles_.tier(bundle.circle);
+            const std::uint32_t here = bundle.circle + 2 * move.subtree(tier);
+            if (bundle.sweeps != nullptr) {
+                const std::uint32_t first = here - 2 * circles_[bundle.circle].place.subtree;
+                for (const PartedRow::Sweep& sweep : *bundle.sweeps) {
+                    visit(bundle, {first + 2 * sweep.subtree, sweep.turns, sweep.shift + move.ways, sweep.rest});
+                }
+                continue;
+            }
+            const bool is_only_way = circles_.ways(bundle.circle) == 1;
+            Stretch one{here, is_only_way ? 1U : 0U, move.ways, is_only_way ? 0U : 1U};
+            visit(bundle, one);
+            if (bundle.group > 0) continue;
+            for (const TreeMove& rail : part.rails) {
+                one.circle = here + 2 * rail.subtree(tier);
+                one.shift = move.ways + rail.ways;
+                visit(bundle, one);
+            }
+        }
+    }
     // Calls visit(way, routes, detours) for the ways that messages take up and down a tier with so many, moved by
     // `shift`.
     template <class Visit>
@@ -86,6 +116,7 @@ class RowSurvey {
   private:
     friend class PartReader;
     std::vector<Message> read_messages(std::uint32_t move);
+    std::uint32_t content_number(const HashSum& content);
 
     const Topology& topology_;
     const Circles& circles_;
@@ -94,6 +125,8 @@ class RowSurvey {
     const Phase& phase_;
     MessageKinds kinds_;
     std::vector<Part> parts_;
+    std::vector<HashSum> contents_{{}};
+    std::unordered_map<HashSum, std::uint32_t, HashSum::Hash> content_numbers_{{{}, 0}};  // only looked up
 };
 
 }  // namespace weft

@@ -1,40 +1,51 @@
-// The traffic of one phase in the groups of a row, as far as a sample of the machine's links tells it. Worked out once
-// for all protocols.
+// The traffic of one phase in the groups of a row, wherever the row lies: worked out once for all protocols. What it
+// loads on the machine is told on a sample of links (RowPasses).
 #pragma once
 
-#include <cstdint>
+#include <map>
+#include <span>
 #include <vector>
 
 #include "sim/collective/communicator.hpp"
-#include "sim/collective/fabric_sample.hpp"
+#include "sim/collective/cost.hpp"
 #include "sim/collective/library.hpp"
+#include "sim/collective/link_passes.hpp"
 #include "sim/collective/row_latencies.hpp"
-#include "sim/collective/row_passes.hpp"
+#include "sim/collective/row_parts.hpp"
 #include "sim/collective/row_survey.hpp"
-#include "sim/collective/tree_move.hpp"
-#include "sim/network/network_model.hpp"
+#include "sim/collective/shown_passes.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
 
 class RowTraffic {
   public:
-    // `latencies` and `communicator`: those of the survey. LogicError where the fabric routes adaptively: what settles
-    // on detours depends on all links.
-    RowTraffic(const CountedRow& row, RowLatencies& latencies, const Communicator& communicator);
+    // `communicator` as that of RowSurvey. All arguments must outlive this. LogicError where the fabric routes
+    // adaptively: what settles on detours depends on all links.
+    RowTraffic(const Topology& topology, const PartedRow& row, const Communicator& communicator, const Phase& phase);
+    RowTraffic(const RowTraffic&) = delete;
+    RowTraffic& operator=(const RowTraffic&) = delete;
 
-    // As those of PhaseTraffic, of a phase with the same messages; loads of links of the sample only.
-    Pattern pattern(const Phase& phase, const ProtocolCost& protocol) const;
-    Seconds latency(const Phase& phase, const ProtocolCost& protocol) const { return latencies_.of(phase, protocol); }
-    double detoured() const;
+    const RowSurvey& survey() const { return survey_; }
+    const ShownPasses& shown() const { return shown_; }
+
+    // What a phase with the same messages costs, but for the loads of links.
+    PhaseCost on_idle_links(const Phase& phase, const ProtocolCost& protocol);
+    // The same with the loads that these passes are, which are sorted by link.
+    PhaseCost loading(std::span<const LinkPasses> passes, const Phase& phase, const ProtocolCost& protocol);
 
   private:
+    class Units;
+    PhaseCost cost(std::vector<LinkLoad> loads, const Phase& phase, const ProtocolCost& protocol);
+    BytesPerSecond alone(const ProtocolCost& protocol);
+    double detoured() const;
+
     const Topology& topology_;
-    const RowSurvey& survey_;
-    RowLatencies& latencies_;
     const Communicator& communicator_;
-    const ShownPasses& shown_;
-    std::vector<LinkPasses> passes_;
+    RowSurvey survey_;
+    ShownPasses shown_;
+    RowLatencies latencies_;
+    std::map<const ProtocolCost*, BytesPerSecond> alone_;  // known
 };
 
 }  // namespace weft

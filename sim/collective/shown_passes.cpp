@@ -1,8 +1,8 @@
 #include "sim/collective/shown_passes.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -17,87 +17,114 @@ class Shower {
         : topology_(topology), tree_(*topology.router->tree()), circles_(circles), survey_(survey) {}
 
     ShownPasses passes() {
+        shown_.on_nodes.resize(survey_.contents().size());
+        is_shown_.assign(survey_.contents().size(), false);
+        is_shown_.front() = true;
         for (const Part& part : survey_.parts()) {
-            if (part.is_one()) {
-                shown_.on_nodes.emplace_back();
-            } else {
-                add_nodes(part);
-                add_circles(part);
-            }
+            add_nodes(part);
+            add_circles(part);
         }
         return std::move(shown_);
     }
 
   private:
     using Part = RowSurvey::Part;
+    static constexpr std::uint32_t nowhere = 0xffffffff;
 
-    void add_nodes(const Part& part) {
-        const NodeLinks links(topology_, survey_, part, 0);
-        const std::uint32_t kinds = survey_.kinds().size();
-        std::vector<std::vector<LinkPasses>> on_node(part.nodes.size());
-        const auto place = [&](std::uint32_t node) {
-            const auto found = std::ranges::lower_bound(part.nodes, node, {}, &RowSurvey::OnNode::node);
-            return static_cast<std::size_t>(found - part.nodes.begin());
-        };
-        std::vector<NodeLinks::Alike> ends;  // node by node, kind by kind: those that leave, those that enter
-        for (std::uint32_t i = 0; i < survey_.row().within.size(); ++i) {
-            ends.assign(part.nodes.size() * kinds * 2, {});
-            links.for_each_message([&](const RowSurvey::Message& message, auto moved) {
-                const NodeLinks::Moved in_group = moved(i);
-                const auto add = [&](std::uint32_t node, std::size_t end) {
-                    NodeLinks::Alike& alike = ends[(place(node) * kinds + in_group.kind) * 2 + end];
-                    alike = {&message, in_group, alike.times + 1};
-                };
-                add(message.from, 0);
-                add(message.to, 1);
-            });
-            for (std::size_t end = 0; end < ends.size(); ++end) {
-                if (ends[end].times == 0) continue;
-                links.pass(ends[end], end % 2 == 0, part.first_group + i, on_node[end / 2 / kinds]);
-            }
+    // Of the part's nodes, by place, the first of each content that no part before has shown.
+    std::vector<std::uint32_t> new_nodes(const Part& part) {
+        std::vector<std::uint32_t> nodes;
+        for (std::uint32_t node = 0; node < part.contents.size(); ++node) {
+            const std::uint32_t content = part.contents[node];
+            if (!is_shown_[content]) nodes.push_back(node);
+            is_shown_[content] = true;
         }
-        for (std::vector<LinkPasses>& passes : on_node) {
-            merge(passes);
-            shown_.of_groups.insert(shown_.of_groups.end(), passes.begin(), passes.end());
-            for (LinkPasses& each : passes) each.group = LinkPasses::several;
-            merge(passes);
-        }
-        shown_.on_nodes.push_back(std::move(on_node));
+        return nodes;
     }
 
-    // A group that shows others may pass a circle by several bundles.
-    void add_circles(const Part& part) {
-        std::vector<std::uint32_t> order(part.bundles.size());
-        std::iota(order.begin(), order.end(), 0);
-        const auto circle_of = [&](std::uint32_t i) {
-            return std::pair(part.bundles[i].circle, part.bundles[i].group);
+    void add_nodes(const Part& part) {
+        const std::vector<std::uint32_t> nodes = new_nodes(part);
+        if (nodes.empty()) return;
+        std::vector<std::uint32_t> shown(part.contents.size(), nowhere);  // where among `nodes`
+        for (std::uint32_t i = 0; i < nodes.size(); ++i) shown[nodes[i]] = i;
+
+        const NodeLinks links(topology_, survey_, part);
+        struct Touch {
+            NodeLinks::Each each;
+            std::uint32_t leaves = 0, enters = 0;  // of `nodes`, or nowhere
         };
-        std::ranges::sort(order, {}, circle_of);
-        std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> known;
-        for (std::size_t i = 0; i < order.size();) {
-            const RowSurvey::Bundle& first = part.bundles[order[i]];
-            const std::uint32_t tier = circles_.tier(first.circle);
-            const bool is_only = i + 1 == order.size() || circle_of(order[i + 1]) != circle_of(order[i]);
-            if (is_only && !known.insert({tier, first.passing.a, first.passing.b}).second) {  // as another did
-                ++i;
-                continue;
+        std::vector<Touch> touches;
+        links.for_each_message([&](const NodeLinks::Each& each) {
+            const Touch touch{each, shown[each.message->from], shown[each.message->to]};
+            if (touch.leaves != nowhere || touch.enters != nowhere) touches.push_back(touch);
+        });
+        const std::uint32_t kinds = survey_.kinds().size();
+        std::vector<std::vector<LinkPasses>> passes(nodes.size());
+        std::vector<NodeLinks::Alike> ends(nodes.size() * kinds *
+                                           2);  // kind by kind: those that leave, those that enter
+        for (std::uint32_t i = 0; i < survey_.row().within.size(); ++i) {
+            for (const Touch& touch : touches) {
+                const NodeLinks::Moved moved = links.moved(touch.each, i);
+                const auto add = [&](std::uint32_t node, std::size_t end) {
+                    if (node == nowhere) return;
+                    NodeLinks::Alike& alike = ends[(std::size_t{node} * kinds + moved.kind) * 2 + end];
+                    alike = {touch.each.message, moved, alike.times + 1};
+                };
+                add(touch.leaves, 0);
+                add(touch.enters, 1);
             }
-            const Circle circle = circles_[first.circle];
-            const std::size_t before = shown_.of_groups.size();
-            for (const auto of = circle_of(order[i]); i < order.size() && circle_of(order[i]) == of; ++i) {
-                const RowSurvey::Bundle& bundle = part.bundles[order[i]];
-                for (std::uint32_t p = bundle.first; p < bundle.end; ++p) {
-                    const RowSurvey::Passage& passage = part.passages[p];
-                    survey_.for_each_way(passage, 0, tree_.ways(tier),
-                                         [&](std::uint64_t way, std::uint32_t routes, std::uint32_t detours) {
-                                             shown_.of_groups.push_back({tree_.link(circle.place, way, circle.down),
-                                                                         part.first_group + bundle.group, passage.size,
-                                                                         routes, detours});
-                                         });
-                }
+            for (std::size_t end = 0; end < ends.size(); ++end) {
+                if (ends[end].times == 0) continue;
+                links.pass(std::exchange(ends[end], {}), end % 2 == 0, part.first_group + i, passes[end / 2 / kinds]);
             }
-            merge(shown_.of_groups, before);
         }
+        for (std::size_t node = 0; node < nodes.size(); ++node) {
+            merge(passes[node]);
+            shown_.of_groups.insert(shown_.of_groups.end(), passes[node].begin(), passes[node].end());
+            for (LinkPasses& each : passes[node]) each.group = LinkPasses::several;
+            merge(passes[node]);
+            shown_.on_nodes[part.contents[nodes[node]]] = {survey_.node(part, nodes[node]), std::move(passes[node])};
+        }
+    }
+
+    void add_circles(const Part& part) {
+        std::vector<const RowSurvey::Bundle*> bundles;
+        for (const RowSurvey::Bundle& bundle : part.bundles) bundles.push_back(&bundle);
+        const auto key = [](const RowSurvey::Bundle* bundle) { return std::pair(bundle->circle, bundle->group); };
+        std::ranges::sort(bundles, {}, key);
+        for (auto at = bundles.begin(); at != bundles.end();) {
+            const auto end =
+                std::find_if(at, bundles.end(), [&](const auto* bundle) { return key(bundle) != key(*at); });
+            add_circle(part, {at, end}, {});
+            // Ways that share links do so wherever they are turned to, but not the same ones.
+            if (!tree_.parts_ways(circles_.tier((*at)->circle)) && (*at)->group == 0) {
+                for (const TreeMove& rail : part.rails) add_circle(part, {at, end}, rail);
+            }
+            at = end;
+        }
+    }
+
+    // What a group passes of a circle, by several bundles if it shows others.
+    void add_circle(const Part& part, std::span<const RowSurvey::Bundle* const> bundles, const TreeMove& move) {
+        const RowSurvey::Bundle& first = *bundles.front();
+        const std::uint32_t tier = circles_.tier(first.circle);
+        const std::uint64_t ways = tree_.ways(tier);
+        const std::uint64_t way = tree_.parts_ways(tier) ? 0 : (part.passages[first.first].way + move.ways) % ways;
+        const bool is_only = bundles.size() == 1;
+        if (is_only && !known_.insert({tier, way, first.passing.a, first.passing.b}).second) return;  // as another did
+        const Circle circle = circles_[move.circle(circles_, first.circle)];
+        const std::size_t before = shown_.of_groups.size();
+        for (const RowSurvey::Bundle* const bundle : bundles) {
+            for (std::uint32_t p = bundle->first; p < bundle->end; ++p) {
+                const RowSurvey::Passage& passage = part.passages[p];
+                survey_.for_each_way(
+                    passage, move.ways, ways, [&](std::uint64_t taken, std::uint32_t routes, std::uint32_t detours) {
+                        shown_.of_groups.push_back({tree_.link(circle.place, taken, circle.down),
+                                                    part.first_group + bundle->group, passage.size, routes, detours});
+                    });
+            }
+        }
+        merge(shown_.of_groups, before);
     }
 
     const Topology& topology_;
@@ -105,6 +132,8 @@ class Shower {
     const Circles& circles_;
     const RowSurvey& survey_;
     ShownPasses shown_;
+    std::vector<bool> is_shown_;                                                              // by content
+    std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>> known_;  // bundles of one circle
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// What the groups of a survey that show others pass, wherever their row lies.
+// What the groups of a survey pass by themselves, wherever their row lies: that of some shows it of all.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/collective/circle.hpp"
@@ -11,12 +12,15 @@
 namespace weft {
 
 struct ShownPasses {
-    // On all links; passes of one link and group follow one another. Where a circle is passed as another, it is left
-    // out.
+    // Passes of one link and group follow one another. Where nodes or circles are passed as others are, these show it.
     std::vector<LinkPasses> of_groups{};
-    // By part, by node of the part's first group: on links of that node, those moved inside their nodes counted
-    // together. Of parts with one group: none.
-    std::vector<std::vector<std::vector<LinkPasses>>> on_nodes{};
+    // By number of what nodes are to messages (RowSurvey::contents()): on links of one such node, groups counted
+    // together.
+    struct OnNode {
+        std::uint32_t node = 0;
+        std::vector<LinkPasses> passes{};
+    };
+    std::vector<OnNode> on_nodes{};
 };
 
 ShownPasses shown_passes(const Topology& topology, const Circles& circles, const RowSurvey& survey);

@@ -7,7 +7,7 @@
 
 #include "sim/collective/circle.hpp"
 #include "sim/collective/row_parts.hpp"
-#include "sim/topology/topology.hpp"
+#include "sim/topology/route_tree.hpp"
 
 namespace weft {
 
@@ -24,6 +24,6 @@ struct TreeMove {
 
 // By how much everything moves that the messages in the groups of a row pass, where every node of these moves up by
 // `nodes`. Nothing where that is not the same everywhere.
-std::optional<TreeMove> tree_move(const Topology& topology, const PartedRow& row, std::uint32_t nodes);
+std::optional<TreeMove> tree_move(const RouteTree& tree, const PartedRow& row, std::uint32_t nodes);
 
 }  // namespace weft

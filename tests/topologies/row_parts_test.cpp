@@ -30,7 +30,8 @@ GroupRow row_of(std::vector<std::uint32_t> nodes, std::vector<NodeRun> moves) {
 
 std::vector<std::pair<Kind, std::vector<NodeRun>>> parts_of(const Topology& topology, GroupRow row) {
     std::vector<std::pair<Kind, std::vector<NodeRun>>> parts;
-    const PartedRow parted(topology, std::move(row));
+    const Circles circles(*topology.router->tree());
+    const PartedRow parted(topology, circles, std::move(row));
     for (const RowPart& part : parted.parts(true)) parts.emplace_back(part.kind, part.moves);
     return parts;
 }
@@ -98,7 +99,8 @@ RC_GTEST_PROP(row_parts, hold_every_group_once_and_alike, ()) {
     const std::uint32_t local = *rc::gen::inRange(0U, topology.ranks_per_node);
     for (std::uint32_t i = 0; i < size; ++i) row.members.push_back(RankId{i * step * topology.ranks_per_node + local});
     row.moves = {{0, *rc::gen::inRange(1U, nodes - (size - 1) * step + 1)}};
-    const PartedRow parted(topology, row);
+    const Circles circles(*topology.router->tree());
+    const PartedRow parted(topology, circles, row);
     std::vector<std::uint32_t> seen;
     for (const RowPart& part : parted.parts(true)) {
         for (const NodeRun run : part.moves) {
@@ -125,7 +127,8 @@ RC_GTEST_PROP(tree_move, is_that_of_every_node, ()) {
     const std::uint32_t by = *rc::gen::inRange(0U, (nodes - size) / unit + 1) * unit;
     GroupRow row;
     for (std::uint32_t node = 0; node < size; ++node) row.members.push_back(RankId{node * topology.ranks_per_node});
-    const std::optional<TreeMove> move = tree_move(topology, PartedRow(topology, row), by);
+    const Circles circles(tree);
+    const std::optional<TreeMove> move = tree_move(tree, PartedRow(topology, circles, row), by);
     RC_TAG(move ? "moves" : "does not");
     if (!move) return;
     for (std::uint32_t node = 0; node < size; ++node) {

@@ -20,9 +20,8 @@ std::vector<RankId> all_moved(std::span<const RankId> ranks, std::uint32_t by) {
 
 RowSurveys::RowSurveys(const Topology& topology, const Circles& circles, ChannelPlanner& planner, GroupRow row)
     : topology_(topology),
-      circles_(circles),
       planner_(planner),
-      row_(topology, std::move(row)),
+      row_(topology, circles, std::move(row)),
       shape_(shape_of(topology, row_.groups().members)) {}
 
 // Channels of groups that are moved by whole nodes are moved likewise.
@@ -45,12 +44,14 @@ const std::vector<Phase>& RowSurveys::phases(const Algorithm& algorithm) {
     return known->second;
 }
 
-RowSurveys::Survey& RowSurveys::survey(Order order, const Phase& phase) {
-    const auto known = std::ranges::find_if(surveys_, [&](const Survey& each) {
-        return each.order == order && (&each.phase == &phase || same_messages(each.phase, phase));
+RowTraffic& RowSurveys::traffic(Order order, const Phase& phase) {
+    std::deque<RowTraffic>& all = traffic_[order];
+    const auto known = std::ranges::find_if(all, [&](const RowTraffic& each) {
+        const Phase& of = each.survey().phase();
+        return &of == &phase || same_messages(of, phase);
     });
-    if (known != surveys_.end()) return *known;
-    return surveys_.emplace_back(topology_, circles_, row_, laid_.at(order).communicator, order, phase);
+    if (known != all.end()) return *known;
+    return all.emplace_back(topology_, row_, laid_.at(order).communicator, phase);
 }
 
 // The members on the first two nodes show how the others are passed: nodes are alike, and every second one is passed

@@ -3,16 +3,13 @@
 
 #include <deque>
 #include <map>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "sim/collective/circle.hpp"
 #include "sim/collective/communicator.hpp"
-#include "sim/collective/row_latencies.hpp"
 #include "sim/collective/row_parts.hpp"
-#include "sim/collective/row_survey.hpp"
-#include "sim/collective/shown_passes.hpp"
+#include "sim/collective/row_traffic.hpp"
 #include "topologies/channels.hpp"
 
 namespace weft {
@@ -32,33 +29,8 @@ class RowSurveys {
     // Of an algorithm among these groups; as long-lived as this.
     const std::vector<Phase>& phases(const Algorithm& algorithm);
 
-    struct Survey {
-        Survey(const Topology& topology, const Circles& circles, const PartedRow& row, const Communicator& laid,
-               Order laid_in, const Phase& of)
-            : order(laid_in),
-              phase(of),
-              communicator(laid),
-              messages(topology, circles, row, laid, of),
-              latencies(topology, messages, laid),
-              topology_(topology),
-              circles_(circles) {}
-        const ShownPasses& shown() {  // worked out when they are first asked for
-            if (!shown_) shown_ = shown_passes(topology_, circles_, messages);
-            return *shown_;
-        }
-        Order order;
-        const Phase& phase;
-        const Communicator& communicator;
-        RowSurvey messages;
-        RowLatencies latencies;
-
-      private:
-        const Topology& topology_;
-        const Circles& circles_;
-        std::optional<ShownPasses> shown_{};
-    };
     // Of the messages of a phase, laid in an order. The phase is of phases(), and lay() was true.
-    Survey& survey(Order order, const Phase& phase);
+    RowTraffic& traffic(Order order, const Phase& phase);
 
   private:
     struct Laid {
@@ -69,13 +41,12 @@ class RowSurveys {
     Communicator lay(std::span<const RankId> members, std::span<const RankId> pattern, Order order);
 
     const Topology& topology_;
-    const Circles& circles_;
     ChannelPlanner& planner_;
     PartedRow row_;
     GroupShape shape_;
     std::map<Order, Laid> laid_;
     std::map<const Algorithm*, std::vector<Phase>> phases_;
-    std::deque<Survey> surveys_;
+    std::map<Order, std::deque<RowTraffic>> traffic_;
 };
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include "sim/base/check.hpp"
 #include "sim/collective/moved_communicator.hpp"
 #include "sim/collective/row_parts.hpp"
+#include "sim/collective/row_passes.hpp"
 
 namespace weft {
 namespace {
@@ -45,24 +46,27 @@ GroupCosts* SampledCosts::add(Row& row, std::span<const Call> calls) {
     RowSurveys& surveys = row.surveys;
     row.costs = std::make_unique<GroupCosts>(
         topology_, library_, surveys.shape(),
-        GroupCosts::Elsewhere{.costs = [this, &row](const Choice& choice) { return work_out(row, choice); },
-                              .phases = [&surveys](const Algorithm& algorithm) -> const std::vector<Phase>& {
-                                  return surveys.phases(algorithm);
-                              }});
-    const std::size_t members = surveys.row().members.size();
-    if (members == 1) return row.costs.get();
+        GroupCosts::Elsewhere{
+            .costs = [this, &row](const Choice& choice) { return work_out(row, choice); },
+            .costs_unloaded = [this, &surveys](const Choice& choice) { return work_out(surveys, choice); },
+            .phases = [&surveys](const Algorithm& algorithm) -> const std::vector<Phase>& {
+                return surveys.phases(algorithm);
+            }});
+    if (surveys.row().members.size() == 1) return row.costs.get();
     for (const Call& call : calls) {
         for (const Choice& choice : row.costs->in_question(call.op, call.message)) {
-            const Algorithm& algorithm = *choice.algorithm;
-            if (!row.algorithms.insert(&algorithm).second) continue;
-            if (!surveys.lay(algorithm.order)) return nullptr;
-            for (const Phase& phase : surveys.phases(algorithm)) {
-                if (phase.peer == Peer::all && members > most_all_to_all) return nullptr;
-                kind_of(row, algorithm.order, phase);
-            }
+            if (!serves(surveys, *choice.algorithm)) return nullptr;
         }
+        const std::optional<Choice> taken = row.costs->choose(call.op, call.message);
+        if (taken) count(row, *taken->algorithm);
     }
     return row.costs.get();
+}
+
+bool SampledCosts::serves(RowSurveys& surveys, const Algorithm& algorithm) {
+    if (!surveys.lay(algorithm.order)) return false;
+    return surveys.row().members.size() <= most_all_to_all ||
+           std::ranges::none_of(surveys.phases(algorithm), [](const Phase& p) { return p.peer == Peer::all; });
 }
 
 // Of these groups, or of those that they are, moved.
@@ -74,34 +78,39 @@ std::pair<RowSurveys&, TreeMove> SampledCosts::surveys_of(GroupRow groups) {
         }
         const std::optional<std::int32_t> by = shift_between(row.members, groups.members);
         if (!by || *by < 0 || static_cast<std::uint32_t>(*by) % topology_.ranks_per_node != 0) continue;
-        std::optional<TreeMove> move =
-            tree_move(topology_, known.parted(), static_cast<std::uint32_t>(*by) / topology_.ranks_per_node);
+        std::optional<TreeMove> move = tree_move(*topology_.router->tree(), known.parted(),
+                                                 static_cast<std::uint32_t>(*by) / topology_.ranks_per_node);
         if (move) return {known, std::move(*move)};
     }
     return {surveys_.emplace_back(topology_, sample_.circles(), planner_, std::move(groups)), {}};
 }
 
-// Counts the messages of a kind that it has not met.
-SampledCosts::Kind& SampledCosts::kind_of(Row& row, Order order, const Phase& phase) {
-    RowSurveys::Survey& survey = row.surveys.survey(order, phase);
-    const auto known = std::ranges::find(row.kinds, &survey, &Kind::survey);
-    if (known != row.kinds.end()) return *known;
-    sample_.count(survey.messages, row.move);
-    return row.kinds.emplace_back(Kind{.survey = &survey});
+// Of messages that the row has not been counted with.
+void SampledCosts::count(Row& row, const Algorithm& algorithm) {
+    for (const Phase& phase : row.surveys.phases(algorithm)) {
+        RowTraffic& traffic = row.surveys.traffic(algorithm.order, phase);
+        if (std::ranges::find(row.kinds, &traffic, &Kind::traffic) != row.kinds.end()) continue;
+        sample_.count(traffic.survey(), row.move);
+        row.kinds.push_back({.traffic = &traffic});
+    }
+}
+
+std::vector<PhaseCost> SampledCosts::work_out(RowSurveys& surveys, const Choice& choice) {
+    const auto cost_of = [&](const Phase& phase) {
+        return surveys.traffic(choice.algorithm->order, phase).on_idle_links(phase, *choice.protocol);
+    };
+    return cost(surveys.phases(*choice.algorithm), cost_of, library_, *choice.protocol);
 }
 
 std::vector<PhaseCost> SampledCosts::work_out(Row& row, const Choice& choice) {
-    WEFT_CHECK(row.algorithms.contains(choice.algorithm), "a call that groups of a sample were not said to make");
-    const auto traffic_of = [&](const Phase& phase) -> const RowTraffic& {
-        Kind& kind = kind_of(row, choice.algorithm->order, phase);
-        if (kind.traffic == nullptr) {
-            RowSurveys::Survey& survey = *kind.survey;
-            const CountedRow counted{topology_, sample_, survey.messages, survey.shown(), row.move};
-            kind.traffic = std::make_unique<RowTraffic>(counted, survey.latencies, survey.communicator);
-        }
-        return *kind.traffic;
+    const auto cost_of = [&](const Phase& phase) {
+        RowTraffic& traffic = row.surveys.traffic(choice.algorithm->order, phase);
+        const auto kind = std::ranges::find(row.kinds, &traffic, &Kind::traffic);
+        WEFT_CHECK(kind != row.kinds.end(), "an algorithm that no call of the row takes");
+        if (!kind->passes) kind->passes = passes_of({topology_, sample_, traffic.survey(), traffic.shown(), row.move});
+        return traffic.loading(*kind->passes, phase, *choice.protocol);
     };
-    return cost(row.surveys.phases(*choice.algorithm), traffic_of, library_, *choice.protocol);
+    return cost(row.surveys.phases(*choice.algorithm), cost_of, library_, *choice.protocol);
 }
 
 }  // namespace weft

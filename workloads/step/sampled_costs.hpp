@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <set>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,10 +23,11 @@ namespace weft {
 enum class Sampling : std::uint8_t { where_it_pays, wherever_possible };
 
 class SampledCosts {
-    // Messages of one kind in the groups of a row.
+    // Messages of one kind in the groups of a row, and how often they pass links of the sample: worked out when that is
+    // first asked for.
     struct Kind {
-        RowSurveys::Survey* survey = nullptr;
-        std::unique_ptr<RowTraffic> traffic{};  // worked out when it is first asked for
+        RowTraffic* traffic = nullptr;
+        std::optional<std::vector<LinkPasses>> passes{};
     };
 
   public:
@@ -44,8 +45,7 @@ class SampledCosts {
     struct Row {
         RowSurveys& surveys;  // moved
         TreeMove move{};
-        std::set<const Algorithm*> algorithms{};  // that its calls may take
-        std::vector<Kind> kinds{};
+        std::vector<Kind> kinds{};  // of the algorithms that its calls take
         std::unique_ptr<GroupCosts> costs{};
     };
     // Null where a sample does not pay. As long-lived as this.
@@ -60,8 +60,10 @@ class SampledCosts {
 
   private:
     bool serves(const PartedRow& row) const;
+    static bool serves(RowSurveys& surveys, const Algorithm& algorithm);
     std::pair<RowSurveys&, TreeMove> surveys_of(GroupRow groups);
-    Kind& kind_of(Row& row, Order order, const Phase& phase);
+    void count(Row& row, const Algorithm& algorithm);
+    std::vector<PhaseCost> work_out(RowSurveys& surveys, const Choice& choice);  // but for loads of links
     std::vector<PhaseCost> work_out(Row& row, const Choice& choice);
 
     const Topology& topology_;
