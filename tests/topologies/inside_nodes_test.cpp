@@ -59,7 +59,8 @@ TEST(inside_nodes, are_shared_by_communicators_on_other_nodes) {
     std::mt19937 random(1);
     std::vector<Communicator> communicators;
     for (int i = 0; i < 40; ++i) {
-        const std::uint32_t node = random() % 300, other = (node + 1 + random() % 299) % 300;
+        const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+        const std::uint32_t node = below(300), other = (node + 1 + below(299)) % 300;
         communicators.push_back(on(topology, {node, other}, random() % 2 * 4));
     }
     expect_as_one_by_one(topology, communicators);

@@ -30,14 +30,16 @@ Topology machine(std::uint32_t links) {
     return topology;
 }
 
+std::uint32_t below(std::uint32_t n, std::mt19937& random) { return static_cast<std::uint32_t>(random() % n); }
+
 // Few loads, so that many links are equally busy.
 LinkLoads random_loads(std::mt19937& random, std::uint32_t links, std::initializer_list<Way> ways) {
     LinkLoads loads;
     for (std::uint32_t link = 0; link < links; ++link) {
         for (const Way way : ways) {
-            if (random() % 3 == 0) loads.add(LinkId{link}, way, LinkLoads::units(0.25 * (1 + random() % 4)));
+            if (below(3, random) == 0) loads.add(LinkId{link}, way, LinkLoads::units(0.25 + 0.25 * below(4, random)));
         }
-        if (link % 3 == 0) loads.add(LinkId{link}, Way::only, LinkLoads::units(0.25 * (random() % 4)));
+        if (link % 3 == 0) loads.add(LinkId{link}, Way::only, LinkLoads::units(0.25 * below(4, random)));
     }
     return loads;
 }
@@ -53,7 +55,7 @@ double slowest(const LinkLoads& loads, const Topology& topology, double share) {
 TEST(busiest_links, settle_what_all_links_do) {
     std::mt19937 random(1);
     for (int i = 0; i < 500; ++i) {
-        const std::uint32_t count = 1 + random() % 200;
+        const std::uint32_t count = 1 + below(200, random);
         const Topology topology = machine(count);
         const LinkLoads loads = random_loads(random, count, {Way::minimal, Way::detour});
         std::vector<Line> lines(1);
@@ -74,7 +76,7 @@ TEST(busiest_links, tell_whether_detours_can_relieve_the_busiest) {
     std::mt19937 random(2);
     int gains = 0;
     for (int i = 0; i < 500; ++i) {
-        const std::uint32_t count = 1 + random() % 60;
+        const std::uint32_t count = 1 + below(60, random);
         const Topology topology = machine(count);
         const LinkLoads loads = random_loads(random, count, {Way::minimal});
         double relieved = 0.0, other = 0.0;
