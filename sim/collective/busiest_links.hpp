@@ -2,6 +2,7 @@
 // another link bounds more tightly.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 

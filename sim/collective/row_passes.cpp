@@ -4,6 +4,7 @@ namespace weft {
 
 std::vector<LinkPasses> passes_of(const CountedRow& row) {
     std::vector<LinkPasses> passes;
+    // Those of nodes are mostly in the order of links, those of circles are not, and come after them.
     for (const RowSurvey::Part& part : row.survey.parts()) add_node_passes(row, part, passes);
     merge(passes);
     const std::size_t of_nodes = passes.size();

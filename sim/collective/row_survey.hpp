@@ -83,8 +83,7 @@ class RowSurvey {
     template <class Visit>
     void for_each_stretch(const Part& part, const TreeMove& move, Visit visit) const {
         for (const Bundle& bundle : part.bundles) {
-            const std::uint32_t tier = circles_.tier(bundle.circle);
-            const std::uint32_t here = bundle.circle + 2 * move.subtree(tier);
+            const std::uint32_t here = move.circle(circles_, bundle.circle);
             if (bundle.sweeps != nullptr) {
                 const std::uint32_t first = here - 2 * circles_[bundle.circle].place.subtree;
                 for (const PartedRow::Sweep& sweep : *bundle.sweeps) {
@@ -97,7 +96,7 @@ class RowSurvey {
             visit(bundle, one);
             if (bundle.group > 0) continue;
             for (const TreeMove& rail : part.rails) {
-                one.circle = here + 2 * rail.subtree(tier);
+                one.circle = rail.circle(circles_, here);
                 one.shift = move.ways + rail.ways;
                 visit(bundle, one);
             }

@@ -21,7 +21,7 @@ void for_each_switch(const PartedRow& row, std::uint32_t on_switch, Visit visit)
             for (std::uint32_t i = 0; i < run.count; i += on_switch) look_at(*node + run.first + i);
             look_at(*node + run.first + run.count - 1);
         }
-        // With one move, the others on the switch are on it.
+        // The next nodes are on this switch, too; where there are several moves, not so after each of them.
         node = row.groups().nodewise() == 1 ? std::lower_bound(node, nodes.end(), end) : std::next(node);
     }
 }
