@@ -12,6 +12,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/temporary_folder.hpp"
+
 namespace weft::test {
 
 struct Ran {
@@ -46,21 +48,5 @@ inline Ran run_weft(const std::string& arguments, const std::filesystem::path& f
     std::filesystem::remove(name.data());
     return ran;
 }
-
-// A folder that is gone when the test is over.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::array<char, 32> name{"/tmp/weft-test-XXXXXX"};
-        path_ = mkdtemp(name.data());
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 }  // namespace weft::test

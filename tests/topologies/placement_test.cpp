@@ -9,6 +9,7 @@
 #include <set>
 
 #include "sim/io/diagnostics.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/topologies/all_pairs.hpp"
 #include "tests/topologies/small_machine.hpp"
 
@@ -85,12 +86,12 @@ TEST(placement, mistakes_are_told) {
 }
 
 TEST(placement, a_list_is_read_from_its_folder_and_cut_to_the_job) {
-    const std::filesystem::path folder = testing::TempDir();
+    const test::TemporaryFolder temporary;
+    const std::filesystem::path& folder = temporary.path();
     std::ofstream(folder / "placement_test_nodes") << "30\n4\n7\n";
     EXPECT_EQ(place_nodes("file:placement_test_nodes", 3, machine, folder), (Nodes{30, 4, 7}));
     EXPECT_EQ(place_nodes("./placement_test_nodes", 2, machine, folder), (Nodes{30, 4}));
     EXPECT_THROW(place_nodes("file:placement_test_nodes", 4, machine, folder), ConfigError);
-    std::filesystem::remove(folder / "placement_test_nodes");
 }
 
 const std::string dragonfly = R"({ "kind": "dragonfly", "source": "test", "nodes_per_group": 4, "switches_per_group": 4,

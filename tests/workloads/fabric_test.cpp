@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "sim/io/diagnostics.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/report/report.hpp"
@@ -49,11 +50,11 @@ TEST(fabric, mistakes_are_told_together) {
 }
 
 TEST(fabric, a_mistake_in_a_node_list_is_told_with_its_place_there) {
-    const std::filesystem::path folder = testing::TempDir();
+    const test::TemporaryFolder temporary;
+    const std::filesystem::path& folder = temporary.path();
     std::ofstream(folder / "fabric_test_nodes") << "5\n5\n";
     const std::string text =
         test::mistakes(R"(fabric={"placement": "file:)" + (folder / "fabric_test_nodes").string() + R"("})");
-    std::filesystem::remove(folder / "fabric_test_nodes");
     EXPECT_NE(text.find("fabric.placement: "), std::string::npos) << text;
     EXPECT_NE(text.find("fabric_test_nodes:2:1: error: node 5 stands here again, first in line 1"), std::string::npos)
         << text;

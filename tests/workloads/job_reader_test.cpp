@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/mutated.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan.hpp"
 
@@ -64,12 +65,11 @@ TEST(job_reader, ranks_without_nodes_take_as_many_as_they_need) {
 }
 
 TEST(job_reader, a_model_file_is_found_from_the_folder_of_the_job) {
-    const std::string folder = testing::TempDir() + "/weft-model-beside-job";
-    std::filesystem::create_directories(folder);
+    const test::TemporaryFolder temporary;
+    const std::string folder = temporary.path();
     std::ofstream(folder + "/own.json") << R"({"layers": 3, "hidden": 64, "heads": 4, "vocabulary": 1000})";
     std::ofstream(folder + "/job.json") << R"({"machine": "frontier", "model": "own.json", "batch": {"global": 4}})";
     EXPECT_EQ(load_study(folder + "/job.json").job.model.layers, 3U);
-    std::filesystem::remove_all(folder);
 }
 
 TEST(job_reader, empty_nodes_are_named) {

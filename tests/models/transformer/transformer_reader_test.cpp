@@ -5,6 +5,7 @@
 
 #include "models/transformer/transformer.hpp"
 #include "tests/models/csv.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace weft {
 namespace {
@@ -169,7 +170,8 @@ TEST(load_transformer, lists_the_models_if_none_is_near) {
 }
 
 TEST(load_transformer, reads_a_path) {
-    const std::string path = ::testing::TempDir() + "weft_small_model.json";
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path() / "weft_small_model.json";
     std::ofstream(path) << with("");
     EXPECT_EQ(load_transformer(path).name, "weft_small_model");
     EXPECT_THROW(load_transformer("/no/such/model.json"), ConfigError);

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/temporary_folder.hpp"
+
 namespace weft {
 namespace {
 
@@ -14,18 +16,14 @@ namespace fs = std::filesystem;
 
 class atomic_file : public ::testing::Test {
   protected:
-    atomic_file() {
-        std::string pattern = (fs::temp_directory_path() / "weft-atomic-XXXXXX").string();
-        folder = ::mkdtemp(pattern.data());
-    }
-    ~atomic_file() override { fs::remove_all(folder); }
     std::string content(const fs::path& path) const {
         std::ifstream file(path, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
     }
     std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder), fs::directory_iterator()); }
 
-    fs::path folder;
+    const test::TemporaryFolder temporary;
+    const fs::path& folder = temporary.path();
 };
 
 TEST_F(atomic_file, content_replaces_what_was_there_and_nothing_is_left_beside) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "tests/temporary_folder.hpp"
 #include "tools/output/gzip.hpp"
 
 namespace weft {
@@ -32,19 +33,22 @@ std::string write_blocks(const fs::path& path, Packing packing) {
 }
 
 TEST(background_writer, writes_all_blocks_in_order) {
-    const fs::path path = fs::path(testing::TempDir()) / "blocks.txt";
+    const test::TemporaryFolder folder;
+    const fs::path path = folder.path() / "blocks.txt";
     const std::string expected = write_blocks(path, Packing::none);
     EXPECT_EQ(content(path), expected);
 }
 
 TEST(background_writer, packs_as_if_all_were_one) {
-    const fs::path path = fs::path(testing::TempDir()) / "blocks.txt.gz";
+    const test::TemporaryFolder folder;
+    const fs::path path = folder.path() / "blocks.txt.gz";
     const std::string expected = gzip(write_blocks(path, Packing::gzip));
     EXPECT_EQ(content(path), expected);
 }
 
 TEST(background_writer, leaves_no_file_without_commit) {
-    const fs::path path = fs::path(testing::TempDir()) / "abandoned.txt";
+    const test::TemporaryFolder folder;
+    const fs::path path = folder.path() / "abandoned.txt";
     BackgroundWriter(path, Packing::none).exchange("half");
     EXPECT_FALSE(fs::exists(path));
 }

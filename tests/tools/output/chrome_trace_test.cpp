@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sim/program/program_builder.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tools/output/two_stages.hpp"
 
 namespace weft {
@@ -117,7 +118,8 @@ TEST(chrome_trace, leaves_out_what_exceeds_the_limit_and_says_so) {
     EXPECT_EQ(trace.size.left_out, 3u);
     EXPECT_TRUE(json::accept(trace.json));
     EXPECT_EQ(trace.json.find("\"ph\":\"s\""), std::string::npos) << "an arrow needs both its slices";
-    const auto path = std::filesystem::path(testing::TempDir()) / "short.json";
+    const test::TemporaryFolder folder;
+    const auto path = folder.path() / "short.json";
     EXPECT_EQ(write_chrome_trace(path, run.program, run.timeline, run.topology, options),
               "the trace holds the first 2 slices; 3 more were left out, from the last rank classes");
 }
@@ -163,7 +165,8 @@ TEST(chrome_trace, is_the_same_text_when_written_twice_and_has_no_date_in_its_ar
     const Recorded run = two_stages();
     const ChromeTrace trace = chrome_trace(run.program, run.timeline, run.topology);
     EXPECT_EQ(trace.json, chrome_trace(run.program, run.timeline, run.topology).json);
-    const auto path = std::filesystem::path(testing::TempDir()) / "trace.json.gz";
+    const test::TemporaryFolder folder;
+    const auto path = folder.path() / "trace.json.gz";
     EXPECT_EQ(write_chrome_trace(path, run.program, run.timeline, run.topology), "");
 
     std::string header(10, '\0');

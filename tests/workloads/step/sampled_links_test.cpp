@@ -15,6 +15,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/network/constraints.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/same_report.hpp"
 #include "tests/workloads/studies.hpp"
@@ -67,14 +68,19 @@ nlohmann::json shipped_machine() {
     return nlohmann::json::parse(file, nullptr, true, true);
 }
 
-std::string in_file(const nlohmann::json& machine) {
-    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "sampled_links_machine.json";
-    std::ofstream(file) << machine;
-    return file;
-}
+// In a file of its own, gone with it.
+class WrittenMachine {
+  public:
+    explicit WrittenMachine(const nlohmann::json& machine) { std::ofstream(file_) << machine; }
+    std::string setting() const { return "machine=" + file_.string(); }
 
-// A machine on a tree drawn at random, in a file.
-std::string random_machine() {
+  private:
+    test::TemporaryFolder folder_;
+    std::filesystem::path file_ = folder_.path() / "machine.json";
+};
+
+// On a tree drawn at random.
+nlohmann::json random_machine() {
     nlohmann::json machine = shipped_machine();
     const auto nics = one_of<std::vector<std::uint32_t>>({{0, 1, 2, 3, 4, 5, 6, 7}, {0, 2, 4, 6}, {0}});
     machine["node"]["nics"]["attached"] = nics;
@@ -90,11 +96,11 @@ std::string random_machine() {
         network["levels"][level]["parents"] = one_of({1, 2, 3, 4});
         network["levels"][level]["cables"] = one_of({1, 2});
     }
-    return in_file(machine);
+    return machine;
 }
 
 // The same, where messages to all nodes of a switch load every way up from one.
-std::string random_even_machine(std::uint32_t nodes_per_leaf) {
+nlohmann::json random_even_machine(std::uint32_t nodes_per_leaf) {
     nlohmann::json machine = shipped_machine();
     machine["node"]["nics"]["pxn"] = one_of({false, true});
     nlohmann::json& network = machine["network"];
@@ -109,7 +115,7 @@ std::string random_even_machine(std::uint32_t nodes_per_leaf) {
     levels[1]["children"] = 4096;
     levels[1]["parents"] = one_of({1, 2, 3, 4});
     levels[1]["cables"] = one_of({1, 2});
-    return in_file(machine);
+    return machine;
 }
 
 Settings layout(std::uint32_t tensor, std::uint32_t pipeline, std::uint32_t data) {
@@ -164,7 +170,8 @@ RC_GTEST_PROP(sampled_links, tell_as_much_where_stages_lie_switches_apart, ()) {
     const auto nodes_per_leaf = one_of<std::uint32_t>({1, 2, 4, 8});
     const std::uint32_t data = nodes_per_leaf * one_of({1U, 2U, 3U, 4U, 6U, 8U});
     Settings settings = layout(one_of({4U, 8U}), one_of({2U, 4U}), data);
-    settings.insert(settings.end(), {"machine=" + random_even_machine(nodes_per_leaf), "zero=1"});
+    const WrittenMachine machine(random_even_machine(nodes_per_leaf));
+    settings.insert(settings.end(), {machine.setting(), "zero=1"});
     RC_LOG() << testing::PrintToString(settings);
     const Study study = test::small_study(settings);
     const Simulation sample = run(study, Links::sample);
@@ -174,7 +181,8 @@ RC_GTEST_PROP(sampled_links, tell_as_much_where_stages_lie_switches_apart, ()) {
 
 RC_GTEST_PROP(sampled_links, tell_as_much_as_all_of_them, ()) {
     Settings settings = test::random_job();
-    settings.push_back("machine=" + random_machine());
+    const WrittenMachine machine(random_machine());
+    settings.push_back(machine.setting());
     RC_LOG() << testing::PrintToString(settings);
     try {
         const Study study = test::small_study(settings);
