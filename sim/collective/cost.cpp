@@ -13,22 +13,6 @@
 namespace weft {
 namespace {
 
-bool same_traffic(const Phase& a, const Phase& b) {
-    return same_messages(a, b) && a.hops == b.hops && a.duty == b.duty && a.hops_across == b.hops_across;
-}
-
-PhaseCost route_phase(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
-                      const ProtocolCost& protocol, const PhaseCost* whole) {
-    PhaseTraffic traffic(topology, protocol);
-    for (const Communicator& communicator : communicators) traffic.add(phase, communicator);
-    const double detoured = whole != nullptr ? whole->detoured : traffic.detoured();
-    return {.pattern = traffic.pattern(detoured),
-            .path = traffic.latency(),
-            .bytes_per_message_byte = phase.volume(),
-            .overlap = protocol.overlap,
-            .detoured = detoured};
-}
-
 // `costs` are those of `phases`, one by one.
 std::vector<PhaseCost> join_stretches(std::span<const Phase> phases, std::vector<PhaseCost> costs, Seconds launch) {
     std::vector<PhaseCost> stretches;
@@ -43,21 +27,6 @@ std::vector<PhaseCost> join_stretches(std::span<const Phase> phases, std::vector
     }
     stretches.front().launch = launch;
     return stretches;
-}
-
-// Routes are the costly part: each kind of traffic is routed once, by route(phase, number of its stretch).
-template <class RoutePhase>
-std::vector<PhaseCost> cost_by_phase(std::span<const Phase> phases, Seconds launch, RoutePhase route) {
-    std::vector<PhaseCost> costs;  // one per phase
-    std::size_t stretch = 0;       // that the phase belongs to
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-        if (i > 0 && !same_traffic(phases[i - 1], phases[i])) ++stretch;
-        std::size_t known = 0;
-        while (known < i && !same_traffic(phases[known], phases[i])) ++known;
-        costs.push_back(known < i ? costs[known] : route(phases[i], stretch));
-        costs.back().bytes_per_message_byte = phases[i].volume();
-    }
-    return join_stretches(phases, std::move(costs), launch);
 }
 
 // Time of the bytes on idle links: none where nothing limits them.
@@ -77,24 +46,44 @@ Seconds PhaseCost::time(Bytes message) const { return latency(message) + idle(*t
 
 std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             std::span<const Communicator> communicators, const Topology& topology,
-                            const Library& library, const ProtocolCost& protocol, std::span<const PhaseCost> whole) {
+                            const Library& library, const ProtocolCost& protocol) {
     WEFT_CHECK(!communicators.empty(), "a collective without communicators");
     for (const Communicator& communicator : communicators) {
         WEFT_CHECK(communicator.size() == shape.members, "communicators in lock step have equally many members");
     }
-    const Seconds launch = library.launch + protocol.launch;
-    if (shape.members < 2) return {{.launch = launch}};
+    if (shape.members < 2) return {{.launch = library.launch + protocol.launch}};
     WEFT_CHECK(algorithm.runs(shape), std::string(algorithm.name) + " cannot run in a group of this shape");
-    return cost_by_phase(algorithm.phases(shape), launch, [&](const Phase& phase, std::size_t stretch) {
-        const PhaseCost* const together = whole.empty() ? nullptr : &whole[stretch];
-        return route_phase(phase, communicators, topology, protocol, together);
-    });
+    const auto cost_of = [&](const Phase& phase) { return cost(phase, communicators, topology, protocol); };
+    return cost(algorithm.phases(shape), cost_of, library, protocol);
 }
 
+// Routes are the costly part: each kind of traffic is routed once.
 std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,
                             const Library& library, const ProtocolCost& protocol) {
-    return cost_by_phase(phases, library.launch + protocol.launch,
-                         [&](const Phase& phase, std::size_t) { return cost_of(phase); });
+    std::vector<PhaseCost> costs;  // one per phase
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        std::size_t known = 0;
+        while (known < i && !same_traffic(phases[known], phases[i])) ++known;
+        costs.push_back(known < i ? costs[known] : cost_of(phases[i]));
+        costs.back().bytes_per_message_byte = phases[i].volume();
+    }
+    return join_stretches(phases, std::move(costs), library.launch + protocol.launch);
+}
+
+PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
+               const ProtocolCost& protocol, std::optional<double> detoured) {
+    PhaseTraffic traffic(topology, protocol);
+    for (const Communicator& communicator : communicators) traffic.add(phase, communicator);
+    const double share = detoured ? *detoured : traffic.detoured();
+    return {.pattern = traffic.pattern(share),
+            .path = traffic.latency(),
+            .bytes_per_message_byte = phase.volume(),
+            .overlap = protocol.overlap,
+            .detoured = share};
+}
+
+bool same_traffic(const Phase& a, const Phase& b) {
+    return same_messages(a, b) && a.hops == b.hops && a.duty == b.duty && a.hops_across == b.hops_across;
 }
 
 bool same_messages(const Phase& a, const Phase& b) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,17 +35,22 @@ struct PhaseCost {
 
 // The algorithm run in lock step by communicators of equal size and shape (LogicError otherwise, or if the algorithm
 // cannot run in that shape). Phases on the same traffic that follow one another are one stretch. The first stretch
-// carries the launch latencies; a group of one costs nothing else. `whole`: what the same algorithm costs among more
-// communicators, of which these are a part; detours are then taken as those settled on, together.
+// carries the launch latencies; a group of one costs nothing else.
 std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
                             std::span<const Communicator> communicators, const Topology& topology,
-                            const Library& library, const ProtocolCost& protocol,
-                            std::span<const PhaseCost> whole = {});
+                            const Library& library, const ProtocolCost& protocol);
 
 // The same for the phases of an algorithm. `cost_of` one, as a stretch without launch latencies.
 std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,
                             const Library& library, const ProtocolCost& protocol);
 
+// Of one phase among communicators of equal size. `detoured`: the share of its bytes that takes detours, where these
+// settle on it together with more communicators, of which they are a part.
+PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
+               const ProtocolCost& protocol, std::optional<double> detoured = {});
+
+// Whether phases cost the same but for how much they move.
+bool same_traffic(const Phase& a, const Phase& b);
 // Whether phases differ at most in how much they move and how often.
 bool same_messages(const Phase& a, const Phase& b);
 

@@ -129,9 +129,22 @@ const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
 
 std::vector<PhaseCost> GroupCosts::work_out(const Choice& choice) {
     if (elsewhere_.costs) return elsewhere_.costs(choice);
-    return cost(
-        *choice.algorithm, shape_, communicators(choice.algorithm->order), topology_, library_, *choice.protocol,
-        whole_ != nullptr ? std::span<const PhaseCost>(whole_->phases_unmoved(choice)) : std::span<const PhaseCost>());
+    const Order order = choice.algorithm->order;
+    if (shape_.members < 2) {
+        return cost(*choice.algorithm, shape_, communicators(order), topology_, library_, *choice.protocol);
+    }
+    const auto of_phase = [&](const Phase& phase) { return cost_of(phase, order, *choice.protocol); };
+    return cost(choice.algorithm->phases(shape_), of_phase, library_, *choice.protocol);
+}
+
+const PhaseCost& GroupCosts::cost_of(const Phase& phase, Order order, const ProtocolCost& protocol) {
+    if (base_ != nullptr) return base_->cost_of(phase, order, protocol);
+    std::deque<Known>& all = known_[{order, &protocol}];
+    const auto known = std::ranges::find_if(all, [&](const Known& each) { return same_traffic(each.phase, phase); });
+    if (known != all.end()) return known->cost;
+    std::optional<double> detoured;
+    if (whole_ != nullptr) detoured = whole_->cost_of(phase, order, protocol).detoured;
+    return all.emplace_back(Known{phase, cost(phase, communicators(order), topology_, protocol, detoured)}).cost;
 }
 
 Pattern GroupCosts::pattern(const Choice& choice, std::size_t phase) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -74,6 +75,9 @@ class GroupCosts {
     std::optional<Choice> by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const;
 
     std::vector<PhaseCost> work_out(const Choice& choice);
+    // Of a phase of an algorithm that is laid in this order. Some are those of several algorithms, but for their bytes:
+    // rings gather as they scatter.
+    const PhaseCost& cost_of(const Phase& phase, Order order, const ProtocolCost& protocol);
 
     const Topology& topology_;
     const Library& library_;
@@ -85,6 +89,11 @@ class GroupCosts {
     LinkMove move_{0};
     std::map<Order, std::vector<Communicator>> communicators_;
     std::map<Choice, std::vector<PhaseCost>> phases_;
+    struct Known {
+        Phase phase;
+        PhaseCost cost;
+    };
+    std::map<std::pair<Order, const ProtocolCost*>, std::deque<Known>> known_;
     // Of a message, that one member sends another at once.
     mutable std::map<const Algorithm*, double> largest_fractions_;
     std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone, or unloaded
