@@ -29,7 +29,7 @@ class Shower {
 
   private:
     using Part = RowSurvey::Part;
-    static constexpr std::uint32_t nowhere = 0xffffffff;
+    static constexpr std::uint32_t nowhere = 0xffffffff, circle_groups = LinkPasses::several - 1;
 
     // Of the part's nodes, by place, the first of each content that no part before has shown.
     std::vector<std::uint32_t> new_nodes(const Part& part) {
@@ -120,11 +120,12 @@ class Shower {
                 survey_.for_each_way(
                     passage, move.ways, ways, [&](std::uint64_t taken, std::uint32_t routes, std::uint32_t detours) {
                         shown_.of_groups.push_back({tree_.link(circle.place, taken, circle.down),
-                                                    part.first_group + bundle->group, passage.size, routes, detours});
+                                                    circle_groups - shown_circles_, passage.size, routes, detours});
                     });
             }
         }
         merge(shown_.of_groups, before);
+        ++shown_circles_;
     }
 
     const Topology& topology_;
@@ -132,7 +133,8 @@ class Shower {
     const Circles& circles_;
     const RowSurvey& survey_;
     ShownPasses shown_;
-    std::vector<bool> is_shown_;                                                              // by content
+    std::uint32_t shown_circles_ = 0;  // each by one group, of a number of its own
+    std::vector<bool> is_shown_;       // by content
     std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>> known_;  // bundles of one circle
 };
 

@@ -148,6 +148,27 @@ TEST(sampled_links, tell_as_much_on_every_machine_with_a_tree) {
     }
 }
 
+// Groups on other NICs of the same nodes that pass one link: each counts by itself for its rate alone.
+TEST(sampled_links, tell_groups_apart_where_ways_share_links) {
+    nlohmann::json machine = shipped_machine();
+    nlohmann::json& network = machine["network"];
+    network["nodes_per_leaf"] = 1;
+    network["leaf_order"] = "unit";
+    network["radix"] = 100000;
+    for (std::size_t level = 0; level < 2; ++level) {
+        network["levels"][level]["children"] = level == 0 ? 4 : 4096;
+        network["levels"][level]["parents"] = level == 0 ? 1 : 4;
+        network["levels"][level]["cables"] = 2;
+    }
+    const WrittenMachine written(machine);
+    Settings settings = layout(4, 2, 2);
+    settings.push_back(written.setting());
+    const Study study = test::small_study(settings);
+    const Simulation sample = run(study, Links::sample);
+    EXPECT_TRUE(sample.step.is_sampled);
+    EXPECT_EQ(differences(run(study, Links::all), sample), "");
+}
+
 // Of large jobs, unless stages that lie far apart do not begin their switches.
 TEST(sampled_links, are_taken_where_it_pays) {
     const auto is_sampled = [](Settings settings, const Settings& more) {
