@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/peak_memory.hpp"
@@ -38,17 +39,19 @@ Study study_of(const Shape& shape) {
 }
 
 // GPT-NeoX 20B as the study runs it: tensor groups of eight, ZeRO-3, 32 micro-batches per replica.
-Study neox_of(std::uint32_t data) {
+Study neox_on(std::string_view machine, std::uint32_t data) {
     return read_study(Document::parse("neox.json", fmt::format(R"({{
-        "machine": "spectrum-x-h100",
+        "machine": "{}",
         "model": "gpt-neox-20b",
         "framework": "deepspeed",
         "layout": {{"tensor": 8, "data": {}}},
         "batch": {{"sequence": 2048, "micro": 1, "global": {}}},
         "zero": 3
     }})",
-                                                               data, 32 * data)));
+                                                               machine, data, 32 * data)));
 }
+Study neox_of(std::uint32_t data) { return neox_on("spectrum-x-h100", data); }
+Study neox_on_frontier(std::uint32_t data) { return neox_on("frontier", data); }
 
 // GPT-3 175B on four stages that lie far apart: the pipeline is outermost. 32 micro-batches per replica.
 Study gpt3_of(std::uint32_t data) {
@@ -140,6 +143,7 @@ void add_small() {
     };
     RegisterBenchmark("growth/data", growth<&Shape::data>)->Apply(widths);
     RegisterBenchmark("growth/data_of_neox_20b", growth_of<neox_of>)->Apply(widths);
+    RegisterBenchmark("growth/data_of_neox_20b_on_frontier", growth_of<neox_on_frontier>)->Apply(widths);
     RegisterBenchmark("growth/data_of_gpt3_175b", growth_of<gpt3_of>)->Apply(widths);
 }
 

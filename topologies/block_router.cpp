@@ -129,16 +129,6 @@ bool BlockRouter::add_shifts(LinkMove& move, std::span<const Port> ports, std::i
     return true;
 }
 
-std::vector<RouteTree::Range> BlockRouter::links(Place place) const {
-    if (place.tier > 0) {
-        const Range range = tree_->links(place);
-        return {{numbering_.network_link(range.first), numbering_.network_link(range.end)}};
-    }
-    const std::uint32_t node = place.subtree;
-    return {{numbering_.link(node, LinkId{0}), numbering_.link(node + 1, LinkId{0})},
-            {numbering_.up({node, 0}), numbering_.up({node + 1, 0})}};
-}
-
 std::uint64_t BlockRouter::residue(std::span<const RankId> ranks) const {
     const Port first = port(ranks.front());
     const bool leaves = std::ranges::any_of(ranks, [&](RankId rank) {
@@ -167,18 +157,6 @@ void BlockRouter::leave(Route& route, RankId from, Port port) const {
 void BlockRouter::enter(Route& route, RankId to, Port port) const {
     route.push_back(numbering_.down(port));
     add_inside(route, port.node, numbering_.accelerators + port.nic, local(to));
-}
-
-Route BlockRouter::leaving(RankId from, RankId to) const {
-    Route route;
-    leave(route, from, port(from, to));
-    return route;
-}
-
-Route BlockRouter::entering(RankId /*from*/, RankId to) const {
-    Route route;
-    enter(route, to, port(to));
-    return route;
 }
 
 // Out of one node, `between` the leaves, and into the other node.

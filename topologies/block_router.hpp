@@ -7,17 +7,22 @@
 #include <span>
 
 #include "sim/topology/topology.hpp"
+#include "topologies/block_tree.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/node_routes.hpp"
 #include "topologies/numbering.hpp"
 
 namespace weft {
 
-class BlockRouter final : public Router, private RouteTree {
+class BlockRouter final : public Router {
   public:
     // `network` outlives the router.
     BlockRouter(Numbering numbering, NodeRoutes routes, Pxn pxn, const Network& network)
-        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(&network), tree_(network.tree()) {}
+        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(&network) {
+        if (network.tree() != nullptr) tree_.emplace(*this, numbering_, network, network.tree());
+    }
+    BlockRouter(const BlockRouter&) = delete;
+    BlockRouter& operator=(const BlockRouter&) = delete;
 
     Route route(RankId from, RankId to, std::uint64_t salt) const override;
     bool has_one_route(RankId from, RankId to) const override {
@@ -30,34 +35,13 @@ class BlockRouter final : public Router, private RouteTree {
     void add_detours(RankId from, RankId to, std::uint64_t salt, std::vector<LinkTimes>& links) const override;
     std::optional<LinkMove> move(std::span<const RankId> ranks, std::int32_t by) const override;
     std::uint64_t residue(std::span<const RankId> ranks) const override;
-    const RouteTree* tree() const override { return tree_ != nullptr ? this : nullptr; }
+    const RouteTree* tree() const override { return tree_ ? &*tree_ : nullptr; }
+    const RouteTree* mesh() const override { return &mesh_; }
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
     LinkId downlink(RankId rank) const override { return numbering_.down(port(rank)); }
 
   private:
-    std::uint32_t tiers() const override { return 1 + tree_->tiers(); }
-    std::uint32_t subtrees(std::uint32_t tier) const override {
-        return tier == 0 ? numbering_.nodes : tree_->subtrees(tier);
-    }
-    std::uint32_t nics() const override { return numbering_.nics; }
-    std::uint32_t nodes_per_switch() const override { return tree_->nodes_per_switch(); }
-    std::uint64_t ways(std::uint32_t tier) const override { return tree_->ways(tier); }
-    std::uint64_t detour_step(std::uint32_t turn) const override { return tree_->detour_step(turn); }
-    std::uint32_t subtree(std::uint32_t node, std::uint32_t nic, std::uint32_t tier) const override {
-        return tree_->subtree({node, nic}, tier);
-    }
-    Climb climb(RankId from, RankId to) const override {
-        const Port leave = port(from, to), enter = port(to);
-        return {.turn = tree_->turn(leave, enter), .leave = leave.nic, .enter = enter.nic, .way = tree_->way(enter)};
-    }
-    Route leaving(RankId from, RankId to) const override;
-    Route entering(RankId from, RankId to) const override;
-    LinkId link(Place place, std::uint64_t way, bool down) const override {
-        return numbering_.network_link(tree_->link(place, way, down));
-    }
-    bool parts_ways(std::uint32_t tier) const override { return tree_->parts_ways(tier); }
-    std::vector<Range> links(Place place) const override;
-
+    friend class BlockTree;
     std::uint32_t node(RankId rank) const { return static_cast<std::uint32_t>(rank) / numbering_.accelerators; }
     std::uint32_t local(RankId rank) const { return static_cast<std::uint32_t>(rank) % numbering_.accelerators; }
     Port port(RankId rank) const { return {node(rank), routes_.nic_of(local(rank))}; }
@@ -79,7 +63,8 @@ class BlockRouter final : public Router, private RouteTree {
     NodeRoutes routes_;
     Pxn pxn_;
     const Network* network_;
-    const NetworkTree* tree_;  // the network's, if it is one
+    std::optional<BlockTree> tree_;  // if the network is one
+    BlockTree mesh_{*this, numbering_, *network_, nullptr};
 };
 
 // `network` is cut to the nodes that are built.

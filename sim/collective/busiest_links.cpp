@@ -43,32 +43,54 @@ StraightTraffic::StraightTraffic(const LinkLoads& loads, const Topology& topolog
 
 BusiestLinks::BusiestLinks(const Topology& topology) : topology_(topology), slowest_(slowest_class(topology)) {}
 
-// The time of a link, (fixed + (1 - q) minimal + q detour) / bandwidth, is a straight line over q: one that is nowhere
-// above another from q = 0 to 1 bounds nothing. All are held against one line, the highest so far where it is lowest.
 void BusiestLinks::find(const LinkLoads& loads) {
-    links_.clear();
-    double at_zero = 0.0, at_one = 0.0;           // of that line
-    LinkLoads::Units straight = 0, detoured = 0;  // loads that are below it on any link
-    loads.for_each([&](LinkId id, const LinkLoads::Cell& cell) {
-        if (cell.straight() <= straight && cell.detoured() <= detoured) return;
-        const BusyLink link{cell, topology_.link(id).bandwidth};
-        const double from = link.time(0.0), to = link.time(1.0);
-        if (from <= at_zero && to <= at_one) return;
-        links_.push_back(link);
-        if (std::min(from, to) <= std::min(at_zero, at_one)) return;
-        at_zero = from, at_one = to;
-        straight = LinkLoads::units_within(from * slowest_.value);
-        detoured = LinkLoads::units_within(to * slowest_.value);
-    });
+    clear();
+    loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) { add(link, cell); });
 }
 
+void BusiestLinks::clear() {
+    links_.clear();
+    at_zero_ = at_one_ = 0.0;
+    straight_ = detoured_ = 0;
+}
+
+// The time of a link, (fixed + (1 - q) minimal + q detour) / bandwidth, is a straight line over q: one that is nowhere
+// above another from q = 0 to 1 bounds nothing. All are held against one line, the highest so far where it is lowest.
+void BusiestLinks::add(LinkId id, const LinkLoads::Cell& cell) {
+    if (cell.straight() <= straight_ && cell.detoured() <= detoured_) return;
+    const BusyLink link{cell, topology_.link(id).bandwidth};
+    const double from = link.time(0.0), to = link.time(1.0);
+    if (from <= at_zero_ && to <= at_one_) return;
+    links_.push_back(link);
+    if (std::min(from, to) <= std::min(at_zero_, at_one_)) return;
+    at_zero_ = from, at_one_ = to;
+    straight_ = LinkLoads::units_within(from * slowest_.value);
+    detoured_ = LinkLoads::units_within(to * slowest_.value);
+}
+
+BusiestLinks::Settled BusiestLinks::settle() {
+    double share = topology_.routing == Routing::valiant ? 1.0 : 0.0;
+    if (topology_.routing == Routing::adaptive) share = best_share();
+    return {.detoured = share, .rate = rate(share)};
+}
+
+// Of what is left, only lines that are somewhere above each other one, so that the order of links decides nothing.
 double BusiestLinks::best_share() {
-    lines_.clear();
+    if (links_.empty()) return 0.0;
+    ends_.clear();
     for (const BusyLink& link : links_) {
         const double minimal = link.cell[Way::minimal], detour = link.cell[Way::detour];
-        lines_.push_back({.at_zero = link.time(0.0), .slope = (detour - minimal) / link.bandwidth.value});
+        ends_.emplace_back(link.time(0.0), link.time(1.0), (detour - minimal) / link.bandwidth.value);
     }
-    return lines_.empty() ? 0.0 : lowest_point(lines_);
+    std::ranges::sort(ends_, std::ranges::greater{});
+    lines_.clear();
+    double most = -1.0;  // at one
+    for (const auto& [at_zero, at_one, slope] : ends_) {
+        if (at_one <= most) continue;
+        most = at_one;
+        lines_.push_back({.at_zero = at_zero, .slope = slope});
+    }
+    return lowest_point(lines_);
 }
 
 BytesPerSecond BusiestLinks::rate(double share) const {

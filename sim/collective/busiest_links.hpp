@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "sim/base/quantity.hpp"
@@ -37,6 +38,17 @@ class BusiestLinks {
     explicit BusiestLinks(const Topology& topology);
 
     void find(const LinkLoads& loads);
+    // The same link by link: none, and then one more.
+    void clear();
+    void add(LinkId link, const LinkLoads::Cell& cell);
+
+    // The share of detours that traffic settles on by itself, by the topology's routing, and the rate of one flow on
+    // idle links then.
+    struct Settled {
+        double detoured = 0.0;
+        BytesPerSecond rate;
+    };
+    Settled settle();
     // The smallest share that makes the busiest link least busy.
     double best_share();
     BytesPerSecond rate(double share) const;  // of one flow on idle links
@@ -45,7 +57,10 @@ class BusiestLinks {
     const Topology& topology_;
     BytesPerSecond slowest_;  // of all links
     std::vector<BusyLink> links_;
-    std::vector<Line> lines_;  // of links_
+    double at_zero_ = 0.0, at_one_ = 0.0;                   // the line that all are held against
+    LinkLoads::Units straight_ = 0, detoured_ = 0;          // loads that are below it on any link
+    std::vector<std::tuple<double, double, double>> ends_;  // of their lines, and slopes
+    std::vector<Line> lines_;
 };
 
 }  // namespace weft

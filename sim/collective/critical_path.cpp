@@ -47,7 +47,7 @@ Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, s
 
 Seconds critical_path(const Phase& phase, std::span<const MessageLatency> messages) {
     if (messages.empty()) return {};
-    if (phase.peer == Peer::shift || phase.peer == Peer::chain) {
+    if (in_order(phase)) {
         std::vector<Seconds> latencies;
         latencies.reserve(messages.size());
         for (const MessageLatency& message : messages) latencies.push_back(message.value);

@@ -16,7 +16,8 @@ using Numbers = std::unordered_map<HashSum, std::uint32_t, HashSum::Hash>;  // o
 }  // namespace
 
 FabricSample::FabricSample(const Topology& topology)
-    : tree_(*topology.router->tree()),
+    : topology_(topology),
+      tree_(*topology.fabric()),
       circles_(tree_),
       change_(tree_.subtrees(0) + 1),
       passing_(circles_.size()),
@@ -25,6 +26,7 @@ FabricSample::FabricSample(const Topology& topology)
 void FabricSample::count(const RowSurvey& survey, const TreeMove& move) {
     const std::uint64_t kind = counted_.size();
     counted_.push_back({&survey, move});
+    if (tree_.has_mesh()) count_mesh(survey, kind);
     std::vector<HashSum> contents;  // of this kind
     for (const HashSum& content : survey.contents()) contents.push_back(HashSum::of({kind, content.a, content.b}));
     for (const RowSurvey::Part& part : survey.parts()) {
@@ -63,8 +65,18 @@ void FabricSample::count_stretches(const RowSurvey& survey, const RowSurvey::Par
     survey.for_each_stretch(part, counted_[kind].move, count);
 }
 
+void FabricSample::count_mesh(const RowSurvey& survey, std::uint64_t kind) {
+    const RouteTree::Range mesh = tree_.mesh();
+    if (on_mesh_.empty()) on_mesh_.resize(index(mesh.end) - index(mesh.first));
+    for (const LinkPasses& each : survey.mesh().of_all) {
+        on_mesh_[index(each.link) - index(mesh.first)] += HashSum::of(
+            {kind, survey.kinds().hash_of_size(each.size), std::uint64_t{each.routes} << 32U | each.detours});
+    }
+}
+
 void FabricSample::choose() {
     choose_nodes();
+    choose_mesh_links();
     CircleSampler sampler(*this, choose_circles());
     for (std::size_t kind = 0; kind < counted_.size(); ++kind) {
         sampler.add(*counted_[kind].survey, counted_[kind].move, kind);
@@ -90,6 +102,27 @@ void FabricSample::choose_nodes() {
         if (++*like_before == 1) nodes_.push_back(node);
     }
     change_ = {};
+}
+
+// Links of other classes are others.
+void FabricSample::choose_mesh_links() {
+    Numbers known;
+    Table<LinkClassId, HashSum> classes;
+    for (std::uint64_t i = 0; i < topology_.classes.size(); ++i) classes.push_back(HashSum::of({i}));
+    const RouteTree::Range mesh = tree_.mesh();
+    for (std::size_t i = 0; i < on_mesh_.size(); ++i) {
+        if (on_mesh_[i] == HashSum{}) continue;
+        const LinkId link{static_cast<std::uint32_t>(index(mesh.first) + i)};
+        HashSum loads = on_mesh_[i];
+        loads += classes[topology_.link_class(link)];
+        const auto [place, is_new] = known.try_emplace(loads, static_cast<std::uint32_t>(weights_.size()));
+        if (is_new) {
+            mesh_links_.push_back(link);
+            weights_.push_back({link, next(link), 0.0});
+        }
+        weights_[place->second].weight += 1.0;
+    }
+    on_mesh_ = {};
 }
 
 // The weights of those taken, by number.

@@ -1,8 +1,9 @@
 // Some of a machine's links that tell as much as all of them. On a RouteTree, what the links of a node carry follows
 // from which messages pass it, and what the links of a circle of ways carry from which of them take which way. So of
 // nodes that the same messages pass in the same places one is in the sample and stands for the others; of circles
-// likewise, whichever way they are turned; and of the links of such a circle one of each set of loads. Every set of
-// loads that some link has is had by a link of the sample, for all messages at once.
+// likewise, whichever way they are turned; and of the links of such a circle one of each set of loads. Of the links of
+// a mesh likewise one of each set. Every set of loads that some link has is had by a link of the sample, for all
+// messages at once.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace weft {
 
 class FabricSample {
   public:
-    explicit FabricSample(const Topology& topology);  // whose router is a tree
+    explicit FabricSample(const Topology& topology);  // which has a fabric()
     FabricSample(const FabricSample&) = delete;
     FabricSample& operator=(const FabricSample&) = delete;
 
@@ -44,6 +45,7 @@ class FabricSample {
         if (number == nowhere) return {};
         return std::span(spots_).subspan(first_spot_[number], first_spot_[number + 1] - first_spot_[number]);
     }
+    const std::vector<LinkId>& mesh_links() const { return mesh_links_; }  // in the sample; ascending
     LinkWeights link_weights() const;
 
   private:
@@ -55,20 +57,25 @@ class FabricSample {
     };
 
     void count_stretches(const RowSurvey& survey, const RowSurvey::Part& part, std::uint64_t kind);
+    void count_mesh(const RowSurvey& survey, std::uint64_t kind);
     void choose_nodes();
+    void choose_mesh_links();
     std::vector<std::uint32_t> choose_circles();
 
+    const Topology& topology_;
     const RouteTree& tree_;
     Circles circles_;
     std::vector<Counted> counted_;       // by kind
     std::vector<HashSum> change_;        // of what passes a node, from that which passes the one before
     std::vector<HashSum> passing_;       // by circle
     std::vector<std::uint64_t> origin_;  // by circle: the way from which others are counted
+    std::vector<HashSum> on_mesh_;       // link by link
     std::vector<std::uint32_t> weight_, nodes_;
     std::vector<std::uint32_t> number_;    // by circle: in the sample
     std::vector<std::size_t> first_spot_;  // by number
     std::vector<Spot> spots_;
-    std::vector<LinkWeights::Range> weights_;  // of links of circles
+    std::vector<LinkId> mesh_links_;
+    std::vector<LinkWeights::Range> weights_;  // of links of circles, or of the mesh
 };
 
 }  // namespace weft

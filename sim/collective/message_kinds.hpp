@@ -35,8 +35,8 @@ struct MessageKind {
 
 class MessageKinds {
   public:
-    // Whose router is a tree.
-    explicit MessageKinds(const Topology& topology) : topology_(topology), tree_(*topology.router->tree()) {}
+    // Which has a fabric().
+    explicit MessageKinds(const Topology& topology) : topology_(topology), tree_(*topology.fabric()) {}
 
     Seat seat(RankId rank) const {
         const std::uint32_t node = topology_.node_of(rank);

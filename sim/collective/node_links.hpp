@@ -14,7 +14,7 @@ namespace weft {
 class NodeLinks {
   public:
     NodeLinks(const Topology& topology, const RowSurvey& survey, const RowSurvey::Part& part)
-        : topology_(topology), tree_(*topology.router->tree()), survey_(survey), part_(part) {}
+        : topology_(topology), tree_(*topology.fabric()), survey_(survey), part_(part) {}
 
     // A message, and its number among those that may climb.
     struct Each {

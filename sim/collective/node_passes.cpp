@@ -40,7 +40,7 @@ void for_each_sampled(const CountedRow& row, const RowSurvey::Part& part, Visit 
 
 // By range of a node's links, which is mostly the order of links.
 void add_node_passes(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes) {
-    const RouteTree& tree = *row.topology.router->tree();
+    const RouteTree& tree = *row.topology.fabric();
     const std::size_t ranges = tree.links({0, 0}).size();
     for (std::size_t range = 0; range < ranges; ++range) {
         for_each_sampled(row, part, [&](std::uint32_t sampled, const ShownPasses::OnNode& shown) {

@@ -117,7 +117,7 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
     if (communicator.size() < 2) return;
     own_.clear();
     add_messages(phase, communicator);
-    const Settled settled = settle(own_);
+    const BusiestLinks::Settled settled = settle(own_);
     alone_ = std::min(alone_, settled.rate);
     const bool is_all = sum_.loads.is_empty() && communicator.copies.empty();
     lone_share_ = is_all ? std::optional(settled.detoured) : std::nullopt;
@@ -141,16 +141,14 @@ void PhaseTraffic::route_detours(Traffic& traffic) {
     traffic.undecided.clear();
 }
 
-PhaseTraffic::Settled PhaseTraffic::settle(Traffic& traffic) {
+BusiestLinks::Settled PhaseTraffic::settle(Traffic& traffic) {
     if (!traffic.undecided.empty()) {
         const StraightTraffic straight(traffic.loads, topology_);
         if (!straight.may_gain()) return {.rate = straight.rate()};
         route_detours(traffic);
     }
     busiest_.find(traffic.loads);
-    if (!traffic.has_detours) return {.rate = busiest_.rate(0.0)};
-    const double share = topology_.routing == Routing::valiant ? 1.0 : busiest_.best_share();
-    return {.detoured = share, .rate = busiest_.rate(share)};
+    return traffic.has_detours ? busiest_.settle() : BusiestLinks::Settled{.rate = busiest_.rate(0.0)};
 }
 
 double PhaseTraffic::detoured() { return lone_share_ ? *lone_share_ : settle(sum_).detoured; }

@@ -75,12 +75,7 @@ class PhaseTraffic {
                      const InsideNodes* known);
     void add_messages(const Phase& phase, const Communicator& communicator);
     void route_detours(Traffic& traffic);
-    // The share of detours that the traffic settles on by itself, and the rate of one flow on idle links then.
-    struct Settled {
-        double detoured = 0.0;
-        BytesPerSecond rate;
-    };
-    Settled settle(Traffic& traffic);
+    BusiestLinks::Settled settle(Traffic& traffic);
 
     const Topology& topology_;
     const ProtocolCost& protocol_;

@@ -24,7 +24,11 @@ Seconds RowLatencies::of(const Phase& phase, const ProtocolCost& protocol) {
     if (turns_.empty()) {
         const std::vector<Part>& parts = survey_.parts();
         for (auto part = parts.begin(); part != parts.end(); ++part) {
-            if (std::none_of(parts.begin(), part, [&](const Part& p) { return send_alike(p, *part); })) add(*part);
+            if (topology_.fabric()->has_mesh() && !part->climbing.empty()) {
+                add_each(static_cast<std::uint32_t>(part - parts.begin()));
+            } else if (std::none_of(parts.begin(), part, [&](const Part& p) { return send_alike(p, *part); })) {
+                add(*part);
+            }
         }
     }
     return known->second = longest(phase, protocol);
@@ -65,6 +69,37 @@ void RowLatencies::add(const Part& part) {
     turns_.push_back(std::move(alike));
 }
 
+// Where the order of messages does not matter, all that climb are of one further kind.
+void RowLatencies::add_each(std::uint32_t number) {
+    const Part& part = survey_.parts()[number];
+    const std::uint32_t further = survey_.kinds().size();
+    std::vector<std::uint32_t> kind_of;  // by message
+    for (const RowSurvey::Message& message : part.messages) kind_of.push_back(message.kind);
+    const std::vector<std::uint32_t> first = first_messages(kind_of);
+    std::vector<std::vector<Seconds>> of_kinds;  // but for further ones
+    for (const std::uint32_t within : survey_.row().within) {
+        of_kinds.push_back(on_links(part, first, [&](std::uint32_t) { return within; }));
+    }
+    for (const std::uint32_t at : part.climbing) kind_of[at] = further;
+    Turns alike{.rounds = in_order(survey_.phase()) ? std::vector<std::vector<std::uint32_t>>{} : rounds(kind_of)};
+    for (const MeshPasses::Delays& delays : survey_.mesh().delays) {
+        if (delays.part != number) continue;
+        std::vector<Seconds> times = of_kinds[delays.within];
+        if (!in_order(survey_.phase())) {
+            times.push_back(delays.climbing.front());
+            alike.of_kinds.push_back(std::move(times));
+            continue;
+        }
+        for (std::size_t at = 0; at < part.climbing.size(); ++at) {
+            const auto known = std::find(times.begin() + further, times.end(), delays.climbing[at]);
+            kind_of[part.climbing[at]] = static_cast<std::uint32_t>(known - times.begin());
+            if (known == times.end()) times.push_back(delays.climbing[at]);
+        }
+        turns_.push_back({.rounds = rounds(kind_of), .of_kinds = {std::move(times)}});
+    }
+    turns_.push_back(std::move(alike));
+}
+
 // By kind.
 std::vector<std::uint32_t> RowLatencies::first_messages(const std::vector<std::uint32_t>& kind_of) const {
     std::vector<std::uint32_t> first(survey_.kinds().size(), none);
@@ -74,14 +109,15 @@ std::vector<std::uint32_t> RowLatencies::first_messages(const std::vector<std::u
 
 // In order where messages follow one another, otherwise each kind once.
 std::vector<std::vector<std::uint32_t>> RowLatencies::rounds(const std::vector<std::uint32_t>& kind_of) const {
-    const bool in_order = survey_.phase().peer == Peer::shift || survey_.phase().peer == Peer::chain;
+    const bool all = in_order(survey_.phase());
     std::vector<std::vector<std::uint32_t>> rounds;
     const std::size_t size = kind_of.size() / communicator_.channels.size();
     for (std::size_t first = 0; first < kind_of.size(); first += size) {
         std::vector<std::uint32_t>& round = rounds.emplace_back();
         std::vector<bool> is_listed(survey_.kinds().size());
         for (const std::uint32_t kind : std::span(kind_of).subspan(first, size)) {
-            if (in_order || !is_listed[kind]) round.push_back(kind);
+            if (kind >= is_listed.size()) is_listed.resize(kind + 1);
+            if (all || !is_listed[kind]) round.push_back(kind);
             is_listed[kind] = true;
         }
     }
@@ -105,14 +141,13 @@ std::vector<Seconds> RowLatencies::on_links(const Part& part, const std::vector<
 }
 
 Seconds RowLatencies::longest(const Phase& phase, const ProtocolCost& protocol) const {
-    const MessageKinds& kinds = survey_.kinds();
     Seconds longest;
     std::vector<MessageLatency> of_kinds, messages;
     for (const Turns& each : turns_) {
         for (const std::vector<Seconds>& links : each.of_kinds) {
             of_kinds.clear();
             for (std::uint32_t kind = 0; kind < links.size(); ++kind) {
-                const bool across = kinds.size_of(kind).across;
+                const bool across = is_across(kind);
                 of_kinds.push_back({(across ? protocol.step_across : protocol.step_in_node) + links[kind], across});
             }
             for (const std::vector<std::uint32_t>& round : each.rounds) {

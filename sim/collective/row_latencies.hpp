@@ -24,15 +24,21 @@ class RowLatencies {
 
   private:
     using Part = RowSurvey::Part;
-    // How long links take messages of each kind, in groups whose messages turn alike.
+    // How long links take messages of each kind, in groups whose messages turn alike. On a mesh further kinds follow,
+    // of messages that take links so long.
     struct Turns {
         std::vector<std::vector<std::uint32_t>> rounds;  // by channel, the kinds of messages; as far as these tell
         std::vector<std::vector<Seconds>> of_kinds{};
     };
     void add(const Part& part);
+    // On a mesh.
+    void add_each(std::uint32_t number);
     static constexpr std::uint32_t none = 0xffffffff;
     std::vector<std::uint32_t> first_messages(const std::vector<std::uint32_t>& kind_of) const;
     std::vector<std::vector<std::uint32_t>> rounds(const std::vector<std::uint32_t>& kind_of) const;
+    bool is_across(std::uint32_t kind) const {
+        return kind >= survey_.kinds().size() || survey_.kinds().size_of(kind).across;
+    }
     template <class MovedBy>
     std::vector<Seconds> on_links(const Part& part, const std::vector<std::uint32_t>& first, MovedBy moved_by) const;
     Seconds longest(const Phase& phase, const ProtocolCost& protocol) const;

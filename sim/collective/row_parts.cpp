@@ -12,12 +12,13 @@ class Parting {
   public:
     Parting(const Topology& topology, const PartedRow& row, bool same_nics)
         : topology_(topology),
-          tree_(*topology.router->tree()),
+          tree_(*topology.fabric()),
           circles_(row.circles()),
           row_(row.groups()),
           nodes_(row.nodes()),
           on_switch_(tree_.nodes_per_switch()) {
-        stays_ = same_nics && (nodes_.size() <= most_looked_at || tree_.tiers() == 1);
+        is_one_switch_ = tree_.tiers() == 1 && !tree_.has_mesh();
+        stays_ = same_nics && (nodes_.size() <= most_looked_at || is_one_switch_);
         sweeps_ =
             nodes_.size() <= most_looked_at && tree_.tiers() > 1 && are_aligned() && parts_ways() && loads_all_ways();
     }
@@ -71,7 +72,7 @@ class Parting {
     // are, whatever the number.
     std::uint32_t on_one_switch(std::uint32_t move) const {
         if (!stays_) return 0;
-        if (nodes_.size() == 1 || tree_.tiers() == 1) return std::numeric_limits<std::uint32_t>::max();
+        if (nodes_.size() == 1 || is_one_switch_) return std::numeric_limits<std::uint32_t>::max();
         const std::uint32_t first = nodes_.front() + move, last = nodes_.back() + move;
         return first / on_switch_ == last / on_switch_ ? on_switch_ - last % on_switch_ : 0;
     }
@@ -138,7 +139,7 @@ class Parting {
     const GroupRow& row_;
     const std::vector<std::uint32_t>& nodes_;
     std::uint32_t on_switch_;
-    bool stays_ = false, sweeps_ = false;
+    bool is_one_switch_ = false, stays_ = false, sweeps_ = false;
     std::vector<RowPart> parts_;
     std::optional<std::size_t> one_switch_;
     std::vector<std::uint32_t> subtrees_, firsts_;  // tier by tier, node by node, of every NIC
@@ -159,14 +160,14 @@ PartedRow::PartedRow(const Topology& topology, const Circles& circles, GroupRow 
 
 std::uint64_t PartedRow::way(std::uint32_t move) const {
     const std::uint32_t by = move * topology_.ranks_per_node;
-    return topology_.router->tree()->climb(moved(groups_.members.front(), by), moved(groups_.members.back(), by)).way;
+    return topology_.fabric()->climb(moved(groups_.members.front(), by), moved(groups_.members.back(), by)).way;
 }
 
 // Of the first group on each switch from the part's first group.
 const std::vector<std::uint64_t>& PartedRow::shifts(const RowPart& part) const {
     const auto [known, is_new] = shifts_.try_emplace(part.first());
     if (!is_new) return known->second;
-    const std::uint32_t length = topology_.router->tree()->nodes_per_switch();
+    const std::uint32_t length = topology_.fabric()->nodes_per_switch();
     const std::uint64_t first = way(part.first());
     for (const NodeRun run : part.moves) {
         for (std::uint32_t i = 0; i < run.count; i += length) known->second.push_back(way(run.first + i) - first);
@@ -179,7 +180,7 @@ const std::vector<PartedRow::Sweep>& PartedRow::sweeps(const RowPart& part, std:
     const auto [known, is_new] = sweeps_.try_emplace({part.first(), node, nic, tier});
     std::vector<Sweep>& sweeps = known->second;
     if (!is_new) return sweeps;
-    const std::uint32_t length = topology_.router->tree()->nodes_per_switch();
+    const std::uint32_t length = topology_.fabric()->nodes_per_switch();
     auto shift = shifts(part).begin();
     for (const NodeRun run : part.moves) {
         for (std::uint32_t i = 0; i < run.count; i += length, ++shift) {
@@ -192,7 +193,7 @@ const std::vector<PartedRow::Sweep>& PartedRow::sweeps(const RowPart& part, std:
             }
         }
     }
-    const std::uint64_t ways = topology_.router->tree()->ways(tier);
+    const std::uint64_t ways = topology_.fabric()->ways(tier);
     for (Sweep& sweep : sweeps) {
         sweep.turns = static_cast<std::uint32_t>(sweep.rest / ways);
         sweep.rest %= ways;

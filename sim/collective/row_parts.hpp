@@ -1,4 +1,5 @@
-// The groups of a row in parts whose messages a tree of switches passes alike, so that one group shows the others.
+// The groups of a row in parts whose messages a tree of switches passes alike, so that one group shows the others. On a
+// mesh these are all that stay on one switch; the rest are single, until their messages are read (RowSurvey).
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,7 @@ struct RowPart {
         single,             // one group and those moved inside its nodes
         on_one_switch,      // each below one switch: of all their NICs of one number
         on_whole_switches,  // as many in a row as nodes are on a switch, from its first on: wherever a group has a node
+        on_mesh,            // each by links of its own, and otherwise as the first
     };
     Kind kind = Kind::single;
     std::vector<NodeRun> moves;  // of the row's groups, by whole nodes; ascending

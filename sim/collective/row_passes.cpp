@@ -2,6 +2,15 @@
 
 namespace weft {
 
+void add_mesh_passes(const CountedRow& row, std::vector<LinkPasses>& passes) {
+    auto sampled = row.sample.mesh_links().begin();
+    for (const LinkPasses& each : row.survey.mesh().of_all) {
+        while (sampled != row.sample.mesh_links().end() && *sampled < each.link) ++sampled;
+        if (sampled == row.sample.mesh_links().end()) return;
+        if (*sampled == each.link) passes.push_back(each);
+    }
+}
+
 std::vector<LinkPasses> passes_of(const CountedRow& row) {
     std::vector<LinkPasses> passes;
     // Those of nodes are mostly in the order of links, those of circles are not, and come after them.
@@ -9,6 +18,7 @@ std::vector<LinkPasses> passes_of(const CountedRow& row) {
     merge(passes);
     const std::size_t of_nodes = passes.size();
     for (const RowSurvey::Part& part : row.survey.parts()) add_circle_passes(row, part, passes);
+    add_mesh_passes(row, passes);
     merge(passes, of_nodes);
     merge(passes);
     passes.shrink_to_fit();

@@ -27,5 +27,7 @@ std::vector<LinkPasses> passes_of(const CountedRow& row);
 // The steps to it, in any order: of one part, on links of nodes, and on those of circles.
 void add_node_passes(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes);
 void add_circle_passes(const CountedRow& row, const RowSurvey::Part& part, std::vector<LinkPasses>& passes);
+// Of all parts, on links of the mesh.
+void add_mesh_passes(const CountedRow& row, std::vector<LinkPasses>& passes);
 
 }  // namespace weft

@@ -12,7 +12,7 @@ namespace weft {
 class PartReader {
   public:
     PartReader(RowSurvey& survey, RowSurvey::Part& part)
-        : survey_(survey), tree_(*survey.topology_.router->tree()), part_(part), on_nodes_(survey.nodes().size()) {}
+        : survey_(survey), tree_(survey.tree_), part_(part), on_nodes_(survey.nodes().size()) {}
 
     void read() {
         for (std::uint32_t i = 0; i < part_.messages.size(); ++i) {
@@ -42,6 +42,7 @@ class PartReader {
         for (std::uint32_t i = 0; i < within.size(); ++i) {
             passes_.clear();
             for (const std::uint32_t at : part_.climbing) read_climb(part_.messages[at], within[i], i > 0);
+            if (tree_.has_mesh()) continue;
             if (i == 0 && part_.is_one()) first = passes_;
             std::optional<TreeMove> rail = i > 0 && part_.is_one() ? rail_from(first) : std::nullopt;
             if (rail) {
@@ -93,7 +94,7 @@ class PartReader {
             pass_nodes(message, kind);
         }
         const std::uint32_t turn = climb.turn;
-        if (turn == 0) return;
+        if (turn == 0 || tree_.has_mesh()) return;
         const auto way = static_cast<std::uint32_t>(climb.way) + first.channel;
         for (std::uint32_t tier = 1; tier <= turn; ++tier) {
             pass(tier, survey_.node(part_, message.from), kinds[kind].leave, false, way, kinds[kind].size);
@@ -149,6 +150,7 @@ class PartReader {
 RowSurvey::RowSurvey(const Topology& topology, const PartedRow& row, const Communicator& communicator,
                      const Phase& phase)
     : topology_(topology),
+      tree_(*topology.fabric()),
       circles_(row.circles()),
       row_(row),
       communicator_(communicator),
@@ -158,10 +160,57 @@ RowSurvey::RowSurvey(const Topology& topology, const PartedRow& row, const Commu
     bool same_nics = true;
     for (std::uint32_t kind = 0; kind < kinds_.size(); ++kind) same_nics &= kinds_[kind].leave == kinds_[kind].enter;
     for (const RowPart& groups : row.parts(same_nics)) {
-        const std::size_t before = parts_.size() * row.groups().within.size();
-        Part& part = parts_.emplace_back(Part{.groups = groups, .first_group = static_cast<std::uint32_t>(before)});
-        part.messages = part.groups.first() == 0 ? std::move(first) : read_messages(part.groups.first());
-        PartReader(*this, part).read();
+        const auto is_like = [&](const Part& part) { return part.is_on_mesh() && sends_as(part, groups.first()); };
+        const auto known = tree_.has_mesh() ? std::ranges::find_if(parts_, is_like) : parts_.end();
+        if (known == parts_.end()) {
+            add(groups, groups.first() == 0 ? std::move(first) : read_messages(groups.first()));
+        } else {
+            join(known->groups, groups.moves.front());
+        }
+    }
+    if (tree_.has_mesh()) mesh_ = mesh_passes(topology, *this);
+}
+
+void RowSurvey::add(const RowPart& groups, std::vector<Message> messages) {
+    Part part{.groups = groups, .messages = std::move(messages)};
+    if (tree_.has_mesh() && part.is_one()) part.groups.kind = RowPart::Kind::on_mesh;
+    PartReader(*this, part).read();
+    parts_.push_back(std::move(part));
+}
+
+// Whether the messages of the group moved by so many nodes are of the kinds that those of a part are.
+bool RowSurvey::sends_as(const Part& part, std::uint32_t move) const {
+    const std::uint32_t by = (move - part.groups.first()) * topology_.ranks_per_node;
+    const auto is_alike = [&](RankId from, RankId to, std::uint32_t kind) {
+        const Climb climb = tree_.climb(from, to);
+        const MessageSize& size = kinds_.size_of(kind);
+        const std::uint32_t detours = topology_.routing == Routing::minimal ? 0 : topology_.router->detours(from, to);
+        return climb.turn == size.turn && climb.leave == kinds_[kind].leave && climb.enter == kinds_[kind].enter &&
+               detours == size.detours;
+    };
+    std::size_t at = 0;
+    for (std::uint32_t m = 0; m < part.messages.size(); ++m) {
+        const Message& message = part.messages[m];
+        const bool climbs = at < part.climbing.size() && part.climbing[at] == m;
+        const MessageKind& kind = kinds_[message.kind];
+        const RankId from = moved(rank(part, message.from, kind.from), by),
+                     to = moved(rank(part, message.to, kind.to), by);
+        if (kinds_.size_of(message.kind).across && !is_alike(from, to, message.kind)) return false;
+        for (std::size_t i = 1; climbs && i < row().within.size(); ++i) {
+            const std::uint32_t within = row().within[i];
+            if (!is_alike(moved(from, within), moved(to, within), moved_kind(part, at, i))) return false;
+        }
+        if (climbs) ++at;
+    }
+    return true;
+}
+
+void RowSurvey::join(RowPart& part, NodeRun moves) {
+    NodeRun& last = part.moves.back();
+    if (last.first + last.count == moves.first) {
+        last.count += moves.count;
+    } else {
+        part.moves.push_back(moves);
     }
 }
 

@@ -1,5 +1,5 @@
-// The messages of one phase in the groups of a row, and which nodes and circles of ways they pass: read once, for the
-// sample of links (FabricSample) and for what they load on it (RowTraffic).
+// The messages of one phase in the groups of a row, and which nodes and circles of ways they pass, or which links of a
+// mesh: read once, for the sample of links (FabricSample) and for what they load on it (RowTraffic).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "sim/collective/circle.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/collective/group_row.hpp"
+#include "sim/collective/mesh_passes.hpp"
 #include "sim/collective/message_kinds.hpp"
 #include "sim/collective/row_parts.hpp"
 #include "sim/collective/tree_move.hpp"
@@ -49,7 +50,6 @@ class RowSurvey {
     };
     struct Part {
         RowPart groups;
-        std::uint32_t first_group = 0;             // number among the groups that show the row's
         std::vector<Message> messages{};           // of the first group, channel by channel
         std::vector<std::uint32_t> climbing{};     // those that may climb in groups moved inside their nodes
         std::vector<std::uint32_t> moved_kinds{};  // of these, move by move but for the first
@@ -60,13 +60,16 @@ class RowSurvey {
         // They have no bundles of their own.
         std::vector<TreeMove> rails{};
         bool is_one() const { return groups.kind == RowPart::Kind::single; }
+        bool is_on_mesh() const { return groups.kind == RowPart::Kind::on_mesh; }
     };
 
+    const Topology& topology() const { return topology_; }
     const GroupRow& row() const { return row_.groups(); }
     const std::vector<Part>& parts() const { return parts_; }
     const MessageKinds& kinds() const { return kinds_; }
     // What nodes may be to messages, by number. Number 0 is nothing.
     const std::vector<HashSum>& contents() const { return contents_; }
+    const MeshPasses& mesh() const { return mesh_; }  // nothing on a tree
     const Phase& phase() const { return phase_; }
     const std::vector<std::uint32_t>& nodes() const { return row_.nodes(); }  // of the row's first group; ascending
     // Of the first group of a part.
@@ -74,8 +77,9 @@ class RowSurvey {
     RankId rank(const Part& part, std::size_t place, std::uint32_t local) const {
         return RankId(node(part, place) * topology_.ranks_per_node + local);
     }
-    // Of a message of a part in its group moved inside its nodes by row().within[i], i > 0; `at`: in Part::climbing.
+    // Of a message of a part in its group moved inside its nodes by row().within[i]; `at`: in Part::climbing.
     std::uint32_t moved_kind(const Part& part, std::size_t at, std::size_t i) const {
+        if (i == 0) return part.messages[part.climbing[at]].kind;
         return part.moved_kinds[(i - 1) * part.climbing.size() + at];
     }
 
@@ -107,17 +111,21 @@ class RowSurvey {
     template <class Visit>
     void for_each_way(const Passage& passage, std::uint64_t shift, std::uint64_t ways, Visit visit) const {
         const MessageSize& size = kinds_.sizes()[passage.size];
-        const std::uint64_t way = passage.way + shift, step = topology_.router->tree()->detour_step(size.turn);
+        const std::uint64_t way = passage.way + shift, step = tree_.detour_step(size.turn);
         visit(way % ways, passage.messages, 0U);
         for (std::uint32_t i = 1; i <= size.detours; ++i) visit((way + i * step) % ways, 0U, passage.messages);
     }
 
   private:
     friend class PartReader;
+    void add(const RowPart& groups, std::vector<Message> messages);
+    bool sends_as(const Part& part, std::uint32_t move) const;
+    static void join(RowPart& part, NodeRun moves);
     std::vector<Message> read_messages(std::uint32_t move);
     std::uint32_t content_number(const HashSum& content);
 
     const Topology& topology_;
+    const RouteTree& tree_;
     const Circles& circles_;
     const PartedRow& row_;
     const Communicator& communicator_;
@@ -125,7 +133,9 @@ class RowSurvey {
     MessageKinds kinds_;
     std::vector<Part> parts_;
     std::vector<HashSum> contents_{{}};
-    std::unordered_map<HashSum, std::uint32_t, HashSum::Hash> content_numbers_{{{}, 0}};  // only looked up
+    using Numbers = std::unordered_map<HashSum, std::uint32_t, HashSum::Hash>;  // only looked up
+    Numbers content_numbers_{{{}, 0}};
+    MeshPasses mesh_;
 };
 
 }  // namespace weft

@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/collective/link_loads.hpp"
 #include "sim/collective/protocol_limits.hpp"
 
@@ -14,7 +13,7 @@ namespace weft {
 // What passes load with a protocol.
 class RowTraffic::Units {
   public:
-    Units(const RowTraffic& traffic, const ProtocolCost& protocol) : detoured_(traffic.detoured()) {
+    Units(const RowTraffic& traffic, const ProtocolCost& protocol) {
         for (const MessageSize& size : traffic.survey_.kinds().sizes()) {
             const double load = size.share / efficiency(protocol, size.across, traffic.communicator_.ports);
             units_.push_back({LinkLoads::units(load), size.detours > 0 ? LinkLoads::units(load / size.detours) : 0,
@@ -22,7 +21,23 @@ class RowTraffic::Units {
         }
     }
 
-    // Calls visit(link, load) for every run of passes that `alike` takes for one.
+    // Groups together.
+    template <class Visit>
+    void for_each_link(std::span<const LinkPasses> all, Visit visit) const {
+        const auto alike = [](const LinkPasses& a, const LinkPasses& b) { return a.link == b.link; };
+        for_each_run(all, alike, visit);
+    }
+    // Group by group.
+    template <class Visit>
+    void for_each_own(std::span<const LinkPasses> all, Visit visit) const {
+        const auto alike = [](const LinkPasses& a, const LinkPasses& b) {
+            return a.link == b.link && a.group == b.group;
+        };
+        for_each_run(all, alike, visit);
+    }
+
+  private:
+    // Calls visit(first, cell) for every run of passes that `alike` takes for one.
     template <class Alike, class Visit>
     void for_each_run(std::span<const LinkPasses> all, Alike alike, Visit visit) const {
         for (std::size_t i = 0; i < all.size();) {
@@ -33,16 +48,14 @@ class RowTraffic::Units {
                 cell.by_way[static_cast<std::size_t>(each.way)] += all[i].routes * each.route;
                 cell.by_way[static_cast<std::size_t>(Way::detour)] += all[i].detours * each.detour;
             }
-            visit(first.link, cell.at(detoured_));
+            visit(first, cell);
         }
     }
 
-  private:
     struct Each {
         LinkLoads::Units route = 0, detour = 0;
         Way way = Way::only;
     };
-    double detoured_;
     std::vector<Each> units_;  // by size
 };
 
@@ -52,46 +65,100 @@ RowTraffic::RowTraffic(const Topology& topology, const PartedRow& row, const Com
       communicator_(communicator),
       survey_(topology, row, communicator, phase),
       shown_(shown_passes(topology, row.circles(), survey_)),
-      latencies_(topology, survey_, communicator) {
-    WEFT_CHECK(topology.routing != Routing::adaptive, "a sample of links does not tell what settles on detours");
-}
+      latencies_(topology, survey_, communicator),
+      busiest_(topology) {}
 
-double RowTraffic::detoured() const {
-    const auto& sizes = survey_.kinds().sizes();
-    return std::ranges::any_of(sizes, [](const MessageSize& size) { return size.detours > 0; }) ? 1.0 : 0.0;
+bool RowTraffic::has_detours() const {
+    return std::ranges::any_of(survey_.kinds().sizes(), [](const MessageSize& size) { return size.detours > 0; });
 }
 
 BytesPerSecond RowTraffic::alone(const ProtocolCost& protocol) {
-    const auto [known, is_new] = alone_.try_emplace(&protocol, BytesPerSecond{std::numeric_limits<double>::infinity()});
-    if (!is_new) return known->second;
-    BytesPerSecond& least = known->second;
-    const auto alike = [](const LinkPasses& a, const LinkPasses& b) { return a.link == b.link && a.group == b.group; };
-    Units(*this, protocol).for_each_run(shown_.of_groups, alike, [&](LinkId link, double load) {
-        if (load > 0.0) least = std::min(least, topology_.link(link).bandwidth / load);
-    });
+    const auto [known, is_new] = alone_.try_emplace(&protocol);
+    if (is_new) known->second = topology_.fabric()->has_mesh() ? alone_on_mesh(protocol) : alone_on_tree(protocol);
+    return known->second;
+}
+
+// Whatever detours there are, all are taken.
+BytesPerSecond RowTraffic::alone_on_tree(const ProtocolCost& protocol) const {
+    const double detoured = has_detours() ? 1.0 : 0.0;
+    BytesPerSecond least{std::numeric_limits<double>::infinity()};
+    const Units units(*this, protocol);
+    const auto visit = [&](const LinkPasses& of, const LinkLoads::Cell& cell) {
+        if (const double load = cell.at(detoured); load > 0.0) {
+            least = std::min(least, topology_.link(of.link).bandwidth / load);
+        }
+    };
+    for (const ShownPasses::OnNode& node : shown_.on_nodes) units.for_each_own(node.of_groups, visit);
+    units.for_each_own(shown_.on_circles, visit);
     return least;
 }
 
+// Each group settles on its own share of detours.
+BytesPerSecond RowTraffic::alone_on_mesh(const ProtocolCost& protocol) {
+    BytesPerSecond least{std::numeric_limits<double>::infinity()};
+    const Units units(*this, protocol);
+    std::vector<std::vector<Loaded>> on_nodes;
+    std::uint32_t part = LinkPasses::several;
+    for (const MeshPasses::Alike& alike : survey_.mesh().alike) {
+        if (alike.part != part) {
+            part = alike.part;
+            on_nodes = loads_on_nodes(survey_.parts()[part], units);
+        }
+        busiest_.clear();
+        for (const Loaded& each : on_nodes[alike.within]) busiest_.add(each.link, each.cell);
+        add_to_busiest(alike.passes, units);
+        least = std::min(least, busiest_.settle().rate);
+    }
+    return least;
+}
+
+// By how the part's groups are moved inside their nodes.
+std::vector<std::vector<RowTraffic::Loaded>> RowTraffic::loads_on_nodes(const RowSurvey::Part& part,
+                                                                        const Units& units) const {
+    std::vector<bool> is_met(shown_.on_nodes.size());
+    std::vector<std::vector<Loaded>> loads(survey_.row().within.size());
+    for (const std::uint32_t content : part.contents) {
+        if (is_met[content]) continue;
+        is_met[content] = true;
+        units.for_each_own(shown_.on_nodes[content].of_groups, [&](const LinkPasses& of, const LinkLoads::Cell& cell) {
+            loads[of.group].push_back({of.link, cell});
+        });
+    }
+    return loads;
+}
+
+void RowTraffic::add_to_busiest(std::span<const LinkPasses> passes, const Units& units) {
+    units.for_each_link(passes,
+                        [&](const LinkPasses& of, const LinkLoads::Cell& cell) { busiest_.add(of.link, cell); });
+}
+
 PhaseCost RowTraffic::on_idle_links(const Phase& phase, const ProtocolCost& protocol) {
-    return cost({}, phase, protocol);
+    return cost({}, 0.0, phase, protocol);
 }
 
 PhaseCost RowTraffic::loading(std::span<const LinkPasses> passes, const Phase& phase, const ProtocolCost& protocol) {
+    const Units units(*this, protocol);
+    double detoured = has_detours() ? 1.0 : 0.0;
+    if (has_detours() && topology_.routing == Routing::adaptive) {
+        busiest_.clear();
+        add_to_busiest(passes, units);
+        detoured = busiest_.settle().detoured;
+    }
     std::vector<LinkLoad> loads;
-    const auto alike = [](const LinkPasses& a, const LinkPasses& b) { return a.link == b.link; };
-    Units(*this, protocol).for_each_run(passes, alike, [&](LinkId link, double load) {
-        if (load > 0.0) loads.push_back({link, load});
+    units.for_each_link(passes, [&](const LinkPasses& of, const LinkLoads::Cell& cell) {
+        if (const double load = cell.at(detoured); load > 0.0) loads.push_back({of.link, load});
     });
-    return cost(std::move(loads), phase, protocol);
+    return cost(std::move(loads), detoured, phase, protocol);
 }
 
-PhaseCost RowTraffic::cost(std::vector<LinkLoad> loads, const Phase& phase, const ProtocolCost& protocol) {
+PhaseCost RowTraffic::cost(std::vector<LinkLoad> loads, double detoured, const Phase& phase,
+                           const ProtocolCost& protocol) {
     const BytesPerSecond cap = rate_of_sender(phase, communicator_, topology_, protocol);
     return {.pattern = limited(std::move(loads), cap, alone(protocol), phase.duty, topology_),
             .path = latencies_.of(phase, protocol),
             .bytes_per_message_byte = phase.volume(),
             .overlap = protocol.overlap,
-            .detoured = detoured()};
+            .detoured = detoured};
 }
 
 }  // namespace weft

@@ -6,9 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "sim/collective/busiest_links.hpp"
 #include "sim/collective/communicator.hpp"
 #include "sim/collective/cost.hpp"
 #include "sim/collective/library.hpp"
+#include "sim/collective/link_loads.hpp"
 #include "sim/collective/link_passes.hpp"
 #include "sim/collective/row_latencies.hpp"
 #include "sim/collective/row_parts.hpp"
@@ -20,8 +22,7 @@ namespace weft {
 
 class RowTraffic {
   public:
-    // `communicator` as that of RowSurvey. All arguments must outlive this. LogicError where the fabric routes
-    // adaptively: what settles on detours depends on all links.
+    // `communicator` as that of RowSurvey. All arguments must outlive this.
     RowTraffic(const Topology& topology, const PartedRow& row, const Communicator& communicator, const Phase& phase);
     RowTraffic(const RowTraffic&) = delete;
     RowTraffic& operator=(const RowTraffic&) = delete;
@@ -36,15 +37,24 @@ class RowTraffic {
 
   private:
     class Units;
-    PhaseCost cost(std::vector<LinkLoad> loads, const Phase& phase, const ProtocolCost& protocol);
+    struct Loaded {
+        LinkId link{};
+        LinkLoads::Cell cell{};
+    };
+    PhaseCost cost(std::vector<LinkLoad> loads, double detoured, const Phase& phase, const ProtocolCost& protocol);
     BytesPerSecond alone(const ProtocolCost& protocol);
-    double detoured() const;
+    BytesPerSecond alone_on_tree(const ProtocolCost& protocol) const;
+    BytesPerSecond alone_on_mesh(const ProtocolCost& protocol);
+    std::vector<std::vector<Loaded>> loads_on_nodes(const RowSurvey::Part& part, const Units& units) const;
+    void add_to_busiest(std::span<const LinkPasses> passes, const Units& units);
+    bool has_detours() const;
 
     const Topology& topology_;
     const Communicator& communicator_;
     RowSurvey survey_;
     ShownPasses shown_;
     RowLatencies latencies_;
+    BusiestLinks busiest_;
     std::map<const ProtocolCost*, BytesPerSecond> alone_;  // known
 };
 

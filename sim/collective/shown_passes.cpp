@@ -14,7 +14,7 @@ namespace {
 class Shower {
   public:
     Shower(const Topology& topology, const Circles& circles, const RowSurvey& survey)
-        : topology_(topology), tree_(*topology.router->tree()), circles_(circles), survey_(survey) {}
+        : topology_(topology), tree_(*topology.fabric()), circles_(circles), survey_(survey) {}
 
     ShownPasses passes() {
         shown_.on_nodes.resize(survey_.contents().size());
@@ -29,7 +29,7 @@ class Shower {
 
   private:
     using Part = RowSurvey::Part;
-    static constexpr std::uint32_t nowhere = 0xffffffff, circle_groups = LinkPasses::several - 1;
+    static constexpr std::uint32_t nowhere = 0xffffffff;
 
     // Of the part's nodes, by place, the first of each content that no part before has shown.
     std::vector<std::uint32_t> new_nodes(const Part& part) {
@@ -75,15 +75,15 @@ class Shower {
             }
             for (std::size_t end = 0; end < ends.size(); ++end) {
                 if (ends[end].times == 0) continue;
-                links.pass(std::exchange(ends[end], {}), end % 2 == 0, part.first_group + i, passes[end / 2 / kinds]);
+                links.pass(std::exchange(ends[end], {}), end % 2 == 0, i, passes[end / 2 / kinds]);
             }
         }
         for (std::size_t node = 0; node < nodes.size(); ++node) {
             merge(passes[node]);
-            shown_.of_groups.insert(shown_.of_groups.end(), passes[node].begin(), passes[node].end());
-            for (LinkPasses& each : passes[node]) each.group = LinkPasses::several;
-            merge(passes[node]);
-            shown_.on_nodes[part.contents[nodes[node]]] = {survey_.node(part, nodes[node]), std::move(passes[node])};
+            ShownPasses::OnNode& shown_node = shown_.on_nodes[part.contents[nodes[node]]];
+            shown_node = {survey_.node(part, nodes[node]), passes[node], std::move(passes[node])};
+            for (LinkPasses& each : shown_node.passes) each.group = LinkPasses::several;
+            merge(shown_node.passes);
         }
     }
 
@@ -113,18 +113,18 @@ class Shower {
         const bool is_only = bundles.size() == 1;
         if (is_only && !known_.insert({tier, way, first.passing.a, first.passing.b}).second) return;  // as another did
         const Circle circle = circles_[move.circle(circles_, first.circle)];
-        const std::size_t before = shown_.of_groups.size();
+        const std::size_t before = shown_.on_circles.size();
         for (const RowSurvey::Bundle* const bundle : bundles) {
             for (std::uint32_t p = bundle->first; p < bundle->end; ++p) {
                 const RowSurvey::Passage& passage = part.passages[p];
-                survey_.for_each_way(
-                    passage, move.ways, ways, [&](std::uint64_t taken, std::uint32_t routes, std::uint32_t detours) {
-                        shown_.of_groups.push_back({tree_.link(circle.place, taken, circle.down),
-                                                    circle_groups - shown_circles_, passage.size, routes, detours});
-                    });
+                survey_.for_each_way(passage, move.ways, ways,
+                                     [&](std::uint64_t taken, std::uint32_t routes, std::uint32_t detours) {
+                                         shown_.on_circles.push_back({tree_.link(circle.place, taken, circle.down),
+                                                                      shown_circles_, passage.size, routes, detours});
+                                     });
             }
         }
-        merge(shown_.of_groups, before);
+        merge(shown_.on_circles, before);
         ++shown_circles_;
     }
 
@@ -133,8 +133,8 @@ class Shower {
     const Circles& circles_;
     const RowSurvey& survey_;
     ShownPasses shown_;
-    std::uint32_t shown_circles_ = 0;  // each by one group, of a number of its own
-    std::vector<bool> is_shown_;       // by content
+    std::uint32_t shown_circles_ = 0;
+    std::vector<bool> is_shown_;                                                              // by content
     std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>> known_;  // bundles of one circle
 };
 

@@ -31,7 +31,7 @@ void for_each_switch(const PartedRow& row, std::uint32_t on_switch, Visit visit)
 std::optional<TreeMove> tree_move(const RouteTree& tree, const PartedRow& row, std::uint32_t nodes) {
     const Circles& circles = row.circles();
     const std::uint32_t on_switch = tree.nodes_per_switch();
-    if (nodes % on_switch != 0) return {};
+    if (nodes % on_switch != 0 || (tree.has_mesh() && row.nodes().size() > 1)) return {};
     TreeMove move{.nodes = nodes};
     bool is_even = true;
     for_each_switch(row, on_switch, [&](std::uint32_t node) {

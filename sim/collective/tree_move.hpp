@@ -23,7 +23,7 @@ struct TreeMove {
 };
 
 // By how much everything moves that the messages in the groups of a row pass, where every node of these moves up by
-// `nodes`. Nothing where that is not the same everywhere.
+// `nodes`. Nothing where that is not the same everywhere, as on a mesh, unless the groups stay inside nodes.
 std::optional<TreeMove> tree_move(const RouteTree& tree, const PartedRow& row, std::uint32_t nodes);
 
 }  // namespace weft

@@ -1,4 +1,5 @@
-// How routes lie on a machine whose nodes hang below a tree of switches, where the destination decides the way up.
+// How routes lie on a machine whose nodes hang below switches: a tree of them, where the destination decides the way
+// up, or any mesh.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,9 @@ struct Climb {
 // detours alike: which link of a subtree this is, up or down, is told by way % ways(tier), and which of a node by the
 // ends of the message in it and its NIC there. Subtrees of one tier have links of the same classes. Nodes whose first
 // NICs are plugged into one switch have all NICs of one number on one switch.
+//
+// Of a mesh there are only the nodes: tier 0. A message that leaves its switch turns at 1, and passes links of the mesh
+// besides, which its routes and detours tell and nothing else.
 class RouteTree {
   public:
     virtual ~RouteTree() = default;
@@ -52,6 +56,9 @@ class RouteTree {
         LinkId first{}, end{};
     };
     virtual std::vector<Range> links(Place place) const = 0;
+
+    virtual bool has_mesh() const { return false; }
+    virtual Range mesh() const { return {}; }  // its links
 };
 
 }  // namespace weft

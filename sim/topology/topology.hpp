@@ -69,6 +69,8 @@ class Router {
     virtual std::uint64_t residue(std::span<const RankId> /*ranks*/) const { return 0; }
     // Null where routes do not climb a tree, or not by ways that the destination alone decides.
     virtual const RouteTree* tree() const { return nullptr; }
+    // The switches as a mesh, whatever joins them; null where it is not known which nodes they join.
+    virtual const RouteTree* mesh() const { return nullptr; }
 };
 
 // Which routes traffic takes where a network offers detours.
@@ -115,6 +117,13 @@ struct Topology {
     // As Router::move, of the links as they are: no fault tells nodes apart.
     std::optional<LinkMove> move(std::span<const RankId> members, std::int32_t by) const {
         return node_links > 0 ? router->move(members, by) : std::nullopt;
+    }
+    // How routes lie: by the router's tree, unless messages choose among ways as they find them, or else by its mesh.
+    // Null where neither is known, or where faults tell nodes apart.
+    const RouteTree* fabric() const {
+        if (node_links == 0) return nullptr;
+        const RouteTree* const tree = routing != Routing::adaptive ? router->tree() : nullptr;
+        return tree != nullptr ? tree : router->mesh();
     }
     Seconds latency(const Route& route) const {
         Seconds sum;

@@ -30,7 +30,7 @@ GroupRow row_of(std::vector<std::uint32_t> nodes, std::vector<NodeRun> moves) {
 
 std::vector<std::pair<Kind, std::vector<NodeRun>>> parts_of(const Topology& topology, GroupRow row) {
     std::vector<std::pair<Kind, std::vector<NodeRun>>> parts;
-    const Circles circles(*topology.router->tree());
+    const Circles circles(*topology.fabric());
     const PartedRow parted(topology, circles, std::move(row));
     for (const RowPart& part : parted.parts(true)) parts.emplace_back(part.kind, part.moves);
     return parts;
@@ -65,6 +65,15 @@ TEST(row_parts, are_single_where_nodes_begin_switches_at_other_moves) {
     for (const auto& [kind, moves] : parts_of(three_tiers(), row_of({0, 130}, {{0, 128}}))) {
         EXPECT_EQ(kind, Kind::single);
     }
+}
+
+// The sixteen nodes of a chassis are on one switch by each of their NICs.
+TEST(row_parts, of_a_mesh_are_those_on_one_switch_and_single_ones) {
+    const Topology frontier = Machine::load("frontier").topology(300);
+    EXPECT_EQ(parts_of(frontier, row_of({0, 1}, {{0, 40}})), (Parts{{Kind::on_one_switch, {{0, 15}, {16, 15}, {32, 8}}},
+                                                                    {Kind::single, {{15, 1}}},
+                                                                    {Kind::single, {{31, 1}}}}));
+    for (const auto& [kind, moves] : parts_of(frontier, row_of({0, 128}, {{0, 128}}))) EXPECT_EQ(kind, Kind::single);
 }
 
 // What the messages of two groups pass: where they turn, and which share subtrees.

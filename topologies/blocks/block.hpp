@@ -74,7 +74,6 @@ class NetworkTree {
     virtual ~NetworkTree() = default;
     virtual std::uint32_t tiers() const = 0;  // of the network alone, which begin at 1
     virtual std::uint32_t subtrees(std::uint32_t tier) const = 0;
-    virtual std::uint32_t nodes_per_switch() const = 0;
     virtual std::uint64_t ways(std::uint32_t tier) const = 0;
     virtual std::uint64_t detour_step(std::uint32_t turn) const = 0;
     virtual std::uint32_t subtree(Port port, std::uint32_t tier) const = 0;
@@ -112,6 +111,8 @@ class Network {
     virtual LinkId way_back(LinkId link) const { return twin_of(link); }
     virtual LinkClassId port_class() const = 0;       // of the cables between NICs and switches
     virtual std::uint32_t leaf(Port port) const = 0;  // the switch that a NIC is plugged into
+    // As RouteTree::nodes_per_switch; 1 is always safe.
+    virtual std::uint32_t nodes_per_switch() const { return 1; }
     // Links between the leaves of two ports. As long as the route back, for equal salts.
     virtual Route route(Port from, Port to, std::uint64_t salt) const = 0;
     // Whether every salt gives the same route. "No" is always safe.

@@ -54,6 +54,8 @@ class FatTree final : public Network, private NetworkTree {
         return (block * shape_.rails + port.nic % shape_.rails) * shape_.units_per_block + in_block;
     }
 
+    std::uint32_t nodes_per_switch() const override { return shape_.nodes_per_leaf; }
+
     std::vector<LinkRun> links() const override {
         std::vector<LinkRun> runs;
         for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
@@ -131,7 +133,6 @@ class FatTree final : public Network, private NetworkTree {
     // Tier t is the subtrees below the links of level t - 1.
     std::uint32_t tiers() const override { return static_cast<std::uint32_t>(tree_links_.size()); }
     std::uint32_t subtrees(std::uint32_t tier) const override { return tiers_[tier - 1].high; }
-    std::uint32_t nodes_per_switch() const override { return shape_.nodes_per_leaf; }
     std::uint64_t ways(std::uint32_t tier) const override {
         std::uint64_t product = 1;
         for (std::uint32_t l = 0; l < tier; ++l) product *= shape_.levels[l].ports_up();

@@ -16,21 +16,18 @@ constexpr std::size_t most_all_to_all = 128;
 
 }  // namespace
 
-// Where it routes adaptively, what settles on detours depends on all links; faults tell nodes apart.
-bool SampledCosts::serves(const Topology& topology) {
-    return topology.node_links > 0 && topology.routing != Routing::adaptive && topology.router->tree() != nullptr;
-}
+bool SampledCosts::serves(const Topology& topology) { return topology.fabric() != nullptr; }
 
 SampledCosts::SampledCosts(const Topology& topology, Library library, Sampling sampling)
     : topology_(topology), library_(std::move(library)), sampling_(sampling), planner_(topology), sample_(topology) {}
 
-// Where many groups of one row pass several switches, each by itself, every message on these switches is looked at one
-// by one, and few of the switches are alike: groups that are others moved are then told faster.
+// Where many groups of one row pass several switches of a tree, each by itself, every message on these switches is
+// looked at one by one, and few of the switches are alike: groups that are others moved are then told faster.
 bool SampledCosts::serves(const PartedRow& row) const {
     constexpr std::uint32_t few = 8;
     constexpr std::size_t few_members = 2048;
     const std::uint32_t moves = row.groups().nodewise();
-    if (sampling_ == Sampling::wherever_possible || moves <= few) return true;
+    if (sampling_ == Sampling::wherever_possible || moves <= few || topology_.fabric()->has_mesh()) return true;
     const auto is_single = [](const RowPart& part) { return part.kind == RowPart::Kind::single; };
     const auto apart = std::ranges::count_if(row.parts(true), is_single);
     return apart <= moves / few || static_cast<std::size_t>(apart) * row.groups().members.size() <= few_members;
@@ -78,8 +75,8 @@ std::pair<RowSurveys&, TreeMove> SampledCosts::surveys_of(GroupRow groups) {
         }
         const std::optional<std::int32_t> by = shift_between(row.members, groups.members);
         if (!by || *by < 0 || static_cast<std::uint32_t>(*by) % topology_.ranks_per_node != 0) continue;
-        std::optional<TreeMove> move = tree_move(*topology_.router->tree(), known.parted(),
-                                                 static_cast<std::uint32_t>(*by) / topology_.ranks_per_node);
+        std::optional<TreeMove> move =
+            tree_move(*topology_.fabric(), known.parted(), static_cast<std::uint32_t>(*by) / topology_.ranks_per_node);
         if (move) return {known, std::move(*move)};
     }
     return {surveys_.emplace_back(topology_, sample_.circles(), planner_, std::move(groups)), {}};
