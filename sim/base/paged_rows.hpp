@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,34 +11,31 @@ namespace weft {
 template <class T>
 class PagedRows {
   public:
-    PagedRows(std::size_t rows, std::size_t length) : length_(length), pages_(rows / page_size + 1, none) {}
+    PagedRows(std::size_t rows, std::size_t length) : length_(length), pages_(rows / page_size + 1) {}
 
-    // Values are T{} before they are written. Valid until another row is asked for.
+    // Values are T{} before they are written.
     std::span<T> operator[](std::size_t row) {
-        std::uint32_t& page = pages_[row / page_size];
-        if (page == none) {
-            page = static_cast<std::uint32_t>(values_.size());
-            values_.resize(values_.size() + page_size * length_);
-        }
-        return std::span(values_).subspan(page + row % page_size * length_, length_);
+        std::unique_ptr<T[]>& page = pages_[row / page_size];
+        if (page == nullptr) page = std::make_unique<T[]>(page_size * length_);
+        return {page.get() + row % page_size * length_, length_};
     }
     // Calls visit(row, place in it, value) in ascending order, for all rows of pages that were asked for.
     template <class Visit>
     void for_each(Visit visit) const {
         for (std::size_t page = 0; page < pages_.size(); ++page) {
-            if (pages_[page] == none) continue;
-            for (std::size_t i = 0; i < page_size * length_; ++i) {
-                visit(page * page_size + i / length_, i % length_, values_[pages_[page] + i]);
+            if (pages_[page] == nullptr) continue;
+            for (std::size_t row = 0, i = 0; row < page_size; ++row) {
+                for (std::size_t place = 0; place < length_; ++place) {
+                    visit(page * page_size + row, place, pages_[page][i++]);
+                }
             }
         }
     }
 
   private:
     static constexpr std::size_t page_size = 64;
-    static constexpr std::uint32_t none = 0xffffffff;
     std::size_t length_;
-    std::vector<std::uint32_t> pages_;  // by number: where its values begin
-    std::vector<T> values_;
+    std::vector<std::unique_ptr<T[]>> pages_;
 };
 
 }  // namespace weft
