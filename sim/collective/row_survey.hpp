@@ -63,7 +63,6 @@ class RowSurvey {
         bool is_on_mesh() const { return groups.kind == RowPart::Kind::on_mesh; }
     };
 
-    const Topology& topology() const { return topology_; }
     const GroupRow& row() const { return row_.groups(); }
     const std::vector<Part>& parts() const { return parts_; }
     const MessageKinds& kinds() const { return kinds_; }
