@@ -110,9 +110,9 @@ class MeshReader {
                          to = moved(survey_.rank(part, message.to, first.to), by);
             for (std::size_t i = 0; i < within.size(); ++i) {
                 const std::uint32_t inside = survey_.row().within[within[i]];
-                const MessageKind& kind = kinds_[survey_.moved_kind(part, at, within[i])];
-                if (i == 0) pass(moved(from, inside), moved(to, inside), kind);
-                add_delay(delays_[i], survey_.moved_kind(part, at, within[i]), moved(from, inside), moved(to, inside));
+                const std::uint32_t kind = survey_.moved_kind(part, at, within[i]);
+                if (i == 0) pass(moved(from, inside), moved(to, inside), kinds_[kind]);
+                add_delay(delays_[i], kind, moved(from, inside), moved(to, inside));
             }
         }
         add_loads(within);
