@@ -230,6 +230,16 @@ GroupShape shape_of(const Topology& topology, std::span<const RankId> members) {
     if (members.size() == 2) {  // most groups are the two ends of a boundary
         return {.members = 2, .nodes = topology.node_of(members[0]) == topology.node_of(members[1]) ? 1U : 2U};
     }
+    // Mostly every node has one, and the nodes are equally far apart.
+    const auto apart = [](RankId a, RankId b) { return static_cast<std::uint32_t>(b) - static_cast<std::uint32_t>(a); };
+    const std::uint32_t by = members.size() > 1 ? apart(members[0], members[1]) : 0;
+    const auto is_farther = [&](RankId a, RankId b) { return apart(a, b) != by; };
+    const bool is_spread = by > 0 && by % topology.ranks_per_node == 0 && members.front() < members.back() &&
+                           std::ranges::adjacent_find(members, is_farther) == members.end();
+    if (is_spread) {
+        const auto size = static_cast<std::uint32_t>(members.size());
+        return {.members = size, .nodes = size};
+    }
     const std::vector<std::uint32_t> counts = members_on_nodes(topology, members);
     GroupShape shape{.members = static_cast<std::uint32_t>(members.size()),
                      .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(counts.size(), 1))};

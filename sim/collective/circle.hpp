@@ -41,12 +41,14 @@ class Circles {
         const std::uint32_t t = tier(circle), in_tier = circle - first_[t - 1];
         return {.place = {t, in_tier / 2}, .down = in_tier % 2 != 0};
     }
-    std::uint64_t ways(std::uint32_t circle) const { return ways_[tier(circle) - 1]; }
+    std::uint64_t ways(std::uint32_t circle) const { return ways_of_tier(tier(circle)); }
+    std::uint64_t ways_of_tier(std::uint32_t tier) const { return ways_[tier - 1]; }
     // As RouteTree::subtree, which is asked once for all nodes on a switch.
     std::uint32_t subtree(std::uint32_t node, std::uint32_t nic, std::uint32_t tier) const {
         return subtrees(node)[nic * first_.size() + tier - 1];
     }
-    // The same of all NICs of a node, one by one, by tier from 1.
+    // The same of all NICs of a node, one by one, by tier from 1: NIC n in tier t at n * (tiers of the tree - 1) + t
+    // - 1.
     std::span<const std::uint32_t> subtrees(std::uint32_t node) const {
         const std::span<std::uint32_t> row = std::span(subtrees_).subspan(node / on_switch_ * row_, row_);
         if (!row.empty() && row.front() == unknown) look_up(node, row.data());

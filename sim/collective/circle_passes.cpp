@@ -15,21 +15,23 @@ class CirclePasses {
     // The stretches that pass circles of the sample, circle by circle.
     void add() {
         struct Sampled {
+            std::uint32_t circle = 0;
             const RowSurvey::Bundle* bundle = nullptr;
             RowSurvey::Stretch stretch{};
         };
         std::vector<Sampled> sampled;
         survey_.for_each_stretch(part_, move_, [&](const RowSurvey::Bundle& bundle, const RowSurvey::Stretch& stretch) {
-            if (!sample_.spots(stretch.circle).empty()) sampled.push_back({&bundle, stretch});
+            stretch.for_each_circle([&](std::uint32_t circle) {
+                if (sample_.has_spots(circle)) sampled.push_back({circle, &bundle, stretch});
+            });
         });
-        const auto circle_of = [](const Sampled& each) { return each.stretch.circle; };
-        std::ranges::sort(sampled, {}, circle_of);
+        std::ranges::sort(sampled, {}, &Sampled::circle);
         for (auto at = sampled.begin(); at != sampled.end();) {
-            const std::uint32_t circle = circle_of(*at);
+            const std::uint32_t circle = at->circle;
             const std::uint64_t ways = sample_.circles().ways(circle);
             const std::span<const FabricSample::Spot> spots = sample_.spots(circle);
             changes_.assign(2 * survey_.kinds().sizes().size() * (spots.size() + 1), 0);
-            for (; at != sampled.end() && circle_of(*at) == circle; ++at) add(*at->bundle, at->stretch, spots, ways);
+            for (; at != sampled.end() && at->circle == circle; ++at) add(*at->bundle, at->stretch, spots, ways);
             take_changes(spots);
         }
     }

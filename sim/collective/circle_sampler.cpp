@@ -1,8 +1,11 @@
 #include "sim/collective/circle_sampler.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <utility>
+
+#include "sim/base/sort_by_key.hpp"
 
 namespace weft {
 
@@ -18,17 +21,19 @@ void CircleSampler::add(const RowSurvey& survey, const TreeMove& move, std::uint
     }
     for (const RowSurvey::Part& part : survey.parts()) {
         survey.for_each_stretch(part, move, [&](const RowSurvey::Bundle& bundle, const RowSurvey::Stretch& stretch) {
-            const std::uint32_t circle = stretch.circle;
-            if (sample_.number_[circle] == FabricSample::nowhere || stretch.rest == 0) return;
-            const std::uint64_t ways = sample_.circles_.ways(circle);
-            for (std::uint32_t i = bundle.first; i < bundle.end; ++i) {
-                const RowSurvey::Passage& passage = part.passages[i];
-                survey.for_each_way(passage, stretch.shift, ways,
-                                    [&](std::uint64_t way, std::uint32_t, std::uint32_t detours) {
-                                        const HashSum& one = loads[2 * passage.size + (detours > 0 ? 1 : 0)];
-                                        add_arc(circle, way, stretch.rest, one * passage.messages);
-                                    });
-            }
+            if (stretch.rest == 0) return;
+            stretch.for_each_circle([&](std::uint32_t circle) {
+                if (sample_.number_[circle] == FabricSample::nowhere) return;
+                const std::uint64_t ways = sample_.circles_.ways(circle);
+                for (std::uint32_t i = bundle.first; i < bundle.end; ++i) {
+                    const RowSurvey::Passage& passage = part.passages[i];
+                    survey.for_each_way(passage, stretch.shift, ways,
+                                        [&](std::uint64_t way, std::uint32_t, std::uint32_t detours) {
+                                            const HashSum& one = loads[2 * passage.size + (detours > 0 ? 1 : 0)];
+                                            add_arc(circle, way, stretch.rest, one * passage.messages);
+                                        });
+                }
+            });
         });
     }
 }
@@ -43,7 +48,8 @@ void CircleSampler::add_arc(std::uint32_t circle, std::uint64_t way, std::uint64
 }
 
 void CircleSampler::take() {
-    std::ranges::sort(changes_, {}, [](const Change& c) { return std::pair(c.circle, c.way); });
+    sort_by_key(changes_, sample_.number_.size(), std::mem_fn(&Change::circle),
+                [](const Change& a, const Change& b) { return a.way < b.way; });
     sample_.first_spot_.assign(1, 0);
     for (std::uint32_t circle = 0; circle < sample_.number_.size(); ++circle) {
         const std::uint32_t number = sample_.number_[circle];

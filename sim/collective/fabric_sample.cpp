@@ -1,6 +1,7 @@
 #include "sim/collective/fabric_sample.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -13,6 +14,12 @@ constexpr std::uint64_t unknown = ~std::uint64_t{0};
 
 using Numbers = std::unordered_map<HashSum, std::uint32_t, HashSum::Hash>;  // only looked up
 
+// Gives memory back, which an assignment of {} does not.
+template <class T>
+void release(std::vector<T>& values) {
+    std::vector<T>().swap(values);
+}
+
 }  // namespace
 
 FabricSample::FabricSample(const Topology& topology)
@@ -21,7 +28,10 @@ FabricSample::FabricSample(const Topology& topology)
       circles_(tree_),
       change_(tree_.subtrees(0) + 1),
       passing_(circles_.size()),
-      origin_(circles_.size(), unknown) {}
+      origin_(circles_.size(), unknown) {
+    for (std::uint32_t tier = 0; tier < tree_.tiers(); ++tier)
+        parts_ways_.push_back(tier > 0 && tree_.parts_ways(tier));
+}
 
 void FabricSample::count(const RowSurvey& survey, const TreeMove& move) {
     const std::uint64_t kind = counted_.size();
@@ -31,36 +41,46 @@ void FabricSample::count(const RowSurvey& survey, const TreeMove& move) {
     for (const HashSum& content : survey.contents()) contents.push_back(HashSum::of({kind, content.a, content.b}));
     for (const RowSurvey::Part& part : survey.parts()) {
         count_stretches(survey, part, kind);
-        for (std::size_t place = 0; place < part.contents.size(); ++place) {
-            if (part.contents[place] == 0) continue;
-            const HashSum& content = contents[part.contents[place]];
-            for (const NodeRun run : part.groups.moves) {
-                const std::uint32_t first = survey.nodes()[place] + run.first + move.nodes;
-                change_[first] += content;
-                change_[first + run.count] -= content;
+        for (const NodeRun run : part.groups.moves) {
+            HashSum* const first = &change_[run.first + move.nodes];
+            for (std::size_t place = 0; place < part.contents.size(); ++place) {
+                if (part.contents[place] == 0) continue;
+                HashSum* const of_node = first + survey.nodes()[place];
+                of_node[0] += contents[part.contents[place]];
+                of_node[run.count] -= contents[part.contents[place]];
             }
         }
     }
 }
 
 void FabricSample::count_stretches(const RowSurvey& survey, const RowSurvey::Part& part, std::uint64_t kind) {
-    struct Last {
+    struct Known {
         std::uint64_t groups = 0, start = 0;
         HashSum hash{};
     };
-    Last last;
+    std::array<Known, 16> known{};  // mostly one of few
     const auto count = [&](const RowSurvey::Bundle& bundle, const RowSurvey::Stretch& stretch) {
-        std::uint64_t& origin = origin_[stretch.circle];
-        std::uint64_t start = unknown;  // any: all ways are taken equally often
-        if (stretch.rest > 0) {
-            const std::uint64_t ways = circles_.ways(stretch.circle);
-            const std::uint64_t way = (part.passages[bundle.first].way + stretch.shift) % ways;
-            if (origin == unknown) origin = tree_.parts_ways(circles_.tier(stretch.circle)) ? way : 0;
-            start = (way + ways - origin) % ways;
-        }
         const std::uint64_t groups = std::uint64_t{stretch.turns} << 32U | stretch.rest;
-        if (last.groups != groups || last.start != start) last = {groups, start, HashSum::of({kind, groups, start})};
-        passing_[stretch.circle] += bundle.passing * last.hash;
+        const auto passing_from = [&](std::uint64_t start) {
+            Known& like = known[start % known.size()];
+            if (like.groups != groups || like.start != start) {
+                like = {groups, start, HashSum::of({kind, groups, start})};
+            }
+            return bundle.passing * like.hash;
+        };
+        if (stretch.rest == 0) {  // from any: all ways are taken equally often
+            const HashSum passing = passing_from(unknown);
+            stretch.for_each_circle([&](std::uint32_t circle) { passing_[circle] += passing; });
+            return;
+        }
+        const std::uint32_t tier = circles_.tier(stretch.circle);
+        const std::uint64_t ways = circles_.ways_of_tier(tier);
+        const std::uint64_t way = (part.passages[bundle.first].way + stretch.shift) % ways;
+        stretch.for_each_circle([&](std::uint32_t circle) {
+            std::uint64_t& origin = origin_[circle];
+            if (origin == unknown) origin = parts_ways_[tier] ? way : 0;
+            passing_[circle] += passing_from(way >= origin ? way - origin : way + ways - origin);
+        });
     };
     survey.for_each_stretch(part, counted_[kind].move, count);
 }
@@ -82,9 +102,9 @@ void FabricSample::choose() {
         sampler.add(*counted_[kind].survey, counted_[kind].move, kind);
     }
     sampler.take();
-    counted_ = {};
-    passing_ = {};
-    origin_ = {};
+    release(counted_);
+    release(passing_);
+    release(origin_);
 }
 
 void FabricSample::choose_nodes() {
@@ -101,7 +121,7 @@ void FabricSample::choose_nodes() {
         if (like_before == nullptr) continue;
         if (++*like_before == 1) nodes_.push_back(node);
     }
-    change_ = {};
+    release(change_);
 }
 
 // Links of other classes are others.
@@ -122,7 +142,7 @@ void FabricSample::choose_mesh_links() {
         }
         weights_[place->second].weight += 1.0;
     }
-    on_mesh_ = {};
+    release(on_mesh_);
 }
 
 // The weights of those taken, by number.

@@ -40,6 +40,7 @@ class FabricSample {
         std::uint64_t way = 0;
         LinkId link{};
     };
+    bool has_spots(std::uint32_t circle) const { return number_[circle] != nowhere; }
     std::span<const Spot> spots(std::uint32_t circle) const {
         const std::uint32_t number = number_[circle];
         if (number == nowhere) return {};
@@ -65,6 +66,7 @@ class FabricSample {
     const Topology& topology_;
     const RouteTree& tree_;
     Circles circles_;
+    std::vector<bool> parts_ways_;       // by tier
     std::vector<Counted> counted_;       // by kind
     std::vector<HashSum> change_;        // of what passes a node, from that which passes the one before
     std::vector<HashSum> passing_;       // by circle

@@ -104,7 +104,7 @@ class MeshReader {
         delays_.resize(within.size());
         for (std::vector<Seconds>& each : delays_) each.clear();
         for (std::size_t at = 0; at < part.climbing.size(); ++at) {
-            const RowSurvey::Message& message = part.messages[part.climbing[at]];
+            const RowSurvey::Message& message = part.messages[part.climbing[at]].first;
             const MessageKind& first = kinds_[message.kind];
             const RankId from = moved(survey_.rank(part, message.from, first.from), by),
                          to = moved(survey_.rank(part, message.to, first.to), by);

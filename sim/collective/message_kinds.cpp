@@ -14,9 +14,15 @@ std::uint32_t MessageKinds::look_up(Path path, std::uint32_t channel, const Seat
     }
     const RankId sender = rank(from.node, from.local), receiver = rank(to.node, to.local);
     const Climb climb = tree_.climb(sender, receiver);
+    const auto is_like = [&](const Last& last) {
+        return channel == last.channel && from.local == last.from && to.local == last.to && share == last.share &&
+               path == last.path;
+    };
+    if (is_like(last_apart_) && size_of(last_apart_.kind).turn == climb.turn) return last_apart_.kind;
     const std::uint32_t found = number(kind, share, sender, receiver, climb);
-    if (path == Path::on_leaf && climb.leave == climb.enter)
-        last_ = {channel, from.local, to.local, share, path, found};
+    const Last last{channel, from.local, to.local, share, path, found};
+    if (path == Path::on_leaf && climb.leave == climb.enter) last_ = last;
+    if (path == Path::apart && !tree_.has_mesh()) last_apart_ = last;
     return found;
 }
 
@@ -55,8 +61,10 @@ std::uint32_t MessageKinds::size_number(const MessageSize& size) {
 void MessageKinds::add(const MessageKind& kind) {
     enum : std::uint64_t { inside, out, in };
     const std::uint64_t size = size_hashes_[kind.size];
+    const bool across = sizes_[kind.size].across;
     kinds_.push_back(kind);
-    if (sizes_[kind.size].across) {
+    may_climb_.push_back(across && (sizes_[kind.size].turn > 0 || kind.leave != kind.enter) ? 1 : 0);
+    if (across) {
         leaving_.push_back(HashSum::of({out, size, kind.from, kind.leave}));
         entering_.push_back(HashSum::of({in, size, kind.to, kind.enter}));
     } else {

@@ -69,9 +69,7 @@ class MessageKinds {
     const MessageSize& size_of(std::uint32_t kind) const { return sizes_[kinds_[kind].size]; }
     const std::vector<MessageSize>& sizes() const { return sizes_; }
     // Whether messages of the kind pass switches above the first, or do so in groups moved inside their nodes.
-    bool may_climb(std::uint32_t kind) const {
-        return size_of(kind).across && (size_of(kind).turn > 0 || kinds_[kind].leave != kinds_[kind].enter);
-    }
+    bool may_climb(std::uint32_t kind) const { return may_climb_[kind] != 0; }
     // What a message of the kind is to the node that it leaves, and to that which it enters; inside a node, that is
     // the first alone.
     const HashSum& leaving(std::uint32_t kind) const { return leaving_[kind]; }
@@ -93,6 +91,7 @@ class MessageKinds {
     std::vector<std::uint64_t> size_hashes_;
     std::vector<MessageKind> kinds_;
     std::vector<HashSum> leaving_, entering_;
+    std::vector<std::uint8_t> may_climb_;  // by kind
     struct Hash {
         std::size_t operator()(const MessageKind& kind) const;
     };
@@ -108,7 +107,8 @@ class MessageKinds {
         std::uint32_t first = std::numeric_limits<std::uint32_t>::max(), by = 0, turn = 0, kind = 0;
     };
     LastMoved last_moved_;
-    Last last_;  // only messages whose NICs and turn follow from their path and places in the nodes
+    Last last_;        // only messages whose NICs and turn follow from their path and places in the nodes
+    Last last_apart_;  // of its turn
 };
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // The links inside nodes, and between them and the switches, that messages of a part of a row pass.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,16 +19,15 @@ class NodeLinks {
 
     // A message, and its number among those that may climb.
     struct Each {
-        const RowSurvey::Message* message = nullptr;
+        RowSurvey::Message message{};
         std::uint32_t climbing = never;
     };
-    template <class Visit>
-    void for_each_message(Visit visit) const {
-        std::uint32_t at = 0;
-        for (std::uint32_t m = 0; m < part_.messages.size(); ++m) {
-            const bool climbs = at < part_.climbing.size() && part_.climbing[at] == m;
-            visit(Each{&part_.messages[m], climbs ? at++ : never});
-        }
+    // Message `i` of Part::messages[at].
+    Each each(std::uint32_t at, std::uint32_t i) const {
+        const RowSurvey::Message message = part_.messages[at][i];
+        if (!survey_.kinds().may_climb(message.kind)) return {message};
+        const auto climbing = std::ranges::lower_bound(part_.climbing, at);
+        return {message, static_cast<std::uint32_t>(climbing - part_.climbing.begin())};
     }
 
     // The kind of a message in a group moved inside its nodes: so many ranks are still to be added to those of the
@@ -38,12 +38,12 @@ class NodeLinks {
     // In the group moved by row().within[i].
     Moved moved(const Each& each, std::size_t i) const {
         return each.climbing != never && i > 0 ? Moved{survey_.moved_kind(part_, each.climbing, i)}
-                                               : Moved{each.message->kind, survey_.row().within[i]};
+                                               : Moved{each.message.kind, survey_.row().within[i]};
     }
 
     // So many messages like one.
     struct Alike {
-        const RowSurvey::Message* message = nullptr;
+        RowSurvey::Message message{};
         Moved moved{};
         std::uint32_t times = 0;
     };
@@ -53,8 +53,8 @@ class NodeLinks {
         const MessageKinds& kinds = survey_.kinds();
         const MessageKind& kind = kinds[alike.moved.kind];
         const MessageSize& size = kinds.sizes()[kind.size];
-        const RankId from = survey_.rank(part_, alike.message->from, kind.from + alike.moved.by),
-                     to = survey_.rank(part_, alike.message->to, kind.to + alike.moved.by);
+        const RankId from = survey_.rank(part_, alike.message.from, kind.from + alike.moved.by),
+                     to = survey_.rank(part_, alike.message.to, kind.to + alike.moved.by);
         if (!size.across && !leaves) return;  // all on the node that it leaves
         const Route route = !size.across ? topology_.route(from, to, kind.channel)
                             : leaves     ? tree_.leaving(from, to)

@@ -12,18 +12,16 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
     const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
     std::vector<Phase> phases{
         {.peer = Peer::listed, .hops = 2, .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
-    std::vector<Edge>& edges = phases.front().edges;
-    edges.reserve(5 * shape.members);
-    for (std::uint32_t i = 0; i < shape.members; ++i) {  // as switch_phase
-        edges.push_back({i, i - i % m + (i + 1) % m, 1.0 + 1.0 / m});
-    }
+    std::vector<Edges>& edges = phases.front().edges;
+    for (std::uint32_t i = 0; i < m; ++i)
+        edges.push_back({i, (i + 1) % m, 1.0 + 1.0 / m, nodes, m});  // as switch_phase
     for (const std::uint32_t tree : {0U, 1U}) {
-        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
-        for (std::uint32_t i = 0; i < shape.members; ++i) {
-            if (parents[i / m] == no_parent) continue;
-            const std::uint32_t parent = parents[i / m] * m + i % m;
-            edges.push_back({i, parent, 0.5 / m});
-            edges.push_back({parent, i, 0.5 / m});
+        for (const TreeEdges& each : tree_edges(nodes, tree)) {
+            for (std::uint32_t i = 0; i < m; ++i) {
+                const std::uint32_t child = each.child * m + i, parent = each.parent * m + i;
+                edges.push_back({child, parent, 0.5 / m, each.count, each.step * m});
+                edges.push_back({parent, child, 0.5 / m, each.count, each.step * m});
+            }
         }
     }
     return phases;

@@ -10,10 +10,20 @@
 namespace weft {
 namespace {
 
+// Message by message, or of so many together.
+std::vector<std::uint32_t> kinds_of(const RowSurvey::Part& part) {
+    std::vector<std::uint32_t> kinds;
+    for (const RowSurvey::Messages& messages : part.messages) kinds.push_back(messages.first.kind);
+    return kinds;
+}
+
 // Whether the messages of two parts are of equal kinds.
 bool send_alike(const RowSurvey::Part& a, const RowSurvey::Part& b) {
+    const auto are_alike = [](const RowSurvey::Messages& x, const RowSurvey::Messages& y) {
+        return x.first.kind == y.first.kind && x.number == y.number && x.count == y.count && x.every == y.every;
+    };
     return a.climbing == b.climbing && a.moved_kinds == b.moved_kinds &&
-           std::ranges::equal(a.messages, b.messages, {}, &RowSurvey::Message::kind, &RowSurvey::Message::kind);
+           std::ranges::equal(a.messages, b.messages, are_alike);
 }
 
 }  // namespace
@@ -35,16 +45,14 @@ Seconds RowLatencies::of(const Phase& phase, const ProtocolCost& protocol) {
 }
 
 void RowLatencies::add(const Part& part) {
-    std::vector<std::uint32_t> kind_of;  // by message
-    kind_of.reserve(part.messages.size());
-    for (const RowSurvey::Message& message : part.messages) kind_of.push_back(message.kind);
+    const std::vector<std::uint32_t> kind_of = kinds_of(part);
     const std::vector<std::uint32_t> first = first_messages(kind_of);
-    Turns alike{.rounds = rounds(kind_of)};
+    Turns alike{.rounds = rounds(part, kind_of)};
     const MessageKinds& kinds = survey_.kinds();
     const std::vector<std::uint32_t>& within = survey_.row().within;
     for (std::size_t i = 0; i < within.size(); ++i) {
         const auto turns_alike = [&](std::size_t at) {
-            const std::uint32_t kind = part.messages[part.climbing[at]].kind;
+            const std::uint32_t kind = part.messages[part.climbing[at]].first.kind;
             return kinds.size_of(survey_.moved_kind(part, at, i)).turn == kinds.size_of(kind).turn;
         };
         std::size_t at = 0;
@@ -64,7 +72,7 @@ void RowLatencies::add(const Part& part) {
         // What may climb is of kinds that have moved.
         const auto moved_by = [&](std::uint32_t kind) { return kinds.may_climb(kind) ? 0 : within[i]; };
         turns_.push_back(
-            {.rounds = rounds(moved_kinds), .of_kinds = {on_links(part, first_messages(moved_kinds), moved_by)}});
+            {.rounds = rounds(part, moved_kinds), .of_kinds = {on_links(part, first_messages(moved_kinds), moved_by)}});
     }
     turns_.push_back(std::move(alike));
 }
@@ -73,15 +81,15 @@ void RowLatencies::add(const Part& part) {
 void RowLatencies::add_each(std::uint32_t number) {
     const Part& part = survey_.parts()[number];
     const std::uint32_t further = survey_.kinds().size();
-    std::vector<std::uint32_t> kind_of;  // by message
-    for (const RowSurvey::Message& message : part.messages) kind_of.push_back(message.kind);
+    std::vector<std::uint32_t> kind_of = kinds_of(part);
     const std::vector<std::uint32_t> first = first_messages(kind_of);
     std::vector<std::vector<Seconds>> of_kinds;  // but for further ones
     for (const std::uint32_t within : survey_.row().within) {
         of_kinds.push_back(on_links(part, first, [&](std::uint32_t) { return within; }));
     }
     for (const std::uint32_t at : part.climbing) kind_of[at] = further;
-    Turns alike{.rounds = in_order(survey_.phase()) ? std::vector<std::vector<std::uint32_t>>{} : rounds(kind_of)};
+    Turns alike{.rounds =
+                    in_order(survey_.phase()) ? std::vector<std::vector<std::uint32_t>>{} : rounds(part, kind_of)};
     for (const MeshPasses::Delays& delays : survey_.mesh().delays) {
         if (delays.part != number) continue;
         std::vector<Seconds> times = of_kinds[delays.within];
@@ -95,7 +103,7 @@ void RowLatencies::add_each(std::uint32_t number) {
             kind_of[part.climbing[at]] = static_cast<std::uint32_t>(known - times.begin());
             if (known == times.end()) times.push_back(delays.climbing[at]);
         }
-        turns_.push_back({.rounds = rounds(kind_of), .of_kinds = {std::move(times)}});
+        turns_.push_back({.rounds = rounds(part, kind_of), .of_kinds = {std::move(times)}});
     }
     turns_.push_back(std::move(alike));
 }
@@ -108,17 +116,23 @@ std::vector<std::uint32_t> RowLatencies::first_messages(const std::vector<std::u
 }
 
 // In order where messages follow one another, otherwise each kind once.
-std::vector<std::vector<std::uint32_t>> RowLatencies::rounds(const std::vector<std::uint32_t>& kind_of) const {
-    const bool all = in_order(survey_.phase());
-    std::vector<std::vector<std::uint32_t>> rounds;
-    const std::size_t size = kind_of.size() / communicator_.channels.size();
-    for (std::size_t first = 0; first < kind_of.size(); first += size) {
-        std::vector<std::uint32_t>& round = rounds.emplace_back();
-        std::vector<bool> is_listed(survey_.kinds().size());
-        for (const std::uint32_t kind : std::span(kind_of).subspan(first, size)) {
-            if (kind >= is_listed.size()) is_listed.resize(kind + 1);
-            if (all || !is_listed[kind]) round.push_back(kind);
-            is_listed[kind] = true;
+std::vector<std::vector<std::uint32_t>> RowLatencies::rounds(const Part& part,
+                                                             const std::vector<std::uint32_t>& kind_of) const {
+    const std::uint32_t size = survey_.messages_per_channel();
+    std::vector<std::vector<std::uint32_t>> rounds(communicator_.channels.size());
+    std::vector<std::uint32_t> listed;  // by kind, the channel after that which listed it last
+    for (std::size_t at = 0; at < part.messages.size(); ++at) {
+        const RowSurvey::Messages& messages = part.messages[at];
+        const std::uint32_t channel = messages.number / size, kind = kind_of[at];
+        std::vector<std::uint32_t>& round = rounds[channel];
+        if (in_order(survey_.phase())) {
+            round.resize(size);
+            for (std::uint32_t i = 0; i < messages.count; ++i)
+                round[messages.number % size + i * messages.every] = kind;
+        } else {
+            if (kind >= listed.size()) listed.resize(kind + 1);
+            if (listed[kind] != channel + 1) round.push_back(kind);
+            listed[kind] = channel + 1;
         }
     }
     return rounds;
@@ -132,7 +146,7 @@ std::vector<Seconds> RowLatencies::on_links(const Part& part, const std::vector<
     std::vector<Seconds> latencies(first.size());
     for (std::uint32_t kind = 0; kind < first.size(); ++kind) {
         if (first[kind] == none) continue;
-        const RowSurvey::Message& message = part.messages[first[kind]];
+        const RowSurvey::Message& message = part.messages[first[kind]].first;
         const RankId from = survey_.rank(part, message.from, kinds[kind].from + moved_by(kind)),
                      to = survey_.rank(part, message.to, kinds[kind].to + moved_by(kind));
         latencies[kind] = topology_.latency(topology_.route(from, to));
@@ -143,6 +157,7 @@ std::vector<Seconds> RowLatencies::on_links(const Part& part, const std::vector<
 Seconds RowLatencies::longest(const Phase& phase, const ProtocolCost& protocol) const {
     Seconds longest;
     std::vector<MessageLatency> of_kinds, messages;
+    std::vector<Seconds> in_a_row;
     for (const Turns& each : turns_) {
         for (const std::vector<Seconds>& links : each.of_kinds) {
             of_kinds.clear();
@@ -151,6 +166,12 @@ Seconds RowLatencies::longest(const Phase& phase, const ProtocolCost& protocol) 
                 of_kinds.push_back({(across ? protocol.step_across : protocol.step_in_node) + links[kind], across});
             }
             for (const std::vector<std::uint32_t>& round : each.rounds) {
+                if (in_order(phase)) {
+                    in_a_row.resize(round.size());
+                    std::ranges::transform(round, in_a_row.begin(), [&](std::uint32_t k) { return of_kinds[k].value; });
+                    longest = std::max(longest, critical_path(phase, in_a_row));
+                    continue;
+                }
                 messages.clear();
                 for (const std::uint32_t kind : round) messages.push_back(of_kinds[kind]);
                 longest = std::max(longest, critical_path(phase, messages));

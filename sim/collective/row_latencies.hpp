@@ -35,7 +35,7 @@ class RowLatencies {
     void add_each(std::uint32_t number);
     static constexpr std::uint32_t none = 0xffffffff;
     std::vector<std::uint32_t> first_messages(const std::vector<std::uint32_t>& kind_of) const;
-    std::vector<std::vector<std::uint32_t>> rounds(const std::vector<std::uint32_t>& kind_of) const;
+    std::vector<std::vector<std::uint32_t>> rounds(const Part& part, const std::vector<std::uint32_t>& kind_of) const;
     bool is_across(std::uint32_t kind) const {
         return kind >= survey_.kinds().size() || survey_.kinds().size_of(kind).across;
     }

@@ -107,16 +107,19 @@ class Parting {
         const std::size_t nics = tree_.nics(), each = nodes_.size() * nics;
         const bool is_first = subtrees_.empty();
         bool is_known = !is_first;
-        subtrees_.resize(each * (tree_.tiers() - 2));
+        const std::size_t tiers = tree_.tiers() - 1;
+        subtrees_.resize(each * (tiers - 1));
         std::size_t at = 0;
-        for (std::uint32_t tier = 2; tier < tree_.tiers(); ++tier) {
+        for (std::size_t tier = 1; tier < tiers; ++tier) {
             std::uint32_t by = 0;  // all subtrees have moved by so many since then
-            for (std::size_t i = 0; i < each; ++i, ++at) {
-                const auto nic = static_cast<std::uint32_t>(i % nics);
-                const std::uint32_t subtree = circles_.subtree(nodes_[i / nics] + move, nic, tier);
-                if (i == 0) by = subtree - subtrees_[at];
-                is_known &= subtree - subtrees_[at] == by;
-                subtrees_[at] = subtree;
+            for (std::size_t i = 0; i < nodes_.size(); ++i) {
+                const std::span<const std::uint32_t> all = circles_.subtrees(nodes_[i] + move);
+                for (std::size_t nic = 0; nic < nics; ++nic, ++at) {
+                    const std::uint32_t subtree = all[nic * tiers + tier];
+                    if (i + nic == 0) by = subtree - subtrees_[at];
+                    is_known &= subtree - subtrees_[at] == by;
+                    subtrees_[at] = subtree;
+                }
             }
         }
         if (!is_known) find_firsts(each);
@@ -177,28 +180,43 @@ const std::vector<std::uint64_t>& PartedRow::shifts(const RowPart& part) const {
 
 const std::vector<PartedRow::Sweep>& PartedRow::sweeps(const RowPart& part, std::uint32_t node, std::uint32_t nic,
                                                        std::uint32_t tier) const {
-    const auto [known, is_new] = sweeps_.try_emplace({part.first(), node, nic, tier});
-    std::vector<Sweep>& sweeps = known->second;
-    if (!is_new) return sweeps;
-    const std::uint32_t length = topology_.fabric()->nodes_per_switch();
+    const auto [known, is_new] = sweeps_.try_emplace({part.first(), node});
+    if (is_new) find_sweeps(part, node, known->second);
+    return known->second[nic * (topology_.fabric()->tiers() - 1) + tier - 1];
+}
+
+// Of all its NICs in all tiers.
+void PartedRow::find_sweeps(const RowPart& part, std::uint32_t node, SweepsOfNode& sweeps) const {
+    const RouteTree& tree = *topology_.fabric();
+    const std::uint32_t length = tree.nodes_per_switch(), first = node - part.first();
+    std::vector<Sweep> last(tree.nics() * (tree.tiers() - 1), Sweep{.rest = 0});
+    sweeps.resize(last.size());
+    const auto add = [&](std::size_t i) {
+        const std::uint64_t ways = tree.ways(static_cast<std::uint32_t>(i % (tree.tiers() - 1)) + 1);
+        last[i].turns = static_cast<std::uint32_t>(last[i].rest / ways);
+        last[i].rest %= ways;
+        Sweep* const before = sweeps[i].empty() ? nullptr : &sweeps[i].back();
+        if (before != nullptr && before->rest == 0 && last[i].rest == 0 && before->turns == last[i].turns &&
+            before->subtree + before->subtrees == last[i].subtree) {
+            ++before->subtrees;
+        } else {
+            sweeps[i].push_back(last[i]);
+        }
+    };
     auto shift = shifts(part).begin();
     for (const NodeRun run : part.moves) {
-        for (std::uint32_t i = 0; i < run.count; i += length, ++shift) {
-            const std::uint32_t subtree = circles_.subtree(node + run.first + i - part.first(), nic, tier);
-            Sweep* const last = sweeps.empty() ? nullptr : &sweeps.back();
-            if (last != nullptr && last->subtree == subtree && last->shift + last->rest == *shift) {
-                last->rest += length;
-            } else {
-                sweeps.push_back({.subtree = subtree, .shift = *shift, .rest = length});
+        for (std::uint32_t at = 0; at < run.count; at += length, ++shift) {
+            const std::span<const std::uint32_t> subtrees = circles_.subtrees(first + run.first + at);
+            for (std::size_t i = 0; i < last.size(); ++i) {
+                if (last[i].subtree != subtrees[i] || last[i].shift + last[i].rest != *shift) {
+                    if (last[i].rest > 0) add(i);
+                    last[i] = {.subtree = subtrees[i], .shift = *shift};
+                }
+                last[i].rest += length;
             }
         }
     }
-    const std::uint64_t ways = topology_.fabric()->ways(tier);
-    for (Sweep& sweep : sweeps) {
-        sweep.turns = static_cast<std::uint32_t>(sweep.rest / ways);
-        sweep.rest %= ways;
-    }
-    return sweeps;
+    for (std::size_t i = 0; i < last.size(); ++i) add(i);
 }
 
 const std::vector<RowPart>& PartedRow::parts(bool same_nics) const {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/collective/circle.hpp"
@@ -50,9 +50,9 @@ class PartedRow {
 
     // Consecutive groups of a part on whole switches for which a NIC of a node is in one subtree, and that are sent to
     // by consecutive ways: so many turns round a circle of ways, and the rest of one. Those that lead to the first of
-    // them are `shift` after those to the part's first group.
+    // them are `shift` after those to the part's first group. Without a rest there may be so many subtrees in a row.
     struct Sweep {
-        std::uint32_t subtree = 0, turns = 0;
+        std::uint32_t subtree = 0, subtrees = 1, turns = 0;
         std::uint64_t shift = 0, rest = 0;
     };
     // `node` of the part's first group. In the order of the groups; as long-lived as this.
@@ -61,6 +61,7 @@ class PartedRow {
 
   private:
     const std::vector<std::uint64_t>& shifts(const RowPart& part) const;
+    void find_sweeps(const RowPart& part, std::uint32_t node, std::vector<std::vector<Sweep>>& sweeps) const;
 
     const Topology& topology_;
     const Circles& circles_;
@@ -68,8 +69,8 @@ class PartedRow {
     std::vector<std::uint32_t> nodes_;
     mutable std::vector<RowPart> parts_[2];                               // by same_nics
     mutable std::map<std::uint32_t, std::vector<std::uint64_t>> shifts_;  // by the part's first move
-    mutable std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::vector<Sweep>>
-        sweeps_;  // by the part's first move, node, NIC and tier
+    using SweepsOfNode = std::vector<std::vector<Sweep>>;                 // by NIC and tier, as Circles::subtrees
+    mutable std::map<std::pair<std::uint32_t, std::uint32_t>, SweepsOfNode> sweeps_;  // by the part's first move, node
 };
 
 }  // namespace weft

@@ -13,6 +13,7 @@ void add_mesh_passes(const CountedRow& row, std::vector<LinkPasses>& passes) {
 
 std::vector<LinkPasses> passes_of(const CountedRow& row) {
     std::vector<LinkPasses> passes;
+    passes.reserve(1024);
     // Those of nodes are mostly in the order of links, those of circles are not, and come after them.
     for (const RowSurvey::Part& part : row.survey.parts()) add_node_passes(row, part, passes);
     merge(passes);

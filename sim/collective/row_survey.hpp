@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +32,23 @@ class RowSurvey {
         std::uint32_t from = 0, to = 0;  // places of nodes among those of the group, which are in ascending order
         std::uint32_t kind = 0;
     };
+    // One, or so many of a kind that stay on their switches, both nodes of each `step` places after those of the one
+    // before. Messages are numbered channel by channel in the order of for_each_message; the first of these has
+    // `number`, and each is `every` after the one before.
+    struct Messages {
+        Message first{};
+        std::uint32_t number = 0, count = 1, step = 0, every = 0;
+        Message operator[](std::uint32_t i) const { return {first.from + i * step, first.to + i * step, first.kind}; }
+        // Which of several has this place at an end.
+        std::optional<std::uint32_t> that_leaves(std::uint32_t place) const { return after(first.from, place); }
+        std::optional<std::uint32_t> that_enters(std::uint32_t place) const { return after(first.to, place); }
+
+      private:
+        std::optional<std::uint32_t> after(std::uint32_t begin, std::uint32_t place) const {
+            if (place < begin || (place - begin) % step != 0 || (place - begin) / step >= count) return {};
+            return (place - begin) / step;
+        }
+    };
     // The messages of a group that pass a circle, or in a part of many those by one NIC of a node of it: `first` to
     // `end` of the passages.
     struct Bundle {
@@ -43,14 +62,19 @@ class RowSurvey {
         std::uint32_t size = 0, messages = 1;  // so many alike
     };
     // Where a bundle of groups in a row passes one circle, each one way after that of the group before: so many turns
-    // round the circle and the rest of one. The first has its ways moved by `shift`.
+    // round the circle and the rest of one. The first has its ways moved by `shift`. There may be so many circles, each
+    // `step` after one.
     struct Stretch {
-        std::uint32_t circle = 0, turns = 0;
+        std::uint32_t circle = 0, circles = 1, step = 0, turns = 0;
         std::uint64_t shift = 0, rest = 0;
+        template <class Visit>
+        void for_each_circle(Visit visit) const {
+            for (std::uint32_t i = 0; i < circles; ++i) visit(circle + i * step);
+        }
     };
     struct Part {
         RowPart groups;
-        std::vector<Message> messages{};           // of the first group, channel by channel
+        std::vector<Messages> messages{};          // of the first group, channel by channel
         std::vector<std::uint32_t> climbing{};     // those that may climb in groups moved inside their nodes
         std::vector<std::uint32_t> moved_kinds{};  // of these, move by move but for the first
         std::vector<std::uint32_t> contents{};     // by node of the first group: number of what its messages are to it
@@ -59,6 +83,7 @@ class RowSurvey {
         // Of a part of one: groups moved inside their nodes whose messages pass circles as those of the first, moved.
         // They have no bundles of their own.
         std::vector<TreeMove> rails{};
+        bool rails_in_step = false;  // each moves circles by as much as the one before, and ways not at all
         bool is_one() const { return groups.kind == RowPart::Kind::single; }
         bool is_on_mesh() const { return groups.kind == RowPart::Kind::on_mesh; }
     };
@@ -71,6 +96,7 @@ class RowSurvey {
     const MeshPasses& mesh() const { return mesh_; }  // nothing on a tree
     const Phase& phase() const { return phase_; }
     const std::vector<std::uint32_t>& nodes() const { return row_.nodes(); }  // of the row's first group; ascending
+    std::uint32_t messages_per_channel() const { return per_channel_; }
     // Of the first group of a part.
     std::uint32_t node(const Part& part, std::size_t place) const { return row_.nodes()[place] + part.groups.first(); }
     RankId rank(const Part& part, std::size_t place, std::uint32_t local) const {
@@ -78,7 +104,7 @@ class RowSurvey {
     }
     // Of a message of a part in its group moved inside its nodes by row().within[i]; `at`: in Part::climbing.
     std::uint32_t moved_kind(const Part& part, std::size_t at, std::size_t i) const {
-        if (i == 0) return part.messages[part.climbing[at]].kind;
+        if (i == 0) return part.messages[part.climbing[at]].first.kind;
         return part.moved_kinds[(i - 1) * part.climbing.size() + at];
     }
 
@@ -90,14 +116,19 @@ class RowSurvey {
             if (bundle.sweeps != nullptr) {
                 const std::uint32_t first = here - 2 * circles_[bundle.circle].place.subtree;
                 for (const PartedRow::Sweep& sweep : *bundle.sweeps) {
-                    visit(bundle, {first + 2 * sweep.subtree, sweep.turns, sweep.shift + move.ways, sweep.rest});
+                    visit(bundle, {first + 2 * sweep.subtree, sweep.subtrees, 2, sweep.turns, sweep.shift + move.ways,
+                                   sweep.rest});
                 }
                 continue;
             }
             const bool is_only_way = circles_.ways(bundle.circle) == 1;
-            Stretch one{here, is_only_way ? 1U : 0U, move.ways, is_only_way ? 0U : 1U};
+            Stretch one{here, 1, 0, is_only_way ? 1U : 0U, move.ways, is_only_way ? 0U : 1U};
+            if (bundle.group == 0 && part.rails_in_step) {
+                one.circles += static_cast<std::uint32_t>(part.rails.size());
+                one.step = part.rails.front().circle(circles_, here) - here;
+            }
             visit(bundle, one);
-            if (bundle.group > 0) continue;
+            if (bundle.group > 0 || part.rails_in_step) continue;
             for (const TreeMove& rail : part.rails) {
                 one.circle = rail.circle(circles_, here);
                 one.shift = move.ways + rail.ways;
@@ -117,10 +148,11 @@ class RowSurvey {
 
   private:
     friend class PartReader;
-    void add(const RowPart& groups, std::vector<Message> messages);
+    void add(const RowPart& groups, std::vector<Messages> messages);
     bool sends_as(const Part& part, std::uint32_t move) const;
     static void join(RowPart& part, NodeRun moves);
-    std::vector<Message> read_messages(std::uint32_t move);
+    std::vector<Messages> read_messages(std::uint32_t move);
+    std::uint32_t period_of(std::span<const RankId> channel) const;
     std::uint32_t content_number(const HashSum& content);
 
     const Topology& topology_;
@@ -130,6 +162,7 @@ class RowSurvey {
     const Communicator& communicator_;
     const Phase& phase_;
     MessageKinds kinds_;
+    std::uint32_t per_channel_ = 0;
     std::vector<Part> parts_;
     std::vector<HashSum> contents_{{}};
     using Numbers = std::unordered_map<HashSum, std::uint32_t, HashSum::Hash>;  // only looked up

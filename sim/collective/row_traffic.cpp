@@ -145,6 +145,7 @@ PhaseCost RowTraffic::loading(std::span<const LinkPasses> passes, const Phase& p
         detoured = busiest_.settle().detoured;
     }
     std::vector<LinkLoad> loads;
+    loads.reserve(passes.size());
     units.for_each_link(passes, [&](const LinkPasses& of, const LinkLoads::Cell& cell) {
         if (const double load = cell.at(detoured); load > 0.0) loads.push_back({of.link, load});
     });

@@ -54,10 +54,26 @@ class Shower {
             std::uint32_t leaves = 0, enters = 0;  // of `nodes`, or nowhere
         };
         std::vector<Touch> touches;
-        links.for_each_message([&](const NodeLinks::Each& each) {
-            const Touch touch{each, shown[each.message->from], shown[each.message->to]};
-            if (touch.leaves != nowhere || touch.enters != nowhere) touches.push_back(touch);
-        });
+        std::vector<std::uint32_t> of_nodes;  // of messages in a row, those at `nodes`
+        for (std::uint32_t at = 0; at < part.messages.size(); ++at) {
+            const RowSurvey::Messages& messages = part.messages[at];
+            const auto touch = [&](std::uint32_t i) {
+                const std::uint32_t leaves = shown[messages[i].from], enters = shown[messages[i].to];
+                if (leaves != nowhere || enters != nowhere) touches.push_back({links.each(at, i), leaves, enters});
+            };
+            if (messages.count <= 2 * nodes.size()) {
+                for (std::uint32_t i = 0; i < messages.count; ++i) touch(i);
+                continue;
+            }
+            of_nodes.clear();
+            for (const std::uint32_t node : nodes) {
+                if (const auto i = messages.that_leaves(node)) of_nodes.push_back(*i);
+                if (const auto i = messages.that_enters(node)) of_nodes.push_back(*i);
+            }
+            std::ranges::sort(of_nodes);
+            of_nodes.erase(std::unique(of_nodes.begin(), of_nodes.end()), of_nodes.end());
+            for (const std::uint32_t i : of_nodes) touch(i);
+        }
         const std::uint32_t kinds = survey_.kinds().size();
         std::vector<std::vector<LinkPasses>> passes(nodes.size());
         std::vector<NodeLinks::Alike> ends(nodes.size() * kinds *

@@ -11,20 +11,15 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
     const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
     std::vector<Phase> phases{
         {.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
-    std::vector<Edge>& edges = phases.front().edges;
-    edges.reserve(2 * nodes * (m + 1));
-    for (std::uint32_t node = 0; node < nodes; ++node) {
-        for (std::uint32_t i = 0; i + 1 < m; ++i) {
-            edges.push_back({node * m + i + 1, node * m + i});
-            edges.push_back({node * m + i, node * m + i + 1});
-        }
+    std::vector<Edges>& edges = phases.front().edges;
+    for (std::uint32_t i = 0; i + 1 < m; ++i) {
+        edges.push_back({i + 1, i, 1.0, nodes, m});
+        edges.push_back({i, i + 1, 1.0, nodes, m});
     }
     for (const std::uint32_t tree : {0U, 1U}) {
-        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
-        for (std::uint32_t node = 0; node < nodes; ++node) {
-            if (parents[node] == no_parent) continue;
-            edges.push_back({node * m, parents[node] * m, 0.5});
-            edges.push_back({parents[node] * m, node * m, 0.5});
+        for (const TreeEdges& each : tree_edges(nodes, tree)) {
+            edges.push_back({each.child * m, each.parent * m, 0.5, each.count, each.step * m});
+            edges.push_back({each.parent * m, each.child * m, 0.5, each.count, each.step * m});
         }
     }
     return phases;

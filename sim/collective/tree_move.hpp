@@ -16,6 +16,7 @@ struct TreeMove {
     std::uint64_t ways = 0;                 // that lead to a node
     std::vector<std::uint32_t> subtrees{};  // by tier, from 1; none: they stay
 
+    bool operator==(const TreeMove&) const = default;
     std::uint32_t subtree(std::uint32_t tier) const { return subtrees.empty() ? 0 : subtrees[tier - 1]; }
     std::uint32_t circle(const Circles& circles, std::uint32_t circle) const {
         return circle + 2 * subtree(circles.tier(circle));

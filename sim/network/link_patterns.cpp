@@ -16,9 +16,7 @@ class LinkNumbers {
   public:
     // Somebody asks `times` times.
     LinkNumbers(std::size_t links, std::size_t times)
-        : page_bits_(times < links / 8 ? 7U : std::bit_width(links)), places_((links >> page_bits_) + 1, 0) {
-        numbers_.reserve(std::min(times, places_.size()) << page_bits_);
-    }
+        : page_bits_(times < links / 8 ? 7U : std::bit_width(links)), places_((links >> page_bits_) + 1, 0) {}
 
     // Calls visit(load, number of its link) for each of `loads`, which are sorted by link.
     template <class Visit>

@@ -14,7 +14,9 @@ namespace weft {
 struct Climb {
     std::uint32_t turn = 0;              // tiers of the network that it climbs before it comes down: 0 on one switch
     std::uint32_t leave = 0, enter = 0;  // numbers of the NICs by which it leaves its node and enters the other
-    std::uint64_t way = 0;               // that salt 0 takes up and down; salt s takes way + s (see detour_step)
+    // That salt 0 takes up and down; salt s takes way + s (see detour_step). The sum of a number for the node that is
+    // entered and one for the NIC.
+    std::uint64_t way = 0;
 };
 
 // Tier 0 is the nodes, each with its own links and those between its NICs and the network. Tier t >= 1 is the subtrees

@@ -120,6 +120,24 @@ TEST_P(route_tree, tells_which_links_a_message_loads) {
     }
 }
 
+// What rails rest on: that of another NIC is as far away from it on every node.
+TEST_P(route_tree, adds_up_ways_of_nodes_and_nics) {
+    std::mt19937 random(1);
+    const std::uint32_t on_node = topology.ranks_per_node;
+    const auto draw_node = [&] { return static_cast<std::uint32_t>(random() % (topology.ranks / on_node)); };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> known;  // by NICs
+    for (int i = 0; i < 5'000; ++i) {
+        const std::uint32_t node = draw_node(), other = draw_node(), a = static_cast<std::uint32_t>(random() % on_node),
+                            b = static_cast<std::uint32_t>(random() % on_node);
+        if (node == other) continue;
+        const RankId from = RankId(other * on_node);
+        const Climb first = tree.climb(from, RankId(node * on_node + a)),
+                    second = tree.climb(from, RankId(node * on_node + b));
+        const std::uint64_t apart = second.way - first.way;
+        EXPECT_EQ(known.try_emplace({first.enter, second.enter}, apart).first->second, apart) << GetParam();
+    }
+}
+
 TEST_P(route_tree, parts_ways_where_each_has_links_of_its_own) {
     for (std::uint32_t tier = 1; tier < tree.tiers(); ++tier) {
         std::vector<LinkId> links;

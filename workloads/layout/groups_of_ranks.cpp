@@ -113,15 +113,15 @@ std::vector<RankId> RankGroups::members(RankId rank) const {
     if (kind_ == GroupKind::embedding || kind_ == GroupKind::mirror) return two_stages(rank);
     std::uint32_t origin = static_cast<std::uint32_t>(rank);
     for (const Digit& digit : digits_) origin -= digit.coordinate(rank) * digit.stride;
-    std::vector<RankId> members{RankId{origin}};
+    std::size_t size = 1;
+    for (const Digit& digit : digits_) size *= digit.size;
+    std::vector<RankId> members(size, RankId{origin});
+    std::size_t inner = 1;
     for (const Digit& digit : digits_) {
-        const std::vector<RankId> inner = std::move(members);
-        members.clear();
-        for (std::uint32_t i = 0; i < digit.size; ++i) {
-            for (const RankId member : inner) {
-                members.push_back(RankId{static_cast<std::uint32_t>(member) + i * digit.stride});
-            }
+        for (std::size_t i = inner; i < inner * digit.size; ++i) {
+            members[i] = RankId{static_cast<std::uint32_t>(members[i - inner]) + digit.stride};
         }
+        inner *= digit.size;
     }
     return members;
 }

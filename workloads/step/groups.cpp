@@ -49,6 +49,13 @@ std::uint32_t Groups::cell_of(RankId rank) const {
     return classes_.of_rank.empty() ? families_.stage_of(rank) : classes_.of_rank[index(rank)];
 }
 
+// Whether each group of the family is: cells are stages, and it keeps to one.
+bool Groups::is_in_one_cell(const Family& family) const {
+    const GroupKind kind = family.kind;
+    return classes_.of_rank.empty() && kind != GroupKind::model && kind != GroupKind::pipeline &&
+           kind != GroupKind::embedding && kind != GroupKind::mirror && kind != GroupKind::boundary;
+}
+
 // A set that is the whole family needs no costs of its own.
 Groups::Set Groups::make_set(std::uint32_t group, const Call& call) {
     Call sending = call;
@@ -56,7 +63,9 @@ Groups::Set Groups::make_set(std::uint32_t group, const Call& call) {
     Family& family = families_.families()[families_.family_of(group)];
     const std::vector<std::uint32_t>& alike = alike_[classes_.of_group[group]];
     std::vector<std::uint32_t> parties;
-    for (const RankId rank : families_.members(group)) {
+    std::span<const RankId> members = families_.members(group);
+    if (is_in_one_cell(family)) members = members.first(1);
+    for (const RankId rank : members) {
         const std::uint32_t cell = cell_of(rank);
         if (parties.empty() || parties.back() != cell) parties.push_back(cell);  // mostly one
     }

@@ -45,6 +45,7 @@ class Groups {
         std::vector<std::pair<ExchangeId, CommunicationId>> exchanges{};
     };
     std::uint32_t cell_of(RankId rank) const;
+    bool is_in_one_cell(const Family& family) const;
     Set make_set(std::uint32_t group, const Call& call);
     Seconds delay_beside(const Set& set, const Call& call, const Choice& choice) const;
 

@@ -22,17 +22,17 @@ RowSurveys::RowSurveys(const Topology& topology, const Circles& circles, Channel
     : topology_(topology),
       planner_(planner),
       row_(topology, circles, std::move(row)),
-      shape_(shape_of(topology, row_.groups().members)) {}
+      shape_(shape_of(topology, row_.groups().members)),
+      shown_(pattern(row_.groups().members)) {}
 
 // Channels of groups that are moved by whole nodes are moved likewise.
 bool RowSurveys::lay(Order order) {
     const auto [laid, is_new] = laid_.try_emplace(order);
     if (is_new) {
-        const std::span<const RankId> shown = pattern(row().members);
-        laid->second.communicator = lay(row().members, shown, order);
-        const Communicator first = planner_.lay({shown.begin(), shown.end()}, order);
+        laid->second.communicator = lay(row().members, shown_, order);
+        const Communicator first = planner_.lay({shown_.begin(), shown_.end()}, order);
         laid->second.others_are_moved = std::ranges::all_of(row().within, [&](std::uint32_t by) {
-            return are_moved(first, planner_.lay(all_moved(shown, by), order), static_cast<std::int32_t>(by));
+            return are_moved(first, planner_.lay(all_moved(shown_, by), order), static_cast<std::int32_t>(by));
         });
     }
     return laid->second.others_are_moved;
@@ -60,24 +60,31 @@ std::span<const RankId> RowSurveys::pattern(std::span<const RankId> members) con
     const std::uint32_t first = topology_.node_of(members.front());
     const auto leaves = std::ranges::find_if(members, [&](RankId rank) { return topology_.node_of(rank) != first; });
     const auto size = static_cast<std::size_t>(leaves - members.begin());
-    for (std::size_t i = size; i < members.size(); ++i) {
-        const RankId before = members[i - size], front = members[i - i % size];
-        if (topology_.local_of(members[i]) != topology_.local_of(before) ||
-            topology_.node_of(members[i]) <= topology_.node_of(before) ||
-            topology_.node_of(members[i]) != topology_.node_of(front)) {
-            return members;
+    if (members.size() % size != 0) return members;
+    std::uint32_t known = 0;  // a distance of whole nodes
+    for (std::size_t front = size; front < members.size(); front += size) {
+        for (std::size_t i = front; i < front + size; ++i) {
+            const auto before = static_cast<std::uint32_t>(members[i - size]),
+                       by = static_cast<std::uint32_t>(members[i]) - before;
+            const bool is_after = members[i] > members[i - size] && (by == known || by % topology_.ranks_per_node == 0);
+            const bool is_together = i == front || topology_.node_of(members[i]) == topology_.node_of(members[front]);
+            if (!is_after || !is_together) return members;
+            known = by;
         }
     }
-    return members.size() % size == 0 ? members.first(std::min(2 * size, members.size())) : members;
+    return members.first(std::min(2 * size, members.size()));
 }
 
 Communicator RowSurveys::lay(std::span<const RankId> members, std::span<const RankId> pattern, Order order) {
     Communicator laid = planner_.lay({pattern.begin(), pattern.end()}, order);
     for (std::vector<RankId>& channel : laid.channels) {
         channel.reserve(members.size());
-        for (std::size_t i = pattern.size(); i < members.size(); ++i) {
-            const std::uint32_t local = topology_.local_of(channel[i % pattern.size()]);
-            channel.push_back(RankId(topology_.node_of(members[i]) * topology_.ranks_per_node + local));
+        std::vector<std::uint32_t> local;
+        for (const RankId rank : channel) local.push_back(topology_.local_of(rank));
+        std::size_t like = 0;  // a member of the pattern
+        for (const RankId member : members.subspan(pattern.size())) {
+            channel.push_back(RankId(static_cast<std::uint32_t>(member) - topology_.local_of(member) + local[like]));
+            if (++like == local.size()) like = 0;
         }
     }
     return laid;

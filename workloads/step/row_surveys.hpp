@@ -44,6 +44,7 @@ class RowSurveys {
     ChannelPlanner& planner_;
     PartedRow row_;
     GroupShape shape_;
+    std::span<const RankId> shown_;  // as pattern() of all members
     std::map<Order, Laid> laid_;
     std::map<const Algorithm*, std::vector<Phase>> phases_;
     std::map<Order, std::deque<RowTraffic>> traffic_;
