@@ -78,14 +78,14 @@ class PartReader {
             for (const std::uint32_t at : part_.climbing) read_climb(part_.messages[at].first, within[i], i > 0);
             if (!tree_.has_mesh()) add_bundles(i);
         }
-        if (part_.rails.empty()) return;
-        pass_nodes_on_rails();
+        part_.rails_in_step = are_in_step(part_.rails);
+    }
+
+    static bool are_in_step(const std::vector<TreeMove>& rails) {
         TreeMove next;
-        next.subtrees.resize(part_.rails.front().subtrees.size());
-        part_.rails_in_step = std::ranges::all_of(part_.rails, [&](const TreeMove& rail) {
-            for (std::size_t i = 0; i < next.subtrees.size(); ++i) {
-                next.subtrees[i] += part_.rails.front().subtrees[i];
-            }
+        return !rails.empty() && std::ranges::all_of(rails, [&](const TreeMove& rail) {
+            next.subtrees.resize(rail.subtrees.size());
+            for (std::size_t i = 0; i < next.subtrees.size(); ++i) next.subtrees[i] += rails.front().subtrees[i];
             return rail == next;
         });
     }
@@ -99,13 +99,11 @@ class PartReader {
             if (!is_found[message.kind]) of_kinds_.push_back(message);
             is_found[message.kind] = true;
         }
-        leaving_.resize(moved_.size());
-        entering_.resize(moved_.size());
     }
 
     // How circles are passed in the group moved inside its nodes, if all messages move alike: then one of each kind
-    // shows the others, for a way is told by node and NIC, each for itself, and where NICs are on subtrees, by their
-    // switch. Nothing where they do not, or on a mesh.
+    // shows the others, for a way is told by node and NIC, each for itself, and the subtrees of NICs by their switch.
+    // Kinds then tell what nodes are to them moved, too. Nothing where they do not, or on a mesh.
     std::optional<TreeMove> rail_to(std::uint32_t within) {
         if (of_kinds_.empty() || tree_.has_mesh()) return {};
         MessageKinds& kinds = survey_.kinds_;
@@ -130,15 +128,10 @@ class PartReader {
             tiers = std::max(tiers, std::min(climb.turn + 1, tree_.tiers() - 1));
         }
         rail.subtrees.resize(tiers);
-        if (!find_subtrees(rail, nics)) return {};
-        for (const RowSurvey::Message& message : of_kinds_) {
-            leaving_[message.kind] += kinds.leaving(moved_[message.kind]);
-            entering_[message.kind] += kinds.entering(moved_[message.kind]);
-        }
-        return rail;
+        return find_subtrees(rail, nics) ? std::optional(std::move(rail)) : std::nullopt;
     }
 
-    // Whether it is the same on every switch of the group.
+    // By how much those of the NICs are apart; whether that is the same on every switch of the group.
     bool find_subtrees(TreeMove& rail, std::span<const std::pair<std::uint32_t, std::uint32_t>> nics) const {
         const std::uint32_t on_switch = tree_.nodes_per_switch(), first = part_.groups.first();
         const std::size_t tiers = tree_.tiers() - 1;
@@ -158,14 +151,6 @@ class PartReader {
             node = std::lower_bound(node, nodes.end(), end);
         }
         return is_even;
-    }
-
-    void pass_nodes_on_rails() {
-        for (const std::uint32_t at : part_.climbing) {
-            const RowSurvey::Message& message = part_.messages[at].first;
-            on_nodes_[message.from] += leaving_[message.kind];
-            on_nodes_[message.to] += entering_[message.kind];
-        }
     }
 
     void add_bundles(std::uint32_t group) {
@@ -245,8 +230,7 @@ class PartReader {
     std::vector<HashSum> on_nodes_;  // what the messages are to them
     std::vector<Pass> passes_;       // of the group at hand
     std::vector<RowSurvey::Message> of_kinds_;
-    std::vector<std::uint32_t> moved_;         // by kind, in the group at hand
-    std::vector<HashSum> leaving_, entering_;  // by kind, on all rails
+    std::vector<std::uint32_t> moved_;  // by kind, in the group at hand
 };
 
 void read_passes(RowSurvey& survey, RowSurvey::Part& part) { PartReader(survey, part).read(); }

@@ -5,6 +5,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -153,6 +155,53 @@ RC_GTEST_PROP(tree_move, is_that_of_every_node, ()) {
                     after = tree.climb(moved(row.members[i - 1], ranks), moved(row.members[i], ranks));
         RC_ASSERT(after.turn == before.turn);
         RC_ASSERT(after.way == before.way + move->ways);
+    }
+}
+
+// How often the groups of a part pass each subtree by each way with a NIC of a node: subtree, way.
+using Passed = std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>;
+
+Passed passed_by(const std::vector<PartedRow::Sweep>& sweeps, std::uint64_t ways) {
+    Passed passed;
+    for (const PartedRow::Sweep& sweep : sweeps) {
+        EXPECT_TRUE(sweep.subtrees == 1 || sweep.rest == 0);
+        for (std::uint32_t subtree = sweep.subtree; subtree < sweep.subtree + sweep.subtrees; ++subtree) {
+            for (std::uint64_t way = 0; sweep.turns > 0 && way < ways; ++way) passed[{subtree, way}] += sweep.turns;
+            for (std::uint64_t i = 0; i < sweep.rest; ++i) ++passed[{subtree, (sweep.shift + i) % ways}];
+        }
+    }
+    return passed;
+}
+
+// Twin: group by group.
+RC_GTEST_PROP(row_parts, sweep_subtrees_as_their_groups_pass_them, ()) {
+    const Topology topology = one_with_a_tree();
+    const RouteTree& tree = *topology.fabric();
+    const std::uint32_t on_switch = tree.nodes_per_switch(),
+                        switches = topology.ranks / topology.ranks_per_node / on_switch;
+    RC_PRE(switches >= 4);
+    const std::uint32_t apart = *rc::gen::inRange(1U, switches / 2), begin = *rc::gen::inRange(0U, switches / 4 + 1);
+    GroupRow row{.members = {RankId{0}, RankId{apart * on_switch * topology.ranks_per_node}}};
+    const std::uint32_t first = *rc::gen::inRange(1U, switches - apart + 1), left = switches - apart - first;
+    row.moves = {{0, first * on_switch}};
+    if (left > begin + 1) row.moves.push_back({(first + begin + 1) * on_switch, (left - begin - 1) * on_switch});
+    if (row.moves.back().count == 0) row.moves.pop_back();
+    const Circles circles(tree);
+    const PartedRow parted(topology, circles, row);
+    for (const RowPart& part : parted.parts(true)) {
+        if (part.kind != Kind::on_whole_switches) continue;
+        for (const std::uint32_t node : parted.nodes()) {
+            const std::uint32_t nic = *rc::gen::inRange(0U, tree.nics()), tier = *rc::gen::inRange(1U, tree.tiers());
+            const std::uint64_t ways = tree.ways(tier);
+            Passed expected;
+            for (const NodeRun run : part.moves) {
+                for (std::uint32_t move = run.first; move < run.first + run.count; ++move) {
+                    const std::uint64_t way = parted.way(move) - parted.way(part.first());
+                    ++expected[{tree.subtree(node + move, nic, tier), way % ways}];
+                }
+            }
+            RC_ASSERT(passed_by(parted.sweeps(part, node + part.first(), nic, tier), ways) == expected);
+        }
     }
 }
 
