@@ -14,6 +14,7 @@
 
 #include "bench/peak_memory.hpp"
 #include "bench/proof.hpp"
+#include "sim/base/keep_memory.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
@@ -171,6 +172,7 @@ bool take_flag(int& argc, char** argv, const char* flag) {
 }  // namespace weft
 
 int main(int argc, char** argv) {
+    weft::keep_memory();  // as the program does
     weft::add_small();
     if (weft::take_flag(argc, argv, "--large")) weft::add_large();
     return weft::bench::prove_then_time(argc, argv, weft::folding_proven);

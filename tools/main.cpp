@@ -1,6 +1,5 @@
 // The program: runs the command line and alone turns failures into messages and exit codes.
 #include <fmt/format.h>
-#include <malloc.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "sim/base/keep_memory.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/command_line.hpp"
 
@@ -58,11 +58,7 @@ Exit guarded_run(std::span<const char* const> arguments) {
 
 int main(int argc, char** argv) {
     using namespace weft;
-#ifdef __GLIBC__
-    // Large tables come and go by turns: memory given back to the system would be asked for, and cleared, again.
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
+    keep_memory();
     std::signal(SIGPIPE, SIG_IGN);  // a failed write is seen below instead
     const Exit code = guarded_run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
     std::cout.flush();
