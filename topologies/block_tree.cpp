@@ -10,8 +10,10 @@ Climb BlockTree::climb(RankId from, RankId to) const {
         const bool stays = network_.leaf(leave) == network_.leaf(enter);
         return {.turn = stays ? 0U : 1U, .leave = leave.nic, .enter = enter.nic};
     }
-    return {.turn = tree_->turn(leave, enter), .leave = leave.nic, .enter = enter.nic, .way = tree_->way(enter)};
+    return {.turn = tree_->turn(leave, enter), .leave = leave.nic, .enter = enter.nic};
 }
+
+std::uint64_t BlockTree::way(RankId to) const { return tree_ == nullptr ? 0 : tree_->way(router_.port(to)); }
 
 Route BlockTree::leaving(RankId from, RankId to) const {
     Route route;

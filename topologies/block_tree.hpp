@@ -29,6 +29,7 @@ class BlockTree final : public RouteTree {
         return tree_->subtree({node, nic}, tier);
     }
     Climb climb(RankId from, RankId to) const override;
+    std::uint64_t way(RankId to) const override;
     Route leaving(RankId from, RankId to) const override;
     Route entering(RankId from, RankId to) const override;
     LinkId link(Place place, std::uint64_t way, bool down) const override {

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
-#include "sim/base/sort_by_key.hpp"
+#include "sim/base/group_by_key.hpp"
 
 namespace weft {
 
@@ -48,19 +49,22 @@ void CircleSampler::add_arc(std::uint32_t circle, std::uint64_t way, std::uint64
 }
 
 void CircleSampler::take() {
-    sort_by_key(changes_, sample_.number_.size(), std::mem_fn(&Change::circle),
-                [](const Change& a, const Change& b) { return a.way < b.way; });
+    group_by_key(changes_, sample_.number_.size(), std::mem_fn(&Change::circle));
     sample_.first_spot_.assign(1, 0);
+    auto at = changes_.begin();
     for (std::uint32_t circle = 0; circle < sample_.number_.size(); ++circle) {
         const std::uint32_t number = sample_.number_[circle];
         if (number == FabricSample::nowhere) continue;
+        const auto end =
+            std::find_if(at, changes_.end(), [&](const Change& change) { return change.circle != circle; });
         if (sample_.tree_.parts_ways(sample_.circles_.tier(circle))) {
-            take_some(circle, weights_[number]);
+            std::ranges::sort(at, end, {}, &Change::way);
+            take_some(circle, weights_[number], {at, end});
         } else {
             take_all(circle, weights_[number]);
         }
-        while (change_ < changes_.size() && changes_[change_].circle == circle) ++change_;
         sample_.first_spot_.push_back(sample_.spots_.size());
+        at = end;
     }
 }
 
@@ -77,18 +81,15 @@ void CircleSampler::take_all(std::uint32_t circle, std::uint32_t weight) {
     for (const LinkId link : links) sample_.weights_.push_back({link, next(link), static_cast<double>(weight)});
 }
 
-void CircleSampler::take_some(std::uint32_t circle, std::uint32_t weight) {
+void CircleSampler::take_some(std::uint32_t circle, std::uint32_t weight, std::span<const Change> changes) {
     const Circle where = sample_.circles_[circle];
     const std::uint64_t ways = sample_.circles_.ways(circle);
     std::unordered_map<HashSum, std::size_t, HashSum::Hash> known;  // only looked up
     HashSum load;
     for (std::uint64_t way = 0; way < ways;) {
-        for (; change_ < changes_.size() && changes_[change_].circle == circle && changes_[change_].way == way;
-             ++change_) {
-            load += changes_[change_].more;
-        }
-        const bool changes = change_ < changes_.size() && changes_[change_].circle == circle;
-        const std::uint64_t end = changes ? std::min(ways, changes_[change_].way) : ways;
+        for (; !changes.empty() && changes.front().way == way; changes = changes.subspan(1))
+            load += changes.front().more;
+        const std::uint64_t end = changes.empty() ? ways : std::min(ways, changes.front().way);
         const auto [spot, is_new] = known.try_emplace(load, sample_.weights_.size());
         if (is_new) {
             const LinkId link = sample_.tree_.link(where.place, way, where.down);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/collective/fabric_sample.hpp"
@@ -26,12 +27,12 @@ class CircleSampler {
     };
     void add_arc(std::uint32_t circle, std::uint64_t way, std::uint64_t length, HashSum load);
     void take_all(std::uint32_t circle, std::uint32_t weight);
-    void take_some(std::uint32_t circle, std::uint32_t weight);
+    // `changes`: of the circle, by way.
+    void take_some(std::uint32_t circle, std::uint32_t weight, std::span<const Change> changes);
 
     FabricSample& sample_;
     std::vector<std::uint32_t> weights_;  // by number in the sample
     std::vector<Change> changes_;
-    std::size_t change_ = 0;  // taken
 };
 
 }  // namespace weft

@@ -75,7 +75,7 @@ void FabricSample::count_stretches(const RowSurvey& survey, const RowSurvey::Par
         }
         const std::uint32_t tier = circles_.tier(stretch.circle);
         const std::uint64_t ways = circles_.ways_of_tier(tier);
-        const std::uint64_t way = (part.passages[bundle.first].way + stretch.shift) % ways;
+        const std::uint64_t way = (bundle.way + stretch.shift) % ways;
         stretch.for_each_circle([&](std::uint32_t circle) {
             std::uint64_t& origin = origin_[circle];
             if (origin == unknown) origin = parts_ways_[tier] ? way : 0;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/base/sort_by_key.hpp"
+#include "sim/base/group_by_key.hpp"
 
 namespace weft {
 
@@ -118,7 +118,7 @@ class PartReader {
             const RankId from = survey_.rank(part_, message.from, first.from),
                          to = survey_.rank(part_, message.to, first.to);
             const Climb climb = tree_.climb(moved(from, within), moved(to, within));
-            const std::uint64_t ways = climb.way - tree_.climb(from, to).way;
+            const std::uint64_t ways = tree_.way(moved(to, within)) - tree_.way(to);
             if (&message == &of_kinds_.front()) rail.ways = ways;
             const std::uint32_t kind = kinds.moved(message.kind, within, moved(from, within), moved(to, within), climb);
             if (rail.ways != ways || kinds[kind].size != first.size) return {};
@@ -155,8 +155,7 @@ class PartReader {
 
     void add_bundles(std::uint32_t group) {
         const std::size_t keys = std::size_t{survey_.circles_.size()} * (part_.is_one() ? 1 : tree_.tiers());
-        sort_by_key(passes_, keys, std::mem_fn(&Pass::key),
-                    [](const Pass& a, const Pass& b) { return a.way != b.way ? a.way < b.way : a.size < b.size; });
+        group_by_key(passes_, keys, std::mem_fn(&Pass::key));
         for (auto at = passes_.begin(); at != passes_.end();) {
             const auto end = std::find_if(at, passes_.end(), [&](const Pass& p) { return p.key != at->key; });
             add_bundle({at, end}, group);
@@ -170,16 +169,15 @@ class PartReader {
         const MessageKind first = kinds[message.kind];
         const RankId from = survey_.rank(part_, message.from, first.from + within),
                      to = survey_.rank(part_, message.to, first.to + within);
-        const Climb climb = tree_.climb(from, to);
         std::uint32_t kind = message.kind;
         if (is_moved) {
-            kind = kinds.moved(kind, within, from, to, climb);
+            kind = kinds.moved(kind, within, from, to, tree_.climb(from, to));
             part_.moved_kinds.push_back(kind);
             pass_nodes(message, kind);
         }
-        const std::uint32_t turn = climb.turn;
+        const std::uint32_t turn = kinds.size_of(kind).turn;
         if (turn == 0 || tree_.has_mesh()) return;
-        const auto way = static_cast<std::uint32_t>(climb.way) + first.channel;
+        const auto way = static_cast<std::uint32_t>(tree_.way(to)) + first.channel;
         for (std::uint32_t tier = 1; tier <= turn; ++tier) {
             pass(tier, survey_.node(part_, message.from), kinds[kind].leave, false, way, kinds[kind].size);
             pass(tier, survey_.node(part_, message.to), kinds[kind].enter, true, way, kinds[kind].size);
@@ -197,8 +195,11 @@ class PartReader {
         passes_.push_back({key, circle, node, nic, way, size});
     }
 
-    // Of passes with one key, in their order.
-    void add_bundle(std::span<const Pass> passes, std::uint32_t group) {
+    // Of passes with one key. Where they are many, those alike are brought together.
+    void add_bundle(std::span<Pass> passes, std::uint32_t group) {
+        constexpr std::size_t many = 64;
+        const auto by_way = [](const Pass& pass) { return std::pair(pass.way, pass.size); };
+        if (passes.size() > many) std::ranges::sort(passes, {}, by_way);
         const Pass& pass = passes.front();
         const auto first = static_cast<std::uint32_t>(part_.passages.size());
         for (const Pass& each : passes) {
@@ -211,11 +212,12 @@ class PartReader {
         }
         RowSurvey::Bundle bundle{.first = first, .group = group, .circle = pass.circle};
         bundle.end = static_cast<std::uint32_t>(part_.passages.size());
-        const std::uint64_t ways = survey_.circles_.ways(pass.circle), start = part_.passages[first].way % ways;
+        const std::uint64_t ways = survey_.circles_.ways(pass.circle);
+        bundle.way = std::ranges::min(passes, {}, &Pass::way).way % ways;
         for (std::uint32_t i = first; i < bundle.end; ++i) {
             const RowSurvey::Passage& each = part_.passages[i];
-            bundle.passing += HashSum::of(
-                {survey_.kinds_.hash_of_size(each.size) + each.messages, (each.way % ways + ways - start) % ways});
+            const std::uint64_t way = (each.way % ways + ways - bundle.way) % ways;
+            bundle.passing += HashSum::of({survey_.kinds_.hash_of_size(each.size), way}) * each.messages;
         }
         if (!part_.is_one()) {
             const std::uint32_t tier = survey_.circles_.tier(pass.circle);

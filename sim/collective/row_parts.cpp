@@ -93,12 +93,12 @@ class Parting {
     bool loads_all_ways() const {
         if (nodes_.size() < 2 || on_switch_ % tree_.ways(1) != 0) return false;
         if (on_switch_ == 1) return true;
-        const RankId from = row_.members.front(), to = row_.members.back();
+        const RankId to = row_.members.back();
         const std::uint32_t n = topology_.ranks_per_node, node = topology_.node_of(to);
         const bool is_last = (node + 1) % on_switch_ == 0;
         if (!is_last && (node + 1) * n >= topology_.ranks) return false;
         const RankId neighbour = is_last ? RankId(static_cast<std::uint32_t>(to) - n) : moved(to, n);
-        const std::uint64_t a = tree_.climb(from, to).way, b = tree_.climb(from, neighbour).way;
+        const std::uint64_t a = tree_.way(to), b = tree_.way(neighbour);
         return is_last ? b + 1 == a : a + 1 == b;
     }
 
@@ -163,7 +163,7 @@ PartedRow::PartedRow(const Topology& topology, const Circles& circles, GroupRow 
 
 std::uint64_t PartedRow::way(std::uint32_t move) const {
     const std::uint32_t by = move * topology_.ranks_per_node;
-    return topology_.fabric()->climb(moved(groups_.members.front(), by), moved(groups_.members.back(), by)).way;
+    return topology_.fabric()->way(moved(groups_.members.back(), by));
 }
 
 // Of the first group on each switch from the part's first group.

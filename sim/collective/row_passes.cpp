@@ -21,7 +21,9 @@ std::vector<LinkPasses> passes_of(const CountedRow& row) {
     for (const RowSurvey::Part& part : row.survey.parts()) add_circle_passes(row, part, passes);
     add_mesh_passes(row, passes);
     merge(passes, of_nodes);
-    merge(passes);
+    const bool is_apart =
+        of_nodes == 0 || of_nodes == passes.size() || passes[of_nodes - 1].link < passes[of_nodes].link;
+    if (!is_apart) merge(passes);
     passes.shrink_to_fit();
     return passes;
 }

@@ -45,16 +45,18 @@ class RowSurvey {
 
       private:
         std::optional<std::uint32_t> after(std::uint32_t begin, std::uint32_t place) const {
-            if (place < begin || (place - begin) % step != 0 || (place - begin) / step >= count) return {};
-            return (place - begin) / step;
+            const std::uint32_t which = (place - begin) / step;  // too many if it is before
+            if (which >= count || begin + which * step != place) return {};
+            return which;
         }
     };
     // The messages of a group that pass a circle, or in a part of many those by one NIC of a node of it: `first` to
     // `end` of the passages.
     struct Bundle {
         std::uint32_t first = 0, end = 0, group = 0;
-        std::uint32_t circle = 0;                               // of the first group of the part
-        HashSum passing{};                                      // ways counted from that of the first passage
+        std::uint32_t circle = 0;  // of the first group of the part
+        std::uint64_t way = 0;     // of that of its passages which is counted from
+        HashSum passing{};
         const std::vector<PartedRow::Sweep>* sweeps = nullptr;  // in a part of many
     };
     struct Passage {

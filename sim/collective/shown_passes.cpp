@@ -125,7 +125,7 @@ class Shower {
         const RowSurvey::Bundle& first = *bundles.front();
         const std::uint32_t tier = circles_.tier(first.circle);
         const std::uint64_t ways = tree_.ways(tier);
-        const std::uint64_t way = tree_.parts_ways(tier) ? 0 : (part.passages[first.first].way + move.ways) % ways;
+        const std::uint64_t way = tree_.parts_ways(tier) ? 0 : (first.way + move.ways) % ways;
         const bool is_only = bundles.size() == 1;
         if (is_only && !known_.insert({tier, way, first.passing.a, first.passing.b}).second) return;  // as another did
         const Circle circle = circles_[move.circle(circles_, first.circle)];

@@ -14,9 +14,6 @@ namespace weft {
 struct Climb {
     std::uint32_t turn = 0;              // tiers of the network that it climbs before it comes down: 0 on one switch
     std::uint32_t leave = 0, enter = 0;  // numbers of the NICs by which it leaves its node and enters the other
-    // That salt 0 takes up and down; salt s takes way + s (see detour_step). The sum of a number for the node that is
-    // entered and one for the NIC.
-    std::uint64_t way = 0;
 };
 
 // Tier 0 is the nodes, each with its own links and those between its NICs and the network. Tier t >= 1 is the subtrees
@@ -43,6 +40,9 @@ class RouteTree {
     virtual std::uint32_t subtree(std::uint32_t node, std::uint32_t nic, std::uint32_t tier) const = 0;
     // Of a message to another node, and the links of tier 0 in the node that it leaves, and in that which it enters.
     virtual Climb climb(RankId from, RankId to) const = 0;
+    // To a rank, up and down, that salt 0 takes; salt s takes way + s (see detour_step). The sum of a number for the
+    // node and one for the NIC that it enters by. 0 on a mesh.
+    virtual std::uint64_t way(RankId to) const = 0;
     virtual Route leaving(RankId from, RankId to) const = 0;
     virtual Route entering(RankId from, RankId to) const = 0;
 

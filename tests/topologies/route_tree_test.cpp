@@ -104,13 +104,13 @@ TEST_P(route_tree, tells_which_links_a_message_loads) {
         for (std::uint32_t tier = 1; tier <= climb.turn; ++tier) {
             const std::uint32_t up = tree.subtree(topology.node_of(from), climb.leave, tier),
                                 down = tree.subtree(topology.node_of(to), climb.enter, tier);
-            check({tier, up}, true, (climb.way + salt) % tree.ways(tier), 0);
-            check({tier, down}, false, (climb.way + salt) % tree.ways(tier), 0);
+            check({tier, up}, true, (tree.way(to) + salt) % tree.ways(tier), 0);
+            check({tier, down}, false, (tree.way(to) + salt) % tree.ways(tier), 0);
             links += 2;
         }
         for (const Route& way : all) ASSERT_EQ(way.hops, links);
         for (std::size_t taken = 0; taken < all.size(); ++taken) {
-            const std::uint64_t way = climb.way + salt + taken * tree.detour_step(climb.turn);
+            const std::uint64_t way = tree.way(to) + salt + taken * tree.detour_step(climb.turn);
             ASSERT_TRUE(std::ranges::equal(between(from, to, climb, way),
                                            all[taken].links().subspan(tree.leaving(from, to).hops, 2 * climb.turn)));
         }
@@ -131,10 +131,10 @@ TEST_P(route_tree, adds_up_ways_of_nodes_and_nics) {
                             b = static_cast<std::uint32_t>(random() % on_node);
         if (node == other) continue;
         const RankId from = RankId(other * on_node);
-        const Climb first = tree.climb(from, RankId(node * on_node + a)),
-                    second = tree.climb(from, RankId(node * on_node + b));
-        const std::uint64_t apart = second.way - first.way;
-        EXPECT_EQ(known.try_emplace({first.enter, second.enter}, apart).first->second, apart) << GetParam();
+        const auto first = RankId(node * on_node + a), second = RankId(node * on_node + b);
+        const std::uint64_t apart = tree.way(second) - tree.way(first);
+        const std::pair nics(tree.climb(from, first).enter, tree.climb(from, second).enter);
+        EXPECT_EQ(known.try_emplace(nics, apart).first->second, apart) << GetParam();
     }
 }
 

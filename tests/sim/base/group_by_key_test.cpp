@@ -1,4 +1,4 @@
-#include "sim/base/sort_by_key.hpp"
+#include "sim/base/group_by_key.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,19 +8,18 @@
 namespace weft {
 namespace {
 
-// Twin: std::sort. With few things, and with many for each key.
-TEST(sort_by_key, sorts_by_keys_and_then_by_the_rest) {
+// Twin: std::stable_sort. With few things, and with many for each key.
+TEST(group_by_key, keeps_the_order_of_each) {
     std::mt19937 random(1);
     const auto draw = [&](std::size_t below) { return static_cast<std::uint32_t>(random() % below); };
     for (int round = 0; round < 200; ++round) {
         const std::size_t keys = 1 + draw(50);
         std::vector<std::pair<std::uint32_t, std::uint32_t>> things;
-        for (std::size_t i = draw(300); i > 0; --i) things.emplace_back(draw(keys), draw(10));
+        for (std::size_t i = draw(300); i > 0; --i) things.emplace_back(draw(keys), draw(1000));
         auto twin = things;
-        std::ranges::sort(twin);
-        sort_by_key(
-            things, keys, [](const auto& thing) { return thing.first; },
-            [](const auto& a, const auto& b) { return a.second < b.second; });
+        const auto key_of = [](const auto& thing) { return thing.first; };
+        std::ranges::stable_sort(twin, {}, key_of);
+        group_by_key(things, keys, key_of);
         EXPECT_EQ(things, twin);
     }
 }
