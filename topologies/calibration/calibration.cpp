@@ -177,6 +177,7 @@ Calibrator::Range Calibrator::range_of(const Unknown& unknown) const {
 Calibrator::Linear Calibrator::linearise(const Library& library, const Assignments& assignments,
                                          const std::vector<double>& now) {
     const std::vector<Unknown> all = unknowns(assignments);
+    if (all.empty()) return {};
     Eigen::MatrixXd relative = sensitivities(library, assignments, now, all);
     Eigen::VectorXd residual = Eigen::VectorXd::Zero(relative.rows());
     for (Index i = 0; i < relative.rows(); ++i) {

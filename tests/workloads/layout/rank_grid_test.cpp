@@ -50,7 +50,7 @@ RC_GTEST_PROP(rank_grid, agrees_with_nested_loops_for_any_sizes_and_order, ()) {
     std::vector<Axis> axes{{"tensor", *rc::gen::inRange(1U, 6U)},
                            {"data", *rc::gen::inRange(1U, 6U)},
                            {"pipeline", *rc::gen::inRange(1U, 6U)}};
-    std::ranges::rotate(axes, axes.begin() + *rc::gen::inRange(0, 3));
+    std::rotate(axes.begin(), axes.begin() + *rc::gen::inRange(0, 3), axes.end());
     const RankGrid grid(axes);
     const auto expected = coordinates(axes);
     RC_ASSERT(grid.ranks() == expected.size());
