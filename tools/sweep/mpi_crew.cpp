@@ -11,8 +11,10 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <chrono>
-#include <cstdio>
+#include <memory>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "tools/sweep/evaluator_threads.hpp"
 #include "tools/sweep/hand_out.hpp"
@@ -164,6 +166,16 @@ class Leader {
     std::vector<Member> members_;
 };
 
+// Waits for the end, however long rank 0 takes to write. Whether all ranks are there to end together.
+bool is_end_of_all(const MpiWire& wire) {
+    while (true) {
+        while (const std::optional<MpiMessage> message = wire.receive()) {
+            if (message->tag == end) return message->text.empty();
+        }
+        std::this_thread::sleep_for(milliseconds(2));
+    }
+}
+
 // A rank other than 0, until rank 0 says that it is over. Whether all ranks are there to end together.
 bool follow(const MpiWire& wire, const SweepWork& work, const MpiOptions& options) {
     wire.send(0, hello, work.inputs);
@@ -174,6 +186,7 @@ bool follow(const MpiWire& wire, const SweepWork& work, const MpiOptions& option
         while (const std::optional<MpiMessage> message = wire.receive()) {
             heard = Clock::now();
             if (message->tag == end) return message->text.empty();
+            if (message->tag == stay) return is_end_of_all(wire);
             if (message->tag == rows) own.put(numbers_in(message->text));
             if (message->tag == halt) wire.send(0, rest, text_of(own.withdraw()));
         }
@@ -190,24 +203,29 @@ bool follow(const MpiWire& wire, const SweepWork& work, const MpiOptions& option
 class MpiCrew final : public Crew {
   public:
     explicit MpiCrew(const MpiOptions& options)
-        : options_(options), environment_(mpi::threading::funneled, /*abort_on_exception=*/false), wire_(world_) {
+        : options_(options),
+          environment_(new mpi::environment(mpi::threading::funneled, /*abort_on_exception=*/false)),
+          wire_(world_) {
         if (world_.size() < launched()) {
             throw std::runtime_error(
                 fmt::format("{} processes were started, but MPI knows of {}: with srun, give the "
                             "--mpi that this MPI speaks (srun --mpi=list); or run shards",
                             launched(), world_.size()));
         }
+        for (int rank = 1; leads() && rank < world_.size(); ++rank) others_.push_back(rank);
     }
 
+    // A silent rank cannot take part in MPI's end. The first to leave without it takes the others down with it: that
+    // is rank 0, when all is written.
     ~MpiCrew() override {
-        if (!leads()) {
-            if (!has_run_) wire_.send(0, leave);
-            if (has_given_up_) leave_at_once();
-            return;
+        if (leads()) {
+            tell_others(end, has_given_up_ ? "at once" : "");
+        } else if (!has_run_) {
+            wire_.send(0, leave);
+        } else if (has_given_up_) {
+            std::this_thread::sleep_for(std::chrono::duration<double>(options_.patience.value));
         }
-        if (!has_run_) end_others([](int) { return true; });
-        if (!has_given_up_) return;
-        leave_at_once();
+        if (has_given_up_) (void)environment_.release();
     }
 
     bool leads() const override { return world_.rank() == 0; }
@@ -219,25 +237,21 @@ class MpiCrew final : public Crew {
         try {
             leader.run();
         } catch (...) {
-            end_others([&](int rank) { return leader.is_present(rank); });
+            note(leader);
             throw;
         }
-        has_given_up_ = leader.has_given_up();
-        end_others([&](int rank) { return leader.is_present(rank); });
+        note(leader);
+        tell_others(stay);
     }
 
   private:
-    // A silent rank cannot take part in MPI's end, and MPI_Abort may wait for it. All that was to be written is.
-    [[noreturn]] static void leave_at_once() {
-        std::fflush(nullptr);
-        std::_Exit(EXIT_SUCCESS);
+    void note(const Leader& leader) {
+        has_given_up_ = leader.has_given_up();
+        std::erase_if(others_, [&](int rank) { return !leader.is_present(rank); });
     }
 
-    template <class Wanted>
-    void end_others(Wanted wanted) {
-        for (int rank = 1; rank < world_.size(); ++rank) {
-            if (wanted(rank)) wire_.send(rank, end, has_given_up_ ? "at once" : "");
-        }
+    void tell_others(MpiTag tag, const std::string& text = "") const {
+        for (const int rank : others_) wire_.send(rank, tag, text);
     }
 
     void evaluate_for_others(const SweepWork& work) {
@@ -250,9 +264,10 @@ class MpiCrew final : public Crew {
     }
 
     MpiOptions options_;
-    mpi::environment environment_;
+    std::unique_ptr<mpi::environment> environment_;  // its end is MPI's
     mpi::communicator world_;
     MpiWire wire_;
+    std::vector<int> others_;  // of rank 0: who waits for the end
     bool has_run_ = false, has_given_up_ = false;
 };
 
