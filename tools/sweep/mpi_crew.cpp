@@ -160,7 +160,7 @@ class Leader {
     }
 
     const MpiWire& wire_;
-    const SweepWork& work_;
+    const SweepWork& work_;  // until run() ends
     const MpiOptions& options_;
     HandOut hand_out_;
     std::vector<Member> members_;
@@ -212,20 +212,20 @@ class MpiCrew final : public Crew {
                             "--mpi that this MPI speaks (srun --mpi=list); or run shards",
                             launched(), world_.size()));
         }
-        for (int rank = 1; leads() && rank < world_.size(); ++rank) others_.push_back(rank);
     }
 
-    // A silent rank cannot take part in MPI's end. The first to leave without it takes the others down with it: that
-    // is rank 0, when all is written.
+    // A silent rank cannot take part in MPI's end. The first to leave without it mostly takes the others down with it:
+    // that is rank 0, when all is written, and the others give it time.
     ~MpiCrew() override {
+        const bool has_silent = leader_ ? leader_->has_given_up() : !ends_with_all_;
         if (leads()) {
-            tell_others(end, has_given_up_ ? "at once" : "");
+            tell_others(end, has_silent ? "without the silent" : "");
         } else if (!has_run_) {
             wire_.send(0, leave);
-        } else if (has_given_up_) {
+        } else if (has_silent) {
             std::this_thread::sleep_for(std::chrono::duration<double>(options_.patience.value));
         }
-        if (has_given_up_) (void)environment_.release();
+        if (has_silent) (void)environment_.release();
     }
 
     bool leads() const override { return world_.rank() == 0; }
@@ -233,30 +233,20 @@ class MpiCrew final : public Crew {
     void run(const SweepWork& work) override {
         has_run_ = true;
         if (!leads()) return evaluate_for_others(work);
-        Leader leader(wire_, world_.size(), work, options_);
-        try {
-            leader.run();
-        } catch (...) {
-            note(leader);
-            throw;
-        }
-        note(leader);
+        leader_.emplace(wire_, world_.size(), work, options_).run();
         tell_others(stay);
     }
 
   private:
-    void note(const Leader& leader) {
-        has_given_up_ = leader.has_given_up();
-        std::erase_if(others_, [&](int rank) { return !leader.is_present(rank); });
-    }
-
     void tell_others(MpiTag tag, const std::string& text = "") const {
-        for (const int rank : others_) wire_.send(rank, tag, text);
+        for (int rank = 1; rank < world_.size(); ++rank) {
+            if (!leader_ || leader_->is_present(rank)) wire_.send(rank, tag, text);
+        }
     }
 
     void evaluate_for_others(const SweepWork& work) {
         try {
-            has_given_up_ = !follow(wire_, work, options_);
+            ends_with_all_ = follow(wire_, work, options_);
         } catch (const std::exception& error) {
             wire_.send(0, failure, error.what());
             throw;
@@ -267,8 +257,9 @@ class MpiCrew final : public Crew {
     std::unique_ptr<mpi::environment> environment_;  // its end is MPI's
     mpi::communicator world_;
     MpiWire wire_;
-    std::vector<int> others_;  // of rank 0: who waits for the end
-    bool has_run_ = false, has_given_up_ = false;
+    std::optional<Leader> leader_;  // of rank 0, once it has run
+    bool has_run_ = false;
+    bool ends_with_all_ = true;  // of the others: as rank 0 says
 };
 
 }  // namespace
