@@ -55,6 +55,18 @@ TEST(model_states, frameworks_share_them_by_their_own_names) {
     EXPECT_DOUBLE_EQ(states({"framework=megatron", "zero=1", "precision=bf16"}), 6 * P + 12 * P / d);
 }
 
+// FSDP gathers two neighbouring layers, the embedding, the output layer and the last norm, and has the gradient of one
+// layer; the experts of every second layer are whole on every rank. A layer is attention of 4 h^2 + 4 h, two norms of
+// 2 h, and a feed-forward of 8 h^2 + 5 h, or 4 experts of 2 h f + f + h and a router of 4 h.
+TEST(model_states, fsdp_gathers_layers_with_all_their_experts) {
+    constexpr double f = 512, rest = 4 * h * h + 8 * h, dense = rest + 8 * h * h + 5 * h;
+    constexpr double experts = rest + 4 * (2 * h * f + f + h) + 4 * h, root = 2 * V * h + 2 * h;
+    const std::vector<std::string> settings{"framework=fsdp", "model.experts.count=4", "model.experts.top_k=1",
+                                            "model.experts.ffn_hidden=512", "model.experts.every=2"};
+    EXPECT_LT(dense, experts);
+    EXPECT_DOUBLE_EQ(plan_of(settings).stages.front().memory.buffers.value, 2 * (dense + experts + root) + 2 * experts);
+}
+
 // A layer keeps s b h (10 + 24 / t) bytes, under sequence parallelism s b h 34 / t, with full recomputation its input
 // (Korthikanti et al. 2205.05198, flash attention, which keeps 4 bytes per row of scores); context ranks keep their
 // share. A middle stage of p = 4 under 1F1B has p - 1 micro-batches under way.

@@ -19,7 +19,7 @@ struct DataOnly {
 
 // A framework whose ranks differ along the data axis only.
 Framework data_only_framework(const DataOnly& own);
-// Refuses every other axis, and experts.
+// Refuses every other axis, and what needs one. Experts are like any parameters: every rank has all of them.
 void check_data_only(const Job& job, std::vector<JobError>& errors);
 
 }  // namespace weft

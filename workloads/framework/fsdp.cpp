@@ -51,12 +51,19 @@ StateShares shares(const Job& job) {
             .optimizer = ranks};
 }
 
-// Gathered: two layers and the root unit (embedding, final norm and head), and the gradient of one layer.
+// Gathered: two neighbouring layers and the root unit (embedding, final norm and head), and the gradient of one layer.
+// Those of layers with experts are whole: every rank has all experts.
 Bytes buffers(const Job& job, double) {
-    const double layer = double(layer_parameters(job.model, 1));
+    double layer = 0, neighbours = 0, before = 0;  // the largest layer and pair, and the layer before this
+    for (std::uint32_t i = 0; i < job.model.layers; ++i) {
+        const auto size = double(layer_parameters(job.model, layer_kind(job.model, i), job.split()));
+        layer = std::max(layer, size);
+        neighbours = std::max(neighbours, before + size);
+        before = size;
+    }
     const double root =
         double(embedding_parameters(job.model, 1) + final_norm_parameters(job.model) + head_parameters(job.model, 1));
-    const double gathered = keeps_parameters(job) ? 0 : 2 * layer + root;
+    const double gathered = keeps_parameters(job) ? 0 : neighbours + root;
     return {(gathered + layer) * element_bytes(job.precision)};
 }
 
