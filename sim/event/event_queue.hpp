@@ -41,7 +41,8 @@ class EventQueue {
     // The earliest event; of equal times the one scheduled first. LogicError if there is none.
     Event pop() {
         WEFT_CHECK(!entries_.empty(), "pop from an empty event queue");
-        const Entry first = heap::pop(entries_, earlier);
+        const Entry first =
+            entries_.size() < many ? heap::pop(entries_, earlier) : heap::pop(entries_, earlier_of_many);
         return {first.at, static_cast<std::uint32_t>(first.key), static_cast<EventKind>(first.key >> 32U & 0xffU)};
     }
 
@@ -61,6 +62,13 @@ class EventQueue {
 
     static constexpr auto earlier = [](const Entry& a, const Entry& b) {
         return a.at != b.at ? a.at < b.at : a.key < b.key;
+    };
+    // The same order without a branch. A processor that guesses which child leaves first is ahead while the children
+    // are in its cache, and far behind where it has to fetch them: from so many (2 MiB) on.
+    static constexpr std::size_t many = std::size_t{1} << 17;
+    static constexpr auto earlier_of_many = [](const Entry& a, const Entry& b) {
+        const bool before = a.at < b.at, together = a.at == b.at, first = a.key < b.key;
+        return before | (together & first);
     };
 
     // When the numbers run out, those of what is pending start again at 0. What is sorted is a heap.

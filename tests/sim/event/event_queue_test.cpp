@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <queue>
 #include <tuple>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -37,6 +38,17 @@ TEST(event_queue, equal_times_run_in_schedule_order) {
     EventQueue queue;
     for (std::uint32_t i = 0; i < 100; ++i) queue.schedule(at(42), EventKind::latency_over, i);
     for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(queue.pop().subject, i);
+}
+
+// So many that the heap is sifted without branches at first, and few at last.
+TEST(event_queue, drains_very_many_in_the_order_of_a_stable_sort) {
+    constexpr std::uint32_t events = 300'000;
+    const auto time = [](std::uint32_t i) { return at(i * 2'654'435'761U % 1009); };
+    EventQueue queue;
+    std::vector<std::uint32_t> expected(events);
+    for (std::uint32_t i = 0; i < events; ++i) queue.schedule(time(expected[i] = i), EventKind::work_over, i);
+    std::ranges::stable_sort(expected, {}, time);
+    for (const std::uint32_t subject : expected) ASSERT_EQ(queue.pop().subject, subject);
 }
 
 TEST(event_queue, returns_kind_and_subject_as_scheduled) {
