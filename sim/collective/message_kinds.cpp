@@ -19,23 +19,21 @@ std::uint32_t MessageKinds::look_up(Path path, std::uint32_t channel, const Seat
                path == last.path;
     };
     if (is_like(last_apart_) && size_of(last_apart_.kind).turn == climb.turn) return last_apart_.kind;
-    const std::uint32_t found = number(kind, share, sender, receiver, climb);
+    const std::uint32_t found = number(kind, share, climb, detours(sender, receiver));
     const Last last{channel, from.local, to.local, share, path, found};
     if (path == Path::on_leaf && climb.leave == climb.enter) last_ = last;
     if (path == Path::apart && !tree_.has_mesh()) last_apart_ = last;
     return found;
 }
 
-std::uint32_t MessageKinds::look_up_moved(std::uint32_t kind, std::uint32_t by, RankId from, RankId to,
-                                          const Climb& climb) {
-    const MessageKind& first = kinds_[kind];
-    return number({.channel = first.channel, .from = first.from + by, .to = first.to + by}, size_of(kind).share, from,
-                  to, climb);
+std::uint32_t MessageKinds::look_up_moved(const Moved& moved) {
+    const MessageKind& first = kinds_[moved.first];
+    return number({.channel = first.channel, .from = first.from + moved.by, .to = first.to + moved.by},
+                  size_of(moved.first).share, moved.climb, moved.detours);
 }
 
 // Of messages to another node: of a kind but for the NICs and the size.
-std::uint32_t MessageKinds::number(MessageKind kind, double share, RankId from, RankId to, const Climb& climb) {
-    const std::uint32_t detours = topology_.routing == Routing::minimal ? 0 : topology_.router->detours(from, to);
+std::uint32_t MessageKinds::number(MessageKind kind, double share, const Climb& climb, std::uint32_t detours) {
     kind.leave = climb.leave;
     kind.enter = climb.enter;
     kind.size = size_number({.share = share, .turn = climb.turn, .detours = detours, .across = true});

@@ -59,9 +59,14 @@ class MessageKinds {
 
     // The same of a message of a kind that is between these ranks after it was moved inside its nodes. It climbs so.
     std::uint32_t moved(std::uint32_t kind, std::uint32_t by, RankId from, RankId to, const Climb& climb) {
-        const bool is_known = kind == last_moved_.first && by == last_moved_.by && climb.turn == last_moved_.turn;
-        if (!is_known) last_moved_ = {kind, by, climb.turn, look_up_moved(kind, by, from, to, climb)};
-        return last_moved_.kind;
+        const Moved moved{kind, by, climb, detours(from, to)};
+        if (moved != last_moved_) last_moved_kind_ = look_up_moved(moved);
+        last_moved_ = moved;
+        return last_moved_kind_;
+    }
+    // That the routing gives a message to another node.
+    std::uint32_t detours(RankId from, RankId to) const {
+        return topology_.routing == Routing::minimal ? 0 : topology_.router->detours(from, to);
     }
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(kinds_.size()); }
@@ -79,8 +84,15 @@ class MessageKinds {
   private:
     enum class Path : std::uint8_t { inside, on_leaf, apart };
     std::uint32_t look_up(Path path, std::uint32_t channel, const Seat& from, const Seat& to, double share);
-    std::uint32_t look_up_moved(std::uint32_t kind, std::uint32_t by, RankId from, RankId to, const Climb& climb);
-    std::uint32_t number(MessageKind kind, double share, RankId from, RankId to, const Climb& climb);
+    // All that a kind moved inside its nodes follows from.
+    struct Moved {
+        std::uint32_t first = std::numeric_limits<std::uint32_t>::max(), by = 0;
+        Climb climb{};
+        std::uint32_t detours = 0;
+        bool operator==(const Moved&) const = default;
+    };
+    std::uint32_t look_up_moved(const Moved& moved);
+    std::uint32_t number(MessageKind kind, double share, const Climb& climb, std::uint32_t detours);
     std::uint32_t number(const MessageKind& kind);
     std::uint32_t size_number(const MessageSize& size);
     void add(const MessageKind& kind);
@@ -103,10 +115,8 @@ class MessageKinds {
         Path path{};
         std::uint32_t kind = 0;
     };
-    struct LastMoved {
-        std::uint32_t first = std::numeric_limits<std::uint32_t>::max(), by = 0, turn = 0, kind = 0;
-    };
-    LastMoved last_moved_;
+    Moved last_moved_;
+    std::uint32_t last_moved_kind_ = 0;
     Last last_;        // only messages whose NICs and turn follow from their path and places in the nodes
     Last last_apart_;  // of its turn
 };

@@ -46,9 +46,8 @@ bool RowSurvey::sends_as(const Part& part, std::uint32_t move) const {
     const auto is_alike = [&](RankId from, RankId to, std::uint32_t kind) {
         const Climb climb = tree_.climb(from, to);
         const MessageSize& size = kinds_.size_of(kind);
-        const std::uint32_t detours = topology_.routing == Routing::minimal ? 0 : topology_.router->detours(from, to);
         return climb.turn == size.turn && climb.leave == kinds_[kind].leave && climb.enter == kinds_[kind].enter &&
-               detours == size.detours;
+               kinds_.detours(from, to) == size.detours;
     };
     std::size_t at = 0;
     for (std::uint32_t m = 0; m < part.messages.size(); ++m) {

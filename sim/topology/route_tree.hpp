@@ -14,6 +14,7 @@ namespace weft {
 struct Climb {
     std::uint32_t turn = 0;              // tiers of the network that it climbs before it comes down: 0 on one switch
     std::uint32_t leave = 0, enter = 0;  // numbers of the NICs by which it leaves its node and enters the other
+    bool operator==(const Climb&) const = default;
 };
 
 // Tier 0 is the nodes, each with its own links and those between its NICs and the network. Tier t >= 1 is the subtrees

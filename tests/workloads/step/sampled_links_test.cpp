@@ -173,25 +173,45 @@ TEST(sampled_links, tell_as_much_on_every_machine) {
     }
 }
 
-// Groups on other NICs of the same nodes that pass one link: each counts by itself for its rate alone.
-TEST(sampled_links, tell_groups_apart_where_ways_share_links) {
+// Whose neighbouring leaves, of whatever rail, share their switches above.
+nlohmann::json machine_by_units(std::uint32_t nodes_per_leaf, std::uint32_t leaves) {
     nlohmann::json machine = shipped_machine();
     nlohmann::json& network = machine["network"];
-    network["nodes_per_leaf"] = 1;
+    network["nodes_per_leaf"] = nodes_per_leaf;
     network["leaf_order"] = "unit";
     network["radix"] = 100000;
     for (std::size_t level = 0; level < 2; ++level) {
-        network["levels"][level]["children"] = level == 0 ? 4 : 4096;
+        network["levels"][level]["children"] = level == 0 ? leaves : 4096;
         network["levels"][level]["parents"] = level == 0 ? 1 : 4;
         network["levels"][level]["cables"] = 2;
     }
-    const WrittenMachine written(machine);
-    Settings settings = layout(4, 2, 2);
-    settings.push_back(written.setting());
+    return machine;
+}
+
+void expect_the_same(const Settings& settings) {
     const Study study = test::small_study(settings);
     const Simulation sample = run(study, Links::sample);
     EXPECT_TRUE(sample.step.is_sampled);
     EXPECT_EQ(differences(run(study, Links::all), sample), "");
+}
+
+// Groups on other NICs of the same nodes that pass one link: each counts by itself for its rate alone.
+TEST(sampled_links, tell_groups_apart_where_ways_share_links) {
+    const WrittenMachine machine(machine_by_units(1, 4));
+    Settings settings = layout(4, 2, 2);
+    settings.push_back(machine.setting());
+    expect_the_same(settings);
+}
+
+// Three leaves share switches, and units have two: what one rail sends past few switches another sends past many, and
+// has more detours for it.
+TEST(sampled_links, tell_rails_apart_that_have_other_detours) {
+    nlohmann::json by_units = machine_by_units(2, 3);
+    by_units["network"]["rails"] = 2;
+    const WrittenMachine machine(by_units);
+    Settings settings = layout(2, 1, 64);
+    settings.insert(settings.end(), {machine.setting(), "fabric.routing=adaptive"});
+    expect_the_same(settings);
 }
 
 // Of large jobs, unless stages that lie far apart do not begin their switches.
