@@ -36,10 +36,11 @@ double lowest_height(std::span<const Line> lines) {
 double lowest_point(std::span<const Line> lines) {
     constexpr double worth_it = 1e-6;
     const double height = lowest_height(lines);
-    if (highest(lines, 0.0).at(0.0) <= height * (1.0 + worth_it)) return 0.0;
     double q = 0.0;  // where the last falling line has come down to that height
     for (const Line& line : lines) {
-        if (line.slope < 0.0) q = std::max(q, (line.at_zero - height) / -line.slope);
+        if (line.slope < 0.0 && line.at_zero > height * (1.0 + worth_it)) {
+            q = std::max(q, (line.at_zero - height) / -line.slope);
+        }
     }
     return std::min(q, 1.0);
 }

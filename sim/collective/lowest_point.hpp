@@ -10,8 +10,9 @@ struct Line {
     double at(double q) const { return at_zero + slope * q; }
 };
 
-// The smallest q in [0, 1] at which the highest of the lines is as low as it gets; 0 where that gains less than a
-// millionth. `lines` is not empty, and no line is negative in [0, 1].
+// The smallest q in [0, 1] at which the highest of the lines is as low as it gets, but for lines that begin less than a
+// millionth above that: lines that rounding alone makes fall would ask for all of the way. `lines` is not empty, and no
+// line is negative in [0, 1].
 double lowest_point(std::span<const Line> lines);
 
 }  // namespace weft

@@ -28,6 +28,7 @@ TEST(lowest_point, stays_at_zero_where_nothing_is_gained) {
 TEST(lowest_point, goes_no_further_than_a_level_line_asks) {
     EXPECT_DOUBLE_EQ(lowest_point(std::vector<Line>{{4, -4}, {3, 0}}), 0.25);
     EXPECT_DOUBLE_EQ(lowest_point(std::vector<Line>{{4, -4}}), 1.0);
+    EXPECT_NEAR(lowest_point(std::vector<Line>{{4, -4}, {3, -1e-12}}), 0.25, 1e-12);  // level but for rounding
 }
 
 TEST(lowest_point, of_random_lines_none_is_lower) {
