@@ -9,6 +9,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/collective/phase_traffic.hpp"
+#include "sim/collective/protocol_limits.hpp"
 
 namespace weft {
 namespace {
@@ -71,11 +72,13 @@ std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<P
 }
 
 PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
-               const ProtocolCost& protocol, std::optional<double> detoured) {
+               const ProtocolCost& protocol, const PhaseCost* whole) {
     PhaseTraffic traffic(topology, protocol);
     for (const Communicator& communicator : communicators) traffic.add(phase, communicator);
-    const double share = detoured ? *detoured : traffic.detoured();
-    return {.pattern = traffic.pattern(share),
+    const double share = whole != nullptr ? whole->detoured : traffic.detoured();
+    Pattern pattern = traffic.pattern(share);
+    if (whole != nullptr && phase.duty < 1.0) pattern.cap = cap_in_step(pattern, whole->pattern, phase.duty, topology);
+    return {.pattern = std::move(pattern),
             .path = traffic.latency(),
             .bytes_per_message_byte = phase.volume(),
             .overlap = protocol.overlap,

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,10 +43,10 @@ std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
 std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,
                             const Library& library, const ProtocolCost& protocol);
 
-// Of one phase among communicators of equal size. `detoured`: the share of its bytes that takes detours, where these
-// settle on it together with more communicators, of which they are a part.
+// Of one phase among communicators of equal size. `whole`: of more communicators that run it in lock step, of which
+// these are a part. They settle on one share of detours, and pause together.
 PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
-               const ProtocolCost& protocol, std::optional<double> detoured = {});
+               const ProtocolCost& protocol, const PhaseCost* whole = nullptr);
 
 // Whether phases cost the same but for how much they move.
 bool same_traffic(const Phase& a, const Phase& b);

@@ -142,9 +142,14 @@ const PhaseCost& GroupCosts::cost_of(const Phase& phase, Order order, const Prot
     std::deque<Known>& all = known_[{order, &protocol}];
     const auto known = std::ranges::find_if(all, [&](const Known& each) { return same_traffic(each.phase, phase); });
     if (known != all.end()) return known->cost;
-    std::optional<double> detoured;
-    if (whole_ != nullptr) detoured = whole_->cost_of(phase, order, protocol).detoured;
-    return all.emplace_back(Known{phase, cost(phase, communicators(order), topology_, protocol, detoured)}).cost;
+    const PhaseCost* whole = whole_ != nullptr ? &whole_->cost_of(phase, order, protocol) : nullptr;
+    std::optional<PhaseCost> here;  // moved, where its links matter
+    if (whole != nullptr && whole_->base_ != nullptr && phase.duty < 1.0) {
+        here = *whole;
+        here->pattern = moved(std::move(here->pattern), whole_->move_);
+        whole = &*here;
+    }
+    return all.emplace_back(Known{phase, cost(phase, communicators(order), topology_, protocol, whole)}).cost;
 }
 
 Pattern GroupCosts::pattern(const Choice& choice, std::size_t phase) {

@@ -33,7 +33,7 @@ class GroupCosts {
     // The communicators of the set, laid in an order.
     using Lay = std::function<std::vector<Communicator>(Order)>;
 
-    // `whole`: groups that these are a part of, with which they share detours; it must outlive this.
+    // `whole`: groups that these are a part of, and run in lock step with; it must outlive this.
     GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
                GroupCosts* whole = nullptr);
     // What a choice costs, also but for the loads of links, which its time on idle links does not take, and the phases

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/base/check.hpp"
+
 namespace weft {
 
 double efficiency(const ProtocolCost& protocol, bool across, Ports ports) {
@@ -28,6 +30,17 @@ Pattern limited(std::vector<LinkLoad> loads, BytesPerSecond cap, BytesPerSecond 
         }
     }
     return pattern;
+}
+
+BytesPerSecond cap_in_step(const Pattern& part, const Pattern& whole, double duty, const Topology& topology) {
+    BytesPerSecond cap = part.cap;
+    auto all = whole.loads.begin();
+    for (const LinkLoad& load : part.loads) {
+        all = std::ranges::lower_bound(all, whole.loads.end(), load.link, {}, &LinkLoad::link);
+        WEFT_CHECK(all != whole.loads.end() && all->link == load.link, "a part loads a link that the whole does not");
+        cap = std::min(cap, topology.link(load.link).bandwidth / all->load * duty);
+    }
+    return cap;
 }
 
 }  // namespace weft

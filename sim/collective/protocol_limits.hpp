@@ -25,4 +25,8 @@ BytesPerSecond rate_of_sender(const Phase& phase, const Communicator& communicat
 Pattern limited(std::vector<LinkLoad> loads, BytesPerSecond cap, BytesPerSecond alone, double duty,
                 const Topology& topology);
 
+// How fast a flow of duty < 1 on pattern `part` is where it runs in lock step with others, which together load links as
+// pattern `whole` does: they send and pause together, and what one leaves of a link none of the others uses.
+BytesPerSecond cap_in_step(const Pattern& part, const Pattern& whole, double duty, const Topology& topology);
+
 }  // namespace weft

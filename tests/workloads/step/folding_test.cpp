@@ -66,6 +66,17 @@ TEST(folding, is_exact_on_512_ranks) {
     }
 }
 
+// Tensor groups of two data ranks cross on a torus, where each broadcasts along a chain that fills and drains.
+TEST(folding, is_exact_where_chains_share_links) {
+    const Settings settings{
+        "machine=tpu-v4",   "framework=deepspeed", "layout.tensor=4", "layout.pipeline=1",
+        "layout.data=2",    "batch.global=4",      "zero=0",          "layout.order=data,tensor,pipeline",
+        "model.hidden=256", "model.heads=8",       "precision=bf16"};
+    const Study study = test::small_study(settings);
+    EXPECT_EQ(report(study, Folding::exact).classes, 2u);  // a class has ranks of both groups
+    EXPECT_EQ(differences(study), "");
+}
+
 RC_GTEST_PROP(folding, is_exact_for_any_job, ()) {
     Settings settings = test::random_job();
     settings.push_back("machine=" + *rc::gen::elementOf(machine_names()));
