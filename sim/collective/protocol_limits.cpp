@@ -24,11 +24,7 @@ BytesPerSecond rate_of_sender(const Phase& phase, const Communicator& communicat
 Pattern limited(std::vector<LinkLoad> loads, BytesPerSecond cap, BytesPerSecond alone, double duty,
                 const Topology& topology) {
     Pattern pattern{.loads = std::move(loads), .cap = cap * duty, .alone = std::min(alone, cap) * duty};
-    if (duty < 1.0) {
-        for (const LinkLoad& load : pattern.loads) {
-            pattern.cap = std::min(pattern.cap, topology.link(load.link).bandwidth / load.load * duty);
-        }
-    }
+    if (duty < 1.0) pattern.cap = cap_in_step(pattern, pattern, duty, topology);
     return pattern;
 }
 
