@@ -43,7 +43,7 @@ std::map<LinkId, double> walk(const Choice& choice, const GroupShape& shape, con
 bool same_loads(CollectiveSet& set, const Choice& choice, const Topology& topology) {
     std::map<LinkId, double> compact;
     for (const PhaseCost& phase : set.costs().phases(choice)) {
-        for (const auto& [link, load] : phase.pattern.loads) compact[link] += load * phase.bytes_per_message_byte;
+        for (const LinkLoad& each : phase.pattern.loads) compact[each.link] += each.load * phase.bytes_per_message_byte;
     }
     const auto naive = walk(choice, set.costs().shape(), set.communicators(choice.algorithm->order).front(), topology);
     return compact.size() == naive.size() && std::all_of(naive.begin(), naive.end(), [&](const auto& entry) {

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "sim/topology/topology.hpp"
-#include "topologies/block_tree.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/node_routes.hpp"
 #include "topologies/numbering.hpp"
@@ -18,9 +17,7 @@ class BlockRouter final : public Router {
   public:
     // `network` outlives the router.
     BlockRouter(Numbering numbering, NodeRoutes routes, Pxn pxn, const Network& network)
-        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(&network) {
-        if (network.tree() != nullptr) tree_.emplace(*this, numbering_, network, network.tree());
-    }
+        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(&network) {}
     BlockRouter(const BlockRouter&) = delete;
     BlockRouter& operator=(const BlockRouter&) = delete;
 
@@ -35,13 +32,10 @@ class BlockRouter final : public Router {
     void add_detours(RankId from, RankId to, std::uint64_t salt, std::vector<LinkTimes>& links) const override;
     std::optional<LinkMove> move(std::span<const RankId> ranks, std::int32_t by) const override;
     std::uint64_t residue(std::span<const RankId> ranks) const override;
-    const RouteTree* tree() const override { return tree_ ? &*tree_ : nullptr; }
-    const RouteTree* mesh() const override { return &mesh_; }
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
     LinkId downlink(RankId rank) const override { return numbering_.down(port(rank)); }
 
   private:
-    friend class BlockTree;
     std::uint32_t node(RankId rank) const { return static_cast<std::uint32_t>(rank) / numbering_.accelerators; }
     std::uint32_t local(RankId rank) const { return static_cast<std::uint32_t>(rank) % numbering_.accelerators; }
     Port port(RankId rank) const { return {node(rank), routes_.nic_of(local(rank))}; }
@@ -63,8 +57,6 @@ class BlockRouter final : public Router {
     NodeRoutes routes_;
     Pxn pxn_;
     const Network* network_;
-    std::optional<BlockTree> tree_;  // if the network is one
-    BlockTree mesh_{*this, numbering_, *network_, nullptr};
 };
 
 // `network` is cut to the nodes that are built.

@@ -7,9 +7,6 @@ GroupCosts::GroupCosts(const Topology& topology, const Library& library, const G
                        GroupCosts* whole)
     : topology_(topology), library_(library), shape_(shape), lay_(std::move(lay)), whole_(whole) {}
 
-GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Elsewhere elsewhere)
-    : topology_(topology), library_(library), shape_(shape), elsewhere_(std::move(elsewhere)) {}
-
 GroupCosts::GroupCosts(GroupCosts& base, LinkMove move)
     : topology_(base.topology_), library_(base.library_), shape_(base.shape_), base_(&base), move_(std::move(move)) {}
 
@@ -46,14 +43,7 @@ bool GroupCosts::carries(const Choice& choice, Bytes message) const {
     const auto [known, fresh] = largest_fractions_.try_emplace(choice.algorithm, 0.0);
     double& largest = known->second;
     if (fresh) {
-        const auto take = [&](const std::vector<Phase>& phases) {
-            for (const Phase& phase : phases) largest = std::max(largest, phase.fraction);
-        };
-        if (elsewhere_.phases) {
-            take(elsewhere_.phases(*choice.algorithm));
-        } else {
-            take(choice.algorithm->phases(shape_));
-        }
+        for (const Phase& phase : choice.algorithm->phases(shape_)) largest = std::max(largest, phase.fraction);
     }
     const Bytes one = message * largest;
     return one > choice.protocol->over && one <= choice.protocol->most;
@@ -77,16 +67,12 @@ std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Pre
 
 Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {
     if (base_ != nullptr) return base_->idle_time(choice, message);
-    if (!elsewhere_.costs_unloaded) return time_of(phases(choice), message);
-    const auto [known, is_new] = first_phases_.try_emplace(choice);
-    if (is_new) known->second = elsewhere_.costs_unloaded(choice);
-    return time_of(known->second, message);
+    return time_of(phases(choice), message);
 }
 
 // The groups run in lock step, and on idle links the slowest of them sets the time: no choice takes less than its first
 // group alone.
 Seconds GroupCosts::least_idle_time(const Choice& choice, Bytes message) {
-    if (!lay_) return idle_time(choice, message);
     const std::vector<Communicator>& all = communicators(choice.algorithm->order);
     const bool is_one = all.size() == 1 && all.front().copies.empty();
     if (is_one || phases_.contains(choice)) return idle_time(choice, message);
@@ -128,7 +114,6 @@ const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
 }
 
 std::vector<PhaseCost> GroupCosts::work_out(const Choice& choice) {
-    if (elsewhere_.costs) return elsewhere_.costs(choice);
     const Order order = choice.algorithm->order;
     if (shape_.members < 2) {
         return cost(*choice.algorithm, shape_, communicators(order), topology_, library_, *choice.protocol);

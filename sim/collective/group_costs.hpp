@@ -36,13 +36,6 @@ class GroupCosts {
     // `whole`: groups that these are a part of, and run in lock step with; it must outlive this.
     GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
                GroupCosts* whole = nullptr);
-    // What a choice costs, also but for the loads of links, which its time on idle links does not take, and the phases
-    // of an algorithm in groups of this shape, are worked out elsewhere.
-    struct Elsewhere {
-        std::function<std::vector<PhaseCost>(const Choice&)> costs, costs_unloaded;
-        std::function<const std::vector<Phase>&(const Algorithm&)> phases;
-    };
-    GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Elsewhere elsewhere);
     // Of groups that are those of `base`, which must outlive this, group by group moved.
     GroupCosts(GroupCosts& base, LinkMove move);
 
@@ -83,7 +76,6 @@ class GroupCosts {
     const Library& library_;
     GroupShape shape_;
     Lay lay_;
-    Elsewhere elsewhere_;
     GroupCosts* whole_ = nullptr;
     GroupCosts* base_ = nullptr;  // all costs are its, moved
     LinkMove move_{0};
@@ -96,7 +88,7 @@ class GroupCosts {
     std::map<std::pair<Order, const ProtocolCost*>, std::deque<Known>> known_;
     // Of a message, that one member sends another at once.
     mutable std::map<const Algorithm*, double> largest_fractions_;
-    std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone, or unloaded
+    std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone
 };
 
 }  // namespace weft

@@ -11,7 +11,7 @@ template <NetworkModel N>
 Timeline simulate_on(const Program& program, const Topology& topology, Recording recording) {
     N network(topology, program.patterns, most_in_flight(program));
     if (recording == Recording::spans) return run(program, topology, network);
-    UtilizationRecorder recorder(topology, program.patterns, program.link_weights);
+    UtilizationRecorder recorder(topology, program.patterns);
     network.record_to(recorder);
     Timeline timeline = run(program, topology, network);
     timeline.samples = recorder.samples(timeline.end);
@@ -22,7 +22,7 @@ Timeline simulate_on(const Program& program, const Topology& topology, Recording
 Timeline simulate_free(const Program& program, const Topology& topology) {
     IdealNetwork silent(topology, {});
     Timeline timeline = Engine<IdealNetwork>(program, silent, LegTime::none).run();
-    sum_up_links(topology, silent, program.link_weights, timeline);
+    sum_up_links(topology, silent, timeline);
     return timeline;
 }
 

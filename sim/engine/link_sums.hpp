@@ -9,7 +9,6 @@
 #include "sim/base/table.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/network/carried.hpp"
-#include "sim/network/link_weights.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
@@ -18,7 +17,7 @@ namespace weft {
 // Fills in the utilization of a finished run. Links that no pattern crosses carried nothing, unless one that a pattern
 // crosses stands for them.
 template <NetworkModel N>
-void sum_up_links(const Topology& topology, const N& network, const LinkWeights& weights, Timeline& timeline) {
+void sum_up_links(const Topology& topology, const N& network, Timeline& timeline) {
     timeline.utilization = Table<LinkClassId, double>(topology.classes.size(), 0.0);
     timeline.peak_utilization = timeline.utilization;
     if (timeline.end == Instant{}) return;
@@ -28,7 +27,7 @@ void sum_up_links(const Topology& topology, const N& network, const LinkWeights&
         const LinkClassId id = topology.link_class(links[place]);
         const double busy =
             carried(network, crossed.on(place)) / (topology.link(links[place]).bandwidth * since_start(timeline.end));
-        timeline.utilization[id] += weights.of(links[place]) * busy;
+        timeline.utilization[id] += crossed.alike(place) * busy;
         timeline.peak_utilization[id] = std::max(timeline.peak_utilization[id], busy);
     }
     const Table<LinkClassId, std::uint32_t> total = topology.links_of_class();

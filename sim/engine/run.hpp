@@ -262,7 +262,7 @@ void Engine<N>::pass_on(OpId op) {
 template <NetworkModel N>
 Timeline run(const Program& program, const Topology& topology, N& network) {
     Timeline timeline = Engine<N>(program, network, LegTime::real).run();
-    sum_up_links(topology, network, program.link_weights, timeline);
+    sum_up_links(topology, network, timeline);
     return timeline;
 }
 

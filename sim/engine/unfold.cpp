@@ -51,7 +51,6 @@ class Unfolding {
         unfolded_.legs = program_.legs;
         unfolded_.communications = program_.communications;
         unfolded_.patterns = program_.patterns;
-        unfolded_.link_weights = program_.link_weights;
         unfolded_.interference = program_.interference;
         unfolded_.contended = program_.contended;
     }

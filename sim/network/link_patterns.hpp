@@ -32,6 +32,8 @@ class LinkPatterns {
     std::span<const Crossing> on(std::size_t place) const {
         return {crossings_.data() + start_[place], crossings_.data() + start_[place + 1]};
     }
+    // Links that links()[place] stands for (LinkLoad::alike).
+    std::uint32_t alike(std::size_t place) const { return alike_[place]; }
     // Empty for a link that nothing crosses.
     std::span<const Crossing> on(LinkId link) const {
         const auto found = std::ranges::lower_bound(links_, link);
@@ -41,6 +43,7 @@ class LinkPatterns {
 
   private:
     std::vector<LinkId> links_;
+    std::vector<std::uint32_t> alike_;  // by place
     std::vector<std::uint32_t> start_;  // CSR over links_; one more at the end
     std::vector<Crossing> crossings_;
 };

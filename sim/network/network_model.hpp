@@ -20,9 +20,13 @@
 namespace weft {
 
 struct LinkLoad {
-    LinkId link{};
-    double load = 1.0;  // bytes on this link per byte of the flow (per member)
+    LinkLoad() = default;
+    LinkLoad(LinkId on, double bytes = 1.0) : link(on), load(bytes) {}
     bool operator==(const LinkLoad&) const = default;
+
+    LinkId link{};
+    std::uint32_t alike = 1;  // links that it stands for, itself included: merge_alike_links()
+    double load = 1.0;        // bytes on this link per byte of the flow (per member)
 };
 
 struct Pattern {

@@ -4,8 +4,7 @@
 
 namespace weft {
 
-UtilizationRecorder::UtilizationRecorder(const Topology& topology, const Table<PatternId, Pattern>& patterns,
-                                         const LinkWeights& weights)
+UtilizationRecorder::UtilizationRecorder(const Topology& topology, const Table<PatternId, Pattern>& patterns)
     : shares_(patterns.size()), busy_(topology.classes.size(), Busy{}) {
     const Table<LinkClassId, std::uint32_t> links = topology.links_of_class();
     Table<LinkClassId, double> seconds(topology.classes.size());
@@ -13,7 +12,7 @@ UtilizationRecorder::UtilizationRecorder(const Topology& topology, const Table<P
         std::fill(seconds.begin(), seconds.end(), 0.0);
         for (const LinkLoad& load : patterns[id].loads) {
             seconds[topology.link_class(load.link)] +=
-                weights.of(load.link) * (load.load / topology.link(load.link).bandwidth.value);
+                load.alike * (load.load / topology.link(load.link).bandwidth.value);
         }
         for (LinkClassId c{}; c != topology.classes.end_id(); c = next(c)) {
             if (seconds[c] > 0.0) shares_[index(id)].push_back({c, seconds[c] / links[c]});

@@ -10,7 +10,6 @@
 #include "sim/base/instant.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
-#include "sim/network/link_weights.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
@@ -27,8 +26,7 @@ class UtilizationRecorder {
   public:
     static constexpr std::size_t buckets = 2048;
 
-    UtilizationRecorder(const Topology& topology, const Table<PatternId, Pattern>& patterns,
-                        const LinkWeights& weights = {});
+    UtilizationRecorder(const Topology& topology, const Table<PatternId, Pattern>& patterns);
 
     // A flow on `pattern` moved `bytes` at a constant rate from `begin` to `end` >= `begin`.
     void add(PatternId pattern, Instant begin, Instant end, Bytes bytes);

@@ -11,7 +11,6 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
-#include "sim/network/link_weights.hpp"
 #include "sim/network/network_model.hpp"
 
 namespace weft {
@@ -88,7 +87,6 @@ struct Program {
     Table<CommunicationId, Communication> communications;
     Table<ExchangeId, Exchange> exchanges;
     Table<PatternId, Pattern> patterns;
-    LinkWeights link_weights;  // of the links that patterns list
     // How much longer the compute ops of a class on lane `contended` take while it has an exchange in transfer. Those
     // of other lanes (the host's, say) do not share the device with it.
     double interference = 1.0;

@@ -16,7 +16,6 @@
 #include "sim/base/table.hpp"
 #include "sim/topology/link_move.hpp"
 #include "sim/topology/route.hpp"
-#include "sim/topology/route_tree.hpp"
 #include "sim/topology/wiring.hpp"
 
 namespace weft {
@@ -67,10 +66,6 @@ class Router {
     virtual std::optional<LinkMove> move(std::span<const RankId> /*ranks*/, std::int32_t /*by*/) const { return {}; }
     // Ranks for which this differs hardly ever move to where each other are: whoever looks for a move can begin here.
     virtual std::uint64_t residue(std::span<const RankId> /*ranks*/) const { return 0; }
-    // Null where routes do not climb a tree, or not by ways that the destination alone decides.
-    virtual const RouteTree* tree() const { return nullptr; }
-    // The switches as a mesh, whatever joins them; null where it is not known which nodes they join.
-    virtual const RouteTree* mesh() const { return nullptr; }
 };
 
 // Which routes traffic takes where a network offers detours.
@@ -117,13 +112,6 @@ struct Topology {
     // As Router::move, of the links as they are: no fault tells nodes apart.
     std::optional<LinkMove> move(std::span<const RankId> members, std::int32_t by) const {
         return node_links > 0 ? router->move(members, by) : std::nullopt;
-    }
-    // How routes lie: by the router's tree, unless messages choose among ways as they find them, or else by its mesh.
-    // Null where neither is known, or where faults tell nodes apart.
-    const RouteTree* fabric() const {
-        if (node_links == 0) return nullptr;
-        const RouteTree* const tree = routing != Routing::adaptive ? router->tree() : nullptr;
-        return tree != nullptr ? tree : router->mesh();
     }
     Seconds latency(const Route& route) const {
         Seconds sum;

@@ -85,6 +85,10 @@ std::string report_json(const Report& report, Seconds wall) {
                           {"events", report.events},
                           {"solves", report.solves},
                           {"wall_s", wall.value}};
+    if (report.folding == Folding::stages) {
+        json["simulation"]["folding_error"] = {{"step", {-folding_error.step_below, folding_error.step_above}},
+                                               {"exposed", folding_error.exposed}};
+    }
     return json.dump(2) + "\n";
 }
 

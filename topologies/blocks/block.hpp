@@ -68,22 +68,6 @@ struct LinkShift {
     std::vector<std::int32_t> each{};
 };
 
-// The part of RouteTree that a network answers. Its links are numbered as in Network::links().
-class NetworkTree {
-  public:
-    virtual ~NetworkTree() = default;
-    virtual std::uint32_t tiers() const = 0;  // of the network alone, which begin at 1
-    virtual std::uint32_t subtrees(std::uint32_t tier) const = 0;
-    virtual std::uint64_t ways(std::uint32_t tier) const = 0;
-    virtual std::uint64_t detour_step(std::uint32_t turn) const = 0;
-    virtual std::uint32_t subtree(Port port, std::uint32_t tier) const = 0;
-    virtual std::uint32_t turn(Port from, Port to) const = 0;
-    virtual std::uint64_t way(Port to) const = 0;
-    virtual LinkId link(RouteTree::Place place, std::uint64_t way, bool down) const = 0;
-    virtual bool parts_ways(std::uint32_t tier) const = 0;
-    virtual RouteTree::Range links(RouteTree::Place place) const = 0;
-};
-
 // Links of one class with consecutive numbers.
 struct LinkRun {
     LinkClassId link_class{};
@@ -111,8 +95,6 @@ class Network {
     virtual LinkId way_back(LinkId link) const { return twin_of(link); }
     virtual LinkClassId port_class() const = 0;       // of the cables between NICs and switches
     virtual std::uint32_t leaf(Port port) const = 0;  // the switch that a NIC is plugged into
-    // As RouteTree::nodes_per_switch; 1 is always safe.
-    virtual std::uint32_t nodes_per_switch() const { return 1; }
     // Links between the leaves of two ports. As long as the route back, for equal salts.
     virtual Route route(Port from, Port to, std::uint64_t salt) const = 0;
     // Whether every salt gives the same route. "No" is always safe.
@@ -140,7 +122,6 @@ class Network {
     }
     // Router::residue, of ports of several leaves, which move only where a network says so.
     virtual std::uint64_t residue(Port port) const { return std::uint64_t{port.node} << 32U | port.nic; }
-    virtual const NetworkTree* tree() const { return nullptr; }  // Router::tree
     // How many nodes sit together at each level, ascending: pairs that straddle a boundary take another kind of path.
     virtual std::vector<std::uint32_t> neighbourhoods() const = 0;
     // Specified bandwidth, one way, between two halves of the machine, cut where a layout would cut it.

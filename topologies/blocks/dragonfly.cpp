@@ -64,10 +64,6 @@ class Dragonfly final : public Network {
                port.nic % shape_.switches_per_chassis;
     }
 
-    std::uint32_t nodes_per_switch() const override {
-        return shape_.nodes_per_group % shape_.nodes_per_chassis == 0 ? shape_.nodes_per_chassis : 1;
-    }
-
     std::vector<LinkRun> links() const override {
         return {{shape_.local, locals()}, {shape_.global, across().links()}};
     }

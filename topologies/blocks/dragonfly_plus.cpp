@@ -63,9 +63,6 @@ class DragonflyPlus final : public Network {
     std::uint32_t switches() const override { return groups_ * group_size(); }
     LinkClassId port_class() const override { return shape_.port; }
 
-    std::uint32_t nodes_per_switch() const override {
-        return shape_.nodes_per_group % shape_.nodes_per_leaf == 0 ? shape_.nodes_per_leaf : 1;
-    }
     std::uint32_t leaf(Port port) const override {
         const std::uint32_t unit = port.node % shape_.nodes_per_group / shape_.nodes_per_leaf;
         return group_of(port.node) * group_size() + unit * shape_.rails + port.nic % shape_.rails;

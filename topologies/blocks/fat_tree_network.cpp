@@ -13,7 +13,7 @@ namespace weft::blocks {
 
 namespace {
 
-class FatTree final : public Network, private NetworkTree {
+class FatTree final : public Network {
   public:
     FatTree(TreeShape shape, std::uint32_t nodes) : shape_(std::move(shape)), nodes_(nodes) {
         const std::uint32_t units = divide_up(nodes, shape_.nodes_per_leaf);
@@ -53,8 +53,6 @@ class FatTree final : public Network, private NetworkTree {
         const std::uint32_t block = unit / shape_.units_per_block, in_block = unit % shape_.units_per_block;
         return (block * shape_.rails + port.nic % shape_.rails) * shape_.units_per_block + in_block;
     }
-
-    std::uint32_t nodes_per_switch() const override { return shape_.nodes_per_leaf; }
 
     std::vector<LinkRun> links() const override {
         std::vector<LinkRun> runs;
@@ -110,8 +108,6 @@ class FatTree final : public Network, private NetworkTree {
         return destination(port) % shape_.levels.front().ports_up();
     }
 
-    const NetworkTree* tree() const override { return shape_.ecmp == Ecmp::hash ? nullptr : this; }
-
     std::vector<std::uint32_t> neighbourhoods() const override {
         std::vector<std::uint32_t> sizes{shape_.nodes_per_leaf};
         if (shape_.units_per_block > 1) sizes.push_back(shape_.nodes_per_leaf * shape_.units_per_block);
@@ -130,50 +126,6 @@ class FatTree final : public Network, private NetworkTree {
     }
 
   private:
-    // Tier t is the subtrees below the links of level t - 1.
-    std::uint32_t tiers() const override { return static_cast<std::uint32_t>(tree_links_.size()); }
-    std::uint32_t subtrees(std::uint32_t tier) const override { return tiers_[tier - 1].high; }
-    std::uint64_t ways(std::uint32_t tier) const override {
-        std::uint64_t product = 1;
-        for (std::uint32_t l = 0; l < tier; ++l) product *= shape_.levels[l].ports_up();
-        return product;
-    }
-    std::uint64_t detour_step(std::uint32_t turn) const override { return spread(ways(turn)); }
-    std::uint32_t subtree(Port port, std::uint32_t tier) const override {
-        std::uint32_t high = leaf(port);
-        for (std::uint32_t l = 0; l + 1 < tier; ++l) high /= shape_.levels[l].children;
-        return high;
-    }
-    std::uint32_t turn(Port from, Port to) const override {
-        if (from.nic == to.nic && from.node / shape_.nodes_per_leaf == to.node / shape_.nodes_per_leaf) return 0;
-        std::uint32_t here = leaf(from), there = leaf(to), tier = 0;
-        for (; here != there; ++tier) {
-            here /= shape_.levels[tier].children;
-            there /= shape_.levels[tier].children;
-        }
-        return tier;
-    }
-    std::uint64_t way(Port to) const override { return destination(to); }
-    LinkId link(RouteTree::Place place, std::uint64_t way, bool down) const override {
-        std::uint32_t low = 0, l = 0;
-        for (; l + 1 < place.tier; ++l) {
-            const TreeLevel& level = shape_.levels[l];
-            low = low * level.parents + static_cast<std::uint32_t>(way % level.ports_up()) % level.parents;
-            way /= level.ports_up();
-        }
-        return link_at(l, place.subtree, low, shape_.levels[l].port(way), down ? 1 : 0);
-    }
-    // Equal cables lead to one switch, and so to the same links above it.
-    bool parts_ways(std::uint32_t tier) const override {
-        const auto below = std::span(shape_.levels).first(tier - 1);
-        return std::ranges::all_of(below, [](const TreeLevel& level) { return level.cables == 1; });
-    }
-    RouteTree::Range links(RouteTree::Place place) const override {
-        const std::uint32_t l = place.tier - 1, first = tiers_[l].first_link + place.subtree * links_of_subtree(l);
-        return {LinkId(first), LinkId(first + links_of_subtree(l))};
-    }
-    std::uint32_t links_of_subtree(std::size_t l) const { return 2 * shape_.levels[l].ports_up() * tiers_[l].low; }
-
     // The switches of one level that exist: all (H, W) with H < high, W < low.
     struct Tier {
         std::uint32_t first_switch, first_link, high, low;

@@ -11,12 +11,15 @@ namespace weft {
 
 namespace {
 
+struct Step {
+    std::uint32_t stride, size;
+};
+
 // `count` ranks of a stage, `step` apart in the order in which the stage numbers its ranks, cut along the axes; nothing
 // if an axis would be cut unevenly.
-std::optional<std::vector<RankGroups::Step>> along_stage(const Layout& layout, std::uint64_t step,
-                                                         std::uint64_t count) {
+std::optional<std::vector<Step>> along_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
     const RankGrid grid = layout.grid();
-    std::vector<RankGroups::Step> stretches;
+    std::vector<Step> stretches;
     std::uint64_t inner = 1;  // ranks of the stage in the axes passed
     for (const Axis& axis : grid.axes()) {
         if (axis.name == "pipeline") continue;
@@ -124,12 +127,6 @@ std::vector<RankId> RankGroups::members(RankId rank) const {
         inner *= digit.size;
     }
     return members;
-}
-
-std::vector<RankGroups::Step> RankGroups::steps() const {
-    std::vector<Step> steps;
-    for (const Digit& digit : digits_) steps.push_back({digit.stride, digit.size});
-    return steps;
 }
 
 bool RankGroups::is_first_of_stage(RankId rank) const {

@@ -20,11 +20,6 @@ class RankGroups {
     std::uint32_t stages() const { return stages_; }  // that a group spans
     // The group of `rank`, the axis that is innermost in the layout varying fastest.
     std::vector<RankId> members(RankId rank) const;
-    // Members are a first rank + sum of i_k x stride_k, i_k < size_k; those of two_stages() beside.
-    struct Step {
-        std::uint32_t stride, size;
-    };
-    std::vector<Step> steps() const;
     // Whether `rank` is the first of its group among the ranks of its own stage.
     bool is_first_of_stage(RankId rank) const;
 

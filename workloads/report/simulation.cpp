@@ -12,7 +12,7 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
                      Build build) {
     Simulation run{
         .options = options, .plan = std::move(plan), .prepared = std::move(prepared), .step = {}, .timeline = {}};
-    run.step = build(run.plan, run.prepared->costs(run.plan), options.folding, options.links);
+    run.step = build(run.plan, run.prepared->costs(run.plan), options.folding);
     run.timeline = simulate(run.step.program, run.topology(), options.network, options.recording);
     if (options.kept == Kept::ops && !run.step.program.routines.empty()) {
         run.timeline = unfold(run.step.program, std::move(run.timeline));

@@ -21,7 +21,6 @@ enum class Kept : std::uint8_t {
 struct SimulationOptions {
     NetworkKind network = NetworkKind::flow;
     Folding folding = Folding::stages;  // what many simulations can afford; `weft simulate` asks for more
-    Links links = Links::automatic;
     Recording recording = Recording::spans;
     Kept kept = Kept::ops;
 };

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -16,7 +15,6 @@
 #include "workloads/plan.hpp"
 #include "workloads/script/script.hpp"
 #include "workloads/step/costs_pool.hpp"
-#include "workloads/step/sampled_costs.hpp"
 
 namespace weft {
 
@@ -25,8 +23,7 @@ struct Family {
     std::uint32_t stage = 0;            // of the first member; of a boundary, of the sender
     GroupShape shape{};                 // of a group on nodes
     std::vector<Call> calls;            // that the stage makes in these groups; of a boundary, the sends
-    std::vector<std::uint32_t> groups;  // ascending; of sampled families, the first alone
-    std::uint32_t count = 0;            // of groups
+    std::vector<std::uint32_t> groups;  // ascending
     GroupCosts* costs = nullptr;        // of all groups together
 };
 
@@ -34,13 +31,8 @@ class Families {
   public:
     // `scripts`: what a rank of each stage does. All arguments must outlive this.
     Families(const Plan& plan, CostsPool& pool, std::span<const Script> scripts);
-    // Where all groups of a kind sit alike on nodes, the first rank of each stage shows them: of each family only the
-    // group of such a rank is listed, and its costs are worked out on a sample of links. Null where they do not.
-    static std::unique_ptr<Families> sampled(const Plan& plan, SampledCosts& costs, std::span<const Script> scripts);
-
     std::uint32_t groups() const { return static_cast<std::uint32_t>(family_of_.size()); }
-    // In which `rank`, which is on `stage` (of sampled families, its first), issues `call`. The two ends of a boundary
-    // are in one group for each port.
+    // In which `rank`, which is on `stage`, issues `call`. The two ends of a boundary are in one group for each port.
     std::uint32_t group_of(RankId rank, std::uint32_t stage, const Call& call) const;
     std::span<const RankId> members(std::uint32_t group) const {
         return std::span(members_).subspan(first_member_[group], first_member_[group + 1] - first_member_[group]);
@@ -49,7 +41,7 @@ class Families {
     std::uint32_t family_of(std::uint32_t group) const { return family_of_[group]; }
 
     std::vector<Family>& families() { return families_; }
-    const Library& library() const { return library_; }
+    const Library& library() const { return pool_.library(); }
     // What a call costs some groups of a family, of which `whole` are the costs of all.
     GroupCosts costs(std::span<const std::uint32_t> groups, GroupCosts& whole);
 
@@ -57,16 +49,10 @@ class Families {
     // The groups of one kind; those of a boundary by its sender's and receiver's stage and its port.
     using SlotKey = std::tuple<GroupKind, std::uint32_t, std::uint32_t, std::uint32_t>;
     struct Slot {
-        std::vector<std::uint32_t> group_of;  // by listed_place; of a boundary, by the sender's place on its stage
+        std::vector<std::uint32_t> group_of;  // by rank; of a boundary, by the sender's place on its stage
         std::vector<std::uint32_t> families;
     };
 
-    Families(const Plan& plan, const Topology& topology, const Library& library, CostsPool* pool);
-    void add_all(std::span<const Script> scripts);
-    bool work_out(SampledCosts& costs);
-    // Whose groups are listed, and where the group of one of them is found in Slot::group_of.
-    std::vector<RankId> listed_ranks(std::uint32_t stage) const;
-    std::uint32_t listed_place(RankId rank) const;
     std::uint32_t place_on_stage(RankId rank) const;
 
     static SlotKey key_of(const Call& call, std::uint32_t stage);
@@ -77,9 +63,7 @@ class Families {
     GroupMembers members_of(std::span<const std::uint32_t> groups) const;
 
     const Plan& plan_;
-    const Topology& topology_;
-    const Library& library_;
-    CostsPool* pool_;  // null: sampled
+    CostsPool& pool_;
     RankGrid grid_;
     std::uint32_t stride_, stages_;  // of the pipeline axis
     std::map<GroupKind, RankGroups> kinds_;

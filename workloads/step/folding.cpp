@@ -158,20 +158,6 @@ Folding resolved(Folding folding, std::uint32_t ranks) {
     return ranks <= exact_ranks ? Folding::exact : Folding::stages;
 }
 
-RankClasses one_class_per_stage(const Plan& plan, const Families& families) {
-    const RankGrid grid = plan.job.layout.grid();
-    RankClasses classes{.cells = {}, .of_rank = {}, .of_group = {}, .folding = Folding::stages, .splits = {}};
-    for (std::uint32_t stage = 0; stage < grid.size("pipeline"); ++stage) {
-        classes.cells.push_back({.stage = stage,
-                                 .representative = RankId{stage * grid.stride("pipeline")},
-                                 .weight = grid.ranks() / grid.size("pipeline")});
-    }
-    classes.groups = families.groups();
-    classes.of_group.resize(classes.groups);
-    std::iota(classes.of_group.begin(), classes.of_group.end(), 0U);
-    return classes;
-}
-
 RankClasses fold(const Plan& plan, const Topology& topology, Families& families, Folding folding) {
     const std::vector<std::uint32_t> stage = stage_of_ranks(plan);
     folding = resolved(folding, static_cast<std::uint32_t>(stage.size()));

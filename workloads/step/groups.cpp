@@ -74,7 +74,7 @@ Groups::Set Groups::make_set(std::uint32_t group, const Call& call) {
     Set set{.lane = lane(sending),
             .size = family.shape.members,
             .parties = static_cast<std::uint32_t>(parties.size()),
-            .groups = alike.size() < family.groups.size() ? static_cast<std::uint32_t>(alike.size()) : family.count,
+            .groups = static_cast<std::uint32_t>(alike.size()),
             .whole = family.costs,
             .costs = family.costs};
     if (alike.size() < family.groups.size()) {

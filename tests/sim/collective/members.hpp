@@ -25,7 +25,7 @@ inline std::vector<RankId> first_ranks(std::uint32_t n) {
 
 inline std::map<std::uint32_t, double> loads_of(const Pattern& pattern) {
     std::map<std::uint32_t, double> loads;
-    for (const auto& [link, load] : pattern.loads) loads[static_cast<std::uint32_t>(link)] = load;
+    for (const LinkLoad& each : pattern.loads) loads[static_cast<std::uint32_t>(each.link)] = each.load;
     return loads;
 }
 

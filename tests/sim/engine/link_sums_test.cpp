@@ -1,4 +1,4 @@
-// Programs on a sample of a machine's links, with weights for those that are not listed.
+// Sums over links, of programs whose patterns list all links and of those that list one of each kind.
 #include "sim/engine/link_sums.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sim/engine/engine.hpp"
+#include "sim/network/alike_links.hpp"
 #include "tests/sim/engine/arbitrary_program.hpp"
 
 namespace weft {
@@ -39,9 +40,10 @@ TEST(link_sums, links_that_nothing_crosses_count_for_the_mean_of_their_class) {
     EXPECT_EQ(timeline.peak_utilization[LinkClassId{2}], 0.0);
 }
 
-TEST(link_sums, a_weight_counts_for_the_mean_and_not_for_the_peak) {
-    Program program = transfer(path({1, 4}), {20});
-    program.link_weights = LinkWeights({{LinkId{1}, LinkId{2}, 3.0}});
+TEST(link_sums, a_link_that_stands_for_others_counts_for_the_mean_and_not_for_the_peak) {
+    Pattern pattern = path({1, 4});
+    pattern.loads.front().alike = 3;
+    const Program program = transfer(pattern, {20});
     const Timeline timeline = simulate(program, toy::fabric({10, 10, 10, 10, 40, 40, 70}), NetworkKind::flow);
     EXPECT_DOUBLE_EQ(timeline.utilization[LinkClassId{0}], 3 * 2.0 / 3 / 4);
     EXPECT_DOUBLE_EQ(timeline.peak_utilization[LinkClassId{0}], 2.0 / 3);
@@ -52,18 +54,13 @@ TEST(link_sums, a_weight_counts_for_the_mean_and_not_for_the_peak) {
 struct Copies {
     std::vector<std::uint32_t> first;  // of each link; one more at the end
     std::vector<double> bandwidths;
-    LinkWeights weights;
 
     Copies(const std::vector<double>& each, const std::vector<std::uint32_t>& copies) {
-        std::vector<LinkWeights::Range> ranges;
         for (std::size_t i = 0; i < each.size(); ++i) {
-            const auto at = static_cast<std::uint32_t>(bandwidths.size());
-            first.push_back(at);
-            if (copies[i] > 1) ranges.push_back({LinkId{at}, LinkId{at + 1}, static_cast<double>(copies[i])});
+            first.push_back(static_cast<std::uint32_t>(bandwidths.size()));
             bandwidths.insert(bandwidths.end(), copies[i], each[i]);
         }
         first.push_back(static_cast<std::uint32_t>(bandwidths.size()));
-        weights = LinkWeights(ranges);
     }
     Pattern on_all(const Pattern& pattern) const {
         Pattern result = pattern;
@@ -75,14 +72,9 @@ struct Copies {
         }
         return result;
     }
-    Pattern on_first(const Pattern& pattern) const {
-        Pattern result = pattern;
-        for (LinkLoad& load : result.loads) load.link = LinkId{first[index(load.link)]};
-        return result;
-    }
 };
 
-RC_GTEST_PROP(link_sums, a_sample_of_alike_links_gives_what_all_of_them_give, ()) {
+RC_GTEST_PROP(link_sums, one_of_alike_links_gives_what_all_of_them_give, ()) {
     toy::System system = toy::arbitrary_system(6, 4);
     // So that seconds per byte are sums without rounding, in whatever order.
     for (double& bandwidth : system.bandwidths) bandwidth = std::bit_floor(static_cast<std::uint32_t>(bandwidth));
@@ -94,13 +86,12 @@ RC_GTEST_PROP(link_sums, a_sample_of_alike_links_gives_what_all_of_them_give, ()
     const Copies machine(system.bandwidths, copies);
     const Topology topology = toy::fabric(machine.bandwidths);
     Program all = toy::arbitrary_program(system);
-    Program sample = all;
     for (Pattern& pattern : all.patterns) pattern = machine.on_all(pattern);
-    for (Pattern& pattern : sample.patterns) pattern = machine.on_first(pattern);
-    sample.link_weights = machine.weights;
+    Program merged = all;
+    merge_alike_links(topology, merged.patterns);
     for (const NetworkKind kind : {NetworkKind::flow, NetworkKind::ideal, NetworkKind::free}) {
         const Timeline a = simulate(all, topology, kind, Recording::spans_and_links);
-        const Timeline b = simulate(sample, topology, kind, Recording::spans_and_links);
+        const Timeline b = simulate(merged, topology, kind, Recording::spans_and_links);
         RC_ASSERT(std::ranges::equal(a.spans, b.spans, [](const Span& x, const Span& y) {
             return x.posted == y.posted && x.begin == y.begin && x.end == y.end;
         }));

@@ -1,0 +1,86 @@
+#include "sim/network/alike_links.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/base/check.hpp"
+
+namespace weft {
+namespace {
+
+// By partition refinement (Hopcroft, "An n log n algorithm for minimizing states in a finite automaton", 1971): links
+// of a class begin as one kind, and each pattern parts the kinds by what it loads them with.
+class LinkKinds {
+  public:
+    explicit LinkKinds(const Topology& topology) : topology_(topology), kind_of_(topology.links(), untouched) {}
+
+    void part(const Pattern& pattern) {
+        parted_.clear();
+        for (const LinkLoad& each : pattern.loads) {
+            WEFT_CHECK(index(each.link) < kind_of_.size(), "a pattern names an unknown link");
+            std::uint32_t& kind = kind_of_[index(each.link)];
+            kind = part_of(kind != untouched ? kind : index(topology_.link_class(each.link)), each.load);
+        }
+    }
+
+    // Counts the links of each kind, of which the first stands for the others.
+    void count() {
+        first_.assign(kinds_, 0);
+        links_.assign(kinds_, 0);
+        for (std::uint32_t link = 0; link < kind_of_.size(); ++link) {
+            if (kind_of_[link] == untouched) continue;
+            if (links_[kind_of_[link]]++ == 0) first_[kind_of_[link]] = link;
+        }
+    }
+    bool stands_for_itself(LinkId link) const { return first_[kind_of_[index(link)]] == index(link); }
+    std::uint32_t links_alike(LinkId link) const { return links_[kind_of_[index(link)]]; }
+
+  private:
+    static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
+    struct Part {
+        std::uint32_t kind = untouched;
+        double load = 0.0;
+        bool operator==(const Part&) const = default;
+    };
+    struct HashOfPart {
+        std::size_t operator()(const Part& part) const {
+            return (std::bit_cast<std::uint64_t>(part.load) ^ part.kind) * 0x9e3779b97f4a7c15U >> 7U;
+        }
+    };
+
+    // Neighbours are mostly alike.
+    std::uint32_t part_of(std::uint32_t kind, double load) {
+        const Part part{kind, load};
+        if (part == last_part_ && !parted_.empty()) return last_kind_;
+        const auto [known, is_new] = parted_.try_emplace(part, kinds_);
+        if (is_new) ++kinds_;
+        last_part_ = part;
+        return last_kind_ = known->second;
+    }
+
+    const Topology& topology_;
+    std::vector<std::uint32_t> kind_of_;  // by link
+    std::uint32_t kinds_ = static_cast<std::uint32_t>(topology_.classes.size());
+    std::unordered_map<Part, std::uint32_t, HashOfPart> parted_;  // by the pattern at hand; only looked up
+    Part last_part_;
+    std::uint32_t last_kind_ = 0;
+    std::vector<std::uint32_t> first_, links_;  // by kind
+};
+
+}  // namespace
+
+void merge_alike_links(const Topology& topology, Table<PatternId, Pattern>& patterns) {
+    LinkKinds kinds(topology);
+    for (const Pattern& pattern : patterns) kinds.part(pattern);
+    kinds.count();
+    for (Pattern& pattern : patterns) {
+        std::erase_if(pattern.loads, [&](const LinkLoad& each) { return !kinds.stands_for_itself(each.link); });
+        for (LinkLoad& each : pattern.loads) each.alike = kinds.links_alike(each.link);
+        pattern.loads.shrink_to_fit();
+    }
+}
+
+}  // namespace weft
