@@ -4,7 +4,7 @@
 
 program_packages=(cmake ninja-build g++ libboost-graph-dev libboost-program-options-dev nlohmann-json3-dev
                   libfmt-dev zlib1g-dev libsqlite3-dev libeigen3-dev)
-test_packages=("${program_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev)
+test_packages=("${program_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev)
 
 say() { printf 'weft: %s\n' "$*" >&2; }
 
@@ -61,4 +61,13 @@ build() {
     local folder=$1
     shift
     run_logged "$root/build/build.log" cmake --build "$root/build/$folder" --target "${@:-all}"
+}
+
+# build_release TARGET [ARGUMENT...]: the one Release build, which tools/weft, tools/test and .ci/run share.
+build_release() {
+    local target=$1 stamp=$root/build/release/.up-to-date
+    shift
+    : >"$root/build/build.log"
+    touch "$stamp.new"
+    configure release --preset release "$@" && build release "$target" && mv "$stamp.new" "$stamp"
 }

@@ -10,7 +10,7 @@ namespace weft {
 
 namespace {
 
-using Order = std::vector<std::uint32_t>;
+using MemberOrder = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t most_searched = 8;   // members; 8! paths at most
 constexpr std::uint32_t most_channels = 16;  // tried; beyond that no node gains
@@ -68,7 +68,7 @@ class Search {
     }
 
     // The best next channel, whose occupancy is then added.
-    Order next() {
+    MemberOrder next() {
         best_.reset();
         occupancy_.start_channel();
         leave_busiest_.clear();
@@ -91,7 +91,7 @@ class Search {
 
   private:
     struct Candidate {
-        Order order;
+        MemberOrder order;
         Cost cost;
     };
 
@@ -139,10 +139,10 @@ class Search {
         return problem_.hop[from * problem_.members + to];
     }
     // What closes an order: the way out of the node, or back to the first member.
-    const HopUses& closing(const Order& order) const {
+    const HopUses& closing(const MemberOrder& order) const {
         return problem_.across() ? problem_.leave[order.back()] : hop(order.back(), order.front());
     }
-    bool may_close(const Order& order) const {
+    bool may_close(const MemberOrder& order) const {
         return !many_ports_ || problem_.port[order.front()] != problem_.port[order.back()];
     }
     bool worse_than_best(Cost cost) const { return best_ && !(cost < best_->cost); }
@@ -191,19 +191,19 @@ class Search {
         return problem_.across() ? problem_.enter[member] : nothing_;
     }
 
-    Cost add(const Order& order) {
+    Cost add(const MemberOrder& order) {
         Cost cost = occupancy_.add(entrance(order.front()), {.busiest = occupancy_.busiest()});
         for (std::size_t i = 1; i < order.size(); ++i) cost = occupancy_.add(hop(order[i - 1], order[i]), cost);
         return occupancy_.add(closing(order), cost);
     }
-    void remove(const Order& order) {
+    void remove(const MemberOrder& order) {
         occupancy_.remove(entrance(order.front()));
         for (std::size_t i = 1; i < order.size(); ++i) occupancy_.remove(hop(order[i - 1], order[i]));
         occupancy_.remove(closing(order));
     }
 
     void try_rotations() {
-        Order order(problem_.members);
+        MemberOrder order(problem_.members);
         std::iota(order.begin(), order.end(), 0U);
         const std::size_t rotations = problem_.across() ? order.size() : 1;  // a ring is the same wherever it starts
         for (int direction = 0; direction < 2; ++direction) {
@@ -226,7 +226,7 @@ class Search {
     std::vector<std::int64_t> leave_busiest_;  // by member: the busiest link of its way out, before this channel
     bool many_ports_ = false;
     HopUses nothing_;
-    Order order_;
+    MemberOrder order_;
     std::optional<Candidate> best_;
 };
 
@@ -236,10 +236,10 @@ class Search {
 // division. Channels are laid while one more raises the rate. Beyond that, several more may raise it where one lowers
 // it: the six rings of four all-to-all accelerators use every link twice, the first two but two thirds of the links
 // once. Each takes compute units from the application, so they must add at least a third.
-std::vector<Order> find_channels(const ChannelProblem& problem) {
+std::vector<MemberOrder> find_channels(const ChannelProblem& problem) {
     if (problem.members == 1 && !problem.across()) return {{0}};
     Search search(problem);
-    std::vector<Order> channels;
+    std::vector<MemberOrder> channels;
     std::size_t best = 0;
     std::int64_t best_busiest = 0;
     while (channels.size() < most_channels) {

@@ -23,7 +23,8 @@ std::vector<Distance> distances_to(std::uint32_t target, const NodePlan& plan,
     }
     std::vector<Distance> distance(plan.vertices());
     boost::dijkstra_shortest_paths(reversed, target,
-                                   boost::distance_map(distance.data())
+                                   boost::distance_map(boost::make_iterator_property_map(
+                                                           distance.begin(), boost::get(boost::vertex_index, reversed)))
                                        .distance_compare(std::less<Distance>())
                                        .distance_combine(std::plus<Distance>())
                                        .distance_inf(unreachable)

@@ -1,10 +1,15 @@
 # One function per kind of target; the warnings and the floating-point contract are one interface target.
 
+include(WeftUnity)
+
 add_library(weft_options INTERFACE)
 target_compile_features(weft_options INTERFACE cxx_std_20)
 target_compile_options(weft_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor
+  -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor
   -ffp-contract=off)  # the same bits from every compiler: no fused multiply-add behind our back
+if(NOT CMAKE_UNITY_BUILD)  # there, local names meet those of other files
+  target_compile_options(weft_options INTERFACE -Wshadow)
+endif()
 option(WEFT_WERROR "Treat warnings as errors" OFF)
 if(WEFT_WERROR)
   target_compile_options(weft_options INTERFACE -Werror)
@@ -29,6 +34,7 @@ function(weft_library layer)
   add_library(weft_${layer} STATIC ${sources})
   target_include_directories(weft_${layer} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(weft_${layer} PUBLIC ${ARG_LINK} PRIVATE weft_options ${ARG_PRIVATE_LINK})
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL weft_batches weft_${layer})")  # with what is added to it later
 endfunction()
 
 # weft_registry(<layer> <folder> <Type> <header>): each <layer>/<folder>/<name>.cpp that contains a line

@@ -17,7 +17,7 @@
 namespace weft::commands {
 namespace {
 
-void options(po::options_description& options, po::positional_options_description& positional) {
+void calibrate_options(po::options_description& options, po::positional_options_description& positional) {
     const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
     const auto words = [](const char* value) {
         return po::value<std::vector<std::string>>()->value_name(value)->composing();
@@ -99,7 +99,7 @@ Exit calibrate_library(const po::variables_map& arguments) {
     return Exit::ok;
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_calibrate(const po::variables_map& arguments) {
     const bool is_device = arguments.count("device") > 0;
     if (is_device == (arguments.count("machine") > 0)) {
         throw po::error("name what to calibrate: either --machine or --device");
@@ -126,8 +126,8 @@ const Command calibrate{
         "  weft calibrate all_reduce.txt --machine dgx-a100 --calls queued --out my-dgx.json\n"
         "  weft calibrate measured.csv --machine frontier --hold ranks=1024\n"
         "  weft calibrate kernels.csv --device h100 --hold kind=attention --out my-h100.json",
-    .options = options,
-    .run = run,
+    .options = calibrate_options,
+    .run = run_calibrate,
     .group = CommandGroup::exchange,
 };
 

@@ -12,7 +12,7 @@
 namespace weft::commands {
 namespace {
 
-Exit run(const po::variables_map& arguments) {
+Exit run_check(const po::variables_map& arguments) {
     const Study study = job_study(arguments);
     const Plan plan = make_plan(study);
     const Stage& fullest = plan.stages[plan.fullest_stage()];
@@ -37,7 +37,7 @@ const Command check{
     .usage = "weft check JOB [--set KEY=VALUE]...",
     .details = "Exit codes: 0 the job could run, 3 mistakes in the input, 4 it does not fit in memory.",
     .options = add_job_options,
-    .run = run,
+    .run = run_check,
     .group = CommandGroup::inspect,
 };
 

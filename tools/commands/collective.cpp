@@ -19,7 +19,7 @@ namespace {
 
 bool given(const po::variables_map& arguments, const char* name) { return arguments[name].as<bool>(); }
 
-void options(po::options_description& options, po::positional_options_description& positional) {
+void collective_options(po::options_description& options, po::positional_options_description& positional) {
     add_collective_options(options, positional);
     options.add_options()(
         "compare", po::value<std::string>()->value_name("MEASURED"),
@@ -76,7 +76,7 @@ void check_options(const po::variables_map& arguments) {
     }
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_collective(const po::variables_map& arguments) {
     check_options(arguments);
     CollectiveRequest request = collective_request(arguments);
     std::vector<CollectiveMeasurement> measured;
@@ -111,8 +111,8 @@ const Command collective{
         "  weft collective all_to_all --machine frontier --ranks 512 --placement scatter:8 --routing minimal\n"
         "  weft collective all_reduce --machine frontier --ranks 64 --compare measured.txt --plot times.svg\n"
         "  weft collective point_to_point --machine frontier --ranks 2 --ranks-per-node 1 --format osu",
-    .options = options,
-    .run = run,
+    .options = collective_options,
+    .run = run_collective,
     .group = CommandGroup::inspect,
 };
 

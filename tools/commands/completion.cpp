@@ -9,7 +9,7 @@
 namespace weft::commands {
 namespace {
 
-void options(po::options_description&, po::positional_options_description&) {}
+void completion_options(po::options_description&, po::positional_options_description&) {}
 
 std::string option_names(const Command& command) {
     const CommandOptions declared = options_of(command);
@@ -34,7 +34,7 @@ constexpr std::string_view script = R"(_weft() {{
 complete -o default -F _weft weft
 )";
 
-Exit run(const po::variables_map&) {
+Exit run_completion(const po::variables_map&) {
     std::string names;
     std::string cases;
     for (const Command* command : all()) {
@@ -52,8 +52,8 @@ extern const Command completion{
     .summary = "print a completion script for bash",
     .usage = "weft completion",
     .details = "To use it in this shell:\n  source <(weft completion)",
-    .options = options,
-    .run = run,
+    .options = completion_options,
+    .run = run_completion,
     .group = CommandGroup::other,
 };
 

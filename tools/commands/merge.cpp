@@ -16,14 +16,14 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-void options(po::options_description& options, po::positional_options_description& positional) {
+void merge_options(po::options_description& options, po::positional_options_description& positional) {
     options.add_options()("out", po::value<std::string>()->required()->value_name("OUT"), "table to write")(
         "shard", po::value<Paths>()->required()->value_name("SHARD"), "files of weft sweep --shard")(
         "report", po::value<std::string>()->value_name("FILE"), "write rows as a page with charts as well (.html)");
     positional.add("out", 1).add("shard", -1);
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_merge(const po::variables_map& arguments) {
     const std::string out = arguments["out"].as<std::string>();
     try {
         result_format(out);
@@ -54,8 +54,8 @@ const Command merge{
         "The file is that of a sweep without --shard, to the byte. Refused: shards of other inputs, a shard that is\n"
         "missing, given twice or not complete.\n"
         "Example: weft merge rows.csv part-*.shard",
-    .options = options,
-    .run = run,
+    .options = merge_options,
+    .run = run_merge,
     .group = CommandGroup::run,
 };
 

@@ -22,7 +22,7 @@
 namespace weft::commands {
 namespace {
 
-void options(po::options_description& options, po::positional_options_description& positional) {
+void plan_options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
     options.add_options()("fix", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
                           "a key that is not searched; repeatable")(
@@ -93,7 +93,7 @@ Exit verdict(const PlanResult& result) {
     return result.count(Verdict::does_not_fit) > 0 ? Exit::does_not_fit : Exit::bad_input;
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_plan(const po::variables_map& arguments) {
     const unsigned top = at_least_one(arguments, "top");
     try {
         output_option(arguments, "report", {".html"});  // refuses other names before anything runs
@@ -123,8 +123,8 @@ const Command plan{
         "parallelism and ZeRO stage; --fix and --among say less, or with other keys of a job, more.\n"
         "Example: weft plan job.json --fix layout.tensor=8 --among batch.micro=1,2,4 --write-job best.json\n"
         "Exit codes: 0 found, 3 mistakes in the input or nothing possible, 4 nothing fits in memory.",
-    .options = options,
-    .run = run,
+    .options = plan_options,
+    .run = run_plan,
     .group = CommandGroup::run,
 };
 

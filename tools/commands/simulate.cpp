@@ -24,7 +24,7 @@
 namespace weft::commands {
 namespace {
 
-void options(po::options_description& options, po::positional_options_description& positional) {
+void simulate_options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
     add_network_option(options);
     options.add_options()("json", po::bool_switch(), "machine-readable report")(
@@ -96,7 +96,7 @@ std::optional<Metric> asked_flops(const po::variables_map& arguments, const Simu
     return flop_metric(simulation.plan.job, *convention, since_start(simulation.timeline.end));
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_simulate(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
     const std::string picture = output_option(arguments, "picture", {".svg"});
@@ -151,8 +151,8 @@ const Command simulate{
     .details =
         "Open the trace at ui.perfetto.dev or in speedscope; it stays on your machine.\n"
         "Exit codes: 0 simulated, 3 mistakes in the input, 4 does not fit in memory.",
-    .options = options,
-    .run = run,
+    .options = simulate_options,
+    .run = run_simulate,
     .group = CommandGroup::run,
 };
 

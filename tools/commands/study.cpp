@@ -15,7 +15,7 @@
 namespace weft::commands {
 namespace {
 
-void options(po::options_description& options, po::positional_options_description&) {
+void study_options(po::options_description& options, po::positional_options_description&) {
     options.add_options()("figure", po::value<std::vector<std::string>>()->composing()->value_name("N"),
                           "only this figure, by number or name: 13, figure-13a, first-receive; repeatable")(
         "out", po::value<std::string>()->default_value("study")->value_name("DIR"), "folder for the files")(
@@ -62,7 +62,7 @@ std::string write_figure(const StudyFigure& figure, const std::filesystem::path&
     return written + base.string() + ".svg\n";
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_study(const po::variables_map& arguments) {
     const std::vector<StudyFigure> figures = chosen_figures(arguments);
     if (arguments["list"].as<bool>()) {
         fmt::print("{}", list_of(figures));
@@ -92,8 +92,8 @@ const Command study{
     .details =
         "Writes a table (.csv) and a picture (.svg) per figure: what the equations say, what the framework\n"
         "issues, and what the simulation says of its time. workloads/study/README.md sets each beside the study.",
-    .options = options,
-    .run = run,
+    .options = study_options,
+    .run = run_study,
     .group = CommandGroup::run,
 };
 

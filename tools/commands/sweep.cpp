@@ -22,7 +22,7 @@
 namespace weft::commands {
 namespace {
 
-void options(po::options_description& options, po::positional_options_description& positional) {
+void sweep_options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
     add_sweep_options(options);
     options.add_options()("jobs", po::value<unsigned>()->value_name("N"),
@@ -112,7 +112,7 @@ Exit report_interruption(const SweepSettings& settings, const SweepRun::Outcome&
     return Exit::interrupted;
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_sweep(const po::variables_map& arguments) {
     SweepSettings settings = sweep_settings(arguments);
     report_path(arguments);  // refuses other names before anything runs
     const SweepRequest request = sweep_request(arguments);
@@ -159,8 +159,8 @@ const Command sweep{
         "rows.sqlite\n"
         "  weft sweep study.json --shard 3/16 --out part-3.shard --resume\n"
         "  mpirun -n 64 weft sweep study.json --out rows.csv --resume",
-    .options = options,
-    .run = run,
+    .options = sweep_options,
+    .run = run_sweep,
     .group = CommandGroup::run,
 };
 

@@ -14,7 +14,7 @@
 namespace weft::commands {
 namespace {
 
-void options(po::options_description& options, po::positional_options_description& positional) {
+void topology_options(po::options_description& options, po::positional_options_description& positional) {
     options.add_options()("machine", po::value<std::string>()->required()->value_name("MACHINE"),
                           "a shipped machine, or the path of a machine file")(
         "nodes", po::value<std::uint32_t>()->value_name("N"),
@@ -54,7 +54,7 @@ RouteFacts route_asked(std::string_view pair, const Topology& topology) {
     return route;
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_topology(const po::variables_map& arguments) {
     const Machine machine = Machine::load(arguments["machine"].as<std::string>());
     MachineInfo info = machine.info();
     const std::uint32_t nodes = nodes_asked(arguments, info);
@@ -95,8 +95,8 @@ const Command topology{
         "  weft topology frontier --route 0,1025\n"
         "  weft topology frontier --nodes 8 --placement scatter:4 --route 0,8\n"
         "  weft topology frontier --nodes 1 --dot | dot -Tsvg > node.svg",
-    .options = options,
-    .run = run,
+    .options = topology_options,
+    .run = run_topology,
     .group = CommandGroup::inspect,
 };
 

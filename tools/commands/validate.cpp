@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t worst_shown = 10;
 
-void options(po::options_description& options, po::positional_options_description&) {
+void validate_options(po::options_description& options, po::positional_options_description&) {
     const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
     options.add_options()("set", po::value<std::vector<std::string>>()->composing()->value_name("SET"),
                           "only this set: a shipped one, or the JSON file of your own; repeatable")(
@@ -83,7 +83,7 @@ std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std
     return run_validation(sets, run);
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_validate(const po::variables_map& arguments) {
     const std::string report = output_option(arguments, "report", {".html"});
     const std::vector<ValidationSet> sets = load_sets(arguments);
     if (arguments["list"].as<bool>()) {
@@ -128,8 +128,8 @@ const Command validate{
         "Rows that constants were fitted to are reported apart from those that are predicted. Your own runs: write\n"
         "a set as tests/validation/README.md says and name its file: weft validate --set my-runs.json\n"
         "Exit codes: 0 every bound holds, 1 one is broken, 3 mistakes in a set.",
-    .options = options,
-    .run = run,
+    .options = validate_options,
+    .run = run_validate,
     .group = CommandGroup::inspect,
 };
 

@@ -15,7 +15,7 @@
 namespace weft::commands {
 namespace {
 
-void options(po::options_description& options, po::positional_options_description& positional) {
+void volume_options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
     options.add_options()("view", po::value<std::string>()->default_value("framework")->value_name("VIEW"),
                           "paper: equations 1-5 of arXiv 2408.10197; framework: the calls really issued; logger: what "
@@ -87,7 +87,7 @@ std::string text_of(const po::variables_map& arguments, const std::string& view)
     return table_text(logger_volume(make_plan(study), rank), arguments);
 }
 
-Exit run(const po::variables_map& arguments) {
+Exit run_volume(const po::variables_map& arguments) {
     const std::string& view = arguments["view"].as<std::string>();
     check_options(arguments, view);
     fmt::print("{}", text_of(arguments, view));
@@ -107,8 +107,8 @@ const Command volume{
         "The paper view evaluates the study's equations for one micro-batch, possible layout or not.\n"
         "The logger view counts what goes through deepspeed.comm, by the names and sizes of its logger; its text\n"
         "is the logger's own table, with times of a simulated run in which every call blocks, as logged ones do.",
-    .options = options,
-    .run = run,
+    .options = volume_options,
+    .run = run_volume,
     .group = CommandGroup::inspect,
 };
 

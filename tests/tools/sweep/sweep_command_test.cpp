@@ -200,9 +200,9 @@ TEST_F(SweepCommand, interrupted_keeps_what_is_done_and_says_how_to_go_on) {
 class SweepOverMpi : public SweepCommand {
   protected:
     void SetUp() override {
-        if (std::system("mpirun --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no mpirun";
+        if (std::system("mpirun --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "openmpi-bin is not installed";
         if (run("sweep " + job + " --vary zero=1").err.find("built without MPI") != std::string::npos) {
-            GTEST_SKIP() << "weft was built without MPI";
+            GTEST_SKIP() << "weft was built without libopenmpi-dev and libboost-mpi-dev";
         }
     }
     // Four ranks of the program, or of what stands for it. MPI's own libraries leak, which is not what a sanitizer
