@@ -104,7 +104,8 @@ Machine Machine::read(Document document) {
     const std::string routing = network.choice("routing", {"minimal", "valiant", "adaptive"}, "minimal");
     info.routing = *find_routing(routing);
     if (const NetworkReader read_network = reader_of(network, &BlockKind::read_network)) {
-        parts->network = read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U)});
+        parts->network =
+            read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U), parts->node.pxn});
     }
     info.libraries = read_libraries(root);
     info.node_names = read_node_names(root);

@@ -140,6 +140,39 @@ TEST(fat_tree_files, levels_that_do_not_join_all_leaves_are_refused) {
     EXPECT_EQ(errors[0].second, "16 nodes have 8 leaf switches, which these levels join to 2 separate trees");
 }
 
+// One block of 4 units: spines of their own join the leaves of each rail, and nothing joins the rails.
+std::string rails_apart(const std::string& levels) {
+    return with(tree(levels, 16), R"("radix")", R"("leaf_order": "rail", "radix")");
+}
+
+TEST(fat_tree_files, rails_that_nothing_joins_are_refused_with_what_would_join_them) {
+    const auto errors = errors_of(rails_apart(R"([{ "link": "up", "children": 8, "parents": 2 }])"));
+    ASSERT_EQ(errors.size(), 1U);
+    EXPECT_EQ(errors[0].first, "network.levels");
+    EXPECT_EQ(
+        errors[0].second,
+        "16 nodes have 8 leaf switches, which these levels join to 2 separate trees; add a level above the rails, "
+        "or let messages change rails inside the node (\"pxn\": true of its \"nics\")");
+}
+
+TEST(fat_tree_files, blocks_of_a_rail_that_nothing_joins_are_refused_whatever_nodes_do) {
+    const std::string text = rails_apart(R"([{ "link": "up", "children": 2, "parents": 2 }])");
+    for (const auto& errors : {errors_of(text), errors_of(with(text, R"("nics": {)", R"("nics": { "pxn": true,)"))}) {
+        ASSERT_EQ(errors.size(), 1U);
+        EXPECT_EQ(errors[0].second, "16 nodes have 8 leaf switches, which these levels join to 4 separate trees");
+    }
+}
+
+TEST(fat_tree_files, trees_without_levels_or_of_too_many_links_are_refused) {
+    const auto none = errors_of(tree("[]", 16));
+    ASSERT_FALSE(none.empty());
+    EXPECT_EQ(none.back().second, "expected 1 to 3 levels above the leaves, got 0");
+    const auto many = errors_of(tree(R"([{ "link": "up", "children": 8, "parents": 65536, "cables": 65536 }])", 16));
+    ASSERT_EQ(many.size(), 3U);  // 2^32 ports up, which 32 bits would hold as none
+    EXPECT_EQ(many.back().first, "network.levels");
+    EXPECT_EQ(many[0].second, "a switch of level 0 needs 4294967300 ports (4 down, 4294967296 up), but has 16");
+}
+
 TEST(fat_tree_files, a_switch_cannot_have_more_cables_than_ports) {
     const auto errors = errors_of(tree(R"([{ "link": "up", "children": 8, "parents": 2, "cables": 2 }])", 12));
     ASSERT_EQ(errors.size(), 1U);

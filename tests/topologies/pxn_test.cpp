@@ -37,6 +37,26 @@ TEST(pxn, routes_are_contiguous_and_never_meet_a_spine) {
     }
 }
 
+// Spines that join the leaves of one rail only, 4 leaves of 4 nodes each: no other level is ever crossed.
+const std::string apart = small_machine(R"({ "kind": "fat_tree", "source": "test", "nodes_per_leaf": 4, "rails": 2,
+    "leaf_order": "rail", "radix": 16, "port": "port", "levels": [{ "link": "up", "children": 4, "parents": 4 }] })");
+
+TEST(pxn, rails_need_no_switch_that_joins_them) {
+    const auto pxn_of = [](const std::string& text) {
+        return build(replaced(text, R"("attached": [0, 1],)", R"("attached": [0, 1], "pxn": true,)"));
+    };
+    const Topology topology = pxn_of(apart), joined = pxn_of(replaced(apart, R"("parents": 4 })", R"("parents": 4 },
+        { "link": "core", "children": 2, "parents": 4 })"));
+    expect_sound_routes(topology);
+    for (std::uint32_t to = 0; to < topology.ranks; ++to) {
+        EXPECT_EQ(classes_along(topology, topology.route(RankId{0}, RankId{to})),
+                  classes_along(joined, joined.route(RankId{0}, RankId{to})));
+    }
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        EXPECT_EQ(topology.head(link), topology.tail(topology.wiring->way_back(link)));
+    }
+}
+
 TEST(pxn, channels_keep_their_own_nics) {
     for (const Order order : {Order::rings, Order::trees}) {
         const Topology without = build(rails), with = build(rails_with_pxn);

@@ -137,6 +137,7 @@ class Network {
 struct NetworkSize {
     std::uint32_t nodes = 1;
     std::uint32_t nics_per_node = 1;
+    Pxn pxn = Pxn::off;
 };
 
 // Readers record every error at its place; after an error they return an empty plan or no network.

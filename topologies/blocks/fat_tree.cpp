@@ -16,6 +16,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include "topologies/blocks/fat_tree_network.hpp"
@@ -48,7 +50,8 @@ void check_radix(Field& block, const TreeShape& shape) {
     const std::uint32_t radix = block.count("radix");
     std::uint64_t down = std::uint64_t{shape.nodes_per_leaf} * shape.nics_per_rail;
     for (std::size_t l = 0; l <= shape.levels.size(); ++l) {
-        const std::uint64_t up = l < shape.levels.size() ? shape.levels[l].ports_up() : 0;
+        const std::uint64_t up =
+            l < shape.levels.size() ? std::uint64_t{shape.levels[l].parents} * shape.levels[l].cables : 0;
         if (down + up > radix) {
             block.error("radix", fmt::format("a switch of level {} needs {} ports ({} down, {} up), but has {}", l,
                                              down + up, down, up, radix));
@@ -57,15 +60,36 @@ void check_radix(Field& block, const TreeShape& shape) {
     }
 }
 
-void check_joined(Field& block, const TreeShape& shape, std::uint32_t nodes) {
-    std::uint64_t trees = std::uint64_t{divide_up(nodes, shape.nodes_per_leaf)} * shape.rails;
-    const std::uint64_t leaves = trees;
-    for (const TreeLevel& level : shape.levels) trees = (trees + level.children - 1) / level.children;
-    if (trees > 1) {
-        block.error("levels",
-                    fmt::format("{} nodes have {} leaf switches, which these levels join to {} separate trees", nodes,
-                                leaves, trees));
+// Counted in doubles, which hold what the numbers of links may not.
+void check_size(Field& block, const TreeShape& shape, std::uint32_t nodes) {
+    constexpr double most_links = 1U << 30U;
+    double trees = double{divide_up(nodes, shape.nodes_per_leaf)} * shape.rails, spines = 1, links = 0;
+    for (const TreeLevel& level : shape.levels) {
+        spines *= level.parents;
+        links += 2 * trees * spines * level.cables;
+        trees = std::ceil(trees / level.children);
     }
+    if (links <= most_links) return;
+    block.error("levels", fmt::format("these levels have {:.3g} links, more than {:.0f}", links, most_links));
+}
+
+// Nodes of one block whose messages keep to the rails that they leave by (PXN) need no switch above the spines of a
+// rail.
+void check_joined(Field& block, const TreeShape& shape, NetworkSize size) {
+    const std::uint32_t units = divide_up(size.nodes, shape.nodes_per_leaf);
+    const bool by_rail = shape.order == LeafOrder::rail;
+    const std::uint64_t per_block = by_rail ? std::min(units, shape.levels.front().children) : 1;
+    const std::uint64_t blocks = (units + per_block - 1) / per_block;
+    std::uint64_t trees = blocks * shape.rails;  // above what a block shares: its lowest spines, or a leaf
+    for (const TreeLevel& level : std::span(shape.levels).subspan(by_rail ? 1 : 0)) {
+        trees = (trees + level.children - 1) / level.children;
+    }
+    if (trees == 1 || (blocks == 1 && size.pxn == Pxn::on)) return;
+    block.error("levels", fmt::format("{} nodes have {} leaf switches, which these levels join to {} separate trees{}",
+                                      size.nodes, std::uint64_t{units} * shape.rails, trees,
+                                      blocks == 1 ? "; add a level above the rails, or let messages change rails "
+                                                    "inside the node (\"pxn\": true of its \"nics\")"
+                                                  : ""));
 }
 
 std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
@@ -84,7 +108,8 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
     shape.port = classes.read(block, "port");
     shape.levels = read_levels(block, classes);
     check_radix(block, shape);
-    check_joined(block, shape, size.nodes);
+    check_size(block, shape, size.nodes);
+    check_joined(block, shape, size);
     block.done();
     return make_fat_tree(std::move(shape), size.nodes);
 }
