@@ -48,7 +48,8 @@ struct ChromeTrace {
 };
 
 // Times are microseconds with three decimals. Instants are rounded to nanoseconds, durations are their differences:
-// slices of a lane that touch still touch and none overlap. Operations that round to no time have no slice.
+// slices of a lane that touch still touch and none overlap, not even where ts and dur are added as doubles. Operations
+// that round to no time have no slice.
 ChromeTrace chrome_trace(const Program& program, const Timeline& timeline, const Topology& topology,
                          const ChromeTraceOptions& options = {});
 

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 
 #include "sim/program/program_builder.hpp"
@@ -124,41 +123,50 @@ TEST(chrome_trace, leaves_out_what_exceeds_the_limit_and_says_so) {
               "the trace holds the first 2 slices; 3 more were left out, from the last rank classes");
 }
 
-// Instants that are no whole nanoseconds, hours into a run: what touches must touch, nothing may overlap.
-TEST(chrome_trace, slices_of_a_lane_touch_exactly_where_operations_do) {
+// Instants that are no whole nanoseconds, hours into a run; some operations round to nothing.
+constexpr std::int64_t hours_later = 9'000'000'000'000'123'456;
+
+Recorded late_steps() {
     ProgramBuilder builder({"compute"});
     builder.begin_class("rank", RankId(0), 1);
     Recorded run;
-    std::int64_t now = 9'000'000'000'000'123'456;
+    std::int64_t now = hours_later;
     for (std::uint32_t i = 0; i < 200; ++i) {
         builder.add({OpKind::compute, compute_lane, builder.label("step"), builder.work({}), i, 0}, {});
-        const std::int64_t end = now + 700'001 * (i % 5) + i;  // some of them round to nothing
+        const std::int64_t end = now + 700'001 * (i % 5) + i;
         run.timeline.spans.push_back({at(now), at(now), at(end)});
         now = end;
     }
     run.timeline.end = at(now);
     run.program = builder.finish();
-    const std::string text = chrome_trace(run.program, run.timeline, run.topology).json;
-    std::istringstream lines(text);
+    return run;
+}
+
+TEST(chrome_trace, slices_of_a_lane_touch_where_operations_do) {
+    const Recorded run = late_steps();
+    const auto nanoseconds = [](double microseconds) { return std::llround(microseconds * 1e3); };
     std::int64_t last = -1;
-    int slices = 0;
-    const auto nanoseconds = [](const std::string& line, const std::string& key) {
-        const auto start = line.find(key) + key.size();
-        const auto point = line.find('.', start);
-        EXPECT_EQ(line[point + 4], ',') << "three decimals";
-        return std::stoll(line.substr(start, point - start)) * 1000 + std::stoll(line.substr(point + 1, 3));
-    };
-    for (std::string line; std::getline(lines, line);) {
-        if (line.find("\"ph\":\"X\"") == std::string::npos) continue;
-        const std::int64_t begin = nanoseconds(line, "\"ts\":"), length = nanoseconds(line, "\"dur\":");
+    const std::vector<json> slices = events(run, "X");
+    for (const json& slice : slices) {
+        const std::int64_t begin = nanoseconds(slice["ts"]), length = nanoseconds(slice["dur"]);
         EXPECT_TRUE(last < 0 || begin == last) << "at " << last;
         EXPECT_GT(length, 0);
         last = begin + length;
-        ++slices;
     }
-    EXPECT_GT(slices, 100);
-    EXPECT_LT(slices, 200);
-    EXPECT_EQ(last, 9'000'000'000'000 + (now - 9'000'000'000'000'000'000 + 500'000) / 1'000'000);
+    EXPECT_GT(slices.size(), 100U);
+    EXPECT_LT(slices.size(), 200U);
+    EXPECT_EQ(last, (run.timeline.end.femtoseconds + 500'000) / 1'000'000);
+}
+
+// As a viewer in JavaScript does.
+TEST(chrome_trace, no_slice_reaches_into_the_next_where_begin_and_length_are_added_as_doubles) {
+    double end = 0.0;
+    for (const json& slice : events(late_steps(), "X")) {
+        const double begin = slice["ts"], length = slice["dur"];
+        EXPECT_LE(end, begin);
+        EXPECT_GT(length, 0.0);
+        end = begin + length;
+    }
 }
 
 TEST(chrome_trace, is_the_same_text_when_written_twice_and_has_no_date_in_its_archive) {
