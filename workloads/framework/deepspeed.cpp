@@ -39,13 +39,7 @@ bool cuts_gradient(const Job& job) { return job.layout.tensor > 1 && on(job.deep
 // What precedes a partitioned tensor, every micro-batch: int64 type, sizes and the t partition offsets.
 Call partition_meta(const Job& job) { return boundary({8.0 * (7 + job.layout.tensor)}, "partition meta", "int64"); }
 
-constexpr std::uint32_t most_layers = 2048;  // its partition takes time with the square of the layers
-
 std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t parts, std::string& why) {
-    if (layers > most_layers) {
-        why = fmt::format("more than {} layers ({}) are only split evenly (layout.split)", most_layers, layers);
-        return {};
-    }
     if (parts > layers + 2) {
         why = fmt::format("{} layers and 2 reshapes cannot be dealt to {} pipeline stages", layers, parts);
         return {};

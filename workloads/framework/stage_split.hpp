@@ -2,20 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace weft {
 
-// DeepSpeed 0.14's balanced partition of weighted items into `parts` consecutive runs: a dynamic programme over
-// (items, parts) that keeps, for each prefix, the cut with the smallest difference between the heaviest and the
-// lightest part so far; ties go to the latest cut. Returns parts + 1 boundaries. With no more items than parts, item
-// i forms part i alone and the remaining parts are empty.
-std::vector<std::uint32_t> balanced_partition(std::span<const std::uint32_t> weights, std::uint32_t parts);
-
-// Transformer layers per stage as GPT-NeoX and DeepSpeed split `layers` by `type:transformer|mlp`: the pattern also
-// matches the two reshaping functions before and after the layers, so these weigh as much as a layer.
+// Transformer layers per stage as GPT-NeoX and DeepSpeed 0.14 split `layers` by `type:transformer|mlp`, over at most
+// layers + 2 stages. The pattern also matches the two reshaping functions before and after the layers, so these weigh
+// as much as a layer. DeepSpeed's balanced partition keeps, for each prefix, the cut with the smallest difference
+// between the heaviest and the lightest part, the latest of equals: of equal items the first parts then hold one more.
 std::vector<std::uint32_t> neox_split(std::uint32_t layers, std::uint32_t stages);
 
 // The same number of layers on every stage; empty, with the reason in `why`, where stages do not divide layers.
