@@ -13,6 +13,9 @@ namespace {
 
 constexpr OpId no_op{std::numeric_limits<std::uint32_t>::max()};
 
+// Where durations are that many, as under jitter, hardly any come again, and looking for them takes longer than room.
+constexpr std::size_t most_interned_work = 1U << 15U;
+
 // How far collect_predecessors looks for what is implied. Calls of one kind are mostly closer to one another.
 constexpr int most_steps = 32;
 
@@ -72,6 +75,10 @@ std::uint32_t ProgramBuilder::work(Seconds duration) {
     const double key = duration.value == 0.0 ? 0.0 : duration.value;  // -0 is 0
     std::uint32_t& recent = recent_work_[Fingerprint().add(key).value() % recent_work_.size()];
     if (recent < program_.work.size() && program_.work[recent].value == key) return recent;
+    if (work_ids_.size() == most_interned_work) {
+        program_.work.push_back({key});
+        return recent = static_cast<std::uint32_t>(program_.work.size() - 1);
+    }
     const auto [entry, is_new] = work_ids_.try_emplace(key, static_cast<std::uint32_t>(program_.work.size()));
     if (is_new) program_.work.push_back({key});
     return recent = entry->second;

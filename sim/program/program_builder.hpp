@@ -24,7 +24,7 @@ class ProgramBuilder {
 
     void reserve(std::size_t ops);         // room for so many, and what they wait for
     LabelId label(std::string_view text);  // interned
-    std::uint32_t work(Seconds duration);  // interned; zero is allowed, negative, infinite or NaN is not
+    std::uint32_t work(Seconds duration);  // interned while few; zero is allowed, negative, infinite or NaN is not
     PatternId pattern(Pattern pattern);    // interned by value
     // `first_leg` and `legs` of `what` are filled in here.
     CommunicationId communication(Communication what, std::span<const Leg> legs);
