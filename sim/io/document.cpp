@@ -70,6 +70,7 @@ std::size_t step_into(std::vector<Value>& values, std::size_t parent, const std:
     values[parent].members.push_back({.key = step, .key_offset = overridden, .value = values.size()});
     Value added;
     added.path = member_path(path, step);
+    added.offset = values[parent].offset;  // what an assignment leaves out is missing there
     values.push_back(std::move(added));
     return values.size() - 1;
 }

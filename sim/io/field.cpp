@@ -176,7 +176,8 @@ std::string Field::path() const { return value().path; }
 
 void Field::error(std::string_view key, std::string message) {
     const Member* member = value().find(key);
-    const Value& place = member == nullptr ? value() : state_->values[member->value];
+    const bool is_there = member != nullptr && state_->values[member->value].kind != ValueKind::null;
+    const Value& place = is_there ? state_->values[member->value] : value();
     if (value().reported || place.reported) return;
     state_->report(place.offset, key.empty() ? value().path : member_path(value().path, key), std::move(message));
 }

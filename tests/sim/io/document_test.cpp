@@ -249,6 +249,20 @@ TEST(document, a_mistake_in_an_override_says_so) {
               "--set: error: layout.tensor: expected an integer of at least 1, got \"none\"");
 }
 
+TEST(document, what_an_override_leaves_out_is_missing_in_the_document) {
+    EXPECT_EQ(errors(R"({"layout": {"data": 2},
+  "zero": 4})",
+                     [](Field& root) {
+                         root.object("batch").count("global");
+                         root.object("layout").error("data", "too many");
+                         root.error("zero", "too high");
+                     },
+                     {"batch.micro=2", "layout.data=null", "zero=5"}),
+              "--set: error: zero: too high\n"
+              "job.json:1:1: error: batch.global: missing (expected an integer of at least 1)\n"
+              "job.json:1:12: error: layout.data: too many");
+}
+
 class impossible_override : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(impossible_override, is_refused_with_the_reason) {
