@@ -3,6 +3,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <fstream>
+#include <iterator>
+#include <regex>
+#include <sstream>
 
 #include "tests/mutated.hpp"
 #include "tests/temporary_folder.hpp"
@@ -25,6 +28,38 @@ std::string mistakes(const std::string& text) {
         return error.what();
     }
     return "";
+}
+
+// The keys that the reader accepts in an object that is assigned so and has an unknown key "zz" at `path`.
+std::vector<std::string> accepted(const std::string& assignment, const std::string& path) {
+    const std::string text = test::mistakes(assignment), before = path + ": unknown key (this object accepts: ";
+    const std::size_t at = text.find(before);
+    if (at == std::string::npos) return {};
+    const std::size_t first = at + before.size();
+    std::istringstream list(text.substr(first, text.find(')', first) - first));
+    std::vector<std::string> keys;
+    for (std::string key; std::getline(list >> std::ws, key, ',');) keys.push_back(key);
+    return keys;
+}
+
+// As "`key`", ".key`", "`key.inner`" or, in an example, "\"key\"".
+void expect_documented(const std::string& page, const std::vector<std::string>& keys, const std::string& path) {
+    for (const std::string& key : keys) {
+        EXPECT_TRUE(std::regex_search(page, std::regex("[`.\"]" + key + "[`.\"]"))) << path << " accepts " << key;
+        const std::string inner = path + key;
+        expect_documented(page, accepted(inner + R"(={"zz": 1})", inner + ".zz"), inner + ".");
+        expect_documented(page, accepted(inner + R"(=[{"zz": 1}])", inner + "[0].zz"), inner + "[0].");
+    }
+}
+
+TEST(job_reader, accepts_no_key_that_its_page_does_not_have) {
+    std::ifstream file(WEFT_SOURCE_DIR "/workloads/jobs/README.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    const std::vector<std::string> keys = accepted("zz=1", "zz");
+    EXPECT_GT(keys.size(), 20U);
+    EXPECT_GT(accepted(R"(deepspeed={"zz": 1})", "deepspeed.zz").size(), 10U);
+    EXPECT_GT(accepted(R"(faults.links=[{"zz": 1}])", "faults.links[0].zz").size(), 4U);
+    expect_documented(page, keys, "");
 }
 
 TEST(job_reader, fills_in_sensible_defaults) {
