@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -95,6 +96,31 @@ TEST(study_figures, computation_shrinks_with_scale) {
             before = seconds / whole[nodes];
         }
     }
+}
+
+// Communication passes half of the step only where the logger makes every call block: the page says so.
+TEST(study_figures, communication_dominates_only_where_calls_block) {
+    for (const char* name : {"figure-01", "figure-02"}) {
+        StudyFigure figure = named(name);
+        const StudyCase largest = figure.cases.back();
+        ASSERT_EQ(largest.position, 64);
+        const auto computation = [&](bool blocks) {
+            figure.cases = {largest};
+            if (blocks) figure.cases.front().overrides.emplace_back("deepspeed.log_calls=true");
+            double share = 0, whole = 0;
+            for (const StudyRow& row : evaluate(figure)) {
+                whole += row.measured.value;
+                if (row.measured.series == "computation") share += row.measured.value;
+            }
+            return share / whole;
+        };
+        EXPECT_GT(computation(false), 0.5) << name;
+        EXPECT_LT(computation(true), 0.5) << name;
+    }
+    std::ifstream page(WEFT_SOURCE_DIR "/workloads/study/README.md");
+    std::string row;
+    while (std::getline(page, row) && !row.starts_with("| 1, 2:")) continue;
+    EXPECT_TRUE(row.ends_with("| agrees only where calls block; differs as drawn (a) |")) << row;
 }
 
 // Figure 10: DDP agrees with equation 2 within the error of equation 1 (1.5 % at 19M); ZeRO-1 moves half as much again,
