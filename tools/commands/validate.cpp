@@ -113,7 +113,7 @@ Exit run_validate(const po::variables_map& arguments) {
         fmt::print("{}", validation_text(validation, arguments["rows"].as<bool>() ? 0 : worst_shown));
     }
     std::fflush(stdout);  // before what follows on a shared terminal
-    fmt::print(stderr, "{}", broken_bounds_text(validation));
+    fmt::print(stderr, "{}{}\n", broken_bounds_text(validation), verdict_text(validation));
     return validation.card.passed() ? Exit::ok : Exit::mismatch;
 }
 
@@ -127,7 +127,7 @@ const Command validate{
     .details =
         "Rows that constants were fitted to are reported apart from those that are predicted. Your own runs: write\n"
         "a set as tests/validation/README.md says and name its file: weft validate --set my-runs.json\n"
-        "Exit codes: 0 every bound holds, 1 one is broken, 3 mistakes in a set.",
+        "Exit codes: 0 every bound holds (sets without one are not judged), 1 one is broken, 3 mistakes in a set.",
     .options = validate_options,
     .run = run_validate,
     .group = CommandGroup::inspect,

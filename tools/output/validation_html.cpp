@@ -50,8 +50,7 @@ class ValidationPage {
             add("Of the predicted ones, the mean absolute error is {}, the median {}; nine of ten lie within {}.",
                 percent(errors.mean), percent(errors.median), percent(errors.percentile_90));
         }
-        add("<strong class=\"{}\">{}</strong></p>", v_.card.passed() ? "good" : "bad",
-            v_.card.passed() ? "Every bound holds." : "A bound is broken.");
+        add("<strong class=\"{}\">{}</strong></p>", v_.card.passed() ? "good" : "bad", verdict_text(v_));
     }
 
     void scores(RowUse use, std::string_view title) {

@@ -154,4 +154,19 @@ std::string broken_bounds_text(const Validation& validation) {
     return text;
 }
 
+std::string verdict_text(const Validation& validation) {
+    const auto unjudged = [&](RowUse use) {
+        return std::ranges::count_if(validation.card.sets, [use](const SetScore& score) {
+            const ErrorStatistics& errors = use == RowUse::predict ? score.predict : score.fit;
+            return errors.rows > 0 && std::ranges::count(score.bounds, use, &BoundCheck::use) == 0;
+        });
+    };
+    const bool judged = std::ranges::any_of(validation.card.sets, [](const SetScore& s) { return !s.bounds.empty(); });
+    std::string text = !validation.card.passed() ? "A bound is broken" : judged ? "Every bound holds" : "No bound";
+    const auto predicted = unjudged(RowUse::predict), fitted = unjudged(RowUse::fit);
+    if (predicted + fitted == 0) return text + ".";
+    return text +
+           fmt::format("; not judged, having none: predicted rows of {} sets, fitted rows of {}.", predicted, fitted);
+}
+
 }  // namespace weft

@@ -78,6 +78,15 @@ TEST_F(validate, fails_on_a_broken_bound_and_names_it) {
     EXPECT_EQ(run("--filter first").exit_code, 0) << "bounds are of whole sets";
 }
 
+TEST_F(validate, says_what_has_no_bound_and_is_not_judged) {
+    write(R"({"max": 100})", two_rows);
+    EXPECT_EQ(run("--report " + path("page.html")).err,
+              "Every bound holds; not judged, having none: predicted rows of 0 sets, fitted rows of 1.\n");
+    EXPECT_THAT(test::read_file(path("page.html")), HasSubstr("not judged, having none: predicted rows of 0 sets"));
+    write("{}", two_rows);
+    EXPECT_EQ(run("").err, "No bound; not judged, having none: predicted rows of 1 sets, fitted rows of 1.\n");
+}
+
 TEST_F(validate, tells_every_row_where_asked) {
     write("{}", two_rows);
     EXPECT_THAT(run("--rows").out, HasSubstr("second"));
