@@ -104,8 +104,9 @@ function(weft_embed layer name)
   target_sources(weft_${layer} PRIVATE "${output}")
 endfunction()
 
-# weft_mpi(<layer>): compiles with WEFT_HAS_MPI and links Boost.MPI and MPI, where both are found and WEFT_MPI is on.
-function(weft_mpi layer)
+# weft_mpi(<layer> <source>): compiles the one file that speaks MPI with WEFT_HAS_MPI and links Boost.MPI and MPI, where
+# both are found and WEFT_MPI is on. The other files of the layer are compiled alike with and without.
+function(weft_mpi layer source)
   if(NOT WEFT_MPI)
     return()
   endif()
@@ -116,6 +117,11 @@ function(weft_mpi layer)
     return()
   endif()
   message(STATUS "sweeps over MPI ranks: with ${MPI_CXX_LIBRARY_VERSION_STRING}")
-  target_compile_definitions(weft_${layer} PRIVATE WEFT_HAS_MPI OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-  target_link_libraries(weft_${layer} PRIVATE Boost::mpi MPI::MPI_CXX)
+  set(options ${MPI_CXX_COMPILE_OPTIONS})
+  foreach(folder ${MPI_CXX_INCLUDE_DIRS})
+    list(APPEND options -isystem ${folder})
+  endforeach()
+  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${options}"
+                              COMPILE_DEFINITIONS "WEFT_HAS_MPI;OMPI_SKIP_MPICXX;MPICH_SKIP_MPICXX")
+  target_link_libraries(weft_${layer} PRIVATE $<LINK_ONLY:Boost::mpi> $<LINK_ONLY:MPI::MPI_CXX>)
 endfunction()
