@@ -1,6 +1,7 @@
 #include "sim/io/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,11 +14,11 @@ namespace weft {
 namespace {
 
 // A new file beside `path` that no other writer uses.
-int open_beside(const std::filesystem::path& path, std::filesystem::path& name) {
+int open_beside(const std::filesystem::path& path, std::filesystem::path& name, ::mode_t mode) {
     for (int attempt = 0;; ++attempt) {
         name = path;
         name += "." + std::to_string(::getpid()) + "." + std::to_string(attempt) + ".part";
-        const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (descriptor >= 0 || errno != EEXIST) return descriptor;
     }
 }
@@ -32,8 +33,12 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
         descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
         // A symbolic link stays one: its target is replaced.
-        target_ = std::filesystem::exists(status) ? std::filesystem::canonical(path_) : path_;
-        descriptor_ = open_beside(target_, part_);
+        const bool replaces = std::filesystem::exists(status);
+        target_ = replaces ? std::filesystem::canonical(path_) : path_;
+        const auto mode = replaces ? static_cast<::mode_t>(status.permissions()) & 0777U : 0666U;
+        descriptor_ = open_beside(target_, part_, mode);
+        // The mode of what is replaced, whatever the umask; where files have no modes, as they come.
+        if (replaces && descriptor_ >= 0 && ::fchmod(descriptor_, mode) != 0 && errno != EPERM) refuse(errno);
     }
     if (descriptor_ >= 0) return;
     part_.clear();

@@ -96,7 +96,8 @@ std::pair<std::size_t, Row> parse_row(std::string_view line) {
 }
 
 RowFile read_row_file(const std::filesystem::path& path) {
-    const std::string text = read_text(path);
+    constexpr std::size_t longest = std::size_t{16} << 30;  // rows of sweeps are many, and written by us
+    const std::string text = read_text(path, longest);
     RowFile file;
     int number = 0;
     for (std::size_t begin = 0; begin < text.size();) {

@@ -1,10 +1,8 @@
 #include "topologies/measurements/measurement.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 
+#include "sim/io/text_file.hpp"
 #include "topologies/measurements/formats.hpp"
 
 namespace weft {
@@ -39,13 +37,7 @@ MeasurementTable parse_measurements(std::string file, std::string_view text, con
 }
 
 MeasurementTable read_measurements(const std::filesystem::path& path, const MeasurementHints& hints) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    std::error_code ignored;
-    if (!file || std::filesystem::is_directory(path, ignored) || !(text << file.rdbuf())) {
-        TableErrors(path.string()).fail(0, "cannot read the table of measurements");
-    }
-    return parse_measurements(path.string(), text.str(), hints);
+    return parse_measurements(path.string(), read_text(path), hints);
 }
 
 }  // namespace weft

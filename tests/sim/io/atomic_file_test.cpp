@@ -1,6 +1,7 @@
 #include "sim/io/atomic_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
@@ -75,6 +76,20 @@ TEST_F(atomic_file, failure_names_the_file_and_the_reason_and_leaves_nothing) {
     }
     EXPECT_THROW(write_file_atomically(folder, "x"), std::runtime_error);
     EXPECT_EQ(files(), 0);
+}
+
+TEST_F(atomic_file, what_is_replaced_keeps_its_mode_and_new_files_have_that_of_the_umask) {
+    const fs::path path = folder / "report.json", fresh = folder / "fresh.json";
+    write_file_atomically(path, "secret");
+    for (const fs::perms mode : {fs::perms{0600}, fs::perms{0664}, fs::perms{0444}}) {
+        fs::permissions(path, mode);
+        write_file_atomically(path, "more of it");
+        EXPECT_EQ(fs::status(path).permissions(), mode);
+    }
+    const ::mode_t mask = ::umask(027);
+    write_file_atomically(fresh, "");
+    ::umask(mask);
+    EXPECT_EQ(fs::status(fresh).permissions(), fs::perms{0640});
 }
 
 }  // namespace
