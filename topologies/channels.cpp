@@ -61,10 +61,12 @@ RankId rank_at(const Topology& topology, std::uint32_t node, std::uint32_t local
     return RankId(node * topology.ranks_per_node + local);
 }
 
-// Femtoseconds per mebibyte: integers whose rounding does not matter for any link of this century. Libraries lay their
+// Femtoseconds per mebibyte: integers whose rounding does not matter for any link of this century. Links of less than
+// 15 MB/s are taken for as fast as that, so that the sums of a search (below 2^17 uses) fit. Libraries lay their
 // channels before they could know that a cable is slow.
 LinkUse use_of(const Topology& topology, LinkId link) {
-    return {link, std::llround(1e15 * 1048576.0 / topology.intact_link(link).bandwidth.value)};
+    constexpr double most = 70'368'744'177'664;  // 2^46
+    return {link, std::llround(std::min(1e15 * 1048576.0 / topology.intact_link(link).bandwidth.value, most))};
 }
 
 HopUses uses_of(const Topology& topology, std::span<const LinkId> links) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -310,6 +311,18 @@ TEST(channels_over_faulty_links, change_on_nodes_with_dead_links_only) {
         }
         EXPECT_EQ(used.size(), machine.info().nics_per_node - 1) << name;
     }
+}
+
+// Links that have next to nothing left are as slow as each other: what they are occupied by must not overflow.
+TEST(el_capitan_rings, do_not_depend_on_how_busy_very_busy_nics_are) {
+    const Machine machine = Machine::load("el-capitan");
+    const auto laid = [&](double share) {
+        const Topology topology = machine.topology(4, {.background = {{"slingshot.nic", share}}});
+        return ChannelPlanner(topology).lay(ranks(0, 16), Order::rings).channels;
+    };
+    const auto busy = laid(0.999);
+    EXPECT_EQ(laid(0.9999999), busy);
+    EXPECT_EQ(laid(std::nextafter(1.0, 0.0)), busy);
 }
 
 }  // namespace
