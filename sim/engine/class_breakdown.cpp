@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/engine/part_links.hpp"
 
 namespace weft {
 
@@ -16,7 +15,7 @@ ClassBreakdown::ClassBreakdown(const Program& program, const Timeline& timeline,
       place_(place),
       kinds_(program, compute),
       sweep_(program.lanes.size(), kinds_.kinds().size()) {
-    passes_.fill(std::vector<std::int64_t>(timeline.routine_times.slots(), 0));
+    passes_.fill(std::vector<std::int64_t>(timeline.routine_times.ops() + 1, 0));
 }
 
 Breakdown ClassBreakdown::of(const RankClass& rank_class) {
@@ -24,7 +23,7 @@ Breakdown ClassBreakdown::of(const RankClass& rank_class) {
     if (rank_class.routine_ops > 0) find_others(rank_class);
     for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
         if (program_.ops[op].kind == OpKind::routine) {
-            add_routine(op);
+            for (const RoutinePart& part : timeline_.parts_of(op)) add_part(part);
         } else {
             add(program_.ops[op], timeline_.spans[op]);
         }
@@ -128,74 +127,61 @@ void ClassBreakdown::find_others(const RankClass& rank_class) {
     if (!others_.empty()) others_.resize(last + 1);
 }
 
-void ClassBreakdown::add_routine(OpId caller) {
-    for (const RoutinePart& part : timeline_.parts_of(caller)) add_part(part);
-}
-
-// The links beside which something else may go on, and the first, are looked at one by one.
+// The links beside which something else may go on are looked at one by one.
 void ClassBreakdown::add_part(const RoutinePart& part) {
     const auto visit = [this](OpId op, Instant begin, Instant end) { add(program_.ops[op], {begin, begin, end}); };
-    const PartLinks links(program_, timeline_.routine_times, part);
-    links.visit_first(visit);
-    if (links.second() == part.end) return;
-    const Instant end = links.begin(part.end);
-    const auto other = std::ranges::partition_point(
-        others_, [begin = links.begin(links.second())](const Interval& one) { return one.end <= begin; });
+    if (part.is_one_op()) return visit(OpId{part.first}, part.begin, part.over);
+    const auto other =
+        std::ranges::partition_point(others_, [&part](const Interval& one) { return one.end <= part.begin; });
     std::uint32_t from = part.end, to = part.end;
-    if (other != others_.end() && other->begin < end) {
+    if (other != others_.end() && other->begin < part.over) {
         auto last = other;
-        while (last + 1 != others_.end() && (last + 1)->begin < end) ++last;
-        from = links.last_begun(other->begin);
-        to = links.first_after(last->end);
+        while (last + 1 != others_.end() && (last + 1)->begin < part.over) ++last;
+        const RoutineTimes& times = timeline_.routine_times;
+        const std::int64_t start = part.begin.femtoseconds - times.begin(part.first, part.beside);
+        const auto last_begun = [&](Instant by) {
+            return times.last_begun(part.first, part.end, by.femtoseconds - start, part.beside);
+        };
+        from = last_begun(std::max(other->begin, part.begin));
+        to = last_begun(last->end);
+        if (start + times.begin(to, part.beside) < last->end.femtoseconds) to += times.ops_of_link(to);
+        times.visit(from, to, {start + times.begin(from, part.beside)}, part.beside, visit);
     }
-    pass_by(links.routine(), links.second(), from, part.beside);
-    links.visit(from, to, visit);
-    pass_by(links.routine(), to, part.end, part.beside);
+    pass_by(part.first, from, part.beside);
+    pass_by(to, part.end, part.beside);
 }
 
-void ClassBreakdown::pass_by(RoutineId routine, std::uint32_t first, std::uint32_t end, Disturbance beside) {
+void ClassBreakdown::pass_by(std::uint32_t first, std::uint32_t end, Disturbance beside) {
     if (first == end) return;
     std::vector<std::int64_t>& passes = passes_[static_cast<std::size_t>(beside)];
-    const std::size_t slot = timeline_.routine_times.slot(routine);
-    ++passes[slot + first];
-    --passes[slot + end];
+    ++passes[first];
+    --passes[end];
 }
 
 void ClassBreakdown::add_passes(const RankClass& rank_class) {
-    if (passes_.front().empty()) return;
-    const auto begin = [this](RoutineId id) { return program_.routines[id].first_op; };
-    for (RoutineId id{}; id != program_.routines.end_id(); id = next(id)) {
-        if (rank_class.begin_op() <= begin(id) && begin(id) < rank_class.first_op) add_passes(id);
-    }
-}
-
-void ClassBreakdown::add_passes(RoutineId routine) {
-    const RoutineTimes& times = timeline_.routine_times;
+    if (timeline_.routine_times.ops() == 0) return;
     for (const Disturbance beside : {Disturbance::none, Disturbance::transfer}) {
-        const auto passes =
-            passes_[static_cast<std::size_t>(beside)].begin() + static_cast<std::ptrdiff_t>(times.slot(routine));
+        std::vector<std::int64_t>& passes = passes_[static_cast<std::size_t>(beside)];
         std::int64_t sum = 0;
-        for (std::uint32_t i = 0; i <= program_.routines[routine].ops; ++i) {
-            sum += std::exchange(passes[i], 0);
-            if (sum > 0 && !times.is_second(routine, i)) {
-                add_passes(routine, i, static_cast<std::uint64_t>(sum), beside);
+        for (std::uint32_t op = rank_class.begin_op(); op < rank_class.first_op; ++op) {
+            sum += std::exchange(passes[op], 0);
+            if (sum > 0 && timeline_.routine_times.end(op) > 0) {
+                add_passes(op, static_cast<std::uint64_t>(sum), beside);
             }
         }
     }
 }
 
 // Of two ops side by side the one with the lower place has the time that they share.
-void ClassBreakdown::add_passes(RoutineId routine, std::uint32_t link, std::uint64_t passes, Disturbance beside) {
+void ClassBreakdown::add_passes(std::uint32_t link, std::uint64_t passes, Disturbance beside) {
     const RoutineTimes& times = timeline_.routine_times;
-    const std::uint32_t ops = times.is_second(routine, link + 1) ? 2 : 1;
-    const auto op = [&](std::uint32_t i) -> const Op& {
-        return program_.ops[OpId{program_.routines[routine].first_op + link + i}];
-    };
+    const std::uint32_t ops = times.ops_of_link(link);
+    const auto op = [&](std::uint32_t i) -> const Op& { return program_.ops[OpId{link + i}]; };
     const bool second_comes_first = ops == 2 && place_of(op(1)) < place_of(op(0));
     std::int64_t taken = 0;
     for (std::uint32_t n = 0; n < ops; ++n) {
         const std::uint32_t i = second_comes_first ? 1 - n : n;
-        const std::int64_t ticks = times.over(routine, link + i, beside) - times.begin(routine, link + i, beside);
+        const std::int64_t ticks = times.over(link + i, beside) - times.begin(link + i, beside);
         const Span span{{}, {}, {ticks}};
         if (op(i).kind == OpKind::exchange) count(op(i), span, passes);
         if (op(i).kind == OpKind::compute) delays_ += delay(op(i), span) * static_cast<std::int64_t>(passes);

@@ -38,12 +38,10 @@ class ClassBreakdown {
     std::int64_t delay(const Op& compute, const Span& span) const;
     std::uint32_t place_of(const Op& op) const;
     void find_others(const RankClass& rank_class);
-    void add_routine(OpId caller);
     void add_part(const RoutinePart& part);
-    void pass_by(RoutineId routine, std::uint32_t first, std::uint32_t end, Disturbance beside);
+    void pass_by(std::uint32_t first, std::uint32_t end, Disturbance beside);
     void add_passes(const RankClass& rank_class);
-    void add_passes(RoutineId routine);
-    void add_passes(RoutineId routine, std::uint32_t link, std::uint64_t passes, Disturbance beside);
+    void add_passes(std::uint32_t link, std::uint64_t passes, Disturbance beside);
     Breakdown take();
 
     const Program& program_;
@@ -58,8 +56,7 @@ class ClassBreakdown {
     std::int64_t delays_ = 0;
     // What might go on beside routines, in order of time, apart from one another.
     std::vector<Interval> others_;
-    // By disturbance and slot of an op in routines: how much more often it went by, with nothing else beside it, than
-    // the one before.
+    // By disturbance and op: how much more often it went by, with nothing else beside it, than the one before.
     std::array<std::vector<std::int64_t>, 2> passes_;
 };
 

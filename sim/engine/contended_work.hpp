@@ -26,17 +26,18 @@ class ContendedWork {
 
     // An op that it concerns begins; undisturbed it would take `ticks`. One at a time of a class: its lane holds back
     // the next. Returns the class.
-    std::uint32_t start(Instant now, OpId compute, std::int64_t ticks);
-    // The same of an op that has come so far.
-    void resume(Instant now, OpId compute, std::int64_t ticks, const WorkProgress& progress, Disturbance beside);
-    Disturbance beside(std::uint32_t rank_class) const {
+    RankClassId start(Instant now, OpId compute, std::int64_t ticks);
+    // The same of an op that began before, with that beside it and, until then, an exchange of its own link.
+    void resume(Instant now, OpId compute, std::int64_t ticks, Instant begin, Disturbance beside,
+                Instant transfer_over);
+    Disturbance beside(RankClassId rank_class) const {
         return is_needed() && work_[rank_class].transfers > 0 ? Disturbance::transfer : Disturbance::none;
     }
-    bool is_under_way(std::uint32_t rank_class) const { return is_needed() && ends_.contains(RankClassId{rank_class}); }
+    bool is_under_way(RankClassId rank_class) const { return ends_.contains(rank_class); }
 
     // An exchange in which the class takes part begins to move, or is over.
-    void begin_transfer(std::uint32_t rank_class);
-    void end_transfer(std::uint32_t rank_class);
+    void begin_transfer(RankClassId rank_class);
+    void end_transfer(RankClassId rank_class);
 
     // Call when everything of an instant has happened, and before next(): what comes and goes within an instant has no
     // effect, in whatever order.
@@ -57,14 +58,13 @@ class ContendedWork {
         bool is_changed = false;  // listed in changed_
     };
 
-    void mark(std::uint32_t rank_class);
-    void settle(std::uint32_t rank_class, Instant now);
+    void mark(RankClassId rank_class);
+    void settle(RankClassId rank_class, Instant now);
 
     const Program& program_;
     double factor_;
-    Table<OpId, std::uint32_t> class_of_;
-    std::vector<Work> work_;              // by class
-    std::vector<std::uint32_t> changed_;  // classes
+    Table<RankClassId, Work> work_;
+    std::vector<RankClassId> changed_;
     FinishQueue<RankClassId> ends_;
 };
 

@@ -9,13 +9,11 @@ ExchangeOps::ExchangeOps(const Program& program) : start_(program.exchanges.size
     for (std::size_t i = 1; i < start_.size(); ++i) start_[i] += start_[i - 1];
     parties_.resize(start_.back());
     std::vector<std::uint32_t> cursor(start_.begin(), start_.end() - 1);
-    std::uint32_t number = 0;
-    for (const RankClass& rank_class : program.classes) {
-        for (std::uint32_t i = rank_class.begin_op(); i < rank_class.end_op(); ++i) {
-            const Op& op = program.ops[OpId{i}];
-            if (op.kind == OpKind::exchange) parties_[cursor[op.subject]++] = {OpId{i}, number};
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+        for (OpId op{program.classes[id].begin_op()}; index(op) < program.classes[id].end_op(); op = next(op)) {
+            const Op& what = program.ops[op];
+            if (what.kind == OpKind::exchange) parties_[cursor[what.subject]++] = {op, id};
         }
-        ++number;
     }
 }
 

@@ -10,10 +10,9 @@
 
 namespace weft {
 
-// An op that takes part, and the number of its rank class.
 struct Party {
-    OpId op{};
-    std::uint32_t rank_class = 0;
+    OpId op{};  // that takes part
+    RankClassId rank_class{};
 };
 
 class ExchangeOps {

@@ -12,6 +12,9 @@
 
 namespace weft {
 
+// Whether exchanges take the time of their legs, or none.
+enum class LegTime : std::uint8_t { real, none };
+
 class ExchangeSteps {
   public:
     enum class Kind : std::uint8_t { latency, flow, end };
@@ -22,18 +25,17 @@ class ExchangeSteps {
         Bytes bytes{};           // of a flow
     };
 
-    explicit ExchangeSteps(const Program& program);
+    explicit ExchangeSteps(const Program& program, LegTime leg_time = LegTime::real);
 
     // Where those of a communication begin; they end with Kind::end.
     std::uint32_t first(CommunicationId communication) const { return first_[communication]; }
+    const Step& operator[](std::uint32_t at) const { return steps_[at]; }
     // Those of a communication, without the end.
     std::span<const Step> of(CommunicationId communication) const {
         const bool is_last = next(communication) == first_.end_id();
         const std::size_t first = first_[communication], past = is_last ? steps_.size() : first_[next(communication)];
         return std::span(steps_).subspan(first, past - 1 - first);
     }
-    std::size_t size() const { return steps_.size(); }
-    const Step& operator[](std::uint32_t at) const { return steps_[at]; }
 
   private:
     Table<CommunicationId, std::uint32_t> first_;

@@ -1,44 +1,120 @@
 #include "sim/engine/routine_times.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
 
-#include "sim/engine/chain_links.hpp"
-#include "sim/engine/chains.hpp"
+#include "sim/engine/ticks.hpp"
 
 namespace weft {
+namespace {
 
-RoutineTimes::RoutineTimes(const Program& program, const Chains& chains, const ChainLinks& links) {
-    for (const Routine& routine : program.routines) {
-        first_slot_.push_back(is_second_.size());
-        for (const Disturbance beside : {Disturbance::none, Disturbance::transfer}) add(routine, chains, links, beside);
-        for (std::uint32_t op = routine.first_op; op < routine.first_op + routine.ops; op += chains.ops(op)) {
-            is_second_.push_back(false);
-            if (chains.ops(op) == 2) is_second_.push_back(true);
+constexpr std::uint32_t fewest_ops = 3;  // worth looking ahead for
+
+bool is_computation(const Program& program, std::uint32_t op) {
+    const Op& what = program.ops[OpId{op}];
+    return what.kind == OpKind::compute && what.lane == program.contended;
+}
+
+bool is_own_exchange(const Program& program, std::uint32_t op) {
+    const Op& what = program.ops[OpId{op}];
+    return what.kind == OpKind::exchange && program.exchanges[ExchangeId(what.subject)].parties == 1;
+}
+
+// How many ops before `end` the link that begins with `first` would have; 0 if it cannot begin one.
+std::uint32_t count_link(const Program& program, std::uint32_t first, std::uint32_t end) {
+    if (first >= end) return 0;
+    if (is_own_exchange(program, first)) {
+        const std::span<const OpId> next = program.successors_of(OpId{first});
+        const bool is_beside = first + 1 < end && is_computation(program, first + 1) && next.size() == 1 &&
+                               next.front() != OpId{first + 1};
+        return is_beside ? 2 : 1;
+    }
+    return is_computation(program, first) || program.ops[OpId{first}].kind == OpKind::join ? 1 : 0;
+}
+
+bool follows(const Program& program, std::uint32_t link, std::uint32_t ops, std::uint32_t before) {
+    for (std::uint32_t op = link; op < link + ops; ++op) {
+        if (program.predecessors[OpId{op}] != link - before) return false;
+    }
+    for (std::uint32_t op = before; op < link; ++op) {
+        const std::span<const OpId> next = program.successors_of(OpId{op});
+        if (next.size() != ops || next.front() != OpId{link} || next.back() != OpId{link + ops - 1}) return false;
+    }
+    return true;
+}
+
+// To the tick as the event loop finds it. The exchange of a link slows the computation while it lasts.
+Instant computation_over(Instant begin, std::int64_t work, Instant exchange_over, Disturbance beside, double factor) {
+    if (factor == 1.0) return after_or_end(begin, work);
+    const Instant slow = after_or_end(begin, scaled(work, factor));
+    if (beside == Disturbance::transfer || slow <= exchange_over) return slow;
+    WorkProgress progress{.since = begin};
+    progress.advance(exchange_over, Disturbance::transfer);
+    return after_or_end(exchange_over, progress.left(work, Disturbance::none, factor));
+}
+
+}  // namespace
+
+RoutineTimes::RoutineTimes(const Program& program, const std::vector<std::int64_t>& work,
+                           const Table<CommunicationId, std::int64_t>& transfers)
+    : ends_(program.ops.size(), 0), is_pair_(program.ops.size(), false) {
+    for (const RankClass& rank_class : program.classes) {
+        const std::uint32_t end = rank_class.end_op();
+        for (std::uint32_t op = rank_class.begin_op(); op < end;) op = find(program, op, end);
+    }
+    add_times(program, work, transfers, Disturbance::none);
+    if (program.interference > 1.0) add_times(program, work, transfers, Disturbance::transfer);
+}
+
+void RoutineTimes::add_times(const Program& program, const std::vector<std::int64_t>& work,
+                             const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside) {
+    std::vector<Stay>& stays = stays_[index_of(beside)];
+    stays.resize(ends_.size());
+    Instant begin, over;  // of the link at hand
+    const auto add = [&](std::uint32_t op, Instant end) {
+        stays[op] = {begin.femtoseconds, end.femtoseconds};
+        over = std::max(over, end);
+    };
+    for (std::uint32_t op = 0, end = 0; op < ends_.size(); op += ops_of_link(op)) {
+        if (ends_[op] == 0) continue;
+        if (std::exchange(end, ends_[op]) != ends_[op]) over = {};
+        begin = over;
+        const Op &first = program.ops[OpId{op}], &last = program.ops[OpId{op + ops_of_link(op) - 1}];
+        if (first.kind == OpKind::join) add(op, begin);
+        if (first.kind == OpKind::exchange) {
+            add(op, after_or_end(begin, transfers[program.exchanges[ExchangeId(first.subject)].communication]));
         }
-        is_second_.push_back(false);
+        if (last.kind != OpKind::compute) continue;
+        add(op + ops_of_link(op) - 1, computation_over(begin, work[last.subject], over, beside, program.interference));
     }
 }
 
-void RoutineTimes::add(const Routine& routine, const Chains& chains, const ChainLinks& links, Disturbance beside) {
-    std::vector<Stay>& stays = stays_[static_cast<std::size_t>(beside)];
-    Instant at;
-    for (std::uint32_t op = routine.first_op; op < routine.first_op + routine.ops; op += chains.ops(op)) {
-        const ChainLink link = links.at(op, at, {.since = at}, beside);
-        if (link.ops == 2) stays.push_back({at.femtoseconds, link.exchange_over.femtoseconds});
-        const Instant over = link.ops == 2 ? link.computation_over : link.over();
-        stays.push_back({at.femtoseconds, over.femtoseconds});
-        at = link.over();
+// Notes the routine that begins with `first`, if there is one; returns where to go on looking.
+std::uint32_t RoutineTimes::find(const Program& program, std::uint32_t first, std::uint32_t end) {
+    if (count_link(program, first, first + 1) == 0) return first + 1;
+    is_pair_[first] = false;
+    std::uint32_t link = first, ops = 1, past = first + 1;  // `past`: after the last link of one op
+    for (;;) {
+        const std::uint32_t next = link + ops, count = count_link(program, next, end);
+        if (count == 0 || !follows(program, next, count, link)) break;
+        is_pair_[next] = count == 2;
+        link = next;
+        ops = count;
+        if (ops == 1) past = next + 1;
     }
-    stays.push_back({at.femtoseconds, at.femtoseconds});
+    for (std::uint32_t op = first; past >= first + fewest_ops && op < past; op += ops_of_link(op)) ends_[op] = past;
+    return past;
 }
 
-std::uint32_t RoutineTimes::last_begun(RoutineId routine, std::uint32_t first, std::uint32_t end, std::int64_t by,
+std::uint32_t RoutineTimes::last_begun(std::uint32_t first, std::uint32_t end, std::int64_t by,
                                        Disturbance beside) const {
-    const auto stays = stays_[static_cast<std::size_t>(beside)].begin() + static_cast<std::ptrdiff_t>(slot(routine));
-    const auto past = std::upper_bound(stays + first, stays + end + 1, by,
+    const auto stays = stays_[index_of(beside)].begin();
+    const auto past = std::upper_bound(stays + first, stays + end, by,
                                        [](std::int64_t ticks, const Stay& stay) { return ticks < stay.begin; });
     const auto last = static_cast<std::uint32_t>(past - stays) - 1;
-    return is_second(routine, last) ? last - 1 : last;
+    return last > first && is_pair_[last - 1] ? last - 1 : last;
 }
 
 }  // namespace weft

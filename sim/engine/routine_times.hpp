@@ -1,5 +1,10 @@
-// When the ops of routines begin and are over, counted from the begin of the routine, as long as what is beside them
-// stays as it is: known once for all runs of a routine.
+// Routines are stretches of a program in which a rank class meets nobody: computations and exchanges of its own groups,
+// each after the one before. Of large programs that is nearly everything. Those that the program names run many times;
+// those that are found here, in the rest of it, run once.
+//
+// A routine is a row of links, which are ops that follow one another in the program. A link is one op, or an exchange
+// and a computation side by side; its ops wait for those of the link before and for nothing else, and nothing else
+// waits for those. So, as long as nobody interferes, all times of a routine are known before it begins.
 #pragma once
 
 #include <array>
@@ -7,50 +12,55 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
 #include "sim/engine/work_progress.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {
 
-class Chains;
-class ChainLinks;
-
 class RoutineTimes {
   public:
     RoutineTimes() = default;
-    // The arguments are needed only here.
-    RoutineTimes(const Program& program, const Chains& chains, const ChainLinks& links);
+    // The arguments are needed only here. `work`: Program::work in ticks. `transfers`: how many ticks an exchange of
+    // one party takes that shares nothing.
+    RoutineTimes(const Program& program, const std::vector<std::int64_t>& work,
+                 const Table<CommunicationId, std::int64_t>& transfers);
 
-    // Of op i of a routine, counted from its first, in ticks; at most the end of the clock. What follows the last op
-    // begins when it is over.
-    std::int64_t begin(RoutineId routine, std::uint32_t i, Disturbance beside) const {
-        return at(routine, i, beside).begin;
+    std::size_t ops() const { return ends_.size(); }
+    // The op past the routine that the link at `op` belongs to, whose last link is one op; 0 where there is none.
+    std::uint32_t end(std::uint32_t op) const { return ends_[op]; }
+    // How many ops the link that begins with `op` has.
+    std::uint32_t ops_of_link(std::uint32_t op) const { return is_pair_[op] ? 2 : 1; }
+
+    // When an op begins and is over, in ticks since its routine began, as long as what is beside it stays as it is; at
+    // most the end of the clock.
+    std::int64_t begin(std::uint32_t op, Disturbance beside) const { return stay(op, beside).begin; }
+    std::int64_t over(std::uint32_t op, Disturbance beside) const { return stay(op, beside).over; }
+    // Calls visit(OpId, begin, end) for the ops from one link of a routine, which begins at `at`, up to another.
+    template <class Visit>
+    void visit(std::uint32_t first, std::uint32_t end, Instant at, Disturbance beside, Visit visit) const {
+        const std::int64_t start = at.femtoseconds - begin(first, beside);
+        for (std::uint32_t op = first; op < end; ++op) {
+            visit(OpId{op}, Instant{start + begin(op, beside)}, Instant{start + over(op, beside)});
+        }
     }
-    std::int64_t over(RoutineId routine, std::uint32_t i, Disturbance beside) const {
-        return at(routine, i, beside).over;
-    }
-    // Whether op i is the second of its link.
-    bool is_second(RoutineId routine, std::uint32_t i) const { return is_second_[slot(routine) + i]; }
-    // The last of the links at `first` and after, up to op `end`, that begins by then.
-    std::uint32_t last_begun(RoutineId routine, std::uint32_t first, std::uint32_t end, std::int64_t by,
-                             Disturbance beside) const;
-    // Where what is kept for each op of a routine begins, among those of all.
-    std::size_t slot(RoutineId routine) const { return first_slot_[routine]; }
-    std::size_t slots() const { return is_second_.size(); }
+    // The last link of those from `first` up to `end`, in one routine, that begins by then.
+    std::uint32_t last_begun(std::uint32_t first, std::uint32_t end, std::int64_t by, Disturbance beside) const;
 
   private:
     struct Stay {
-        std::int64_t begin, over;
+        std::int64_t begin = 0, over = 0;
     };
-    void add(const Routine& routine, const Chains& chains, const ChainLinks& links, Disturbance beside);
-    const Stay& at(RoutineId routine, std::uint32_t i, Disturbance beside) const {
-        return stays_[static_cast<std::size_t>(beside)][slot(routine) + i];
-    }
+    std::uint32_t find(const Program& program, std::uint32_t first, std::uint32_t end);
+    void add_times(const Program& program, const std::vector<std::int64_t>& work,
+                   const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside);
+    const Stay& stay(std::uint32_t op, Disturbance beside) const { return stays_[index_of(beside)][op]; }
+    static std::size_t index_of(Disturbance beside) { return static_cast<std::size_t>(beside); }
 
-    Table<RoutineId, std::size_t> first_slot_;
-    std::array<std::vector<Stay>, 2> stays_;  // by disturbance
-    std::vector<bool> is_second_;
+    std::vector<std::uint32_t> ends_;         // by op
+    std::array<std::vector<Stay>, 2> stays_;  // by disturbance, as far as the program knows it, and op
+    std::vector<bool> is_pair_;               // by op: whether it begins a link of two
 };
 
 }  // namespace weft

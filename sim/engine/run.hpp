@@ -10,114 +10,118 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
-#include "sim/engine/chain_runner.hpp"
 #include "sim/engine/contended_work.hpp"
 #include "sim/engine/deadlock.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/engine/exchange_ops.hpp"
 #include "sim/engine/exchange_steps.hpp"
 #include "sim/engine/link_sums.hpp"
+#include "sim/engine/run_ahead.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/event/event_queue.hpp"
+#include "sim/network/carried.hpp"
 
 namespace weft {
-
-// Whether exchanges take the time of their legs, or none.
-enum class LegTime : std::uint8_t { real, none };
 
 // At most one op per lane of each class is under way, and with it one event or flow: its lane holds back the next.
 inline std::size_t most_in_flight(const Program& program) {
     return std::min(program.ops.size(), program.classes.size() * program.lanes.size());
 }
 
+inline std::vector<std::int64_t> work_in_ticks(const Program& program) {
+    std::vector<std::int64_t> work;
+    work.reserve(program.work.size());
+    for (const Seconds duration : program.work) work.push_back(ticks(duration));
+    return work;
+}
+
 // All memory is allocated before the clock starts.
 template <NetworkModel N>
 class Engine {
   public:
-    Engine(const Program& program, N& network, LegTime leg_time);
+    Engine(const Program& program, N& network, LegTime leg_time = LegTime::real);
     Timeline run() &&;
 
   private:
-    using Standing = typename ChainRunner<N>::Standing;
     struct Progress {
         std::uint32_t missing = 0;  // parties that have not arrived
         std::uint32_t step = 0;     // of steps_
     };
 
+    Instant settle();
+    Instant next_of_own() const { return std::min({events_.next(), contended_.next(), ahead_.next()}); }
     void handle(const Event& event);
     void handle_contended();
-    void handle_chain();
+    void handle_ahead();
     void handle_finished();
+    void finish_timeline();
+    void check_delivered() const;
+
+    // Ops.
     void post_ready();
     void post(OpId op);
     void post_alone(OpId op);
-    void complete(OpId op);
     void complete(OpId op, Instant end);
     void pass_on(OpId op);
     void record_part(OpId op, const Span& span);
     bool is_of_routine(OpId op) const { return waits_for_[op] >= of_routine; }
     void reserve_routines();
-    void finish_timeline();
-    Instant settle();
-    bool is_due() const;
-    void begin_chains();
-    void turn_disturbed_chains();
-    void stop_crowded_out_chains();
-    void stop_chain(std::uint32_t rank_class);
-    void take_over(const Standing& standing);
-    void take_over_exchange(OpId op, const ChainLink& link);
-    void take_over_computation(OpId op, const Standing& standing);
-    void disturb(std::uint32_t rank_class);
-    void begin_transfer(ExchangeId exchange);
-    void end_transfer(ExchangeId exchange);
+
+    // Exchanges.
     void arrive(ExchangeId exchange);
     void take_step(ExchangeId exchange);
-    void start_flow(ExchangeId exchange, const ExchangeSteps::Step& step);
     void watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes);
     void step_over(ExchangeId exchange);
     void finish(ExchangeId exchange);
-    void complete_all(ExchangeId exchange);
+    void begin_transfer(ExchangeId exchange);
+    void end_transfer(ExchangeId exchange);
+
+    // What runs ahead, and gives way to what is beside it.
+    void begin_ahead();
+    void disturb(RankClassId rank_class);
+    void stop_disturbed();
+    bool lose_room();
+    void take_over(RankClassId rank_class);
+    void take_over_exchange(OpId op, Instant begin);
+
+    static constexpr bool foresees = ForesightNetwork<N>;
+    static constexpr std::uint32_t of_routine = 1U << 31U;
 
     const Program& program_;
     N& network_;
-    LegTime leg_time_;
     EventQueue events_;
     ContendedWork contended_;  // computation, where communication slows it; else its ends are events_
     ExchangeOps parties_;
     ExchangeSteps steps_;
-    std::vector<std::int64_t> work_;        // of Program::work, in ticks
-    std::optional<ChainRunner<N>> chains_;  // what is undisturbed; else ends are events of their own
-    // Predecessors that are not over. Those of routines start anew with every run.
-    static constexpr std::uint32_t of_routine = 1U << 31U;
-    Table<OpId, std::uint32_t> waits_for_;
-    Table<RankClassId, OpId> caller_;  // whose routine is under way
+    std::vector<std::int64_t> work_;  // of Program::work, in ticks
+    Timeline timeline_;
+    RunAhead<N> ahead_;                     // what is undisturbed; else ends are events of their own
+    Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over; those of routines start anew each time
+    Table<RankClassId, OpId> caller_;       // whose routine is under way
     Table<ExchangeId, Progress> progress_;
     Table<FlowId, ExchangeId> flow_exchange_;
     std::vector<OpId> ready_;  // stack: order within an instant affects no time
     std::vector<FlowId> finished_;
-    std::vector<ExchangeId> moved_on_;      // exchanges whose flows finished
-    std::vector<OpId> heads_;               // of chains that begin now
-    std::vector<std::uint32_t> disturbed_;  // classes with chains beside which something began or ended
+    std::vector<ExchangeId> moved_on_;    // exchanges whose flows finished
+    std::vector<OpId> heads_;             // of what may run ahead from now on
+    std::vector<RankClassId> disturbed_;  // classes that run ahead beside which something began or ended
     std::vector<PatternId> crowded_out_;
     Instant now_;
     Bytes asked_;
-    Timeline timeline_;
 };
 
 template <NetworkModel N>
 Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     : program_(program),
       network_(network),
-      leg_time_(leg_time),
       contended_(program),
       parties_(program),
-      steps_(program),
+      steps_(program, leg_time),
+      work_(work_in_ticks(program)),
+      ahead_(program, steps_, work_, network, timeline_),
       waits_for_(program.predecessors) {
-    work_.reserve(program.work.size());
-    for (const Seconds work : program.work) work_.push_back(ticks(work));
     progress_.reserve(program.exchanges.size());
     for (const Exchange& exchange : program.exchanges) progress_.push_back({exchange.parties, 0});
-    if (leg_time == LegTime::real) chains_.emplace(program, steps_, work_, network);
     crowded_out_.reserve(program.patterns.size());
     const std::size_t most = most_in_flight(program);
     events_.reserve(most);
@@ -131,6 +135,22 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     reserve_routines();
 }
 
+// A part of a routine is at least one op.
+template <NetworkModel N>
+void Engine<N>::reserve_routines() {
+    if (program_.routines.empty()) return;
+    caller_ = Table<RankClassId, OpId>(program_.classes.size());
+    std::size_t parts = 0;
+    for (const RankClass& rank_class : program_.classes) {
+        for (std::uint32_t op = rank_class.begin_op(); op < rank_class.end_op(); ++op) {
+            if (op < rank_class.first_op) waits_for_[OpId{op}] += of_routine;
+            const Op& what = program_.ops[OpId{op}];
+            if (what.kind == OpKind::routine) parts += program_.routines[RoutineId(what.subject)].ops;
+        }
+    }
+    timeline_.parts.reserve(parts);
+}
+
 template <NetworkModel N>
 Timeline Engine<N>::run() && {
     for (OpId op{}; op != program_.ops.end_id(); op = next(op)) {
@@ -142,22 +162,35 @@ Timeline Engine<N>::run() && {
         // Everything of one instant happens before the network is asked again, so that it solves once per instant.
         while (events_.next() == now_) handle(events_.pop());
         while (contended_.next() == now_) handle_contended();
-        if (chains_) {
-            while (chains_->next() == now_) handle_chain();
-        }
+        while (ahead_.next() == now_) handle_ahead();
         const Instant next = settle();
-        if (next == now_ && is_due()) continue;
+        if (next == now_ && next_of_own() == now_) continue;
         now_ = next;
         if (now_ == Instant::never()) break;
         network_.advance(now_, finished_);
         handle_finished();
     }
     finish_timeline();
-    const double missing = std::abs((network_.delivered() - asked_).value);
-    WEFT_CHECK(missing <= 1e-6 * asked_.value, "the network delivered " + std::to_string(network_.delivered().value) +
-                                                   " of " + std::to_string(asked_.value) + " bytes");
+    if (asked_ > Bytes{}) check_delivered();
     timeline_.solves = network_.solves();
     return std::move(timeline_);
+}
+
+// When everything of an instant has happened: brings what is under way in line with it. Returns the next instant.
+// Whether more happens at this one has to be known before the network solves: its flows are exact only as long as
+// nobody asks how far they have come.
+template <NetworkModel N>
+Instant Engine<N>::settle() {
+    for (;;) {
+        while (!heads_.empty() || !disturbed_.empty()) {
+            begin_ahead();
+            stop_disturbed();
+        }
+        if (next_of_own() == now_) return now_;
+        contended_.settle(now_);
+        const Instant change = network_.next_change();
+        if (!lose_room()) return std::min(next_of_own(), change);
+    }
 }
 
 template <NetworkModel N>
@@ -165,7 +198,7 @@ void Engine<N>::handle(const Event& event) {
     ++timeline_.events;
     switch (event.kind) {
         case EventKind::work_over:
-            complete(OpId(event.subject));
+            complete(OpId(event.subject), now_);
             return post_ready();
         case EventKind::latency_over:
             return step_over(ExchangeId(event.subject));
@@ -175,7 +208,13 @@ void Engine<N>::handle(const Event& event) {
 template <NetworkModel N>
 void Engine<N>::handle_contended() {
     ++timeline_.events;
-    complete(contended_.pop());
+    complete(contended_.pop(), now_);
+    post_ready();
+}
+
+template <NetworkModel N>
+void Engine<N>::handle_ahead() {
+    if constexpr (foresees) pass_on(ahead_.pop());
     post_ready();
 }
 
@@ -189,7 +228,28 @@ void Engine<N>::handle_finished() {
     moved_on_.clear();
 }
 
-// A stack, not recursion: chains of joins may be as long as the program.
+template <NetworkModel N>
+void Engine<N>::finish_timeline() {
+    for (const RankClass& rank_class : program_.classes) {
+        for (std::uint32_t op = rank_class.first_op; op < rank_class.end_op(); ++op) {
+            const Instant end = timeline_.spans[OpId{op}].end;
+            if (end == Instant::never()) throw Deadlock(explain_deadlock(program_, timeline_.spans));
+            timeline_.end = std::max(timeline_.end, end);
+        }
+    }
+    sort_parts(program_, timeline_);
+    if constexpr (foresees) asked_ += std::move(ahead_).finish();
+}
+
+template <NetworkModel N>
+void Engine<N>::check_delivered() const {
+    const Bytes moved = delivered(network_, program_.patterns.size());
+    WEFT_CHECK(
+        std::abs((moved - asked_).value) <= 1e-6 * asked_.value,
+        "the network delivered " + std::to_string(moved.value) + " of " + std::to_string(asked_.value) + " bytes");
+}
+
+// A stack, not recursion: rows of joins may be as long as the program.
 template <NetworkModel N>
 void Engine<N>::post_ready() {
     while (!ready_.empty()) {
@@ -199,13 +259,13 @@ void Engine<N>::post_ready() {
     }
 }
 
-// A chain begins once everything of the instant has happened.
+// What runs ahead begins once everything of the instant has happened.
 template <NetworkModel N>
-void Engine<N>::post(OpId id) {
-    if (chains_ && chains_->is_head(id)) {
-        heads_.push_back(id);
+void Engine<N>::post(OpId op) {
+    if (ahead_.is_head(op)) {
+        heads_.push_back(op);
     } else {
-        post_alone(id);
+        post_alone(op);
     }
 }
 
@@ -214,29 +274,22 @@ void Engine<N>::post_alone(OpId id) {
     const Op& op = program_.ops[id];
     Span& span = timeline_.spans[id];
     span.posted = now_;
+    if (op.kind != OpKind::exchange) span.begin = now_;
     switch (op.kind) {
         case OpKind::compute:
-            span.begin = now_;
             if (contended_.concerns(op)) return disturb(contended_.start(now_, id, work_[op.subject]));
-            events_.schedule(after(now_, work_[op.subject]), EventKind::work_over, static_cast<std::uint32_t>(id));
-            return;
+            return events_.schedule(after(now_, work_[op.subject]), EventKind::work_over,
+                                    static_cast<std::uint32_t>(id));
         case OpKind::exchange:
             return arrive(ExchangeId(op.subject));
         case OpKind::join:
-            span.begin = now_;
-            return complete(id);
+            return complete(id, now_);
         case OpKind::routine:
-            span.begin = now_;
             caller_[program_.class_of(id)] = id;
             return post(OpId{program_.routines[RoutineId(op.subject)].first_op});
         case OpKind::leave:
-            return complete(caller_[program_.class_of(id)]);
+            return complete(caller_[program_.class_of(id)], now_);
     }
-}
-
-template <NetworkModel N>
-void Engine<N>::complete(OpId op) {
-    complete(op, now_);
 }
 
 // `end`: now, or before.
@@ -259,15 +312,177 @@ void Engine<N>::pass_on(OpId op) {
     }
 }
 
+// An op of a routine that did not go as planned.
+template <NetworkModel N>
+void Engine<N>::record_part(OpId op, const Span& span) {
+    const auto number = static_cast<std::uint32_t>(op);
+    timeline_.parts.push_back({caller_[program_.class_of(op)], number, number + 1, {}, span.begin, span.end});
+}
+
+// What an own exchange of a routine counts down starts anew each time.
+template <NetworkModel N>
+void Engine<N>::arrive(ExchangeId exchange) {
+    Progress& progress = progress_[exchange];
+    if (progress.missing > 1) {
+        --progress.missing;
+        return;
+    }
+    progress.step = steps_.first(program_.exchanges[exchange].communication);
+    for (const Party& party : parties_.of(exchange)) timeline_.spans[party.op].begin = now_;
+    begin_transfer(exchange);
+    take_step(exchange);
+}
+
+template <NetworkModel N>
+void Engine<N>::take_step(ExchangeId exchange) {
+    const ExchangeSteps::Step& step = steps_[progress_[exchange].step];
+    switch (step.kind) {
+        case ExchangeSteps::Kind::latency:
+            return events_.schedule(after(now_, step.ticks), EventKind::latency_over,
+                                    static_cast<std::uint32_t>(exchange));
+        case ExchangeSteps::Kind::flow:
+            return watch_flow(network_.start(now_, step.pattern, step.bytes), exchange, step.bytes);
+        case ExchangeSteps::Kind::end:
+            return finish(exchange);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes) {
+    while (index(flow) >= flow_exchange_.size()) flow_exchange_.push_back({});
+    flow_exchange_[flow] = exchange;
+    asked_ += bytes;
+}
+
+template <NetworkModel N>
+void Engine<N>::step_over(ExchangeId exchange) {
+    ++progress_[exchange].step;
+    take_step(exchange);
+    post_ready();
+}
+
+template <NetworkModel N>
+void Engine<N>::finish(ExchangeId exchange) {
+    end_transfer(exchange);
+    for (const Party& party : parties_.of(exchange)) complete(party.op, now_);
+}
+
+template <NetworkModel N>
+void Engine<N>::begin_transfer(ExchangeId exchange) {
+    if (!contended_.is_needed()) return;
+    for (const Party& party : parties_.of(exchange)) {
+        contended_.begin_transfer(party.rank_class);
+        disturb(party.rank_class);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::end_transfer(ExchangeId exchange) {
+    if (!contended_.is_needed()) return;
+    for (const Party& party : parties_.of(exchange)) {
+        contended_.end_transfer(party.rank_class);
+        disturb(party.rank_class);
+    }
+}
+
+template <NetworkModel N>
+void Engine<N>::begin_ahead() {
+    while (!heads_.empty()) {
+        const OpId head = heads_.back();
+        heads_.pop_back();
+        if constexpr (foresees) {
+            const RankClassId rank_class = program_.class_of(head);
+            const auto caller = is_of_routine(head) ? std::optional(caller_[rank_class]) : std::nullopt;
+            if (!contended_.is_under_way(rank_class) &&
+                ahead_.begin(now_, rank_class, head, caller, contended_.beside(rank_class))) {
+                continue;
+            }
+        }
+        post_alone(head);
+        post_ready();
+    }
+}
+
+// Something begins or ends beside what a class has under way.
+template <NetworkModel N>
+void Engine<N>::disturb(RankClassId rank_class) {
+    if constexpr (foresees) {
+        if (ahead_.is_under_way(rank_class, now_)) disturbed_.push_back(rank_class);
+    }
+}
+
+// Computation beside what runs ahead is slowed by exchanges that no one else knows of.
+template <NetworkModel N>
+void Engine<N>::stop_disturbed() {
+    while (!disturbed_.empty()) {
+        const RankClassId rank_class = disturbed_.back();
+        disturbed_.pop_back();
+        if constexpr (foresees) {
+            if (ahead_.is_under_way(rank_class, now_) &&
+                (contended_.is_under_way(rank_class) || !ahead_.goes_on(rank_class, contended_.beside(rank_class)))) {
+                take_over(rank_class);
+            }
+        }
+    }
+}
+
+// Whether there are classes that run ahead, and the network has no room for them any more.
+template <NetworkModel N>
+bool Engine<N>::lose_room() {
+    if constexpr (foresees) {
+        network_.take_crowded_out(crowded_out_);
+        for (const PatternId pattern : crowded_out_) disturbed_.push_back(ahead_.lose_room(pattern));
+        crowded_out_.clear();
+    }
+    return !disturbed_.empty();
+}
+
+// The link that is under way goes on op by op. One of two ops may be over; the other keeps all others waiting.
+template <NetworkModel N>
+void Engine<N>::take_over(RankClassId rank_class) {
+    const auto link = ahead_.stop(rank_class, now_);
+    for (std::uint32_t i = 0; i < link.ops; ++i) {
+        const OpId op{link.first + i};
+        if (link.begin == now_) {
+            ready_.push_back(op);
+            continue;
+        }
+        timeline_.spans[op] = {link.begin, link.begin, Instant::never()};
+        if (program_.ops[op].kind == OpKind::exchange) {
+            take_over_exchange(op, link.begin);
+        } else if (link.over[i] <= now_) {
+            ++timeline_.events;
+            complete(op, link.over[i]);
+        } else if (contended_.concerns(program_.ops[op])) {
+            const Instant transfer_over = i > 0 ? link.over[0] : link.begin;
+            contended_.resume(now_, op, work_[program_.ops[op].subject], link.begin, link.beside, transfer_over);
+        } else {
+            events_.schedule(link.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
+        }
+    }
+    post_ready();
+}
+
+template <NetworkModel N>
+void Engine<N>::take_over_exchange(OpId op, Instant begin) {
+    const auto exchange = ExchangeId(program_.ops[op].subject);
+    const auto [step, since] = ahead_.record_steps(op, begin, now_);
+    const ExchangeSteps::Step& what = steps_[step];
+    if (what.kind == ExchangeSteps::Kind::end) return complete(op, since);
+    progress_[exchange].step = step;
+    begin_transfer(exchange);
+    if (what.kind == ExchangeSteps::Kind::latency) {
+        events_.schedule(after(since, what.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
+    } else {
+        watch_flow(network_.resume(now_, what.pattern, what.bytes, since), exchange, what.bytes);
+    }
+}
+
 template <NetworkModel N>
 Timeline run(const Program& program, const Topology& topology, N& network) {
-    Timeline timeline = Engine<N>(program, network, LegTime::real).run();
+    Timeline timeline = Engine<N>(program, network).run();
     sum_up_links(topology, network, timeline);
     return timeline;
 }
 
 }  // namespace weft
-
-#include "sim/engine/run_chains.hpp"
-#include "sim/engine/run_exchanges.hpp"
-#include "sim/engine/run_routines.hpp"

@@ -1,8 +1,8 @@
 // When each operation of each rank class happened. The raw result of a run; reports are computed from it.
 //
-// A routine runs many times, so its ops have no spans of their own: what happened is kept in parts, in each of which
-// one op begins when the one before is over, and nothing changes beside them. sim/engine/unfold.hpp makes spans of
-// them.
+// A routine of the program runs many times, so its ops have no spans of their own: what happened is kept in parts, in
+// each of which one op begins when the one before is over, and nothing changes beside them. sim/engine/unfold.hpp makes
+// spans of them.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,18 @@ struct Span {
     Instant posted, begin, end;
 };
 
-// Of one run of a routine, ops `first` to `end`, which are counted from its first one.
+// Of one run of a routine: one op, or links from op `first` to `end` that went as RoutineTimes says.
 struct RoutinePart {
     OpId caller{};
     std::uint32_t first = 0, end = 0;
-    Instant begin;                    // of the first link, which may have had something else beside it before
-    Instant first_over, second_over;  // of its op or ops
-    Disturbance beside{};             // of the others
+    Disturbance beside{};
+    Instant begin, over;
+
+    bool is_one_op() const { return end == first + 1; }
 };
 
 struct Timeline {
-    Table<OpId, Span> spans;                  // of ops of routines nothing that is of use
+    Table<OpId, Span> spans;                  // of ops of the program's routines nothing that is of use
     std::vector<RoutinePart> parts;           // by caller, then in order of time
     std::vector<std::uint32_t> first_part{};  // CSR over OpId, empty where the program has no routines
     RoutineTimes routine_times;
@@ -45,6 +46,12 @@ struct Timeline {
 
     std::span<const RoutinePart> parts_of(OpId caller) const {
         return {parts.data() + first_part[index(caller)], parts.data() + first_part[index(caller) + 1]};
+    }
+    // Calls visit(OpId, begin, end) for the ops of a part.
+    template <class Visit>
+    void visit(const RoutinePart& part, Visit visit) const {
+        if (part.is_one_op()) return visit(OpId{part.first}, part.begin, part.over);
+        routine_times.visit(part.first, part.end, part.begin, part.beside, visit);
     }
 };
 

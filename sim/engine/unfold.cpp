@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/engine/part_links.hpp"
-
 namespace weft {
 namespace {
 
@@ -154,9 +152,11 @@ Timeline unfold(const Program& program, Timeline timeline) {
                 spans.push_back(timeline.spans[OpId{i}]);
                 continue;
             }
-            for_each_routine_op(program, timeline, OpId{i}, [&spans](OpId, Instant begin, Instant end) {
-                spans.push_back({begin, begin, end});
-            });
+            for (const RoutinePart& part : timeline.parts_of(OpId{i})) {
+                timeline.visit(part, [&spans](OpId, Instant begin, Instant end) {
+                    spans.push_back({begin, begin, end});
+                });
+            }
         }
     }
     timeline.spans = std::move(spans);

@@ -1,6 +1,7 @@
 // What finished flows have carried over a link: bytes moved times load, over every pattern that crosses it.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "sim/base/quantity.hpp"
@@ -8,6 +9,14 @@
 #include "sim/network/network_model.hpp"
 
 namespace weft {
+
+// By finished flows on any of so many patterns.
+template <NetworkModel N>
+Bytes delivered(const N& network, std::size_t patterns) {
+    Bytes sum;
+    for (PatternId id{}; index(id) < patterns; id = next(id)) sum += network.moved(id);
+    return sum;
+}
 
 template <NetworkModel N>
 Bytes carried(const N& network, std::span<const Crossing> crossings) {

@@ -39,9 +39,7 @@ bool FlowNetwork::reserve(PatternId pattern) {
 
 void FlowNetwork::deliver(PatternId pattern, Bytes bytes, double flows) {
     const BytesPerSecond rate = lone_rate(pattern);
-    const Bytes moved = rate * (bytes / rate) * flows;  // over the unrounded time
-    patterns_[pattern].moved += moved;
-    delivered_ += moved;
+    patterns_[pattern].moved += rate * (bytes / rate) * flows;  // over the unrounded time
 }
 
 void FlowNetwork::record(PatternId pattern, Bytes bytes, Instant begin, Instant end) {
@@ -144,7 +142,6 @@ void FlowNetwork::finish(FlowId id) {
     if (recorder_ != nullptr) recorder_->add(flow.pattern, flow.since, clock_, flow.remaining);
     flow.moved += pattern.rate * unrounded;
     pattern.moved += flow.moved;
-    delivered_ += flow.moved;
     unlink(id);
     flows_.remove(id);
 }

@@ -24,7 +24,6 @@ class FlowNetwork {
     FlowId start(Instant now, PatternId pattern, Bytes bytes);
     Instant next_change();
     void advance(Instant now, std::vector<FlowId>& done);
-    Bytes delivered() const { return delivered_; }
     Bytes moved(PatternId pattern) const { return patterns_[pattern].moved; }
     const LinkPatterns& crossed() const { return crossed_; }
     std::uint64_t solves() const { return solves_; }
@@ -79,11 +78,10 @@ class FlowNetwork {
     std::vector<PatternId> stale_;  // patterns on which flows started or finished since the last solve
     bool has_changed_ = false;      // the number of flows on a pattern, since then
     Instant clock_;
-    Bytes delivered_;
     std::uint64_t solves_ = 0;
     UtilizationRecorder* recorder_ = nullptr;
 };
 
-static_assert(NetworkModel<FlowNetwork>);
+static_assert(ForesightNetwork<FlowNetwork>);
 
 }  // namespace weft

@@ -55,9 +55,7 @@ void IdealNetwork::finish(FlowId id) {
 
 void IdealNetwork::deliver(PatternId id, Bytes bytes, double flows) {
     PatternFlows& pattern = patterns_[id];
-    const Bytes moved = pattern.rate * (bytes / pattern.rate) * flows;  // over the unrounded time
-    pattern.moved += moved;
-    delivered_ += moved;
+    pattern.moved += pattern.rate * (bytes / pattern.rate) * flows;  // over the unrounded time
 }
 
 void IdealNetwork::record(PatternId pattern, Bytes bytes, Instant begin, Instant end) {

@@ -23,7 +23,6 @@ class IdealNetwork {
     FlowId start(Instant now, PatternId pattern, Bytes bytes);
     Instant next_change() const { return finishes_.next(); }
     void advance(Instant now, std::vector<FlowId>& done);
-    Bytes delivered() const { return delivered_; }
     Bytes moved(PatternId pattern) const { return patterns_[pattern].moved; }
     const LinkPatterns& crossed() const { return crossed_; }
     std::uint64_t solves() const { return 0; }
@@ -62,10 +61,9 @@ class IdealNetwork {
     FlowSlots<Flow> flows_;
     FinishQueue<FlowId> finishes_;
     Instant clock_;
-    Bytes delivered_;
     UtilizationRecorder* recorder_ = nullptr;
 };
 
-static_assert(NetworkModel<IdealNetwork>);
+static_assert(ForesightNetwork<IdealNetwork>);
 
 }  // namespace weft

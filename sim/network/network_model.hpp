@@ -47,8 +47,7 @@ inline bool is_unlimited(const Pattern& pattern) {
 class LinkPatterns;
 
 template <class N>
-concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<FlowId>& done,
-                                std::vector<PatternId>& patterns) {
+concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<FlowId>& done) {
     // Starts `bytes` > 0 on a pattern given at construction. Calls must not go back in time.
     { network.start(now, pattern, bytes) } -> std::same_as<FlowId>;
     // The instant at which the next flow finishes; Instant::never() when none is under way. Solves if rates are stale.
@@ -56,16 +55,21 @@ concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Byte
     // Moves to `now` <= next_change() and appends the flows that finish there, in FlowId order. The next start may
     // reuse an id.
     {network.advance(now, done)};
-    // Bytes that finished flows have moved, by integrating their rates (the bytes-delivered check).
-    { network.delivered() } -> std::same_as<Bytes>;
-    // The same of those on a pattern, and which links its patterns cross: sim/network/carried.hpp
+    // Bytes that finished flows on a pattern have moved, by integrating their rates (the bytes-delivered check), and
+    // which links its patterns cross: sim/network/carried.hpp
     { network.moved(pattern) } -> std::same_as<Bytes>;
     { network.crossed() } -> std::same_as<const LinkPatterns&>;
     // How often rates were solved.
     { network.solves() } -> std::same_as<std::uint64_t>;
+};
 
-    // Foresight: keeps room for a flow on a pattern that has none. True if, from now on, one at a time would have its
-    // lone_rate, and take nothing from others. Where somebody comes who changes that, the room is gone, and the next
+// A model that can tell how long a flow will take before it starts: what rank classes do by themselves then runs ahead
+// of the clock (sim/engine/run_ahead.hpp). Optional: it changes no result, only the time that a run takes.
+template <class N>
+concept ForesightNetwork = NetworkModel<N> &&
+    requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<PatternId>& patterns) {
+    // Keeps room for a flow on a pattern that has none. True if, from now on, one at a time would have its lone_rate,
+    // and take nothing from others. Where somebody comes who changes that, the room is gone, and the next
     // take_crowded_out after next_change() appends the pattern. Refusing is always right.
     { network.reserve(pattern) } -> std::same_as<bool>;
     network.release(pattern);  // which still has room

@@ -215,7 +215,7 @@ TEST(engine, work_past_the_end_of_the_clock_is_refused) {
 // Loses one byte in ten thousand.
 struct LossyNetwork : IdealNetwork {
     using IdealNetwork::IdealNetwork;
-    Bytes delivered() const { return IdealNetwork::delivered() * 0.9999; }
+    Bytes moved(PatternId pattern) const { return IdealNetwork::moved(pattern) * 0.9999; }
 };
 
 TEST(engine, a_network_that_loses_bytes_is_found_out) {

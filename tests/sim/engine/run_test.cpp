@@ -70,7 +70,7 @@ RC_GTEST_PROP(run, spans_on_the_ideal_network_are_longest_paths, ()) {
 class NaiveNetwork {
   public:
     NaiveNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns)
-        : patterns_(patterns), crossed_(topology, patterns) {
+        : patterns_(patterns), crossed_(topology, patterns), moved_(patterns.size(), 0.0) {
         for (LinkId l{}; index(l) < topology.links(); l = next(l)) {
             bandwidths_.push_back(topology.link(l).bandwidth.value);
         }
@@ -94,24 +94,15 @@ class NaiveNetwork {
         for (auto& [id, flow] : flows_) {
             const double moved = rates_[i++] * (now - clock_).value;
             flow.remaining -= moved;
-            delivered_ += moved;
+            moved_[flow.pattern] += moved;
             if (flow.remaining <= 1e-9) done.push_back(id);
         }
         for (const FlowId id : done) flows_.erase(id);
         clock_ = now;
     }
-    Bytes delivered() const { return {delivered_}; }
-    Bytes moved(PatternId) const { return {}; }
+    Bytes moved(PatternId pattern) const { return {moved_[pattern]}; }
     const LinkPatterns& crossed() const { return crossed_; }
     std::uint64_t solves() const { return 0; }
-    bool reserve(PatternId) const { return false; }
-    void release(PatternId) const {}
-    void take_crowded_out(std::vector<PatternId>&) const {}
-    BytesPerSecond lone_rate(PatternId) const { return {1.0}; }
-    void deliver(PatternId, Bytes, double) const {}
-    bool is_recorded() const { return false; }
-    void record(PatternId, Bytes, Instant, Instant) const {}
-    FlowId resume(Instant, PatternId, Bytes, Instant) const { return {}; }
 
   private:
     struct Flow {
@@ -124,9 +115,9 @@ class NaiveNetwork {
     std::map<FlowId, Flow> flows_;
     std::uint32_t started_ = 0;
     Instant clock_;
-    double delivered_ = 0.0;
+    Table<PatternId, double> moved_;
 };
-static_assert(NetworkModel<NaiveNetwork>);
+static_assert(NetworkModel<NaiveNetwork> && !ForesightNetwork<NaiveNetwork>);
 
 RC_GTEST_PROP(run, spans_on_the_flow_network_are_those_of_its_naive_twin, ()) {
     const toy::System system = toy::arbitrary_system(4, 4);

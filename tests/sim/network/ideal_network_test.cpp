@@ -27,7 +27,7 @@ TEST(ideal_network, flows_do_not_see_each_other) {
     network.advance(at(2), done);
     EXPECT_THAT(done, ElementsAre(b, a));
     EXPECT_EQ(network.next_change(), Instant::never());
-    EXPECT_DOUBLE_EQ(network.delivered().value, 30);
+    EXPECT_DOUBLE_EQ(delivered(network, 1).value, 30);
     EXPECT_DOUBLE_EQ(carried(network, LinkId{0}).value, 30);
 }
 

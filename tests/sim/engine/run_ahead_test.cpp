@@ -1,5 +1,5 @@
-// Chains run ahead and give way to whatever interferes. The twin runs every op by itself: its network never has room.
-#include "sim/engine/chain_runner.hpp"
+// Routines run ahead and give way to whatever interferes. The twin runs every op by itself: its network never has room.
+#include "sim/engine/run_ahead.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -27,7 +27,7 @@ struct Shortsighted : N {
     using N::N;
     bool reserve(PatternId) const { return false; }
 };
-static_assert(NetworkModel<Shortsighted<FlowNetwork>>);
+static_assert(ForesightNetwork<Shortsighted<FlowNetwork>>);
 
 template <class N>
 Timeline run_on(const Program& program, const Topology& topology) {
@@ -154,15 +154,15 @@ void runs_as_op_by_op() {
     RC_ASSERT(alike(break_down(program, ahead), break_down(unfolded, op_by_op)));
 }
 
-RC_GTEST_PROP(chain_runner, chains_run_as_their_ops_would_one_by_one_on_the_flow_network, ()) {
+RC_GTEST_PROP(run_ahead, routines_run_as_their_ops_would_one_by_one_on_the_flow_network, ()) {
     runs_as_op_by_op<FlowNetwork>();
 }
 
-RC_GTEST_PROP(chain_runner, chains_run_as_their_ops_would_one_by_one_on_the_ideal_network, ()) {
+RC_GTEST_PROP(run_ahead, routines_run_as_their_ops_would_one_by_one_on_the_ideal_network, ()) {
     runs_as_op_by_op<IdealNetwork>();
 }
 
-RC_GTEST_PROP(chain_runner, routines_run_as_their_ops_would_where_communication_takes_no_time, ()) {
+RC_GTEST_PROP(run_ahead, routines_run_as_their_ops_would_where_communication_takes_no_time, ()) {
     const toy::System system = toy::arbitrary_system(5, 5);
     const Program program = arbitrary_layers(system), unfolded = unfold(program);
     const Topology topology = toy::fabric(system.bandwidths);
@@ -172,7 +172,7 @@ RC_GTEST_PROP(chain_runner, routines_run_as_their_ops_would_where_communication_
     RC_ASSERT(alike(break_down(program, timeline), break_down(unfolded, op_by_op)));
 }
 
-RC_GTEST_PROP(chain_runner, arbitrary_programs_run_as_op_by_op, ()) {
+RC_GTEST_PROP(run_ahead, arbitrary_programs_run_as_op_by_op, ()) {
     const toy::System system = toy::arbitrary_system(4, 4);
     Program program = toy::arbitrary_program(system);
     program.interference = *rc::gen::element(1.0, 1.5);
@@ -180,8 +180,8 @@ RC_GTEST_PROP(chain_runner, arbitrary_programs_run_as_op_by_op, ()) {
     RC_ASSERT(equal(run_on<FlowNetwork>(program, topology), run_on<Shortsighted<FlowNetwork>>(program, topology)));
 }
 
-// Rates are solved only where a chain could not run ahead.
-TEST(chain_runner, an_undisturbed_chain_needs_no_solve) {
+// Rates are solved only where a routine could not run ahead.
+TEST(run_ahead, an_undisturbed_routine_needs_no_solve) {
     Script script;
     const PatternId link = script.builder.pattern(path({0}));
     script.begin("all");
@@ -192,13 +192,13 @@ TEST(chain_runner, an_undisturbed_chain_needs_no_solve) {
     }
     const Timeline timeline = simulate(script.finish(), toy::fabric({10}), NetworkKind::flow);
     EXPECT_EQ(timeline.solves, 0U);
-    EXPECT_EQ(timeline.events, 31U) << "as many as without chains: work, latencies, flows";
+    EXPECT_EQ(timeline.events, 31U) << "as many as op by op: work, latencies, flows";
     EXPECT_EQ(timeline.end, Instant{} + Seconds{11 + 10 * 3});
     EXPECT_DOUBLE_EQ(timeline.utilization.rows().front(), 20.0 / 41.0);
 }
 
-// Two ranks meet on a link in the middle of their chains, from 2 to 4 one alone at 10 bytes a second, then each at 5.
-TEST(chain_runner, a_flow_that_comes_in_between_takes_its_share) {
+// Two ranks meet on a link in the middle of their routines, from 2 to 4 one alone at 10 bytes a second, then each at 5.
+TEST(run_ahead, a_flow_that_comes_in_between_takes_its_share) {
     Script script;
     const PatternId one = script.builder.pattern(path({0, 1})), other = script.builder.pattern(path({0, 2}));
     std::vector<OpId> calls;

@@ -1,0 +1,312 @@
+// Runs routines ahead of the clock: all of one is one event, as long as nobody interferes. Where another exchange of
+// the rank class begins or ends beside it, a flow crowds one of its own out, or a computation that is not its own
+// begins, it is stopped: the event loop takes over the link that is under way, and what is left may run ahead again
+// after that.
+//
+// What comes out is what the event loop finds op by op, to the tick.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/base/check.hpp"
+#include "sim/base/instant.hpp"
+#include "sim/base/table.hpp"
+#include "sim/engine/exchange_steps.hpp"
+#include "sim/engine/routine_times.hpp"
+#include "sim/engine/ticks.hpp"
+#include "sim/engine/timeline.hpp"
+#include "sim/event/finish_queue.hpp"
+#include "sim/network/network_model.hpp"
+#include "sim/program/program.hpp"
+
+namespace weft {
+
+// On a network without foresight nothing does.
+template <NetworkModel N>
+class RunAhead {
+  public:
+    RunAhead(const Program&, const ExchangeSteps&, const std::vector<std::int64_t>&, N&, Timeline&) {}
+    static bool is_head(OpId) { return false; }
+    static Instant next() { return Instant::never(); }
+};
+
+// Allocates nothing after construction.
+template <ForesightNetwork N>
+class RunAhead<N> {
+  public:
+    // All arguments must outlive this. `work`: Program::work in ticks.
+    RunAhead(const Program& program, const ExchangeSteps& steps, const std::vector<std::int64_t>& work, N& network,
+             Timeline& timeline);
+
+    // Whether what begins with this op may be worth an event.
+    bool is_head(OpId op) const {
+        const auto number = static_cast<std::uint32_t>(op);
+        return times_.end(number) >= number + fewest_ops && times_.ops_of_link(number) == 1;
+    }
+    // Begins with `head`, as far as there is room for the flows. Returns false if that is not worth while, or another
+    // routine of the class is under way. `caller`: if the routine is one of the program.
+    bool begin(Instant now, RankClassId rank_class, OpId head, std::optional<OpId> caller, Disturbance beside);
+
+    bool is_under_way(RankClassId rank_class, Instant now) const {
+        return ends_.contains(rank_class) && now < ends_.of(rank_class);
+    }
+    // With something else beside it than it began with, or without room for a flow, what is under way has to stop.
+    bool goes_on(RankClassId rank_class, Disturbance beside) const {
+        return runs_[rank_class].beside == beside && !runs_[rank_class].is_crowded_out;
+    }
+
+    // When the next one is over; Instant::never() if none is under way.
+    Instant next() const { return ends_.next(); }
+    // Takes it out and records it. Returns its last op, whose end is news to others.
+    OpId pop();
+
+    // The room of a pattern is gone. Returns the class that had it.
+    RankClassId lose_room(PatternId pattern) {
+        runs_[holder_[pattern]].is_crowded_out = true;
+        return std::exchange(holder_[pattern], nobody);
+    }
+    // The link that is under way where a routine stops.
+    struct Link {
+        std::uint32_t first = 0, ops = 1;
+        Instant begin;
+        std::array<Instant, 2> over;  // of its ops
+        Disturbance beside{};
+    };
+    // Takes out what is not over. Records the links that are.
+    Link stop(RankClassId rank_class, Instant now);
+    // Records the steps of an exchange that are over by `now`. Returns the one that is not, and when it began.
+    std::pair<std::uint32_t, Instant> record_steps(OpId exchange, Instant begin, Instant now);
+    // At the end of the run: counts what went as planned, and tells the timeline how long it took. Returns the bytes
+    // that the network was asked for.
+    Bytes finish() &&;
+
+  private:
+    static constexpr std::uint32_t fewest_ops = 3, most_patterns = 8;
+    static constexpr RankClassId nobody{std::numeric_limits<std::uint32_t>::max()};
+    // What is under way. Of each rank class at most one is.
+    struct Run {
+        std::uint32_t first = 0, end = 0;  // ops
+        Instant begin;
+        Disturbance beside{};
+        bool is_crowded_out = false;
+        std::uint8_t patterns = 0;
+        std::array<PatternId, most_patterns> pattern{};  // that had room for it
+        std::optional<OpId> caller;
+    };
+
+    static Table<CommunicationId, std::int64_t> transfers(const Program& program, const ExchangeSteps& steps,
+                                                          const N& network);
+    static std::int64_t ticks_of(const ExchangeSteps::Step& step, const N& network) {
+        const bool is_flow = step.kind == ExchangeSteps::Kind::flow;
+        return is_flow ? ticks(step.bytes / network.lone_rate(step.pattern)) : step.ticks;
+    }
+    CommunicationId communication_of(OpId exchange) const {
+        return program_.exchanges[ExchangeId(program_.ops[exchange].subject)].communication;
+    }
+    std::uint32_t reserve(Run& run, RankClassId rank_class);
+    bool has_room(Run& run, RankClassId rank_class, OpId op);
+    void release(RankClassId rank_class);
+    void record(const Run& run, std::uint32_t end, Instant over);
+    void count(OpId op, std::int64_t passes);
+    void count(const ExchangeSteps::Step& step, std::int64_t passes);
+    template <class Visit>
+    std::pair<std::uint32_t, Instant> visit_steps(OpId exchange, Instant begin, Instant until, Visit visit) const;
+
+    const Program& program_;
+    const ExchangeSteps& steps_;
+    N& network_;
+    Timeline& timeline_;
+    RoutineTimes times_;
+    std::vector<std::int64_t> passes_;      // by op: how much more often it went as planned than the one before
+    Table<PatternId, RankClassId> holder_;  // of the pattern's room
+    Table<RankClassId, Run> runs_;
+    FinishQueue<RankClassId> ends_;  // of those under way
+    Bytes asked_;
+};
+
+template <ForesightNetwork N>
+RunAhead<N>::RunAhead(const Program& program, const ExchangeSteps& steps, const std::vector<std::int64_t>& work,
+                      N& network, Timeline& timeline)
+    : program_(program),
+      steps_(steps),
+      network_(network),
+      timeline_(timeline),
+      times_(program, work, transfers(program, steps, network)),
+      passes_(program.ops.size() + 1, 0),
+      holder_(program.patterns.size(), nobody),
+      runs_(program.classes.size()) {
+    ends_.reserve(runs_.size());
+}
+
+template <ForesightNetwork N>
+Table<CommunicationId, std::int64_t> RunAhead<N>::transfers(const Program& program, const ExchangeSteps& steps,
+                                                            const N& network) {
+    Table<CommunicationId, std::int64_t> all(program.communications.size());
+    for (CommunicationId id{}; id != all.end_id(); id = weft::next(id)) {
+        Instant over;
+        for (const ExchangeSteps::Step& step : steps.of(id)) over = after_or_end(over, ticks_of(step, network));
+        all[id] = over.femtoseconds;
+    }
+    return all;
+}
+
+template <ForesightNetwork N>
+bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, std::optional<OpId> caller,
+                        Disturbance beside) {
+    if (ends_.contains(rank_class)) return false;
+    Run& run = runs_[rank_class];
+    run = {.first = static_cast<std::uint32_t>(head), .begin = now, .beside = beside, .caller = caller};
+    run.end = reserve(run, rank_class);
+    if (run.end >= run.first + fewest_ops) {
+        const std::int64_t last = times_.over(run.end - 1, beside);
+        const Instant over = after_or_end(now, last - times_.begin(run.first, beside));
+        if (std::max(over.femtoseconds, last) < end_of_clock) {
+            ends_.set(rank_class, over);
+            return true;
+        }
+    }
+    release(rank_class);
+    return false;
+}
+
+// Returns the op past the last link of one op before which there is room for all flows.
+template <ForesightNetwork N>
+std::uint32_t RunAhead<N>::reserve(Run& run, RankClassId rank_class) {
+    std::uint32_t end = run.first;
+    for (std::uint32_t op = run.first; op < times_.end(run.first);) {
+        if (!has_room(run, rank_class, OpId{op})) break;
+        const std::uint32_t ops = times_.ops_of_link(op);
+        op += ops;
+        if (ops == 1) end = op;
+    }
+    return end;
+}
+
+template <ForesightNetwork N>
+bool RunAhead<N>::has_room(Run& run, RankClassId rank_class, OpId op) {
+    if (program_.ops[op].kind != OpKind::exchange) return true;
+    for (const ExchangeSteps::Step& step : steps_.of(communication_of(op))) {
+        if (step.kind != ExchangeSteps::Kind::flow || holder_[step.pattern] == rank_class) continue;
+        if (run.patterns == most_patterns || !network_.reserve(step.pattern)) return false;
+        run.pattern[run.patterns++] = step.pattern;
+        holder_[step.pattern] = rank_class;
+    }
+    return true;
+}
+
+template <ForesightNetwork N>
+void RunAhead<N>::release(RankClassId rank_class) {
+    for (std::uint8_t i = 0; i < runs_[rank_class].patterns; ++i) {
+        const PatternId pattern = runs_[rank_class].pattern[i];
+        if (holder_[pattern] != rank_class) continue;
+        network_.release(pattern);
+        holder_[pattern] = nobody;
+    }
+}
+
+template <ForesightNetwork N>
+OpId RunAhead<N>::pop() {
+    WEFT_CHECK(next() != Instant::never(), "no routine is under way");
+    const Instant over = next();
+    const RankClassId rank_class = ends_.pop();
+    release(rank_class);
+    record(runs_[rank_class], runs_[rank_class].end, over);
+    return OpId{runs_[rank_class].end - 1};
+}
+
+template <ForesightNetwork N>
+typename RunAhead<N>::Link RunAhead<N>::stop(RankClassId rank_class, Instant now) {
+    WEFT_CHECK(is_under_way(rank_class, now), "no routine to stop");
+    ends_.remove(rank_class);
+    release(rank_class);
+    const Run& run = runs_[rank_class];
+    const std::int64_t start = run.begin.femtoseconds - times_.begin(run.first, run.beside);
+    const std::uint32_t first = times_.last_begun(run.first, run.end, now.femtoseconds - start, run.beside);
+    Link link{.first = first,
+              .ops = times_.ops_of_link(first),
+              .begin = {start + times_.begin(first, run.beside)},
+              .over = {},
+              .beside = run.beside};
+    for (std::uint32_t i = 0; i < link.ops; ++i) link.over[i] = {start + times_.over(first + i, run.beside)};
+    record(run, first, link.begin);
+    return link;
+}
+
+// The links before `end`, which are over at `over`.
+template <ForesightNetwork N>
+void RunAhead<N>::record(const Run& run, std::uint32_t end, Instant over) {
+    if (end == run.first) return;
+    ++passes_[run.first];
+    --passes_[end];
+    if (run.caller) {
+        timeline_.parts.push_back({*run.caller, run.first, end, run.beside, run.begin, over});
+    } else {
+        times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
+            timeline_.spans[op] = {begin, begin, end_of_op};
+        });
+    }
+    if (!network_.is_recorded()) return;
+    times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
+        if (program_.ops[op].kind != OpKind::exchange) return;
+        visit_steps(op, begin, end_of_op, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
+            if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
+        });
+    });
+}
+
+// Calls visit(step, begin, end) for the steps that are over by `until`. Returns the one that is not, and when it began.
+template <ForesightNetwork N>
+template <class Visit>
+std::pair<std::uint32_t, Instant> RunAhead<N>::visit_steps(OpId exchange, Instant begin, Instant until,
+                                                           Visit visit) const {
+    std::uint32_t at = steps_.first(communication_of(exchange));
+    for (; steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
+        const Instant end{begin.femtoseconds + ticks_of(steps_[at], network_)};
+        if (end > until) break;
+        visit(steps_[at], begin, end);
+        begin = end;
+    }
+    return {at, begin};
+}
+
+template <ForesightNetwork N>
+std::pair<std::uint32_t, Instant> RunAhead<N>::record_steps(OpId exchange, Instant begin, Instant now) {
+    return visit_steps(exchange, begin, now, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
+        count(step, 1);
+        if (step.kind == ExchangeSteps::Kind::flow) network_.record(step.pattern, step.bytes, from, to);
+    });
+}
+
+template <ForesightNetwork N>
+Bytes RunAhead<N>::finish() && {
+    std::int64_t passes = 0;
+    for (OpId op{}; op != program_.ops.end_id(); op = weft::next(op)) {
+        passes += passes_[index(op)];
+        if (passes > 0) count(op, passes);
+    }
+    if (!program_.routines.empty()) timeline_.routine_times = std::move(times_);
+    return asked_;
+}
+
+template <ForesightNetwork N>
+void RunAhead<N>::count(OpId op, std::int64_t passes) {
+    if (program_.ops[op].kind == OpKind::compute) timeline_.events += static_cast<std::uint64_t>(passes);
+    if (program_.ops[op].kind != OpKind::exchange) return;
+    for (const ExchangeSteps::Step& step : steps_.of(communication_of(op))) count(step, passes);
+}
+
+template <ForesightNetwork N>
+void RunAhead<N>::count(const ExchangeSteps::Step& step, std::int64_t passes) {
+    timeline_.events += static_cast<std::uint64_t>(passes);
+    if (step.kind != ExchangeSteps::Kind::flow) return;
+    network_.deliver(step.pattern, step.bytes, static_cast<double>(passes));
+    asked_ += step.bytes * static_cast<double>(passes);
+}
+
+}  // namespace weft
