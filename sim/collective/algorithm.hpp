@@ -49,12 +49,11 @@ enum class Peer : std::uint8_t {
     listed,  // along `edges`
 };
 
-// An edge, or so many in a row, both ends of each `step` members after those of the one before.
-struct Edges {
+// A message of a listed phase.
+struct Edge {
     std::uint32_t from = 0, to = 0;
-    double weight = 1.0;  // of the phase's fraction; each
-    std::uint32_t count = 1, step = 0;
-    bool operator==(const Edges&) const = default;
+    double weight = 1.0;  // of the phase's fraction
+    bool operator==(const Edge&) const = default;
 };
 
 // `repeat` equal rounds. In each, every sender moves `fraction` of the message to its peer (Peer::all: to each of its
@@ -71,7 +70,7 @@ struct Phase {
     std::uint32_t hops_across = 0;  // of `listed`
     double duty = 1.0;  // share of the rounds in which a sender sends: below 1 where a chain fills and drains
     bool reduce = false;
-    std::vector<Edges> edges{};  // of `listed`
+    std::vector<Edge> edges{};  // of `listed`
 
     // What one sender moves to one peer in the whole phase, as a fraction of the message.
     double volume() const { return fraction * repeat * duty; }

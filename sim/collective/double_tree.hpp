@@ -3,7 +3,6 @@
 // for full bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009) 581-594).
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -30,42 +29,6 @@ inline std::vector<std::uint32_t> tree_parents(std::uint32_t n, std::uint32_t tr
         parents[r] = tree == 0 || parent == no_parent ? parent : back(parent);
     }
     return parents;
-}
-
-// The same as edges from children to their parents, in rows of both ends so many nodes after one another.
-struct TreeEdges {
-    std::uint32_t child = 0, parent = 0, count = 1, step = 0;
-};
-inline std::vector<TreeEdges> tree_edges(std::uint32_t n, std::uint32_t tree) {
-    std::vector<TreeEdges> all;
-    // Of tree 1, where it is tree 0 shifted round: what passes its end is apart.
-    const auto add_shifted = [&](TreeEdges edges) {
-        const std::uint32_t last = (edges.count - 1) * edges.step;
-        if (std::max(edges.child, edges.parent) + last == n - 1) {
-            all.push_back({(edges.child + last + 1) % n, (edges.parent + last + 1) % n});
-            --edges.count;
-        }
-        if (edges.count > 0) all.push_back({edges.child + 1, edges.parent + 1, edges.count, edges.step});
-    };
-    const auto add = [&](const TreeEdges& edges) {
-        if (tree == 0) {
-            all.push_back(edges);
-        } else if (n % 2 == 0) {
-            const std::uint32_t last = n - 1 - (edges.count - 1) * edges.step;
-            all.push_back({last - edges.child, last - edges.parent, edges.count, edges.step});
-        } else {
-            add_shifted(edges);
-        }
-    };
-    // Nodes with lowest bit b hang b above themselves and b below by turns, but for a last one with nothing above it.
-    for (std::uint32_t b = 1; b < n; b *= 2) {
-        const std::uint32_t step = 4 * b, up = (n - 1 - b + step - b) / step, down = (n - 1 + step - 3 * b) / step;
-        const std::uint32_t last = b + up * step;
-        if (up > 0) add({b, 2 * b, up, step});
-        if (down > 0) add({3 * b, 2 * b, down, step});
-        if (last < n) add({last, last - b});
-    }
-    return all;
 }
 
 // Edges from every node to the root, 0 for the root.

@@ -12,16 +12,17 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
     const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
     std::vector<Phase> phases{
         {.peer = Peer::listed, .hops = 2, .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
-    std::vector<Edges>& edges = phases.front().edges;
-    for (std::uint32_t i = 0; i < m; ++i)
-        edges.push_back({i, (i + 1) % m, 1.0 + 1.0 / m, nodes, m});  // as switch_phase
+    std::vector<Edge>& edges = phases.front().edges;
+    for (std::uint32_t i = 0; i < shape.members; ++i) {
+        edges.push_back({i, i / m * m + (i + 1) % m, 1.0 + 1.0 / m});  // as switch_phase
+    }
     for (const std::uint32_t tree : {0U, 1U}) {
-        for (const TreeEdges& each : tree_edges(nodes, tree)) {
-            for (std::uint32_t i = 0; i < m; ++i) {
-                const std::uint32_t child = each.child * m + i, parent = each.parent * m + i;
-                edges.push_back({child, parent, 0.5 / m, each.count, each.step * m});
-                edges.push_back({parent, child, 0.5 / m, each.count, each.step * m});
-            }
+        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
+        for (std::uint32_t i = 0; i < shape.members; ++i) {
+            if (parents[i / m] == no_parent) continue;
+            const std::uint32_t parent = parents[i / m] * m + i % m;
+            edges.push_back({i, parent, 0.5 / m});
+            edges.push_back({parent, i, 0.5 / m});
         }
     }
     return phases;

@@ -11,15 +11,18 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
     const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
     std::vector<Phase> phases{
         {.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
-    std::vector<Edges>& edges = phases.front().edges;
-    for (std::uint32_t i = 0; i + 1 < m; ++i) {
-        edges.push_back({i + 1, i, 1.0, nodes, m});
-        edges.push_back({i, i + 1, 1.0, nodes, m});
+    std::vector<Edge>& edges = phases.front().edges;
+    const auto add_both_ways = [&](std::uint32_t child, std::uint32_t parent, double weight) {
+        edges.push_back({child, parent, weight});
+        edges.push_back({parent, child, weight});
+    };
+    for (std::uint32_t i = 0; i < shape.members; ++i) {
+        if (i % m > 0) add_both_ways(i, i - 1, 1.0);
     }
     for (const std::uint32_t tree : {0U, 1U}) {
-        for (const TreeEdges& each : tree_edges(nodes, tree)) {
-            edges.push_back({each.child * m, each.parent * m, 0.5, each.count, each.step * m});
-            edges.push_back({each.parent * m, each.child * m, 0.5, each.count, each.step * m});
+        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
+        for (std::uint32_t node = 0; node < nodes; ++node) {
+            if (parents[node] != no_parent) add_both_ways(node * m, parents[node] * m, 0.5);
         }
     }
     return phases;

@@ -47,11 +47,7 @@ std::string pattern_text(std::span<const Phase> phases) {
     std::string text(peer_text(first.peer));
     if (has_distance(first.peer)) text += fmt::format(" by {}", first.distance);
     if (first.span > 0) text += fmt::format(" below {}", first.span);
-    if (first.peer == Peer::listed) {
-        std::uint32_t edges = 0;
-        for (const Edges& row : first.edges) edges += row.count;
-        text = fmt::format("{} {}", edges, text);
-    }
+    if (first.peer == Peer::listed) text = fmt::format("{} {}", first.edges.size(), text);
     return text + fmt::format(", {} round{}", rounds, rounds == 1 ? "" : "s");
 }
 

@@ -17,25 +17,6 @@ TEST(double_tree, is_as_deep_as_its_closed_form) {
     }
 }
 
-// Twin: node by node.
-TEST(double_tree, has_its_edges_in_a_few_rows) {
-    for (std::uint32_t nodes = 1; nodes <= 4099; nodes += nodes < 300 ? 1 : 199) {
-        for (const std::uint32_t tree : {0U, 1U}) {
-            const std::vector<TreeEdges> rows = tree_edges(nodes, tree);
-            EXPECT_LE(rows.size(), 5 * double_tree_depth(nodes)) << nodes;
-            std::vector<std::uint32_t> parents(nodes, no_parent);
-            std::uint32_t edges = 0;
-            for (const TreeEdges& row : rows) {
-                for (std::uint32_t i = 0; i < row.count; ++i, ++edges) {
-                    parents.at(row.child + i * row.step) = row.parent + i * row.step;
-                }
-            }
-            EXPECT_EQ(parents, tree_parents(nodes, tree)) << nodes;
-            EXPECT_EQ(edges, nodes - 1);
-        }
-    }
-}
-
 // Which lets each node send the message once, whatever the number of nodes.
 TEST(double_tree, gives_children_to_a_node_in_one_tree_only) {
     for (std::uint32_t nodes = 2; nodes <= 130; ++nodes) {

@@ -20,11 +20,7 @@ using Traffic = std::map<Pair, double>;  // in messages
 // What a phase moves between each pair, if a sender moves `share` of the message to each of its peers.
 inline Traffic traffic_of(const Phase& phase, std::uint32_t n, double share) {
     Traffic traffic;
-    for (const Edges& edges : phase.edges) {
-        for (std::uint32_t i = 0; i < edges.count; ++i) {
-            traffic[{edges.from + i * edges.step, edges.to + i * edges.step}] += share * edges.weight;
-        }
-    }
+    for (const Edge& edge : phase.edges) traffic[{edge.from, edge.to}] += share * edge.weight;
     if (phase.peer == Peer::listed) return traffic;
     for (std::uint32_t i = 0; i < n; ++i) {
         if (phase.peer == Peer::all) {
