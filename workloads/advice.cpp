@@ -7,6 +7,8 @@
 #include <functional>
 #include <optional>
 
+#include "workloads/parallelism/scheme.hpp"
+
 namespace weft {
 namespace {
 
@@ -16,11 +18,11 @@ struct Change {
 };
 
 // Twice the ranks on an axis, half of them on the data axis.
-std::optional<Change> from_data(const Job& job, std::string_view axis, std::uint32_t Layout::*ranks) {
+std::optional<Change> from_data(const Job& job, std::string_view axis) {
     if (job.layout.data % 2 != 0) return std::nullopt;
-    return Change{fmt::format("layout.{}={} layout.data={}", axis, job.layout.*ranks * 2, job.layout.data / 2),
-                  [ranks](Job& changed) {
-                      changed.layout.*ranks *= 2;
+    return Change{fmt::format("layout.{}={} layout.data={}", axis, job.layout.size(axis) * 2, job.layout.data / 2),
+                  [axis](Job& changed) {
+                      changed.layout.size(axis) *= 2;
                       changed.layout.data /= 2;
                   }};
 }
@@ -47,8 +49,10 @@ std::vector<Change> changes(const Job& job) {
     if (job.batch.micro % 2 == 0) {
         add(fmt::format("batch.micro={}", job.batch.micro / 2), [](Job& changed) { changed.batch.micro /= 2; });
     }
-    if (auto change = from_data(job, "pipeline", &Layout::pipeline)) list.push_back(*change);
-    if (auto change = from_data(job, "tensor", &Layout::tensor)) list.push_back(*change);
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->ranks != Scheme::Ranks::own || scheme->holds != Scheme::Holds::parts) continue;
+        if (auto change = from_data(job, scheme->axis)) list.push_back(*change);
+    }
     if (job.recompute == Recompute::none) {
         add("recompute=selective", [](Job& changed) { changed.recompute = Recompute::selective; });
     }

@@ -17,25 +17,27 @@ PipelineShape Job::pipeline_shape() const {
 std::uint32_t Job::model_parts() const { return layout.pipeline * pipeline_shape().chunks / schedule->copies; }
 
 Shard Job::shard() const {
-    return {.micro_batch = batch.micro,
-            .sequence = batch.sequence,
-            .tensor = layout.tensor,
-            .element_bytes = element_bytes(precision),
-            .attention = attention,
-            .sequence_parallel = sequence_parallel,
-            .dropout = dropout,
-            .casting = precision == Precision::fp8 ? Casting::eighth : Casting::none,
-            .cross_entropy = megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
-            .element_wise = element_wise,
-            .context = layout.context,
-            .expert = layout.expert,
-            .expert_tensor = layout.expert_tensor,
-            .imbalance = experts.imbalance,
-            .capacity_factor = experts.capacity_factor};
+    Shard shard{
+        .micro_batch = batch.micro,
+        .sequence = batch.sequence,
+        .element_bytes = element_bytes(precision),
+        .attention = attention,
+        .sequence_parallel = sequence_parallel,
+        .dropout = dropout,
+        .casting = precision == Precision::fp8 ? Casting::eighth : Casting::none,
+        .cross_entropy = megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
+        .element_wise = element_wise,
+        .imbalance = experts.imbalance,
+        .capacity_factor = experts.capacity_factor};
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->shard != nullptr) scheme->shard(*this, shard);
+    }
+    return shard;
 }
 
 LayerSplit Job::split() const {
-    return {.tensor = layout.tensor, .expert = layout.expert, .expert_tensor = layout.expert_tensor};
+    const Shard own = shard();
+    return {.tensor = own.tensor, .expert = own.expert, .expert_tensor = own.expert_tensor};
 }
 
 bool Job::reduces_experts_apart() const {
@@ -44,8 +46,9 @@ bool Job::reduces_experts_apart() const {
 }
 
 std::uint32_t data_ranks_of_node(const Job& job) {
-    const std::uint32_t inner = job.layout.tensor * job.layout.context;
-    return std::min(std::max(job.ranks_per_node / inner, 1U), job.layout.data);
+    const std::uint64_t inner = job.layout.ranks_of_replica() / job.layout.pipeline;
+    const auto ranks = static_cast<std::uint32_t>(job.ranks_per_node / inner);
+    return std::min(std::max(ranks, 1U), job.layout.data);
 }
 
 std::uint32_t shard_ranks(const Job& job) {
@@ -64,7 +67,8 @@ bool Job::copies_embedding() const {
 }
 
 std::uint64_t Job::embedding_matrix() const {
-    return padded_vocabulary(model, layout.tensor) / layout.tensor * model.hidden;
+    const std::uint32_t ranks = split().tensor;
+    return padded_vocabulary(model, ranks) / ranks * model.hidden;
 }
 
 std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
@@ -81,11 +85,9 @@ std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
 
 static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
     const Layout& layout = job.layout;
-    const std::uint64_t ranks = std::uint64_t{layout.tensor} * layout.context * layout.pipeline * layout.data;
+    const std::uint64_t ranks = layout.ranks_of_replica() * layout.data;
     const std::uint64_t per_node = machine.accelerators_per_node;
-    const std::string context = layout.context > 1 ? fmt::format(" x context {}", layout.context) : "";
-    const std::string product = fmt::format("tensor {}{} x pipeline {} x data {} = {} ranks", layout.tensor, context,
-                                            layout.pipeline, layout.data, ranks);
+    const std::string product = fmt::format("{} = {} ranks", own_axes(layout), ranks);
     if (ranks > machine.nodes * per_node) {
         errors.push_back({"layout", fmt::format("{}, but {} has {} nodes of {} accelerators ({})", product,
                                                 machine.name, machine.nodes, per_node, machine.nodes * per_node)});
@@ -111,8 +113,8 @@ static constexpr double most_operations = 2e8;
 
 static void check_size(const Job& job, std::vector<JobError>& errors) {
     const double micro_batches = double(job.batch.global) / (double(job.batch.micro) * job.layout.data);
-    const double per_layer =
-        14.0 + (job.layout.context > 1 ? 4.0 * job.layout.context : 0.0) + (job.model.experts.count > 0 ? 12.0 : 0.0);
+    const std::uint32_t sharing = job.shard().context;
+    const double per_layer = 14.0 + (sharing > 1 ? 4.0 * sharing : 0.0) + (job.model.experts.count > 0 ? 12.0 : 0.0);
     const double operations = micro_batches * (per_layer * job.model.layers + 24.0 * job.model_parts());
     if (operations <= most_operations) return;
     errors.push_back({"batch.global",
@@ -125,7 +127,9 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
     std::vector<JobError> errors;
     check_ranks(job, machine, errors);
     check_size(job, errors);
-    for (const Scheme* scheme : parallelism::all()) scheme->check(job, machine, errors);
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->check != nullptr) scheme->check(job, machine, errors);
+    }
     if (job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length) {
         errors.push_back(
             {"batch.sequence", fmt::format("{} tokens are more than the {} learned positions of {}", job.batch.sequence,

@@ -65,9 +65,10 @@ void read_step(Field& root, Job& job) {
     const std::string framework = root.has("framework") ? root.choice("framework", frameworks) : "deepspeed";
     job.framework = find_framework(framework);
     if (job.framework == nullptr) job.framework = framework::all().front();
-    const std::string schedule = root.has("schedule") ? root.choice("schedule", schedule_keys()) : "1f1b";
+    const std::string plain(plain_schedule);
+    const std::string schedule = root.has("schedule") ? root.choice("schedule", schedule_keys()) : plain;
     job.schedule = find_schedule(schedule);
-    if (job.schedule == nullptr) job.schedule = find_schedule("1f1b");
+    if (job.schedule == nullptr) job.schedule = find_schedule(plain);
     job.zero = root.whole("zero", 0);
     if (job.zero > 3) root.error("zero", fmt::format("expected a ZeRO stage from 0 to 3, got {}", job.zero));
     const std::string recompute = root.choice("recompute", {"none", "selective", "full"}, "none");
@@ -114,7 +115,7 @@ void read_step(Field& root, Job& job) {
 // Ranks and nodes follow from each other where only one is given.
 void complete_layout(Field& root, Job& job, const MachineInfo& machine, bool data_given,
                      std::optional<std::uint32_t> nodes) {
-    const std::uint64_t inner = std::uint64_t{job.layout.tensor} * job.layout.context * job.layout.pipeline;
+    const std::uint64_t inner = job.layout.ranks_of_replica();
     if (nodes) job.nodes = *nodes;
     if (!data_given && nodes) {
         const std::uint64_t available = std::uint64_t{*nodes} * machine.accelerators_per_node;

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "workloads/parallelism/scheme.hpp"
+
 namespace weft {
 namespace {
+
+bool may_be_left_out(const std::string& axis) { return axis != "tensor" && axis != "data" && axis != "pipeline"; }
 
 std::vector<std::string> read_order(Field& layout) {
     const Layout defaults;
@@ -21,20 +26,23 @@ std::vector<std::string> read_order(Field& layout) {
         order.push_back(axis);
         start = comma + 1;
     }
-    // An order that does not mention context has it next to tensor.
-    if (std::ranges::find(order, "context") == order.end()) {
-        const auto tensor = std::ranges::find(order, "tensor");
-        if (tensor != order.end()) order.insert(tensor + 1, "context");
+    // An axis that an order may leave out follows the one that it usually follows.
+    for (std::size_t i = 1; i < defaults.order.size(); ++i) {
+        const std::string& axis = defaults.order[i];
+        const auto inner = std::ranges::find(order, defaults.order[i - 1]);
+        const bool left_out = std::ranges::find(order, axis) == order.end();
+        if (may_be_left_out(axis) && left_out && inner != order.end()) order.insert(inner + 1, axis);
     }
+    std::vector<std::string> optional = defaults.order;
+    std::erase_if(optional, std::not_fn(may_be_left_out));
     std::vector<std::string> sorted = order, expected = defaults.order;
     std::ranges::sort(sorted);
     std::ranges::sort(expected);
     if (sorted != expected) {
         layout.error(
             "order",
-            fmt::format(
-                "expected tensor, data, pipeline and perhaps context in some order, innermost first, got \"{}\"",
-                text));
+            fmt::format("expected tensor, data, pipeline and perhaps {} in some order, innermost first, got \"{}\"",
+                        fmt::join(optional, " and "), text));
         return defaults.order;
     }
     return order;
@@ -56,15 +64,13 @@ ReadLayout read_layout(Field& root) {
     ReadLayout read;
     if (!root.has("layout")) return read;
     Field field = root.object("layout");
-    read.layout.tensor = read_axis(field, "tensor");
-    read.layout.context = read_axis(field, "context");
-    read.layout.pipeline = read_axis(field, "pipeline");
+    for (const Scheme* scheme : parallelism::all()) {
+        read.layout.size(scheme->axis) = read_axis(field, scheme->axis);
+    }
     read.layout.virtual_stages = read_axis(field, "virtual_stages");
-    read.layout.expert = read_axis(field, "expert");
     read.expert_tensor_given = field.has("expert_tensor");
     read.layout.expert_tensor = read.expert_tensor_given ? read_axis(field, "expert_tensor") : read.layout.tensor;
     read.data_given = field.has("data");
-    read.layout.data = read_axis(field, "data");
     read.layout.order = read_order(field);
     const std::string split = field.choice("split", {"framework", "even", "ends"}, "framework");
     read.layout.split = split == "even" ? StageSplit::even : split == "ends" ? StageSplit::ends : StageSplit::framework;

@@ -6,14 +6,13 @@
 #include <set>
 #include <utility>
 
+#include "workloads/parallelism/scheme.hpp"
+
 namespace weft {
 namespace {
 
 Inventory inventory(const Job& job) {
-    const bool heads_divided = job.layout.context > 1 && job.context_method == ContextMethod::all_to_all;
-    return {.recompute = job.recompute,
-            .expert_weights = job.framework->expert_weights,
-            .context_output = heads_divided ? ContextOutput::copied : ContextOutput::shared};
+    return {.recompute = job.recompute, .expert_weights = job.framework->expert_weights};
 }
 
 // Under DeepSpeed's partition_activations each tensor rank keeps a share of every checkpoint.
@@ -101,10 +100,7 @@ Bytes placeholders(const Job& job, const Stage& stage) {
 MemoryOverhead overhead(const Job& job) {
     constexpr Bytes communicator = 147_MiB;
     double communicators = 0;
-    for (const std::uint32_t ranks :
-         {job.layout.tensor, job.layout.context, job.layout.pipeline, job.layout.data, job.layout.expert}) {
-        communicators += ranks > 1 ? 1 : 0;
-    }
+    for (const Scheme* scheme : parallelism::all()) communicators += job.layout.size(scheme->axis) > 1 ? 1 : 0;
     return {.context = 512_MiB, .communicators = communicator * communicators, .fragmentation = 0.048};
 }
 

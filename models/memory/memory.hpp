@@ -17,9 +17,6 @@ enum class Recompute : std::uint8_t { none, selective, full };
 // Where the weights of the chosen experts are multiplied in: to the rows that came back, which are then kept as well
 // (Megatron-core to 0.10, DeepSpeed), or within the experts' activation function (Megatron-core since 0.11).
 enum class ExpertWeights : std::uint8_t { on_return, in_activation };
-// Whether the output that attention keeps is the tensor that the projection keeps as its input, or, when heads and
-// not sequences were divided between context ranks, a second one (Transformer Engine since 2.8, context_parallel.py).
-enum class ContextOutput : std::uint8_t { shared, copied };
 // Where the gradient of a parameter matrix goes: to a tensor of its own, or straight into the accumulated gradients,
 // while autograd is handed a placeholder as large in working precision (Transformer Engine, get_dummy_wgrad: one per
 // shape, never freed).
@@ -28,7 +25,6 @@ enum class WeightGradients : std::uint8_t { own, accumulated };
 struct Inventory {
     Recompute recompute = Recompute::none;
     ExpertWeights expert_weights = ExpertWeights::on_return;
-    ContextOutput context_output = ContextOutput::shared;
 };
 
 struct SavedTensor {

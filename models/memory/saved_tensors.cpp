@@ -36,7 +36,7 @@ class Tensors {
         keep("queries, keys and values", size_.tokens * size_.qkv);
         if (inventory_.recompute == Recompute::none) scores();
         keep("projection's input", size_.tokens * size_.context);
-        if (inventory_.context_output == ContextOutput::copied) {
+        if (shard_.context_output == ContextOutput::copied) {
             keep("attention output", size_.tokens * size_.context);
         }
         if (shard_.dropout == Dropout::on) keep_bytes("mask after attention", size_.own_state * mask_bytes);

@@ -1,6 +1,7 @@
 // The kernels of a transformer layer, embedding and head as one tensor-parallel rank runs them: shapes, FLOPs, bytes.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,10 @@ enum class Dropout : std::uint8_t { off, on };
 // (Transformer Engine, common/triton/cross_entropy.py).
 enum class CrossEntropy : std::uint8_t { unfused, fused };
 
+// Whether the output that attention keeps is the tensor that the projection keeps as its input, or, when heads and
+// not sequences were divided between context ranks, a second one (Transformer Engine since 2.8, context_parallel.py).
+enum class ContextOutput : std::uint8_t { shared, copied };
+
 // Whether rotary embeddings and the biases of attention's and the MLP's outputs are passes of their own, as under
 // GPT-NeoX in bf16 (unfused_passes.cpp), or part of their neighbours.
 enum class ElementWise : std::uint8_t { fused, unfused };
@@ -79,6 +84,9 @@ struct Shard {
     std::uint32_t expert_tensor = 1;  // ranks that share each expert; at most `tensor`
     double imbalance = 1.0;           // tokens of the busiest expert rank over the mean, without dropping
     double capacity_factor = 0.0;     // 0: no token is dropped
+    ContextOutput context_output = ContextOutput::shared;
+
+    auto operator<=>(const Shard&) const = default;
 };
 
 struct LayerKernels {
@@ -102,6 +110,8 @@ enum class Piece : std::uint8_t {
     shared_up,
     shared_down,
     residual,
+    embedding,  // those of no layer
+    head,       // final norm, logits and loss
 };
 
 // A part of a layer between two places where communication may be needed. Every list is in the order of execution;

@@ -19,7 +19,7 @@ double limit(const ShardingInput& input, std::uint32_t chunk) {
         return std::numeric_limits<double>::infinity();
     }
     if (input.bucket_elements > 0) return input.bucket_elements;
-    return std::max(least_bucket, bucket_elements_a_rank * input.ranks / input.context_ranks);
+    return std::max(least_bucket, bucket_elements_a_rank * input.ranks / input.sequence_ranks);
 }
 
 // One buffer while it is laid out.

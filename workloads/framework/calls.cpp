@@ -1,20 +1,18 @@
 #include "workloads/framework/calls.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "workloads/job.hpp"
 
 namespace weft {
 namespace {
-
-double tokens(const Job& job) { return double(job.batch.micro) * job.batch.sequence / job.layout.context; }
 
 Call over(GroupKind group, Collective op, Bytes message, std::string_view label, std::string_view type) {
     return {.op = op, .group = group, .message = message, .label = label, .type = type};
 }
 
 }  // namespace
+
+double tokens(const Job& job) { return double(job.batch.micro) * job.batch.sequence / job.shard().context; }
+bool shares_tokens(const Job& job) { return job.sequence_parallel == SequenceParallel::on && job.layout.tensor > 1; }
 
 Bytes hidden_state(const Job& job) { return {tokens(job) * job.model.hidden * element_bytes(job.precision)}; }
 
@@ -56,46 +54,12 @@ std::vector<Call> loss_reductions(const Job& job) {
 }
 
 Bytes own_keys_and_values(const Job& job) {
-    const double width = double(key_width(job.model) + value_width(job.model)) / job.layout.tensor;
+    const double width = double(key_width(job.model) + value_width(job.model)) / job.shard().tensor;
     return {tokens(job) * width * element_bytes(job.precision)};
 }
 
-Call whole_sequence(const Job& job, Collective op, std::string_view label) {
-    return over(GroupKind::context, op, own_keys_and_values(job) / 2 * job.layout.context, label, element_name(job));
-}
-
-Call pass_round(const Job& job, Bytes message, std::string_view label) {
-    return over(GroupKind::context, Collective::send_receive, message, label, element_name(job));
-}
-
-Call exchange_heads(const Job& job, Bytes message, std::string_view label) {
-    Call call = over(GroupKind::context, Collective::all_to_all, message, label, element_name(job));
-    call.through = job.framework->exchanges;
-    return call;
-}
-
 Bytes own_queries(const Job& job) {
-    return {tokens(job) * double(query_width(job.model)) / job.layout.tensor * element_bytes(job.precision)};
-}
-
-// Under sequence parallelism a rank routes its own tokens; otherwise the tensor ranks route all of them alike. With a
-// capacity every expert is sent that many slots, filled or not (DeepSpeed moe/sharded_moe.py: at least 4).
-Bytes expert_tokens(const Job& job) {
-    const bool own_share = job.sequence_parallel == SequenceParallel::on;
-    const double routed = tokens(job) / (own_share ? job.layout.tensor : 1);
-    const Experts& experts = job.model.experts;
-    double sent = std::round(routed * experts.top_k * job.experts.imbalance);  // whole tokens
-    if (job.experts.capacity_factor > 0) {
-        const double slots = std::ceil(routed / experts.count * job.experts.capacity_factor * experts.top_k);
-        sent = experts.count * std::max(4.0, slots);
-    }
-    return {sent * job.model.hidden * element_bytes(job.precision)};
-}
-
-Call exchange_tokens(const Job& job, std::string_view label) {
-    Call call = over(GroupKind::expert, Collective::all_to_all, expert_tokens(job), label, element_name(job));
-    call.through = job.framework->exchanges;
-    return call;
+    return {tokens(job) * double(query_width(job.model)) / job.shard().tensor * element_bytes(job.precision)};
 }
 
 std::vector<Call> no_calls(const Job&) { return {}; }

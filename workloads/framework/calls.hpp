@@ -11,6 +11,8 @@ namespace weft {
 
 struct Job;
 
+double tokens(const Job& job);                  // of a micro-batch that a rank has: b s over those sharing sequences
+bool shares_tokens(const Job& job);             // sequence parallelism among tensor ranks
 Bytes hidden_state(const Job& job);             // b s h elements: the activation between layers and stages, whole
 std::string_view element_name(const Job& job);  // "fp16", ...
 
@@ -26,17 +28,9 @@ Call gather_operand(const Job& job, std::string_view label);
 // Vocabulary-parallel cross entropy: maximum, target logit and sum of exponentials, b s fp32 each.
 std::vector<Call> loss_reductions(const Job& job);
 
-// Context parallelism. Keys and values of this rank's share of the sequence.
+// Of this rank's share of the sequence.
 Bytes own_keys_and_values(const Job& job);
 Bytes own_queries(const Job& job);
-// Keys, values or their gradients of the whole sequence: gathered, or summed and dealt out.
-Call whole_sequence(const Job& job, Collective op, std::string_view label);
-Call pass_round(const Job& job, Bytes message, std::string_view label);  // each rank to the next of the context ring
-Call exchange_heads(const Job& job, Bytes message, std::string_view label);  // all-to-all between sequence and heads
-
-// Tokens on their way to experts or back: what one rank sends per micro-batch, with the busiest rank's share.
-Call exchange_tokens(const Job& job, std::string_view label);
-Bytes expert_tokens(const Job& job);  // that message
 
 InputReduction reduced_after_backward(const Job& job);
 Setting always_overlaps(const Job& job);

@@ -5,13 +5,14 @@
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job.hpp"
+#include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
 
 Framework data_only_framework(const DataOnly& own) {
     return {.name = own.name,
             .summary = own.summary,
-            .schedules = {"1f1b"},
+            .offers = {},
             .handover = Handover::sequential,
             .input_reduction = reduced_after_backward,
             .overlaps_pipeline = always_overlaps,
@@ -39,16 +40,13 @@ Framework data_only_framework(const DataOnly& own) {
 }
 
 void check_data_only(const Job& job, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string_view axis, std::uint32_t size) {
-        if (size == 1) return;
+    for (const Scheme* scheme : parallelism::all()) {
+        const std::uint32_t size = job.layout.size(scheme->axis);
+        if (size == 1 || scheme->ranks == Scheme::Ranks::rest) continue;
         errors.push_back(
-            {"layout." + std::string(axis),
-             fmt::format("{} is data parallelism only; {} must be 1, got {}", job.framework->name, axis, size)});
-    };
-    refuse("tensor", job.layout.tensor);
-    refuse("context", job.layout.context);
-    refuse("pipeline", job.layout.pipeline);
-    refuse("expert", job.layout.expert);
+            {fmt::format("layout.{}", scheme->axis), fmt::format("{} is data parallelism only; {} must be 1, got {}",
+                                                                 job.framework->name, scheme->axis, size)});
+    }
     const auto refuse_setting = [&](std::string_view key, std::string_view why) {
         errors.push_back({std::string(key), fmt::format("{} {}", job.framework->name, why)});
     };

@@ -71,10 +71,10 @@ void check(const Job& job, std::vector<JobError>& errors) {
                            "pipeline {}",
                            job.zero, layout.pipeline));
     }
-    if (job.zero == 3 && job.schedule->key != "1f1b") {
-        refuse("schedule", fmt::format("ZeRO-3 runs each micro-batch forward and backward in turn, so the schedule "
-                                       "must be 1f1b, got {}",
-                                       job.schedule->key));
+    if (job.zero == 3 && job.schedule->needs.forwards_ahead) {
+        refuse("schedule",
+               fmt::format("ZeRO-3 runs each micro-batch forward and backward in turn, not as {} orders them",
+                           job.schedule->key));
     }
     if (job.sequence_parallel == SequenceParallel::on) {
         refuse("sequence_parallel",
@@ -245,11 +245,9 @@ std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
     return make_deepspeed_zero12(input);
 }
 
-double data_ranks(const Job& job) { return double(job.layout.data) * job.layout.context; }
-
 // bf16 runs under DeepSpeed's BF16_Optimizer, which shards its states like ZeRO-1 at stages 0 and 1.
 StateShares shares(const Job& job) {
-    const double ranks = data_ranks(job);
+    const double ranks = job.layout.copies();
     StateShares shares;
     if (job.zero >= 1 || job.precision == Precision::bf16) shares.optimizer = ranks;
     if (job.zero >= 2) shares.gradients = ranks;
@@ -273,7 +271,7 @@ extern const Framework deepspeed;
 const Framework deepspeed{
     .name = "deepspeed",
     .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed 0.14",
-    .schedules = {"1f1b", "gpipe"},
+    .offers = {.forwards_ahead = true},
     .handover = Handover::sequential,
     .input_reduction = reduced_after_backward,
     .overlaps_pipeline = always_overlaps,

@@ -14,6 +14,7 @@
 #include "sim/base/quantity.hpp"
 #include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/framework/update_traffic.hpp"
+#include "workloads/schedule/schedule.hpp"
 #include "workloads/script/call.hpp"
 
 namespace weft {
@@ -41,7 +42,7 @@ struct StateShares {
 struct Framework {
     std::string_view name;
     std::string_view summary;
-    std::vector<std::string_view> schedules;  // that it has; empty: all
+    ScheduleNeeds offers;  // of what schedules need
     Handover handover{};
     InputReduction (*input_reduction)(const Job& job);
     Setting (*overlaps_pipeline)(const Job& job);  // what interleaved stages hand over, with computation

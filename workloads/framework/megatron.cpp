@@ -146,7 +146,7 @@ std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) { return
 
 StateShares shares(const Job& job) {
     StateShares shares;
-    if (job.zero >= 1) shares.optimizer = double(job.layout.data) * job.layout.context;
+    if (job.zero >= 1) shares.optimizer = job.layout.copies();
     return shares;
 }
 
@@ -164,7 +164,7 @@ extern const Framework megatron;
 const Framework megatron{
     .name = "megatron",
     .summary = "Megatron-core 0.8",
-    .schedules = {},
+    .offers = {.forwards_ahead = true, .weights_apart = true, .several_parts = true, .both_directions = true},
     .handover = Handover::paired,
     .input_reduction = input_reduction,
     .overlaps_pipeline = overlaps_pipeline,

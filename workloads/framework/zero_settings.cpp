@@ -56,7 +56,7 @@ class ZeroSettings {
         }
         const Layout& layout = job_.layout;
         const std::uint32_t of_node = data_ranks_of_node(job_);
-        if (layout.data * layout.context <= of_node) return;
+        if (layout.copies() <= of_node) return;
         if (settings_.hierarchical_ranks > 1 && settings_.hierarchical_ranks != of_node) {
             refuse("hierarchical_ranks",
                    fmt::format("{} ranks of a secondary group are not the {} data ranks of a node, inside which "

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/base/check.hpp"
+#include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
 
@@ -37,10 +38,10 @@ std::optional<std::vector<Step>> along_stage(const Layout& layout, std::uint64_t
 
 }  // namespace
 
-void RankGroups::add_axes(const Layout& layout, const std::vector<std::string>& axes) {
+void RankGroups::add_axes(const Layout& layout, const std::function<bool(const Scheme&)>& chosen) {
     const RankGrid grid = layout.grid();
     for (const Axis& axis : grid.axes()) {
-        if (std::ranges::find(axes, axis.name) == axes.end()) continue;
+        if (!chosen(*find_scheme(axis.name))) continue;
         digits_.push_back({grid.stride(axis.name), axis.size,
                            axis.name == "pipeline" ? Digit::Along::pipeline : Digit::Along::stage});
     }
@@ -57,15 +58,21 @@ void RankGroups::add_ranks_of_stage(const Layout& layout, std::uint64_t step, st
 RankGroups::RankGroups(GroupKind kind, const Layout& layout)
     : kind_(kind), pipeline_(layout.pipeline), pipeline_stride_(layout.grid().stride("pipeline")) {
     const std::uint64_t experts = std::uint64_t{layout.expert_tensor} * layout.expert;
+    const auto along = [&](std::string_view axis) {
+        add_axes(layout, [axis](const Scheme& scheme) { return scheme.axis == axis; });
+    };
+    const auto holding = [&](Scheme::Holds what) {
+        add_axes(layout, [what](const Scheme& scheme) { return scheme.holds == what; });
+    };
     switch (kind) {
         case GroupKind::tensor:
-            add_axes(layout, {"tensor"});
+            along("tensor");
             break;
         case GroupKind::context:
-            add_axes(layout, {"context"});
+            along("context");
             break;
         case GroupKind::data:
-            add_axes(layout, {"data", "context"});
+            holding(Scheme::Holds::copies);
             break;
         case GroupKind::data_inner:
             digits_.push_back({layout.grid().stride("data"), layout.shard_ranks, Digit::Along::stage});
@@ -84,10 +91,10 @@ RankGroups::RankGroups(GroupKind kind, const Layout& layout)
             add_ranks_of_stage(layout, experts, layout.expert_data());
             break;
         case GroupKind::model:
-            add_axes(layout, {"tensor", "pipeline"});
+            holding(Scheme::Holds::parts);
             break;
         case GroupKind::pipeline:
-            add_axes(layout, {"pipeline"});
+            along("pipeline");
             break;
         case GroupKind::embedding:
         case GroupKind::mirror:
@@ -95,6 +102,9 @@ RankGroups::RankGroups(GroupKind kind, const Layout& layout)
             return;
         case GroupKind::boundary:
             WEFT_CHECK(false, "a boundary has a sender and a receiver, no group");
+            break;
+        default:
+            along(further_axes()[static_cast<std::size_t>(kind) - static_cast<std::size_t>(GroupKind::further)]);
     }
     for (const Digit& digit : digits_) {
         size_ *= digit.size;
@@ -151,8 +161,12 @@ std::uint32_t group_size(GroupKind kind, const Layout& layout, RankId rank) {
 
 std::string expert_layout_obstacle(const Layout& layout) {
     const std::uint64_t ranks = layout.ranks_of_stage(), both = std::uint64_t{layout.expert} * layout.expert_tensor;
-    const std::string product = fmt::format("tensor {} x context {} x data {} = {} ranks of a stage", layout.tensor,
-                                            layout.context, layout.data, ranks);
+    std::string product;
+    for (const std::string& axis : usual_order()) {
+        if (axis != "pipeline")
+            product += fmt::format("{}{} {}", product.empty() ? "" : " x ", axis, layout.size(axis));
+    }
+    product += fmt::format(" = {} ranks of a stage", ranks);
     if (ranks % both != 0) {
         return fmt::format("expert {} x expert_tensor {} = {} does not divide the {}", layout.expert,
                            layout.expert_tensor, both, product);

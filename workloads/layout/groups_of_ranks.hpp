@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "workloads/layout/layout.hpp"
 
 namespace weft {
+
+struct Scheme;
 
 // The groups of one kind. Expert groups number the ranks of a stage in grid order: expert_tensor innermost, then
 // expert, then expert_data (Megatron-core's "tp-ep-dp" over the same ranks).
@@ -30,7 +33,7 @@ class RankGroups {
         enum class Along : std::uint8_t { stage, pipeline } along;
         std::uint32_t coordinate(RankId rank) const { return static_cast<std::uint32_t>(rank) / stride % size; }
     };
-    void add_axes(const Layout& layout, const std::vector<std::string>& axes);
+    void add_axes(const Layout& layout, const std::function<bool(const Scheme&)>& chosen);
     void add_ranks_of_stage(const Layout& layout, std::uint64_t step, std::uint64_t count);
     std::vector<RankId> two_stages(RankId rank) const;
 
@@ -46,7 +49,7 @@ bool tensor_is_innermost(const Layout& layout);
 // Members of the group in which `rank` issues a call of this kind; 2 across a boundary.
 std::uint32_t group_size(GroupKind kind, const Layout& layout, RankId rank);
 
-// Why expert x expert_tensor groups cannot be laid on tensor x context x data; empty if they can.
+// Why expert x expert_tensor groups cannot be laid on the ranks of a stage; empty if they can.
 std::string expert_layout_obstacle(const Layout& layout);
 
 }  // namespace weft

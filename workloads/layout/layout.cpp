@@ -2,25 +2,87 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "sim/base/check.hpp"
+#include "workloads/parallelism/scheme.hpp"
+
 namespace weft {
+namespace {
+
+// The size of an axis, as `layout` (const or not) holds it.
+template <class AnyLayout>
+auto& size_of(AnyLayout& layout, std::string_view axis) {
+    const Scheme* const scheme = find_scheme(axis);
+    WEFT_CHECK(scheme != nullptr, "no axis " + std::string(axis));
+    if (scheme->size != nullptr) return layout.*scheme->size;
+    const auto further = further_axes();
+    return layout.further.at(static_cast<std::size_t>(std::ranges::find(further, axis) - further.begin()));
+}
+
+}  // namespace
+
+std::vector<std::string> usual_order() {
+    static const std::vector<std::string> order = [] {
+        std::vector<std::string> axes;
+        for (const Scheme* scheme : schemes_by_place()) {
+            if (scheme->ranks != Scheme::Ranks::shared) axes.emplace_back(scheme->axis);
+        }
+        return axes;
+    }();
+    return order;
+}
+
+std::span<const std::string> further_axes() {
+    static const std::vector<std::string> axes = [] {
+        std::vector<std::string> found;
+        for (const Scheme* scheme : parallelism::all()) {
+            if (scheme->size == nullptr) found.emplace_back(scheme->axis);
+        }
+        WEFT_CHECK(found.size() <= most_further_axes, "more schemes than a layout has room for");
+        return found;
+    }();
+    return axes;
+}
+
+std::uint32_t& Layout::size(std::string_view axis) { return size_of(*this, axis); }
+std::uint32_t Layout::size(std::string_view axis) const { return size_of(*this, axis); }
+
+std::uint64_t Layout::ranks_of_replica() const {
+    std::uint64_t ranks = std::uint64_t{tensor} * context * pipeline;
+    for (const std::uint32_t size : further) ranks *= size;
+    return ranks;
+}
+
+std::uint32_t Layout::copies() const {
+    std::uint32_t ranks = 1;
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->holds == Scheme::Holds::copies) ranks *= size(scheme->axis);
+    }
+    return ranks;
+}
 
 RankGrid Layout::grid() const {
     std::vector<Axis> sized;
-    for (const std::string& axis : order) {
-        const std::uint32_t size = axis == "tensor"    ? tensor
-                                   : axis == "context" ? context
-                                   : axis == "data"    ? data
-                                                       : pipeline;
-        sized.push_back({axis, size});
-    }
+    for (const std::string& axis : order) sized.push_back({axis, size(axis)});
     return RankGrid(std::move(sized));
 }
 
-std::string axes(const Layout& layout) {
+std::string own_axes(const Layout& layout) {
     std::string text = fmt::format("tensor {}", layout.tensor);
-    if (layout.context > 1) text += fmt::format(" x context {}", layout.context);
-    text += fmt::format(" x pipeline {} x data {}", layout.pipeline, layout.data);
-    if (layout.expert > 1) text += fmt::format(" (expert {})", layout.expert);
+    for (const std::string& axis : usual_order()) {
+        if (axis == "tensor" || axis == "pipeline" || axis == "data" || layout.size(axis) == 1) continue;
+        text += fmt::format(" x {} {}", axis, layout.size(axis));
+    }
+    return text + fmt::format(" x pipeline {} x data {}", layout.pipeline, layout.data);
+}
+
+std::string axes(const Layout& layout) {
+    std::string text = own_axes(layout);
+    for (const Scheme* scheme : parallelism::all()) {
+        const bool cut = scheme->ranks == Scheme::Ranks::shared && layout.size(scheme->axis) > 1;
+        if (cut) text += fmt::format(" ({} {})", scheme->axis, layout.size(scheme->axis));
+    }
     return text;
 }
 

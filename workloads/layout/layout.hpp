@@ -1,7 +1,9 @@
 // How many ranks share each kind of parallelism, and in which order they sit.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,25 +19,37 @@ enum class StageSplit : std::uint8_t {
     ends,       // one layer fewer on the first and on the last, for embedding and output layer
 };
 
+// Axes of the rank grid, innermost first, where a job says nothing else.
+std::vector<std::string> usual_order();
+// Axes that schemes bring beyond those that Layout names.
+std::span<const std::string> further_axes();
+
 struct Layout {
     std::uint32_t tensor = 1;
     std::uint32_t context = 1;
     std::uint32_t pipeline = 1;
     std::uint32_t data = 1;
-    std::uint32_t expert = 1;          // ranks that share the experts of a layer, out of tensor x context x data
-    std::uint32_t expert_tensor = 1;   // tensor ranks of one expert
-    std::uint32_t virtual_stages = 1;  // model parts per stage, for schedules that leave the choice
-    std::uint32_t shard_ranks = 1;     // data ranks of a data_inner group
-    std::vector<std::string> order{"tensor", "context", "data", "pipeline"};  // innermost first
+    std::array<std::uint32_t, most_further_axes> further{1, 1, 1};  // of each of further_axes()
+    std::uint32_t expert = 1;                        // ranks that share the experts of a layer, out of those of a stage
+    std::uint32_t expert_tensor = 1;                 // tensor ranks of one expert
+    std::uint32_t virtual_stages = 1;                // model parts per stage, for schedules that leave the choice
+    std::uint32_t shard_ranks = 1;                   // data ranks of a data_inner group
+    std::vector<std::string> order = usual_order();  // innermost first
     StageSplit split = StageSplit::framework;
 
-    std::uint32_t ranks() const { return tensor * context * pipeline * data; }
-    std::uint32_t ranks_of_stage() const { return tensor * context * data; }
+    std::uint32_t& size(std::string_view axis);
+    std::uint32_t size(std::string_view axis) const;
+    std::uint32_t ranks() const { return static_cast<std::uint32_t>(ranks_of_replica() * data); }
+    std::uint64_t ranks_of_replica() const;  // with one place on the data axis
+    std::uint32_t ranks_of_stage() const { return static_cast<std::uint32_t>(ranks_of_replica() / pipeline * data); }
+    std::uint32_t copies() const;  // ranks that hold the same dense parameters
     std::uint32_t expert_data() const { return ranks_of_stage() / (expert * expert_tensor); }
     RankGrid grid() const;
 };
 
-// For people: "tensor 2 x context 2 x pipeline 4 x data 8 (expert 4)"; context and expert only where they are used.
+// For people: "tensor 2 x context 2 x pipeline 4 x data 8"; but for tensor, pipeline and data, only what is used.
+std::string own_axes(const Layout& layout);
+// The same with axes that are cut out of others: "... x data 8 (expert 4)".
 std::string axes(const Layout& layout);
 
 }  // namespace weft

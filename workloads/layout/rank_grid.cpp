@@ -29,26 +29,6 @@ std::uint32_t RankGrid::coordinate(RankId rank, std::string_view axis) const {
     return static_cast<std::uint32_t>(rank) / strides_[i] % axes_[i].size;
 }
 
-std::vector<RankId> RankGrid::group(RankId rank, std::string_view axis) const {
-    return group(rank, std::vector<std::string>{std::string(axis)});
-}
-
-std::vector<RankId> RankGrid::group(RankId rank, const std::vector<std::string>& axes) const {
-    std::uint32_t origin = static_cast<std::uint32_t>(rank);
-    for (const std::string& axis : axes) origin -= coordinate(rank, axis) * stride(axis);
-    std::vector<RankId> members{RankId{origin}};
-    for (const std::string& axis : axes) {
-        const std::vector<RankId> inner = std::move(members);
-        members.clear();
-        for (std::uint32_t i = 0; i < size(axis); ++i) {
-            for (const RankId member : inner) {
-                members.push_back(RankId{static_cast<std::uint32_t>(member) + i * stride(axis)});
-            }
-        }
-    }
-    return members;
-}
-
 std::vector<RankId> RankGrid::slice(std::string_view axis, std::uint32_t coordinate) const {
     const std::uint32_t step = stride(axis);
     const std::uint32_t period = step * size(axis);

@@ -25,10 +25,6 @@ class RankGrid {
     std::uint32_t stride(std::string_view axis) const;
     std::uint32_t coordinate(RankId rank, std::string_view axis) const;  // 0 .. size - 1
 
-    // Ranks that differ from `rank` along `axis` only, in order; `rank` is among them.
-    std::vector<RankId> group(RankId rank, std::string_view axis) const;
-    // Ranks that differ from `rank` along `axes` only, the first of them varying fastest.
-    std::vector<RankId> group(RankId rank, const std::vector<std::string>& axes) const;
     // All ranks with the given coordinate on `axis`, ascending.
     std::vector<RankId> slice(std::string_view axis, std::uint32_t coordinate) const;
 

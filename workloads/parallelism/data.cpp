@@ -17,6 +17,11 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
 }
 
 extern const Scheme data;
-const Scheme data{.axis = "data", .size = &Layout::data, .ranks = Scheme::Ranks::rest, .check = check};
+const Scheme data{.axis = "data",
+                  .ranks = Scheme::Ranks::rest,
+                  .holds = Scheme::Holds::copies,
+                  .place = 2,
+                  .size = &Layout::data,
+                  .check = check};
 
 }  // namespace weft::parallelism

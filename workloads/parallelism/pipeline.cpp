@@ -13,17 +13,22 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
     const auto refuse = [&](std::string_view key, std::string why) {
         errors.push_back({std::string(key), std::move(why)});
     };
-    if (!framework.schedules.empty() &&
-        std::ranges::find(framework.schedules, job.schedule->key) == framework.schedules.end()) {
-        refuse("schedule", fmt::format("{} has {}, not {}", framework.name, fmt::join(framework.schedules, " and "),
-                                       job.schedule->key));
+    const std::vector<std::string_view> lacking = missing(job.schedule->needs, framework.offers);
+    if (!lacking.empty()) {
+        refuse("schedule", fmt::format("{} does not offer what {} needs: {}", framework.name, job.schedule->key,
+                                       fmt::join(lacking, ", ")));
         return;
     }
     const std::uint32_t micro_batches = job.batch.global / std::max(job.batch.micro * job.layout.data, 1U);
     if (micro_batches == 0) return;  // reported with the batch
     if (job.layout.virtual_stages > 1 && job.schedule->chunks != 0) {
-        refuse("layout.virtual_stages", fmt::format("{} virtual stages need \"schedule\": \"interleaved\", got \"{}\"",
-                                                    job.layout.virtual_stages, job.schedule->key));
+        std::vector<std::string> open;
+        for (const Schedule* schedule : schedule::all()) {
+            if (schedule->chunks == 0) open.push_back(fmt::format("\"{}\"", schedule->key));
+        }
+        refuse("layout.virtual_stages",
+               fmt::format("{} virtual stages need \"schedule\": {}, got \"{}\"", job.layout.virtual_stages,
+                           fmt::join(open, " or "), job.schedule->key));
     }
     const std::string obstacle = job.schedule->obstacle(job.pipeline_shape());
     if (!obstacle.empty()) {
@@ -40,6 +45,11 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
 }
 
 extern const Scheme pipeline;
-const Scheme pipeline{.axis = "pipeline", .size = &Layout::pipeline, .ranks = Scheme::Ranks::own, .check = check};
+const Scheme pipeline{.axis = "pipeline",
+                      .ranks = Scheme::Ranks::own,
+                      .holds = Scheme::Holds::parts,
+                      .place = 3,
+                      .size = &Layout::pipeline,
+                      .check = check};
 
 }  // namespace weft::parallelism

@@ -1,15 +1,120 @@
-// Tensor parallelism (Shoeybi et al., arXiv 1909.08053): heads, MLP columns and vocabulary shared by the ranks.
+// Tensor parallelism (Shoeybi et al., arXiv 1909.08053): heads, MLP columns and vocabulary shared by the ranks. Under
+// sequence parallelism (Korthikanti et al., arXiv 2205.05198) the tokens between the maps are shared, too.
+//
+// Under megatron.overlap_tensor what tensor ranks exchange around a piece goes beside it (Transformer Engine's user
+// buffers, ring exchange: common/comm_gemm_overlap; Megatron-LM --tp-comm-overlap). The product then runs in `tensor`
+// chunks of the tokens: each as soon as its tokens have come, or with its sums sent as soon as they are done. With
+// chunks alike and transfers alike, over
+//   product P, communication C of t - 1 equal steps:  max(P (t - 1) / t, C) + P / t
+// both ways: own tokens are there at the start and the last ones come at the end of C; what is sent first is computed
+// first. So one chunk runs before (scatter) or after (gather) the call, and the rest beside it. Chunks of one product
+// run on several streams and fill each other's last waves, so that together they take as long as the whole.
+// What backward exchanges beside another product (saved inputs, sums of input gradients) is so in every case.
+#include "workloads/framework/calls.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
+namespace {
 
-static void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
+void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     for (const std::string& obstacle : tensor_obstacles(job.model, job.layout.tensor)) {
         errors.push_back({"layout.tensor", obstacle});
     }
 }
 
+void shard(const Job& job, Shard& shard) { shard.tensor *= job.layout.tensor; }
+
+Call sum_hidden(const Job& job, std::string_view scattered, std::string_view reduced) {
+    return shares_tokens(job) ? scatter_hidden(job, scattered) : reduce_hidden(job, reduced);
+}
+
+// Maps cut by their outputs, which take whole tokens; and by their inputs, whose outputs are summed.
+bool is_column(Piece piece) {
+    return piece == Piece::qkv || piece == Piece::mlp_up || piece == Piece::shared_up || piece == Piece::head;
+}
+bool is_row(Piece piece) {
+    return piece == Piece::projection || piece == Piece::mlp_down || piece == Piece::shared_down;
+}
+
+Call gather(const Job& job, Piece piece, std::string_view of_layer, std::string_view of_head) {
+    return piece == Piece::head ? gather_hidden(job, of_head) : gather_operand(job, of_layer);
+}
+
+void around_forward(const Job& job, Piece piece, Around& around) {
+    const bool summed_later = piece == Piece::projection && job.model.parallel_residual;  // with the MLP's output
+    if (is_column(piece) && shares_tokens(job)) {
+        around.before.push_back(gather(job, piece, "all-gather layer", "all-gather head input"));
+    } else if (is_row(piece) && !summed_later) {
+        around.after.push_back(sum_hidden(job, "reduce-scatter layer", "all-reduce layer"));
+    } else if (piece == Piece::embedding) {
+        around.after.push_back(sum_hidden(job, "reduce-scatter embedding", "all-reduce embedding"));
+    }
+}
+
+// Under sequence parallelism a map's input was kept in shares; it is gathered for the weights' gradient while the
+// input's gradient is computed.
+void around_backward(const Job& job, Piece piece, Around& around) {
+    if (is_column(piece)) {
+        const std::string_view reduced = piece == Piece::head ? "all-reduce head gradient" : "all-reduce layer";
+        around.sums.push_back(sum_hidden(job, "reduce-scatter input gradient", reduced));
+    }
+    if (!shares_tokens(job)) return;
+    if (is_column(piece)) {
+        around.beside.push_back(gather(job, piece, "all-gather saved input", "all-gather head input"));
+    } else if (is_row(piece)) {
+        around.before.push_back(gather_operand(job, "all-gather output gradient"));
+    } else if (piece == Piece::embedding) {
+        around.before.push_back(gather_hidden(job, "all-gather embedding gradient"));
+    }
+}
+
+void around(const Job& job, Piece piece, Pass pass, Around& around) {
+    const std::uint32_t ranks = job.layout.tensor;
+    if (ranks == 1) return;
+    const std::size_t of_others = around.before.size() + around.after.size();
+    pass == Pass::forward ? around_forward(job, piece, around) : around_backward(job, piece, around);
+    const bool exchanges = around.before.size() + around.after.size() > of_others;
+    const bool overlaps = shares_tokens(job) && job.megatron.overlap_tensor == Setting::on;
+    if (exchanges && overlaps && piece != Piece::embedding && piece != Piece::head)
+        around.overlap = static_cast<double>(ranks - 1) / ranks;
+}
+
+// Elements of a module whose gradient every tensor rank holds a part of under sequence parallelism: norms, routers, and
+// the biases that are added to row-parallel outputs.
+double elements_of_parts(const StageModule& module) {
+    const bool whole = module.name.ends_with("norm") || module.name == "router";
+    const bool row_parallel =
+        module.name == "dense" || module.name == "4h_to_h" || module.name == "shared experts down";
+    double elements = 0;
+    for (std::size_t i = 0; i < module.tensors.size(); ++i) {
+        if (whole || (row_parallel && module.vector[i])) elements += static_cast<double>(module.tensors[i]);
+    }
+    return elements;
+}
+
+// The tensor ranks saw different tokens.
+void finish(const Job& job, std::span<const StageModule> modules, std::vector<Call>& calls) {
+    if (!shares_tokens(job)) return;
+    double elements = 0;
+    for (const StageModule& module : modules) elements += elements_of_parts(module);
+    const double bytes = job.framework->gradient_bytes(job);
+    calls.push_back({.op = Collective::all_reduce,
+                     .group = GroupKind::tensor,
+                     .message = {elements * bytes},
+                     .label = "all-reduce norm gradients",
+                     .type = bytes == 4.0 ? "fp32" : element_name(job)});
+}
+
+}  // namespace
+
 extern const Scheme tensor;
-const Scheme tensor{.axis = "tensor", .size = &Layout::tensor, .ranks = Scheme::Ranks::own, .check = check};
+const Scheme tensor{.axis = "tensor",
+                    .ranks = Scheme::Ranks::own,
+                    .holds = Scheme::Holds::parts,
+                    .size = &Layout::tensor,
+                    .check = check,
+                    .shard = shard,
+                    .around = around,
+                    .finish = finish};
 
 }  // namespace weft::parallelism

@@ -13,18 +13,17 @@ namespace weft {
 namespace {
 
 // Where several lanes communicate in the open at once, the moment goes to the innermost dimension.
-constexpr std::array exposure_order{lanes::of(GroupKind::tensor),
-                                    lanes::of(GroupKind::context),
-                                    lanes::of(GroupKind::expert),
-                                    lanes::of(GroupKind::data_inner),
-                                    lanes::of(GroupKind::expert_tensor),
-                                    lanes::of(GroupKind::data),
-                                    lanes::of(GroupKind::data_outer),
-                                    lanes::of(GroupKind::expert_data),
-                                    lanes::of(GroupKind::model),
-                                    lanes::of(GroupKind::embedding),
-                                    lanes::pipeline_send,
-                                    lanes::pipeline_receive};
+std::vector<LaneId> exposure_order() {
+    using enum GroupKind;
+    std::vector<LaneId> order{lanes::of(tensor), lanes::of(context)};
+    for (std::size_t i = 0; i < further_axes().size(); ++i) order.push_back(lanes::of(further_group(i)));
+    for (const GroupKind kind :
+         {expert, data_inner, expert_tensor, GroupKind::data, data_outer, expert_data, model, embedding}) {
+        order.push_back(lanes::of(kind));
+    }
+    order.insert(order.end(), {lanes::pipeline_send, lanes::pipeline_receive});
+    return order;
+}
 
 std::string_view text(Recompute recompute) {
     return recompute == Recompute::full ? "full" : recompute == Recompute::selective ? "selective" : "none";
@@ -196,7 +195,8 @@ bool Report::has(std::string_view key) const { return std::ranges::find(metrics,
 Report make_report(const Simulation& run) {
     const Job& job = run.plan.job;
     const Program& program = run.step.program;
-    const Table<RankClassId, Breakdown> breakdowns = break_down(program, run.timeline, lanes::compute, exposure_order);
+    const Table<RankClassId, Breakdown> breakdowns =
+        break_down(program, run.timeline, lanes::compute, exposure_order());
     const Breakdown average = mean(program, breakdowns);
     Report report;
     report.job = job.name;

@@ -128,6 +128,7 @@ const Schedule dualpipe{.key = "dualpipe",
                         .chunks = 2,
                         .copies = 2,
                         .handover = Schedule::Handover::beside,
+                        .needs = {.weights_apart = true, .several_parts = true, .both_directions = true},
                         .obstacle = obstacle,
                         .path = path,
                         .slots = slots};

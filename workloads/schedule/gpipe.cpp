@@ -19,6 +19,7 @@ const Schedule gpipe{.key = "gpipe",
                      .chunks = 1,
                      .copies = 1,
                      .handover = Schedule::Handover::blocking,
+                     .needs = {.forwards_ahead = true},
                      .obstacle = no_obstacle,
                      .path = straight_path,
                      .slots = slots};

@@ -64,6 +64,7 @@ const Schedule interleaved{.key = "interleaved",
                            .chunks = 0,
                            .copies = 1,
                            .handover = Schedule::Handover::beside,
+                           .needs = {.several_parts = true},
                            .obstacle = obstacle,
                            .path = path,
                            .slots = slots};

@@ -25,6 +25,7 @@ const Schedule one_f_one_b{.key = "1f1b",
                            .chunks = 1,
                            .copies = 1,
                            .handover = Schedule::Handover::blocking,
+                           .needs = {},
                            .obstacle = no_obstacle,
                            .path = straight_path,
                            .slots = slots};

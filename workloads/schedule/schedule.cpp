@@ -1,8 +1,20 @@
 #include "workloads/schedule/schedule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft {
+
+std::vector<std::string_view> missing(const ScheduleNeeds& needs, const ScheduleNeeds& offers) {
+    std::vector<std::string_view> words;
+    for (const auto& [need, word] : {std::pair{&ScheduleNeeds::forwards_ahead, "several forwards before a backward"},
+                                     {&ScheduleNeeds::weights_apart, "weights' gradients apart from the activations'"},
+                                     {&ScheduleNeeds::several_parts, "several model parts per stage"},
+                                     {&ScheduleNeeds::both_directions, "micro-batches in both directions"}}) {
+        if (needs.*need && !(offers.*need)) words.emplace_back(word);
+    }
+    return words;
+}
 
 const Schedule* find_schedule(std::string_view key) {
     const auto all = schedule::all();

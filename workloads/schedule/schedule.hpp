@@ -35,6 +35,17 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
+// What a schedule asks of the framework that runs it, beyond a forward and a backward of each micro-batch in turn on
+// the last stage; and what a framework offers.
+struct ScheduleNeeds {
+    bool forwards_ahead = false;   // several forwards before the first backward, even there
+    bool weights_apart = false;    // the weights' gradients apart from the activations', and later
+    bool several_parts = false;    // more than one model part per stage
+    bool both_directions = false;  // micro-batches that enter at either end: stages hold two copies of model parts
+};
+// In words, what of it a framework lacks.
+std::vector<std::string_view> missing(const ScheduleNeeds& needs, const ScheduleNeeds& offers);
+
 // One file per schedule, workloads/schedule/<file>.cpp; `key` is its name in a job file.
 struct Schedule {
     std::string_view key;
@@ -44,6 +55,7 @@ struct Schedule {
     std::uint32_t copies;
     // Whether boundary tensors travel beside computation, each slot waiting only for what it needs.
     enum class Handover : std::uint8_t { blocking, beside } handover;
+    ScheduleNeeds needs;
     // Why the schedule cannot run a shape, with the numbers; empty if it can.
     std::string (*obstacle)(const PipelineShape& shape);
     // The places that a micro-batch passes, forward; the place at position i holds model part i. Backward reverses it.
@@ -56,6 +68,9 @@ struct Schedule {
 namespace schedule {
 std::span<const Schedule* const> all();
 }
+
+// Of a job that names none, and without a pipeline.
+inline constexpr std::string_view plain_schedule = "1f1b";
 
 const Schedule* find_schedule(std::string_view key);  // nullptr if unknown
 std::vector<std::string> schedule_keys();

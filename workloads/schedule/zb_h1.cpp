@@ -18,6 +18,7 @@ const Schedule zb_h1{.key = "zb-h1",
                      .chunks = 1,
                      .copies = 1,
                      .handover = Schedule::Handover::beside,
+                     .needs = {.weights_apart = true},
                      .obstacle = no_obstacle,
                      .path = straight_path,
                      .slots = slots};

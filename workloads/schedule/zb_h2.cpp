@@ -19,6 +19,7 @@ const Schedule zb_h2{.key = "zb-h2",
                      .chunks = 1,
                      .copies = 1,
                      .handover = Schedule::Handover::beside,
+                     .needs = {.weights_apart = true},
                      .obstacle = no_obstacle,
                      .path = straight_path,
                      .slots = slots};

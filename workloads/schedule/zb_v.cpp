@@ -107,6 +107,7 @@ const Schedule zb_v{.key = "zb-v",
                     .chunks = 2,
                     .copies = 1,
                     .handover = Schedule::Handover::beside,
+                    .needs = {.weights_apart = true, .several_parts = true},
                     .obstacle = no_obstacle,
                     .path = path,
                     .slots = slots};

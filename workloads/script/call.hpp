@@ -24,8 +24,13 @@ enum class GroupKind : std::uint8_t {
     embedding,      // the first and the last stage, which share a tied embedding
     mirror,         // stages i and p - 1 - i, which hold the same layers under a bidirectional schedule
     boundary,       // a sender and a receiver on two stages
+    further,        // and the values after it: ranks that differ along an axis beyond those of Layout
 };
-inline constexpr std::size_t group_kinds = 13;
+inline constexpr std::size_t most_further_axes = 3;
+inline constexpr std::size_t group_kinds = static_cast<std::size_t>(GroupKind::further) + most_further_axes;
+constexpr GroupKind further_group(std::size_t number) {
+    return static_cast<GroupKind>(static_cast<std::size_t>(GroupKind::further) + number);
+}
 
 // Which library function the framework calls: DeepSpeed's logger sees only what goes through deepspeed.comm.
 enum class Through : std::uint8_t { torch, deepspeed };

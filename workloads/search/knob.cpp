@@ -17,14 +17,12 @@ using Values = std::vector<std::uint32_t>;
 constexpr std::uint32_t largest_micro_batch = 16;
 
 std::uint32_t left_for(const Job& job, std::uint32_t accelerators) {
-    const Layout& layout = job.layout;
-    const std::uint64_t taken = std::uint64_t{layout.tensor} * layout.context * layout.pipeline;
-    return static_cast<std::uint32_t>(std::max<std::uint64_t>(accelerators / taken, 1));
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(accelerators / job.layout.ranks_of_replica(), 1));
 }
 
 Knob axis(const Scheme& scheme) {
     Knob knob{.key = fmt::format("layout.{}", scheme.axis), .names = {}, .set = {}, .values = {}};
-    knob.set = [size = scheme.size](Job& job, std::uint32_t value) { job.layout.*size = value; };
+    knob.set = [axis = scheme.axis](Job& job, std::uint32_t value) { job.layout.size(axis) = value; };
     switch (scheme.ranks) {
         case Scheme::Ranks::own:
             knob.values = [](const Job& job, std::uint32_t accelerators) {
@@ -76,7 +74,7 @@ Knob micro_batch() {
 // Without a pipeline the schedules say the same but for what they keep.
 Knob schedules() {
     const std::vector<std::string> keys = schedule_keys();
-    const auto plain = static_cast<std::uint32_t>(std::ranges::find(keys, "1f1b") - keys.begin());
+    const auto plain = static_cast<std::uint32_t>(std::ranges::find(keys, plain_schedule) - keys.begin());
     return {.key = "schedule",
             .names = keys,
             .neutral = plain,
@@ -144,7 +142,7 @@ Knob zero_stage() {
             .set = [](Job& job, std::uint32_t value) { job.zero = value; },
             .values =
                 [](const Job& job, std::uint32_t) {
-                    return job.layout.data * job.layout.context == 1 ? Values{0} : Values{0, 1, 2, 3};
+                    return job.layout.copies() == 1 ? Values{0} : Values{0, 1, 2, 3};
                 }};
 }
 
@@ -156,17 +154,6 @@ Knob gradient_overlap() {
         .set = [](Job& job, std::uint32_t value) { job.gradient_overlap = value == 0 ? Setting::off : Setting::on; },
         .values = [](const Job& job,
                      std::uint32_t) { return Values{job.framework->default_overlap(job) == Setting::on ? 1U : 0U}; }};
-}
-
-// Innermost first, as ranks usually sit; axes that have no place in that order last.
-void add_axes(std::vector<Knob>& knobs, Scheme::Ranks ranks) {
-    const std::vector<std::string> order = Layout{}.order;
-    std::vector<const Scheme*> schemes;
-    for (const Scheme* scheme : parallelism::all()) {
-        if (scheme->ranks == ranks) schemes.push_back(scheme);
-    }
-    std::ranges::stable_sort(schemes, {}, [&](const Scheme* one) { return std::ranges::find(order, one->axis); });
-    for (const Scheme* scheme : schemes) knobs.push_back(axis(*scheme));
 }
 
 }  // namespace
@@ -187,9 +174,11 @@ std::optional<std::uint32_t> Knob::parse(std::string_view text) const {
 
 std::vector<Knob> search_knobs() {
     std::vector<Knob> knobs;
-    add_axes(knobs, Scheme::Ranks::own);
-    add_axes(knobs, Scheme::Ranks::rest);
-    add_axes(knobs, Scheme::Ranks::shared);
+    for (const Scheme::Ranks ranks : {Scheme::Ranks::own, Scheme::Ranks::rest, Scheme::Ranks::shared}) {
+        for (const Scheme* scheme : schemes_by_place()) {
+            if (scheme->ranks == ranks) knobs.push_back(axis(*scheme));
+        }
+    }
     for (Knob& knob : std::vector{expert_tensor(), micro_batch(), schedules(), virtual_stages(), recomputation(),
                                   sequence_parallel(), zero_stage(), gradient_overlap()}) {
         knobs.push_back(std::move(knob));

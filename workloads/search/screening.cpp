@@ -35,9 +35,7 @@ const PipelineClock& Screen::clock() {
 
 const PartCosts& Screen::costs() {
     const Job& job = plan_.job;
-    const auto [it, fresh] =
-        costs_.try_emplace({job.batch.micro, job.layout.tensor, job.layout.context, job.layout.expert,
-                            job.layout.expert_tensor, job.sequence_parallel, job.framework->accumulation(job).value});
+    const auto [it, fresh] = costs_.try_emplace({job.shard(), job.framework->accumulation(job).value});
     if (fresh) it->second = part_costs(plan_);
     return it->second;
 }

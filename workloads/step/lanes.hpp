@@ -7,14 +7,18 @@
 
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
-#include "workloads/script/call.hpp"
+#include "workloads/layout/layout.hpp"
 
 namespace weft::lanes {
 
 constexpr LaneId lane(std::size_t number) { return static_cast<LaneId>(number); }
 
 inline constexpr LaneId compute = lane(0);
-constexpr LaneId of(GroupKind kind) { return lane(1 + static_cast<std::size_t>(kind)); }
+// Kinds of group of further axes come last, so that a scheme renumbers no other lane.
+constexpr std::size_t lanes_between = 10;  // from the pipeline's second to the host's
+constexpr LaneId of(GroupKind kind) {
+    return lane(1 + static_cast<std::size_t>(kind) + (kind < GroupKind::further ? 0 : lanes_between));
+}
 // What stages hand over. A blocking hand-over has one lane each way; beside computation every port has its own, so that
 // what travels one way never waits for what travels the other.
 inline constexpr LaneId pipeline_send = of(GroupKind::boundary);
@@ -26,6 +30,7 @@ constexpr LaneId send_of_port(std::uint32_t port) {
 constexpr LaneId receive_of_port(std::uint32_t port) { return lane(index(send_of_port(port)) + 1); }
 // Where the rank's process launches what the others run.
 inline constexpr LaneId host = lane(index(receive_of_port(most_ports - 1)) + 1);
+static_assert(index(of(GroupKind::further)) == index(host) + 1);
 
 inline std::vector<std::string> names() {
     std::vector<std::string> names{"compute",    "tensor",    "context",       "data",          "data inner",
@@ -36,6 +41,7 @@ inline std::vector<std::string> names() {
         names.push_back("pipeline receive " + std::to_string(port));
     }
     names.emplace_back("host");
+    names.insert(names.end(), further_axes().begin(), further_axes().end());
     return names;
 }
 

@@ -28,7 +28,6 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
       data_parallel_(data_parallel),
       script_(script),
       host_(plan, script),
-      sequence_parallel_(plan.job.sequence_parallel == SequenceParallel::on && plan.job.layout.tensor > 1),
       written_(stage_.chunks.size() + layer_kinds) {}
 
 void PassWriter::compute(const At& at, Parts part, Seconds duration) {
@@ -60,21 +59,8 @@ void PassWriter::calls(const std::vector<Call>& calls, const At& at) {
 void PassWriter::before(const At& at, std::size_t module) { data_parallel_.before(script_, at.pass, module); }
 void PassWriter::after(const At& at, std::size_t module) { data_parallel_.after(script_, at.pass, module); }
 
-bool PassWriter::has(const At& at, Piece piece) const {
-    return std::ranges::any_of(plan_.costs.layer(at.kind).pieces,
-                               [piece](const PieceCost& cost) { return cost.piece == piece; });
-}
-
-const PieceCost& PassWriter::cost(const At& at, Piece piece) const {
-    const std::vector<PieceCost>& pieces = plan_.costs.layer(at.kind).pieces;
-    const auto it = std::ranges::find(pieces, piece, &PieceCost::piece);
-    WEFT_CHECK(it != pieces.end(), "a layer lacks a piece");
-    return *it;
-}
-
-// The module that a piece uses, or the number of modules if it uses none.
-std::size_t PassWriter::module_of(const At& at, const PieceCost& cost) const {
-    if (cost.module.empty()) return stage_.modules.size();
+std::optional<std::size_t> PassWriter::module_of(const At& at, const PieceCost& cost) const {
+    if (cost.module.empty()) return std::nullopt;
     std::size_t module = at.module;
     while (stage_.modules[module].name != cost.module) {
         ++module;
@@ -83,26 +69,11 @@ std::size_t PassWriter::module_of(const At& at, const PieceCost& cost) const {
     return module;
 }
 
-void PassWriter::piece_forward(const At& at, Piece piece) {
-    const PieceCost& own = cost(at, piece);
-    const std::size_t module = module_of(at, own);
-    const bool owns = module < stage_.modules.size();
-    if (owns) before(at, module);
-    compute(at, part_of(piece), own.forward);
-    if (owns) after(at, module);
+void PassWriter::before(const At& at, const PieceCost& own) {
+    if (const auto module = module_of(at, own)) before(at, *module);
 }
-
-void PassWriter::piece_backward(const At& at, Piece piece, Halves halves) {
-    const PieceCost& own = cost(at, piece);
-    const std::size_t module = module_of(at, own);
-    const bool owns = module < stage_.modules.size();
-    if (halves != Halves::weight) {
-        if (owns) before(at, module);
-        compute(at, part_of(piece), own.input_backward);
-    }
-    if (halves == Halves::input) return;
-    if (own.weight_backward.value > 0) compute(at, part_of(piece), own.weight_backward);
-    if (owns) after(at, module);
+void PassWriter::after(const At& at, const PieceCost& own) {
+    if (const auto module = module_of(at, own)) after(at, *module);
 }
 
 PassWriter::Parts PassWriter::part_of(Piece piece) {
@@ -202,16 +173,12 @@ void PassWriter::embedding_forward(const At& at) {
     for (std::size_t m = at.module; m < end_of_embedding(at); ++m) before(at, m);
     compute(at, "forward embedding", plan_.costs.embedding_forward);
     for (std::size_t m = at.module; m < end_of_embedding(at); ++m) after(at, m);
-    if (sequence_parallel_) {
-        call(scatter_hidden(job_, "reduce-scatter embedding"), at);
-    } else if (job_.layout.tensor > 1) {
-        call(reduce_hidden(job_, "all-reduce embedding"), at);
-    }
+    calls(around(Piece::embedding, Pass::forward).after, at);
 }
 
 // Only the table's gradient: token ids have none.
 void PassWriter::embedding_backward(const At& at, Halves halves) {
-    if (halves != Halves::weight && sequence_parallel_) call(gather_hidden(job_, "all-gather embedding gradient"), at);
+    if (halves != Halves::weight) calls(around(Piece::embedding, Pass::backward).before, at);
     if (halves == Halves::input) return;
     for (std::size_t m = end_of_embedding(at); m-- > at.module;) before(at, m);
     compute(at, "backward embedding", plan_.costs.embedding_backward);
@@ -223,7 +190,7 @@ void PassWriter::head_forward(const At& at) {
     before(at, at.module);
     compute(at, "forward final norm", plan_.costs.final_norm_forward);
     after(at, at.module);
-    if (sequence_parallel_) call(gather_hidden(job_, "all-gather head input"), at);
+    calls(around(Piece::head, Pass::forward).before, at);
     if (has_output_layer) before(at, at.module + 1);
     compute(at, "forward head", plan_.costs.head_forward);
     if (has_output_layer) after(at, at.module + 1);
@@ -237,16 +204,11 @@ void PassWriter::head_backward(const At& at, Halves halves) {
     if (halves == Halves::weight) {
         compute(at, "backward head weights", costs.head_weight_backward);
     } else {
-        const ActionId gathered = sequence_parallel_ ? script_.issue(gather_hidden(job_, "all-gather head input"),
-                                                                     at.pass.where, script_.now())
-                                                     : Action::none;
+        const Around& around = this->around(Piece::head, Pass::backward);
+        const std::vector<ActionId> issued = issue(around.beside, at);
         compute(at, "backward head", costs.head_input_backward);
-        if (gathered != Action::none) script_.wait(gathered);
-        finish_column(at,
-                      {.weight = costs.head_weight_backward,
-                       .label = "backward head weights",
-                       .reduction = "all-reduce head gradient"},
-                      halves);
+        wait(issued);
+        sum_gradients(at, {.weight = costs.head_weight_backward, .label = "backward head weights"}, around, halves);
     }
     if (has_output_layer && halves != Halves::input) after(at, at.module + 1);
     if (halves != Halves::weight) {

@@ -1,14 +1,15 @@
-// Writes the passes of micro-batches through the model parts of one stage: computation, and the calls of tensor,
-// sequence, context and expert parallelism inside it.
+// Writes the passes of micro-batches through the model parts of one stage: computation, and the calls of parallelism
+// schemes inside it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "workloads/data_parallel/data_parallel.hpp"
+#include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/script/script.hpp"
 #include "workloads/step/host_stream.hpp"
@@ -78,46 +79,31 @@ class PassWriter {
     void before(const At& at, std::size_t module);
     void after(const At& at, std::size_t module);
 
-    const PieceCost& cost(const At& at, Piece piece) const;
-    bool has(const At& at, Piece piece) const;
-    std::size_t module_of(const At& at, const PieceCost& cost) const;
-    void piece_forward(const At& at, Piece piece);
-    // A piece whose weights' gradient may follow at once.
-    void piece_backward(const At& at, Piece piece, Halves halves);
+    // Around a piece that uses the parameters of a module of the layer.
+    void before(const At& at, const PieceCost& own);
+    void after(const At& at, const PieceCost& own);
+    std::optional<std::size_t> module_of(const At& at, const PieceCost& cost) const;
 
-    // Pieces with what tensor ranks exchange before or after them (tensor_overlap.cpp): gathered tokens into a product
-    // forward and backward, and a product whose output is summed.
-    void gathered_forward(const At& at, Piece piece);
-    void reduced_forward(const At& at, Piece piece);
-    void gathered_backward(const At& at, Piece piece, Halves halves);
-    bool overlaps_tensor() const;
-    Seconds beside(Seconds product) const;
-    void gather_beside(const At& at, Piece piece, const Call& gather, Seconds whole, Seconds product);
-
-    // Attention and MLP of a layer (layer_writer.cpp).
+    // Layers (layer_writer.cpp): their pieces one after another.
     void layer_forward(const At& at);
-    void attention_forward(const At& at);
-    void mlp_forward(const At& at);
-    void experts_forward(const At& at);
-    void core_forward(const At& at);
     void layer_backward(const At& at, Halves halves);
     void layer_weights(const At& at);
-    void attention_backward(const At& at, Halves halves);
-    void mlp_backward(const At& at, Halves halves);
-    void experts_backward(const At& at, Halves halves);
-    void core_backward(const At& at);
-    // After a column-parallel map's input gradient: it is summed over the tensor ranks, under the weights' gradient
-    // where the framework can. `part` 0: computation labelled `label`.
+    void piece_forward(const At& at, const PieceCost& own);
+    void piece_backward(const At& at, const PieceCost& own, Halves halves);
+    const Around& around(Piece piece, Pass pass);
+    std::vector<ActionId> issue(const std::vector<Call>& calls, const At& at);
+    void wait(const std::vector<ActionId>& issued);
+    void weights(const At& at, const PieceCost& own);
+    void in_rounds(const At& at, Parts part, Seconds duration, const std::vector<Call>& rounds);
+    std::vector<ActionId> overlapped(const At& at, Parts part, Seconds whole, Seconds product, const Around& around);
+    void input_gradient(const At& at, const PieceCost& own, const Around& around);
+    // Of a map whose output's gradient has come; `part` 0: computation labelled `label`.
     struct Column {
         Seconds weight;
         unsigned part = 0;
-        std::string_view label{}, reduction{};
+        std::string_view label{};
     };
-    void finish_column(const At& at, const Column& column, Halves halves);
-    void column_backward(const At& at, Piece piece, Halves halves);
-    void reduce_output(const At& at);
-    void exchange_experts(const At& at, std::string_view label);
-    void ring(const At& at, Seconds core, std::span<const Bytes> messages);
+    void sum_gradients(const At& at, const Column& column, const Around& around, Halves halves);
 
     std::size_t end_of_embedding(const At& at) const;
     void embedding_forward(const At& at);
@@ -135,8 +121,8 @@ class PassWriter {
     DataParallel& data_parallel_;
     Script& script_;
     HostStream host_;
-    bool sequence_parallel_;
     Open open_;
+    std::array<std::array<std::optional<Around>, 2>, static_cast<std::size_t>(Piece::head) + 1> around_;
     std::vector<std::vector<Written>> written_;  // of each chunk, and of its layers by kind
 };
 

@@ -55,23 +55,6 @@ Script StageWriter::start_up() {
     return std::move(script_);
 }
 
-namespace {
-
-// Elements of a module whose gradient every tensor rank holds a part of under sequence parallelism: norms, routers, and
-// the biases that are added to row-parallel outputs.
-double sequence_parallel_elements(const StageModule& module) {
-    const bool whole = module.name.ends_with("norm") || module.name == "router";
-    const bool row_parallel =
-        module.name == "dense" || module.name == "4h_to_h" || module.name == "shared experts down";
-    double elements = 0;
-    for (std::size_t i = 0; i < module.tensors.size(); ++i) {
-        if (whole || (row_parallel && module.vector[i])) elements += static_cast<double>(module.tensors[i]);
-    }
-    return elements;
-}
-
-}  // namespace
-
 // Complete on the last slot that finishes weights' gradients of its chunk.
 Accumulation StageWriter::accumulation(const Slot& slot) const {
     return &slot == last_[slot.chunk] ? Accumulation::complete : Accumulation::continues;
@@ -134,20 +117,13 @@ void StageWriter::step_calls(const Calls& calls) {
 }
 
 // Parameters that several ranks hold apart from data parallelism: the two copies under a bidirectional schedule, and
-// under sequence parallelism norms, routers and row-parallel biases, whose tensor ranks saw different tokens.
+// what schemes have of them.
 void StageWriter::reduce_shared_gradients() {
-    const double bytes = job_.framework->gradient_bytes(job_);
-    const std::string_view type = bytes == 4.0 ? "fp32" : element_name(job_);
-    if (job_.sequence_parallel == SequenceParallel::on && job_.layout.tensor > 1) {
-        double elements = 0;
-        for (const StageModule& module : stage_.modules) elements += sequence_parallel_elements(module);
-        script_.call({.op = Collective::all_reduce,
-                      .group = GroupKind::tensor,
-                      .message = {elements * bytes},
-                      .label = "all-reduce norm gradients",
-                      .type = type},
-                     {});
+    std::vector<Call> calls;
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->finish != nullptr) scheme->finish(job_, stage_.modules, calls);
     }
+    step_calls(calls);
 }
 
 void StageWriter::finish() {

@@ -145,7 +145,9 @@ TEST(saved_tensors, hold_a_second_attention_output_where_heads_were_dealt) {
     const Transformer model = plain(1, 64, 4, 128);
     const Shard whole{.micro_batch = 2, .sequence = 16};
     const Bytes shared = layer_activations(model, LayerKind::dense, whole, {});
-    const Bytes copied = layer_activations(model, LayerKind::dense, whole, {.context_output = ContextOutput::copied});
+    Shard dealt = whole;
+    dealt.context_output = ContextOutput::copied;
+    const Bytes copied = layer_activations(model, LayerKind::dense, dealt, {});
     EXPECT_EQ((copied - shared).value, 2.0 * 32 * 64);
 }
 

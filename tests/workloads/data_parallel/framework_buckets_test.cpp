@@ -106,9 +106,9 @@ TEST(framework_buckets, megatron_limits_buckets_by_data_ranks_without_context) {
     const std::vector<StageModule> modules(200, {"qkv", 0, 0, false, {1000000}, {false}});
     ShardingInput input{.modules = modules, .ranks = 100, .gradient_overlap = Setting::on};
     EXPECT_EQ(megatron_buckets(input).size(), 2U);
-    input.context_ranks = 2;
+    input.sequence_ranks = 2;
     EXPECT_EQ(megatron_buckets(input).size(), 4U);
-    input.context_ranks = 4;
+    input.sequence_ranks = 4;
     EXPECT_EQ(megatron_buckets(input).size(), 5U);
 }
 

@@ -26,24 +26,10 @@ std::vector<std::map<std::string, std::uint32_t>> coordinates(const std::vector<
     return all;
 }
 
-TEST(rank_grid, a_group_is_an_arithmetic_progression) {
-    const RankGrid grid({{"tensor", 2}, {"data", 3}, {"pipeline", 4}});
-    EXPECT_EQ(grid.ranks(), 24U);
-    EXPECT_EQ(grid.group(RankId{21}, "data"), (std::vector{RankId{19}, RankId{21}, RankId{23}}));
-    EXPECT_EQ(grid.group(RankId{21}, "tensor"), (std::vector{RankId{20}, RankId{21}}));
-    EXPECT_EQ(grid.group(RankId{21}, "pipeline"), (std::vector{RankId{3}, RankId{9}, RankId{15}, RankId{21}}));
-}
-
 TEST(rank_grid, a_slice_holds_the_ranks_of_one_coordinate_in_order) {
     const RankGrid grid({{"pipeline", 2}, {"tensor", 3}});
     EXPECT_EQ(grid.slice("pipeline", 1), (std::vector{RankId{1}, RankId{3}, RankId{5}}));
     EXPECT_EQ(grid.slice("tensor", 2), (std::vector{RankId{4}, RankId{5}}));
-}
-
-TEST(rank_grid, a_group_over_two_axes_is_their_product) {
-    const RankGrid grid({{"tensor", 2}, {"data", 2}, {"pipeline", 2}});
-    EXPECT_EQ(grid.group(RankId{3}, std::vector<std::string>{"tensor", "pipeline"}),
-              (std::vector{RankId{2}, RankId{3}, RankId{6}, RankId{7}}));
 }
 
 RC_GTEST_PROP(rank_grid, agrees_with_nested_loops_for_any_sizes_and_order, ()) {
@@ -57,13 +43,9 @@ RC_GTEST_PROP(rank_grid, agrees_with_nested_loops_for_any_sizes_and_order, ()) {
     for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank) {
         for (const Axis& axis : axes) {
             RC_ASSERT(grid.coordinate(RankId{rank}, axis.name) == expected[rank].at(axis.name));
-            std::vector<RankId> group;
-            for (std::uint32_t other = 0; other < grid.ranks(); ++other) {
-                auto same = expected[other];
-                same[axis.name] = expected[rank].at(axis.name);
-                if (same == expected[rank]) group.push_back(RankId{other});
-            }
-            RC_ASSERT(grid.group(RankId{rank}, axis.name) == group);
+            const std::vector<RankId> slice = grid.slice(axis.name, expected[rank].at(axis.name));
+            RC_ASSERT(std::ranges::count(slice, RankId{rank}) == 1);
+            RC_ASSERT(slice.size() == grid.ranks() / axis.size);
         }
     }
 }

