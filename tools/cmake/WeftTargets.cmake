@@ -37,12 +37,29 @@ function(weft_library layer)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL weft_batches weft_${layer})")  # with what is added to it later
 endfunction()
 
+# Files of one's own are found by the same names as the shipped ones: <folder>/<kind>/*.cpp (collective, blocks, schedule,
+# parallelism, framework, commands) and <folder>/<kind>/*.json (machines, devices, catalog, tuners).
+set(WEFT_EXTENSIONS "" CACHE PATH "Folder with files of your own, by kind")
+
 # weft_registry(<layer> <folder> <Type> <header>): each <layer>/<folder>/<name>.cpp that contains a line
 # `extern const <Type> <name>` (in namespace weft::<folder>) becomes an entry of weft::<folder>::all().
 # The table is written from the sorted file list, so adding a file is all it takes to register it.
 function(weft_registry layer folder type header)
-  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${layer}/${folder}/*.cpp")
-  list(SORT files)
+  set_property(GLOBAL APPEND PROPERTY weft_registries "${layer}|${folder} ${type} ${header}")
+  weft_write_registry(weft_${layer} ${folder} ${type} ${header} "${PROJECT_SOURCE_DIR}/${layer}" ${WEFT_EXTENSIONS})
+endfunction()
+
+# Writes the table of <root>/<folder>/*.cpp for all roots; files of roots behind the first are compiled into the target.
+function(weft_write_registry target folder type header)
+  set(files "")
+  foreach(root IN LISTS ARGN)
+    file(GLOB more CONFIGURE_DEPENDS "${root}/${folder}/*.cpp")
+    if(files)
+      target_sources(${target} PRIVATE ${more})
+    endif()
+    list(APPEND files ${more})
+  endforeach()
+  list(SORT files COMPARE FILE_BASENAME)
   set(declarations "")
   set(entries "")
   foreach(file IN LISTS files)
@@ -61,8 +78,11 @@ function(weft_registry layer folder type header)
     "std::span<const ${type}* const> all() {\n"
     "    static constexpr std::array table = std::to_array<const ${type}*>({${entries}});\n"
     "    return table;\n}\n}  // namespace weft::${folder}\n")
-  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${folder}_registry.cpp" CONTENT "${text}" @ONLY)
-  target_sources(weft_${layer} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${folder}_registry.cpp")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${target}_${folder}_registry.cpp")
+  file(CONFIGURE OUTPUT "${output}" CONTENT "${text}" @ONLY)
+  target_sources(${target} PRIVATE "${output}")
+  # Alone in its object, so that a program with a table of its own leaves this one in the library.
+  set_source_files_properties("${output}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # weft_embed(<layer> <name> [FROM <folder>] [ENDING <ending>]): every file of the folder (<layer>/<name> if not given)
@@ -70,22 +90,36 @@ endfunction()
 # needs no data path at run time.
 function(weft_embed layer name)
   cmake_parse_arguments(ARG "" "FROM;ENDING" "" ${ARGN})
-  if(NOT ARG_FROM)
-    set(ARG_FROM "${layer}/${name}")
-  endif()
   if(NOT ARG_ENDING)
     set(ARG_ENDING json)
   endif()
-  file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FROM}/*.${ARG_ENDING}")
-  list(SORT files)
+  if(ARG_FROM)
+    weft_write_embedded(weft_${layer} ${name} ${ARG_ENDING} "${PROJECT_SOURCE_DIR}/${ARG_FROM}")
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY weft_embeddings "${layer}|${name} ${ARG_ENDING}")
+  set(own "")
+  if(WEFT_EXTENSIONS)
+    set(own "${WEFT_EXTENSIONS}/${name}")
+  endif()
+  weft_write_embedded(weft_${layer} ${name} ${ARG_ENDING} "${PROJECT_SOURCE_DIR}/${layer}/${name}" ${own})
+endfunction()
+
+function(weft_write_embedded target name ending)
+  set(files "")
+  foreach(folder IN LISTS ARGN)
+    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.${ending}")
+    list(APPEND files ${more})
+  endforeach()
+  list(SORT files COMPARE FILE_BASENAME)
   list(LENGTH files count)
   set(entries "")
   foreach(file IN LISTS files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
     get_filename_component(stem "${file}" NAME_WLE)
+    file(RELATIVE_PATH shown "${PROJECT_SOURCE_DIR}" "${file}")
     file(READ "${file}" text)
-    string(APPEND entries
-           "    File{\"${stem}\", \"${ARG_FROM}/${stem}.${ARG_ENDING}\", R\"__weft__(${text})__weft__\"},\n")
+    string(APPEND entries "    File{\"${stem}\", \"${shown}\", R\"__weft__(${text})__weft__\"},\n")
   endforeach()
   string(CONCAT text
     "#include \"sim/io/embedded.hpp\"\n\n#include <array>\n\n"
@@ -93,7 +127,7 @@ function(weft_embed layer name)
     "std::span<const File> ${name}() {\n"
     "    static constexpr std::array<File, ${count}> table{\n${entries}    };\n"
     "    return table;\n}\n}  // namespace weft::embedded\n")
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${layer}_${name}_embedded.cpp")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${target}_${name}_embedded.cpp")
   set(previous "")
   if(EXISTS "${output}")
     file(READ "${output}" previous)
@@ -101,7 +135,30 @@ function(weft_embed layer name)
   if(NOT previous STREQUAL text)
     file(WRITE "${output}" "${text}")
   endif()
-  target_sources(weft_${layer} PRIVATE "${output}")
+  target_sources(${target} PRIVATE "${output}")
+  set_source_files_properties("${output}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# weft_extend(<target> <folder> <layer>...): a program on the libraries of these layers that knows the files of the
+# folder beside theirs (see WEFT_EXTENSIONS), without building the libraries again: the linker takes its tables first.
+function(weft_extend target folder)
+  foreach(kind IN ITEMS registries embeddings)
+    get_property(entries GLOBAL PROPERTY weft_${kind})
+    foreach(entry IN LISTS entries)
+      string(REGEX MATCH "^([a-z]+)[|](.*)$" matched "${entry}")
+      set(layer "${CMAKE_MATCH_1}")
+      separate_arguments(arguments UNIX_COMMAND "${CMAKE_MATCH_2}")
+      if(NOT layer IN_LIST ARGN)
+        continue()
+      endif()
+      if(kind STREQUAL "registries")
+        weft_write_registry(${target} ${arguments} "${PROJECT_SOURCE_DIR}/${layer}" "${folder}")
+      else()
+        list(GET arguments 0 name)
+        weft_write_embedded(${target} ${arguments} "${PROJECT_SOURCE_DIR}/${layer}/${name}" "${folder}/${name}")
+      endif()
+    endforeach()
+  endforeach()
 endfunction()
 
 # weft_mpi(<layer> <source>): compiles the one file that speaks MPI with WEFT_HAS_MPI and links Boost.MPI and MPI, where

@@ -1,0 +1,67 @@
+// Files of another folder are as good as shipped ones: what the tests of their kinds do not say.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/collective/algorithm.hpp"
+#include "tests/workloads/soundness.hpp"
+#include "tests/workloads/studies.hpp"
+#include "workloads/search/search_space.hpp"
+#include "workloads/volume/volume.hpp"
+
+namespace weft {
+namespace {
+
+TEST(extension, adds_one_of_each_kind) {
+    EXPECT_NE(find_algorithm(Collective::all_gather, "direct"), nullptr);
+    EXPECT_NE(find_schedule("eager-1f1b"), nullptr);
+    EXPECT_EQ(usual_order(), (std::vector<std::string>{"tensor", "context", "ulysses", "data", "pipeline"}));
+    EXPECT_EQ(Machine::load("hypercube").info().neighbourhoods, (std::vector<std::uint32_t>{2, 4, 8, 16, 32}));
+}
+
+// A job of all five: its machine with its block, whose library may choose the collective.
+TEST(extension, runs_jobs_with_all_of_them) {
+    const Study study = test::small_study({"machine=hypercube", "schedule=eager-1f1b", "layout.ulysses=2", "zero=1"});
+    EXPECT_EQ(test::unsoundness(study), "");
+    EXPECT_EQ(axes(study.job.layout), "tensor 2 x ulysses 2 x pipeline 4 x data 2");
+}
+
+// It asks for nothing that DeepSpeed's pipeline engine lacks.
+TEST(extension, schedules_run_under_every_framework_that_offers_what_they_need) {
+    EXPECT_EQ(test::unsoundness(test::small_study({"framework=deepspeed", "schedule=eager-1f1b"})), "");
+    EXPECT_NE(test::mistakes("layout.ulysses=3").find("cannot be dealt to 6 ranks"), std::string::npos);
+}
+
+// The shipped context scheme by all-to-all, said once more.
+TEST(extension, a_scheme_costs_what_the_same_one_costs_inside) {
+    const auto traffic = [](const std::vector<std::string>& settings, const std::string& dimension) {
+        const Plan plan = make_plan(test::small_study(settings));
+        std::map<std::string, double> volumes{{"memory", plan.stages.front().memory.total().value}};
+        for (const VolumeRow& row : framework_volume(plan, RankId{0}).rows) {
+            volumes[row.dimension == dimension ? "axis" : row.dimension] += row.volume.value;
+        }
+        return volumes;
+    };
+    EXPECT_EQ(traffic({"layout.ulysses=2", "zero=1"}, "ulysses"),
+              traffic({"layout.context=2", "context_method=all_to_all", "zero=1"}, "context"));
+    const auto step = [](const std::vector<std::string>& settings) {
+        const Study study = test::small_study(settings);
+        return make_report(simulate_step(study, make_plan(study), {})).metric("step.time_s");
+    };
+    EXPECT_EQ(step({"layout.ulysses=2"}), step({"layout.context=2", "context_method=all_to_all"}));
+}
+
+TEST(extension, a_search_tries_them) {
+    const SearchSpace space({test::small_study({"nodes=2", "layout.data=null"})}, {});
+    const std::vector<Candidate> candidates = space.candidates();
+    const auto tries = [&](std::string_view key, std::uint32_t value) {
+        return std::ranges::any_of(candidates, [&](const Candidate& one) { return space.value(one, key) == value; });
+    };
+    EXPECT_TRUE(tries("layout.ulysses", 2));
+    const std::vector<std::string> keys = schedule_keys();
+    EXPECT_TRUE(tries("schedule", static_cast<std::uint32_t>(std::ranges::find(keys, "eager-1f1b") - keys.begin())));
+}
+
+}  // namespace
+}  // namespace weft
