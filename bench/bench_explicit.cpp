@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/proof.hpp"
-#include "sim/engine/explicit_run.hpp"
+#include "sim/explicit/explicit_run.hpp"
 #include "tests/sim/collective/members.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
 #include "tests/sim/engine/explicit_twin.hpp"

@@ -3,7 +3,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "workloads/step/folding.hpp"
+#include "workloads/folding/folding.hpp"
 
 namespace weft {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/collective/communicator.hpp"
+#include "sim/cost/communicator.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "sim/collective/group_costs.hpp"
+#include "sim/cost/group_costs.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/channels.hpp"
 

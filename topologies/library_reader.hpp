@@ -26,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/collective/library.hpp"
+#include "sim/cost/library.hpp"
 #include "sim/io/document.hpp"
 
 namespace weft {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/collective/communicator.hpp"
-#include "sim/collective/library.hpp"
+#include "sim/cost/communicator.hpp"
+#include "sim/cost/library.hpp"
 #include "sim/io/document.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/fabric.hpp"

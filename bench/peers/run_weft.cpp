@@ -1,5 +1,5 @@
 #include "bench/peers/runs.hpp"
-#include "sim/engine/message_runner.hpp"
+#include "sim/explicit/message_runner.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
 
 namespace weft::peers {

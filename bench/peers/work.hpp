@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sim/base/quantity.hpp"
-#include "sim/engine/message_program.hpp"
+#include "sim/explicit/message_program.hpp"
 
 namespace weft::peers {
 

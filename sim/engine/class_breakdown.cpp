@@ -14,7 +14,7 @@ ClassBreakdown::ClassBreakdown(const Program& program, const Timeline& timeline,
       compute_(compute),
       place_(place),
       kinds_(program, compute),
-      sweep_(program.lanes.size(), kinds_.kinds().size()) {
+      attribution_(program.lanes.size(), kinds_.kinds().size()) {
     passes_.fill(std::vector<std::int64_t>(timeline.routine_times.ops() + 1, 0));
 }
 
@@ -34,23 +34,23 @@ Breakdown ClassBreakdown::of(const RankClass& rank_class) {
 
 Breakdown ClassBreakdown::take() {
     Breakdown result;
-    result.idle = sweep_.run(timeline_.end);
-    result.busy = sweep_.busy();
+    result.idle = attribution_.run(timeline_.end);
+    result.busy = attribution_.busy();
     result.interference = since_start({delays_});
     for (LaneId lane{}; lane != lanes_.end_id(); lane = next(lane)) {
-        const Seconds exposed = place_[lane] != 0 ? sweep_.exposed_at(place_[lane]) : Seconds{};
+        const Seconds exposed = place_[lane] != 0 ? attribution_.exposed_at(place_[lane]) : Seconds{};
         result.lanes.push_back(lanes_[lane].time(exposed));
     }
     result.calls = kinds_.kinds();
     for (std::uint32_t kind = 0; kind < calls_.size(); ++kind) {
         result.calls[kind].messages = messages_[kind];
-        result.calls[kind].time = calls_[kind].time(sweep_.exposed(kind));
+        result.calls[kind].time = calls_[kind].time(attribution_.exposed(kind));
     }
     return result;
 }
 
 void ClassBreakdown::clear() {
-    sweep_.clear();
+    attribution_.clear();
     lanes_ = Table<LaneId, Ticks>(program_.lanes.size());
     calls_.assign(kinds_.kinds().size(), {});
     messages_.assign(calls_.size(), {});
@@ -75,11 +75,11 @@ LaneTime ClassBreakdown::Ticks::time(Seconds exposed) const {
 
 void ClassBreakdown::add(const Op& op, const Span& span) {
     if (op.kind == OpKind::compute) {
-        sweep_.add(op.lane, {span.begin, span.end, place_of(op)});
+        attribution_.add(op.lane, {span.begin, span.end, place_of(op)});
         delays_ += delay(op, span);
     }
     if (op.kind != OpKind::exchange) return;
-    sweep_.add(op.lane, {span.begin, span.end, place_of(op), kinds_.of(op)});
+    attribution_.add(op.lane, {span.begin, span.end, place_of(op), kinds_.of(op)});
     count(op, span, 1);
 }
 
@@ -127,7 +127,7 @@ void ClassBreakdown::find_others(const RankClass& rank_class) {
     if (!others_.empty()) others_.resize(last + 1);
 }
 
-// The links beside which something else may go on are looked at one by one.
+// The segments beside which something else may go on are looked at one by one.
 void ClassBreakdown::add_part(const RoutinePart& part) {
     const auto visit = [this](OpId op, Instant begin, Instant end) { add(program_.ops[op], {begin, begin, end}); };
     if (part.is_one_op()) return visit(OpId{part.first}, part.begin, part.over);
@@ -144,7 +144,7 @@ void ClassBreakdown::add_part(const RoutinePart& part) {
         };
         from = last_begun(std::max(other->begin, part.begin));
         to = last_begun(last->end);
-        if (start + times.begin(to, part.beside) < last->end.femtoseconds) to += times.ops_of_link(to);
+        if (start + times.begin(to, part.beside) < last->end.femtoseconds) to += times.ops_of_segment(to);
         times.visit(from, to, {start + times.begin(from, part.beside)}, part.beside, visit);
     }
     pass_by(part.first, from, part.beside);
@@ -173,21 +173,21 @@ void ClassBreakdown::add_passes(const RankClass& rank_class) {
 }
 
 // Of two ops side by side the one with the lower place has the time that they share.
-void ClassBreakdown::add_passes(std::uint32_t link, std::uint64_t passes, Disturbance beside) {
+void ClassBreakdown::add_passes(std::uint32_t segment, std::uint64_t passes, Disturbance beside) {
     const RoutineTimes& times = timeline_.routine_times;
-    const std::uint32_t ops = times.ops_of_link(link);
-    const auto op = [&](std::uint32_t i) -> const Op& { return program_.ops[OpId{link + i}]; };
+    const std::uint32_t ops = times.ops_of_segment(segment);
+    const auto op = [&](std::uint32_t i) -> const Op& { return program_.ops[OpId{segment + i}]; };
     const bool second_comes_first = ops == 2 && place_of(op(1)) < place_of(op(0));
     std::int64_t taken = 0;
     for (std::uint32_t n = 0; n < ops; ++n) {
         const std::uint32_t i = second_comes_first ? 1 - n : n;
-        const std::int64_t ticks = times.over(link + i, beside) - times.begin(link + i, beside);
+        const std::int64_t ticks = times.over(segment + i, beside) - times.begin(segment + i, beside);
         const Span span{{}, {}, {ticks}};
         if (op(i).kind == OpKind::exchange) count(op(i), span, passes);
         if (op(i).kind == OpKind::compute) delays_ += delay(op(i), span) * static_cast<std::int64_t>(passes);
         if (ticks <= taken) continue;
         const std::uint32_t kind = op(i).kind == OpKind::exchange ? kinds_.of(op(i)) : 0;
-        sweep_.pass(place_of(op(i)), kind, (ticks - taken) * static_cast<std::int64_t>(passes));
+        attribution_.pass(place_of(op(i)), kind, (ticks - taken) * static_cast<std::int64_t>(passes));
         taken = ticks;
     }
 }

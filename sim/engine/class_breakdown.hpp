@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/engine/attribution.hpp"
 #include "sim/engine/breakdown.hpp"
 #include "sim/engine/call_kinds.hpp"
-#include "sim/engine/sweep.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/program/program.hpp"
 
@@ -41,7 +41,7 @@ class ClassBreakdown {
     void add_part(const RoutinePart& part);
     void pass_by(std::uint32_t first, std::uint32_t end, Disturbance beside);
     void add_passes(const RankClass& rank_class);
-    void add_passes(std::uint32_t link, std::uint64_t passes, Disturbance beside);
+    void add_passes(std::uint32_t segment, std::uint64_t passes, Disturbance beside);
     Breakdown take();
 
     const Program& program_;
@@ -49,7 +49,7 @@ class ClassBreakdown {
     LaneId compute_;
     const Table<LaneId, std::uint32_t>& place_;
     CallKinds kinds_;
-    Sweep sweep_;
+    Attribution attribution_;
     Table<LaneId, Ticks> lanes_;
     std::vector<Ticks> calls_;     // by kind
     std::vector<Bytes> messages_;  // by kind

@@ -22,8 +22,8 @@ bool is_own_exchange(const Program& program, std::uint32_t op) {
     return what.kind == OpKind::exchange && program.exchanges[ExchangeId(what.subject)].parties == 1;
 }
 
-// How many ops before `end` the link that begins with `first` would have; 0 if it cannot begin one.
-std::uint32_t count_link(const Program& program, std::uint32_t first, std::uint32_t end) {
+// How many ops before `end` the segment that begins with `first` would have; 0 if it cannot begin one.
+std::uint32_t count_segment(const Program& program, std::uint32_t first, std::uint32_t end) {
     if (first >= end) return 0;
     if (is_own_exchange(program, first)) {
         const std::span<const OpId> next = program.successors_of(OpId{first});
@@ -34,18 +34,18 @@ std::uint32_t count_link(const Program& program, std::uint32_t first, std::uint3
     return is_computation(program, first) || program.ops[OpId{first}].kind == OpKind::join ? 1 : 0;
 }
 
-bool follows(const Program& program, std::uint32_t link, std::uint32_t ops, std::uint32_t before) {
-    for (std::uint32_t op = link; op < link + ops; ++op) {
-        if (program.predecessors[OpId{op}] != link - before) return false;
+bool follows(const Program& program, std::uint32_t segment, std::uint32_t ops, std::uint32_t before) {
+    for (std::uint32_t op = segment; op < segment + ops; ++op) {
+        if (program.predecessors[OpId{op}] != segment - before) return false;
     }
-    for (std::uint32_t op = before; op < link; ++op) {
+    for (std::uint32_t op = before; op < segment; ++op) {
         const std::span<const OpId> next = program.successors_of(OpId{op});
-        if (next.size() != ops || next.front() != OpId{link} || next.back() != OpId{link + ops - 1}) return false;
+        if (next.size() != ops || next.front() != OpId{segment} || next.back() != OpId{segment + ops - 1}) return false;
     }
     return true;
 }
 
-// To the tick as the event loop finds it. The exchange of a link slows the computation while it lasts.
+// To the tick as the event loop finds it. The exchange of a segment slows the computation while it lasts.
 Instant computation_over(Instant begin, std::int64_t work, Instant exchange_over, Disturbance beside, double factor) {
     if (factor == 1.0) return after_or_end(begin, work);
     const Instant slow = after_or_end(begin, scaled(work, factor));
@@ -72,39 +72,40 @@ void RoutineTimes::add_times(const Program& program, const std::vector<std::int6
                              const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside) {
     std::vector<Stay>& stays = stays_[index_of(beside)];
     stays.resize(ends_.size());
-    Instant begin, over;  // of the link at hand
+    Instant begin, over;  // of the segment at hand
     const auto add = [&](std::uint32_t op, Instant end) {
         stays[op] = {begin.femtoseconds, end.femtoseconds};
         over = std::max(over, end);
     };
-    for (std::uint32_t op = 0, end = 0; op < ends_.size(); op += ops_of_link(op)) {
+    for (std::uint32_t op = 0, end = 0; op < ends_.size(); op += ops_of_segment(op)) {
         if (ends_[op] == 0) continue;
         if (std::exchange(end, ends_[op]) != ends_[op]) over = {};
         begin = over;
-        const Op &first = program.ops[OpId{op}], &last = program.ops[OpId{op + ops_of_link(op) - 1}];
+        const Op &first = program.ops[OpId{op}], &last = program.ops[OpId{op + ops_of_segment(op) - 1}];
         if (first.kind == OpKind::join) add(op, begin);
         if (first.kind == OpKind::exchange) {
             add(op, after_or_end(begin, transfers[program.exchanges[ExchangeId(first.subject)].communication]));
         }
         if (last.kind != OpKind::compute) continue;
-        add(op + ops_of_link(op) - 1, computation_over(begin, work[last.subject], over, beside, program.interference));
+        add(op + ops_of_segment(op) - 1,
+            computation_over(begin, work[last.subject], over, beside, program.interference));
     }
 }
 
 // Notes the routine that begins with `first`, if there is one; returns where to go on looking.
 std::uint32_t RoutineTimes::find(const Program& program, std::uint32_t first, std::uint32_t end) {
-    if (count_link(program, first, first + 1) == 0) return first + 1;
+    if (count_segment(program, first, first + 1) == 0) return first + 1;
     is_pair_[first] = false;
-    std::uint32_t link = first, ops = 1, past = first + 1;  // `past`: after the last link of one op
+    std::uint32_t segment = first, ops = 1, past = first + 1;  // `past`: after the last segment of one op
     for (;;) {
-        const std::uint32_t next = link + ops, count = count_link(program, next, end);
-        if (count == 0 || !follows(program, next, count, link)) break;
+        const std::uint32_t next = segment + ops, count = count_segment(program, next, end);
+        if (count == 0 || !follows(program, next, count, segment)) break;
         is_pair_[next] = count == 2;
-        link = next;
+        segment = next;
         ops = count;
         if (ops == 1) past = next + 1;
     }
-    for (std::uint32_t op = first; past >= first + fewest_ops && op < past; op += ops_of_link(op)) ends_[op] = past;
+    for (std::uint32_t op = first; past >= first + fewest_ops && op < past; op += ops_of_segment(op)) ends_[op] = past;
     return past;
 }
 

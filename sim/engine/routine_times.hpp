@@ -2,9 +2,9 @@
 // each after the one before. Of large programs that is nearly everything. Those that the program names run many times;
 // those that are found here, in the rest of it, run once.
 //
-// A routine is a row of links, which are ops that follow one another in the program. A link is one op, or an exchange
-// and a computation side by side; its ops wait for those of the link before and for nothing else, and nothing else
-// waits for those. So, as long as nobody interferes, all times of a routine are known before it begins.
+// A routine is a row of segments, which are ops that follow one another in the program. A segment is one op, or an
+// exchange and a computation side by side; its ops wait for those of the segment before and for nothing else, and
+// nothing else waits for those. So, as long as nobody interferes, all times of a routine are known before it begins.
 #pragma once
 
 #include <array>
@@ -28,16 +28,16 @@ class RoutineTimes {
                  const Table<CommunicationId, std::int64_t>& transfers);
 
     std::size_t ops() const { return ends_.size(); }
-    // The op past the routine that the link at `op` belongs to, whose last link is one op; 0 where there is none.
+    // The op past the routine that the segment at `op` belongs to, whose last segment is one op; 0 where there is none.
     std::uint32_t end(std::uint32_t op) const { return ends_[op]; }
-    // How many ops the link that begins with `op` has.
-    std::uint32_t ops_of_link(std::uint32_t op) const { return is_pair_[op] ? 2 : 1; }
+    // How many ops the segment that begins with `op` has.
+    std::uint32_t ops_of_segment(std::uint32_t op) const { return is_pair_[op] ? 2 : 1; }
 
     // When an op begins and is over, in ticks since its routine began, as long as what is beside it stays as it is; at
     // most the end of the clock.
     std::int64_t begin(std::uint32_t op, Disturbance beside) const { return stay(op, beside).begin; }
     std::int64_t over(std::uint32_t op, Disturbance beside) const { return stay(op, beside).over; }
-    // Calls visit(OpId, begin, end) for the ops from one link of a routine, which begins at `at`, up to another.
+    // Calls visit(OpId, begin, end) for the ops from one segment of a routine, which begins at `at`, up to another.
     template <class Visit>
     void visit(std::uint32_t first, std::uint32_t end, Instant at, Disturbance beside, Visit visit) const {
         const std::int64_t start = at.femtoseconds - begin(first, beside);
@@ -45,7 +45,7 @@ class RoutineTimes {
             visit(OpId{op}, Instant{start + begin(op, beside)}, Instant{start + over(op, beside)});
         }
     }
-    // The last link of those from `first` up to `end`, in one routine, that begins by then.
+    // The last segment of those from `first` up to `end`, in one routine, that begins by then.
     std::uint32_t last_begun(std::uint32_t first, std::uint32_t end, std::int64_t by, Disturbance beside) const;
 
   private:
@@ -60,7 +60,7 @@ class RoutineTimes {
 
     std::vector<std::uint32_t> ends_;         // by op
     std::array<std::vector<Stay>, 2> stays_;  // by disturbance, as far as the program knows it, and op
-    std::vector<bool> is_pair_;               // by op: whether it begins a link of two
+    std::vector<bool> is_pair_;               // by op: whether it begins a segment of two
 };
 
 }  // namespace weft

@@ -437,27 +437,27 @@ bool Engine<N>::lose_room() {
     return !disturbed_.empty();
 }
 
-// The link that is under way goes on op by op. One of two ops may be over; the other keeps all others waiting.
+// The segment that is under way goes on op by op. One of two ops may be over; the other keeps all others waiting.
 template <NetworkModel N>
 void Engine<N>::take_over(RankClassId rank_class) {
-    const auto link = ahead_.stop(rank_class, now_);
-    for (std::uint32_t i = 0; i < link.ops; ++i) {
-        const OpId op{link.first + i};
-        if (link.begin == now_) {
+    const auto segment = ahead_.stop(rank_class, now_);
+    for (std::uint32_t i = 0; i < segment.ops; ++i) {
+        const OpId op{segment.first + i};
+        if (segment.begin == now_) {
             ready_.push_back(op);
             continue;
         }
-        timeline_.spans[op] = {link.begin, link.begin, Instant::never()};
+        timeline_.spans[op] = {segment.begin, segment.begin, Instant::never()};
         if (program_.ops[op].kind == OpKind::exchange) {
-            take_over_exchange(op, link.begin);
-        } else if (link.over[i] <= now_) {
+            take_over_exchange(op, segment.begin);
+        } else if (segment.over[i] <= now_) {
             ++timeline_.events;
-            complete(op, link.over[i]);
+            complete(op, segment.over[i]);
         } else if (contended_.concerns(program_.ops[op])) {
-            const Instant transfer_over = i > 0 ? link.over[0] : link.begin;
-            contended_.resume(now_, op, work_[program_.ops[op].subject], link.begin, link.beside, transfer_over);
+            const Instant transfer_over = i > 0 ? segment.over[0] : segment.begin;
+            contended_.resume(now_, op, work_[program_.ops[op].subject], segment.begin, segment.beside, transfer_over);
         } else {
-            events_.schedule(link.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
+            events_.schedule(segment.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
         }
     }
     post_ready();

@@ -1,6 +1,6 @@
 // Runs routines ahead of the clock: all of one is one event, as long as nobody interferes. Where another exchange of
 // the rank class begins or ends beside it, a flow crowds one of its own out, or a computation that is not its own
-// begins, it is stopped: the event loop takes over the link that is under way, and what is left may run ahead again
+// begins, it is stopped: the event loop takes over the segment that is under way, and what is left may run ahead again
 // after that.
 //
 // What comes out is what the event loop finds op by op, to the tick.
@@ -47,7 +47,7 @@ class RunAhead<N> {
     // Whether what begins with this op may be worth an event.
     bool is_head(OpId op) const {
         const auto number = static_cast<std::uint32_t>(op);
-        return times_.end(number) >= number + fewest_ops && times_.ops_of_link(number) == 1;
+        return times_.end(number) >= number + fewest_ops && times_.ops_of_segment(number) == 1;
     }
     // Begins with `head`, as far as there is room for the flows. Returns false if that is not worth while, or another
     // routine of the class is under way. `caller`: if the routine is one of the program.
@@ -71,15 +71,15 @@ class RunAhead<N> {
         runs_[holder_[pattern]].is_crowded_out = true;
         return std::exchange(holder_[pattern], nobody);
     }
-    // The link that is under way where a routine stops.
-    struct Link {
+    // The segment that is under way where a routine stops.
+    struct Segment {
         std::uint32_t first = 0, ops = 1;
         Instant begin;
         std::array<Instant, 2> over;  // of its ops
         Disturbance beside{};
     };
-    // Takes out what is not over. Records the links that are.
-    Link stop(RankClassId rank_class, Instant now);
+    // Takes out what is not over. Records the segments that are.
+    Segment stop(RankClassId rank_class, Instant now);
     // Records the steps of an exchange that are over by `now`. Returns the one that is not, and when it began.
     std::pair<std::uint32_t, Instant> record_steps(OpId exchange, Instant begin, Instant now);
     // At the end of the run: counts what went as planned, and tells the timeline how long it took. Returns the bytes
@@ -175,13 +175,13 @@ bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, std::opt
     return false;
 }
 
-// Returns the op past the last link of one op before which there is room for all flows.
+// Returns the op past the last segment of one op before which there is room for all flows.
 template <ForesightNetwork N>
 std::uint32_t RunAhead<N>::reserve(Run& run, RankClassId rank_class) {
     std::uint32_t end = run.first;
     for (std::uint32_t op = run.first; op < times_.end(run.first);) {
         if (!has_room(run, rank_class, OpId{op})) break;
-        const std::uint32_t ops = times_.ops_of_link(op);
+        const std::uint32_t ops = times_.ops_of_segment(op);
         op += ops;
         if (ops == 1) end = op;
     }
@@ -221,24 +221,24 @@ OpId RunAhead<N>::pop() {
 }
 
 template <ForesightNetwork N>
-typename RunAhead<N>::Link RunAhead<N>::stop(RankClassId rank_class, Instant now) {
+typename RunAhead<N>::Segment RunAhead<N>::stop(RankClassId rank_class, Instant now) {
     WEFT_CHECK(is_under_way(rank_class, now), "no routine to stop");
     ends_.remove(rank_class);
     release(rank_class);
     const Run& run = runs_[rank_class];
     const std::int64_t start = run.begin.femtoseconds - times_.begin(run.first, run.beside);
     const std::uint32_t first = times_.last_begun(run.first, run.end, now.femtoseconds - start, run.beside);
-    Link link{.first = first,
-              .ops = times_.ops_of_link(first),
-              .begin = {start + times_.begin(first, run.beside)},
-              .over = {},
-              .beside = run.beside};
-    for (std::uint32_t i = 0; i < link.ops; ++i) link.over[i] = {start + times_.over(first + i, run.beside)};
-    record(run, first, link.begin);
-    return link;
+    Segment segment{.first = first,
+                    .ops = times_.ops_of_segment(first),
+                    .begin = {start + times_.begin(first, run.beside)},
+                    .over = {},
+                    .beside = run.beside};
+    for (std::uint32_t i = 0; i < segment.ops; ++i) segment.over[i] = {start + times_.over(first + i, run.beside)};
+    record(run, first, segment.begin);
+    return segment;
 }
 
-// The links before `end`, which are over at `over`.
+// The segments before `end`, which are over at `over`.
 template <ForesightNetwork N>
 void RunAhead<N>::record(const Run& run, std::uint32_t end, Instant over) {
     if (end == run.first) return;

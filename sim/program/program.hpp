@@ -55,9 +55,9 @@ struct Exchange {
     std::uint32_t parties = 1;
 };
 
-// Ops that a rank class runs again and again, written once: a row of links, each of which is one op, or an exchange and
-// a computation beside it, but for the first and the last. All ops of a link wait for those of the link before and for
-// nothing else, and nobody else takes part in their exchanges. A class runs one at a time.
+// Ops that a rank class runs again and again, written once: a row of segments, each of which is one op, or an exchange
+// and a computation beside it, but for the first and the last. All ops of a segment wait for those of the segment
+// before and for nothing else, and nobody else takes part in their exchanges. A class runs one at a time.
 struct Routine {
     std::uint32_t first_op = 0, ops = 0;  // before the one that leaves it
 };

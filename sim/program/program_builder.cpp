@@ -126,15 +126,15 @@ RankClassId ProgramBuilder::begin_class(std::string name, RankId representative,
     return program_.classes.push_back({std::move(name), representative, weight, first_op, 0});
 }
 
-RoutineId ProgramBuilder::routine(std::span<const RoutineLink> links) {
+RoutineId ProgramBuilder::routine(std::span<const RoutineSegment> segments) {
     WEFT_CHECK(!program_.classes.empty(), "begin_class comes before routines");
     RankClass& owner = *(program_.classes.end() - 1);
     WEFT_CHECK(owner.ops == 0, "the routines of a class come before its ops");
-    WEFT_CHECK(!links.empty() && !links.front().beside && !links.back().beside,
+    WEFT_CHECK(!segments.empty() && !segments.front().beside && !segments.back().beside,
                "a routine begins and ends with one op");
     const std::uint32_t first = owner.first_op;
     std::vector<LaneId> lanes;
-    std::uint32_t before = 0;  // ops of the link before
+    std::uint32_t before = 0;  // ops of the segment before
     const auto add = [&](const Op& op, std::uint32_t place) {
         check_routine_op(op);
         first_predecessor_.push_back(static_cast<std::uint32_t>(predecessors_.size()));
@@ -144,14 +144,14 @@ RoutineId ProgramBuilder::routine(std::span<const RoutineLink> links) {
         ++owner.routine_ops;
         if (std::ranges::find(lanes, op.lane) == lanes.end()) lanes.push_back(op.lane);
     };
-    for (const RoutineLink& link : links) {
-        add(link.op, 0);
-        if (link.beside) add(*link.beside, 1);
-        before = link.beside ? 2 : 1;
+    for (const RoutineSegment& segment : segments) {
+        add(segment.op, 0);
+        if (segment.beside) add(*segment.beside, 1);
+        before = segment.beside ? 2 : 1;
     }
     const auto id = next_id<RoutineId>(program_.routines, "routines");
     program_.routines.push_back({first, owner.first_op - first});
-    add({OpKind::leave, links.back().op.lane, links.back().op.label}, 0);
+    add({OpKind::leave, segments.back().op.lane, segments.back().op.label}, 0);
     routine_lanes_.push_back(std::move(lanes));
     return id;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/collective/phase_traffic.hpp"
+#include "sim/cost/phase_traffic.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/program/program_builder.hpp"
 #include "topologies/machine.hpp"

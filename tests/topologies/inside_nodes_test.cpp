@@ -1,5 +1,5 @@
 // Communicators that sit on their nodes alike share what their messages inside nodes load. Twin: one by one.
-#include "sim/collective/inside_nodes.hpp"
+#include "sim/cost/inside_nodes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/collective/phase_traffic.hpp"
+#include "sim/cost/phase_traffic.hpp"
 #include "tests/sim/collective/members.hpp"
 #include "topologies/machine.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/collective/cost.hpp"
+#include "sim/cost/cost.hpp"
 #include "tests/topologies/route_walk.hpp"
 #include "topologies/channels.hpp"
 #include "topologies/machine.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/collective/group_costs.hpp"
+#include "sim/cost/group_costs.hpp"
 #include "topologies/collective_set.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/machine.hpp"

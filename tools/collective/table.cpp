@@ -5,7 +5,7 @@
 #include <span>
 
 #include "sim/base/check.hpp"
-#include "sim/engine/explicit_run.hpp"
+#include "sim/explicit/explicit_run.hpp"
 #include "tools/command.hpp"
 
 namespace weft {

@@ -4,7 +4,7 @@
 #include "sim/io/document.hpp"
 #include "tools/sweep/columns.hpp"
 #include "tools/sweep/request.hpp"
-#include "workloads/step/topology_pool.hpp"
+#include "workloads/groups/topology_pool.hpp"
 #include "workloads/study_sources.hpp"
 
 namespace weft {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/collective/group_costs.hpp"
+#include "sim/cost/group_costs.hpp"
 #include "topologies/machine.hpp"
 #include "topologies/measurements/measurement.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/collective/library.hpp"
+#include "sim/cost/library.hpp"
 #include "topologies/calibration/calibration.hpp"
 
 namespace weft {

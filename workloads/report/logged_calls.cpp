@@ -5,7 +5,7 @@
 #include "sim/base/check.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
 #include "workloads/report/simulation.hpp"
-#include "workloads/step/stage_script.hpp"
+#include "workloads/stage/stage_script.hpp"
 #include "workloads/volume/volume.hpp"
 
 namespace weft {

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "sim/engine/engine.hpp"
+#include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job.hpp"
 #include "workloads/plan.hpp"
-#include "workloads/step/prepared_topology.hpp"
 #include "workloads/step/step_builder.hpp"
 
 namespace weft {

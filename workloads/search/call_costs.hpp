@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/collective/group_costs.hpp"
+#include "sim/cost/group_costs.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/channels.hpp"
 #include "workloads/plan.hpp"

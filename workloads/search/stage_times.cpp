@@ -6,7 +6,7 @@
 #include "workloads/framework/calls.hpp"
 #include "workloads/script/script.hpp"
 #include "workloads/search/script_clock.hpp"
-#include "workloads/step/pass_writer.hpp"
+#include "workloads/stage/pass_writer.hpp"
 
 namespace weft {
 namespace {

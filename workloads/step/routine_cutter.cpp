@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t fewest_links = 3;
+constexpr std::size_t fewest_segments = 3;
 
 class Cutter {
   public:
@@ -27,9 +27,9 @@ class Cutter {
         std::vector<PassagePart> parts;
         for (std::uint32_t begin = 0; begin < size();) {
             PassagePart part = routine_from(begin);
-            if (part.links.size() < fewest_links) part = {begin, begin + 1, {}};
+            if (part.segments.size() < fewest_segments) part = {begin, begin + 1, {}};
             begin = part.end;
-            if (part.links.empty() && !parts.empty() && parts.back().links.empty()) {
+            if (part.segments.empty() && !parts.empty() && parts.back().segments.empty()) {
                 parts.back().end = part.end;
             } else {
                 parts.push_back(std::move(part));
@@ -59,7 +59,7 @@ class Cutter {
 
     // The longest one.
     PassagePart routine_from(std::uint32_t begin) {
-        links_.clear();
+        segments_.clear();
         waited_ = false;
         std::uint32_t at = begin, needed = 0;
         PassagePart longest{begin, begin, {}};
@@ -72,29 +72,29 @@ class Cutter {
                 if (i != chain_) needed = std::max(needed, last_reference_[i]);
             }
             at = next;
-            if (chain_ + 1 == at && needed < at) longest = {begin, at, links_};
+            if (chain_ + 1 == at && needed < at) longest = {begin, at, segments_};
         }
         return longest;
     }
 
-    // Adds the link that begins at `at`, if one can; returns what is past it.
+    // Adds the segment that begins at `at`, if one can; returns what is past it.
     std::uint32_t add_link(std::uint32_t at) {
         const Action& action = passage_[at];
         if (is_work(at) || is_call(at, Action::Kind::call) || (action.kind == Action::Kind::join && waited_)) {
-            links_.push_back({at, {}});
+            segments_.push_back({at, {}});
             chain_ = at;
             waited_ = false;
             return at + 1;
         }
-        if (links_.empty() || waited_ || !is_call(at, Action::Kind::issue) || action.after != first_ + chain_)
+        if (segments_.empty() || waited_ || !is_call(at, Action::Kind::issue) || action.after != first_ + chain_)
             return at;
         if (waits(at + 1, at)) {
-            links_.push_back({at, {}});
+            segments_.push_back({at, {}});
             waited_ = true;
             return at + 2;
         }
         if (!waits(at + 2, at) || !is_work(at + 1)) return at;
-        links_.push_back({at, at + 1});
+        segments_.push_back({at, at + 1});
         chain_ = at + 1;
         waited_ = true;
         return at + 3;
@@ -105,7 +105,7 @@ class Cutter {
     const std::function<bool(const Action&)>& may_be_in_one_;
     std::vector<std::uint32_t> last_reference_;  // the last action that starts after each or waits for it
     // Of the routine that is being looked for.
-    std::vector<ActionLink> links_;
+    std::vector<ActionSegment> segments_;
     std::uint32_t chain_ = 0;  // the end of the chain
     bool waited_ = false;      // for something beside it since
 };

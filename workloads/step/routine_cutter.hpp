@@ -1,4 +1,4 @@
-// Which stretches of a repeated passage can be routines of the program: rows of links, as the engine's chains are.
+// Which stretches of a repeated passage can be routines of the program: rows of segments, as the engine's routines are.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace weft {
 
 // Actions of a passage, counted from its first.
-struct ActionLink {
+struct ActionSegment {
     std::uint32_t action = 0;
     std::optional<std::uint32_t> beside;  // a computation beside a call
 };
 struct PassagePart {
     std::uint32_t begin = 0, end = 0;
-    std::vector<ActionLink> links;  // of a routine, which ends with `end`; otherwise none
+    std::vector<ActionSegment> segments;  // of a routine, which ends with `end`; otherwise none
 };
 
 // Cuts a passage, as written by `repeat`. A routine ends with an action of the chain, and of its actions nothing

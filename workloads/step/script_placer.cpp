@@ -16,7 +16,7 @@ constexpr std::uint32_t unknown = 0xffffffff;
 
 class Placer {
   public:
-    Placer(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups, ProgramBuilder& builder)
+    Placer(const Script& script, const Cell& cell, const Jitter& jitter, GroupSets& groups, ProgramBuilder& builder)
         : script_(script),
           cell_(cell),
           jitter_(jitter),
@@ -86,7 +86,7 @@ class Placer {
             RepeatedPassage& passage = passages_[extent(repeat)];
             passage.last = repeat.first + repeat.actions - 1;
             for (PassagePart& part : cut(script_, repeat, [this](const Action& call) { return is_own(call); })) {
-                const RoutineId routine = part.links.empty() ? RoutineId{} : write_routine(repeat, part);
+                const RoutineId routine = part.segments.empty() ? RoutineId{} : write_routine(repeat, part);
                 passage.parts.push_back({std::move(part), routine});
             }
         }
@@ -101,12 +101,12 @@ class Placer {
     }
 
     RoutineId write_routine(const Repeat& repeat, const PassagePart& part) {
-        std::vector<ProgramBuilder::RoutineLink> links;
-        for (const ActionLink& link : part.links) {
-            links.push_back({inner(repeat, link.action), {}});
-            if (link.beside) links.back().beside = inner(repeat, *link.beside);
+        std::vector<ProgramBuilder::RoutineSegment> segments;
+        for (const ActionSegment& segment : part.segments) {
+            segments.push_back({inner(repeat, segment.action), {}});
+            if (segment.beside) segments.back().beside = inner(repeat, *segment.beside);
         }
-        return builder_.routine(links);
+        return builder_.routine(segments);
     }
 
     // As the original has it.
@@ -128,7 +128,7 @@ class Placer {
         for (const Part& part : passage.parts) {
             const ActionId first = repeat.first + part.actions.begin, end = repeat.first + part.actions.end;
             const bool differs = part.actions.end == repeat.actions && !ends_alike(passage.last, end - 1);
-            if (part.actions.links.empty() || differs || !builder_.is_free(part.routine, frontier_)) {
+            if (part.actions.segments.empty() || differs || !builder_.is_free(part.routine, frontier_)) {
                 write(first, end);
                 continue;
             }
@@ -224,7 +224,7 @@ class Placer {
     Cell cell_;
     Jitter jitter_;
     std::uint64_t computations_ = 0;
-    Groups& groups_;
+    GroupSets& groups_;
     ProgramBuilder& builder_;
     std::vector<LabelId> labels_;
     std::vector<Placed> placed_;
@@ -237,7 +237,7 @@ class Placer {
 
 }  // namespace
 
-void place_script(const Script& script, const Cell& cell, const Jitter& jitter, Groups& groups,
+void place_script(const Script& script, const Cell& cell, const Jitter& jitter, GroupSets& groups,
                   ProgramBuilder& builder) {
     Placer(script, cell, jitter, groups, builder).write();
 }

@@ -6,11 +6,11 @@
 
 #include "sim/network/alike_links.hpp"
 #include "sim/program/program_builder.hpp"
-#include "workloads/step/families.hpp"
-#include "workloads/step/groups.hpp"
+#include "workloads/groups/families.hpp"
+#include "workloads/stage/stage_script.hpp"
+#include "workloads/step/group_sets.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/step/script_placer.hpp"
-#include "workloads/step/stage_script.hpp"
 
 namespace weft {
 
@@ -38,7 +38,7 @@ Step build(const Plan& plan, CostsPool& pool, Folding folding, ScriptOf script_o
     std::size_t ops = 0;
     for (const Cell& cell : classes.cells) ops += scripts[cell.stage].actions().size();
     builder.reserve(ops);
-    Groups groups(plan, families, classes, builder);
+    GroupSets groups(plan, families, classes, builder);
     Step step;
     for (std::size_t number = 0; number < classes.cells.size(); ++number) {
         const Cell& cell = classes.cells[number];

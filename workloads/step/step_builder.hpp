@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "sim/program/program.hpp"
+#include "workloads/folding/folding.hpp"
+#include "workloads/groups/costs_pool.hpp"
 #include "workloads/plan.hpp"
-#include "workloads/step/costs_pool.hpp"
-#include "workloads/step/folding.hpp"
 
 namespace weft {
 

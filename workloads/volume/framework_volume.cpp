@@ -5,8 +5,8 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"
-#include "workloads/step/stage_script.hpp"
 #include "workloads/volume/volume.hpp"
 
 namespace weft {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/explicit/route_network.hpp"
 #include "sim/network/flow_network.hpp"
-#include "sim/network/route_network.hpp"
 #include "tests/sim/network/toy.hpp"
 #include "topologies/machine.hpp"
 

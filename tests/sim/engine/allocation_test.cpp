@@ -6,7 +6,7 @@
 #include <new>
 
 #include "sim/engine/engine.hpp"
-#include "sim/engine/message_runner.hpp"
+#include "sim/explicit/message_runner.hpp"
 #include "tests/sim/collective/toy_crossbar.hpp"
 #include "tests/sim/engine/toy_program.hpp"
 
@@ -46,7 +46,8 @@ Program busy_program(std::uint32_t rounds) {
             return Op{OpKind::exchange, toy::tensor_lane, script.builder.label("call"),
                       static_cast<std::uint32_t>(script.exchange({narrow, {1e-6}, {3}}))};
         };
-        const ProgramBuilder::RoutineLink links[] = {{step, {}}, {call(), {}}, {step, {}}, {call(), step}, {step, {}}};
+        const ProgramBuilder::RoutineSegment links[] = {
+            {step, {}}, {call(), {}}, {step, {}}, {call(), step}, {step, {}}};
         const RoutineId routine = script.builder.routine(links);
         for (std::uint32_t i = 0; i < rounds; ++i) {
             script.builder.add({OpKind::routine, toy::compute_lane, step.label, static_cast<std::uint32_t>(routine)},

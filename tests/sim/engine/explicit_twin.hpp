@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
-#include "sim/engine/explicit_run.hpp"
+#include "sim/explicit/explicit_run.hpp"
 #include "sim/program/program_builder.hpp"
 
 namespace weft::testing_support {

@@ -92,7 +92,7 @@ Program arbitrary_layers(const toy::System& system) {
         };
         std::vector<RoutineId> routines;
         for (auto left = *rc::gen::element(0, 1, 2); left > 0; --left) {
-            std::vector<ProgramBuilder::RoutineLink> links{{work(), {}}};
+            std::vector<ProgramBuilder::RoutineSegment> links{{work(), {}}};
             for (auto left_links = *rc::gen::inRange(0, 12); left_links > 0; --left_links) {
                 const bool calls = *rc::gen::element(false, true), is_last = left_links == 1;
                 const Op op = calls ? call(script.exchange({leg(), leg()}), toy::tensor_lane) : work();

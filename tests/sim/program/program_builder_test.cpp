@@ -151,7 +151,7 @@ struct Misuse {
 };
 void PrintTo(const Misuse& misuse, std::ostream* out) { *out << misuse.name; }
 
-using Link = ProgramBuilder::RoutineLink;
+using Link = ProgramBuilder::RoutineSegment;
 
 const Misuse misuses[] = {
     {"routine_without_class",

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/collective/phase_traffic.hpp"
+#include "sim/cost/phase_traffic.hpp"
 #include "tests/topologies/all_pairs.hpp"
 #include "tests/topologies/small_machine.hpp"
 #include "topologies/machine.hpp"

@@ -28,11 +28,11 @@ std::string cut_twice(const std::function<void(Script&, Where)>& write) {
     std::string text;
     for (const PassagePart& part :
          cut(script, script.repeats().front(), [&](const Action& call) { return is_sum(script, call); })) {
-        if (part.links.empty()) text += fmt::format("{}..{} ", part.begin, part.end);
-        if (part.links.empty()) continue;
-        for (const ActionLink& link : part.links) {
-            text += fmt::format("{}{}", link.action == part.begin ? "[" : " ", link.action);
-            if (link.beside) text += fmt::format("+{}", *link.beside);
+        if (part.segments.empty()) text += fmt::format("{}..{} ", part.begin, part.end);
+        if (part.segments.empty()) continue;
+        for (const ActionSegment& segment : part.segments) {
+            text += fmt::format("{}{}", segment.action == part.begin ? "[" : " ", segment.action);
+            if (segment.beside) text += fmt::format("+{}", *segment.beside);
         }
         text += "] ";
     }

@@ -1,0 +1,113 @@
+#include "sim/cost/cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "sim/cost/phase_traffic.hpp"
+#include "sim/cost/protocol_limits.hpp"
+
+namespace weft {
+namespace {
+
+// `costs` are those of `phases`, one by one.
+std::vector<PhaseCost> join_stretches(std::span<const Phase> phases, std::vector<PhaseCost> costs, Seconds launch) {
+    std::vector<PhaseCost> stretches;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        if (i > 0 && same_traffic(phases[i - 1], phases[i])) {
+            stretches.back().path += costs[i].path;
+            stretches.back().bytes_per_message_byte += costs[i].bytes_per_message_byte;
+            ++stretches.back().phases;
+        } else {
+            stretches.push_back(std::move(costs[i]));
+        }
+    }
+    stretches.front().launch = launch;
+    return stretches;
+}
+
+// Time of the bytes on idle links: none where nothing limits them.
+Seconds idle(const PhaseCost& phase, Bytes message) { return phase.bytes(message) / phase.pattern.alone; }
+
+}  // namespace
+
+Seconds PhaseCost::latency(Bytes message) const {
+    if (overlap == 1.0 || path == Seconds{}) return launch + path;
+    // (L^p + B^p)^(1/p) - B, in terms of the smaller over the larger so that nothing overflows or cancels.
+    const double l = path.value, b = idle(*this, message).value;
+    if (l >= b) return launch + Seconds{l * std::pow(1.0 + std::pow(b / l, overlap), 1.0 / overlap) - b};
+    return launch + Seconds{b * std::expm1(std::log1p(std::pow(l / b, overlap)) / overlap)};
+}
+
+Seconds PhaseCost::time(Bytes message) const { return latency(message) + idle(*this, message); }
+
+std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
+                            std::span<const Communicator> communicators, const Topology& topology,
+                            const Library& library, const ProtocolCost& protocol) {
+    WEFT_CHECK(!communicators.empty(), "a collective without communicators");
+    for (const Communicator& communicator : communicators) {
+        WEFT_CHECK(communicator.size() == shape.members, "communicators in lock step have equally many members");
+    }
+    if (shape.members < 2) return {{.launch = library.launch + protocol.launch}};
+    WEFT_CHECK(algorithm.runs(shape), std::string(algorithm.name) + " cannot run in a group of this shape");
+    const auto cost_of = [&](const Phase& phase) { return cost(phase, communicators, topology, protocol); };
+    return cost(algorithm.phases(shape), cost_of, library, protocol);
+}
+
+// Routes are the costly part: each kind of traffic is routed once.
+std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,
+                            const Library& library, const ProtocolCost& protocol) {
+    std::vector<PhaseCost> costs;  // one per phase
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        std::size_t known = 0;
+        while (known < i && !same_traffic(phases[known], phases[i])) ++known;
+        costs.push_back(known < i ? costs[known] : cost_of(phases[i]));
+        costs.back().bytes_per_message_byte = phases[i].volume();
+    }
+    return join_stretches(phases, std::move(costs), library.launch + protocol.launch);
+}
+
+PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
+               const ProtocolCost& protocol, const PhaseCost* whole) {
+    PhaseTraffic traffic(topology, protocol);
+    for (const Communicator& communicator : communicators) traffic.add(phase, communicator);
+    const double share = whole != nullptr ? whole->detoured : traffic.detoured();
+    Pattern pattern = traffic.pattern(share);
+    if (whole != nullptr && phase.duty < 1.0) pattern.cap = cap_in_step(pattern, whole->pattern, phase.duty, topology);
+    return {.pattern = std::move(pattern),
+            .path = traffic.latency(),
+            .bytes_per_message_byte = phase.volume(),
+            .overlap = protocol.overlap,
+            .detoured = share};
+}
+
+bool same_traffic(const Phase& a, const Phase& b) {
+    return same_messages(a, b) && a.hops == b.hops && a.duty == b.duty && a.hops_across == b.hops_across;
+}
+
+bool same_messages(const Phase& a, const Phase& b) {
+    return a.peer == b.peer && a.distance == b.distance && a.span == b.span && a.edges == b.edges;
+}
+
+Pattern moved(Pattern pattern, const LinkMove& move) {
+    for (LinkLoad& load : pattern.loads) load.link = move(load.link);
+    if (!move.keeps_order()) std::ranges::sort(pattern.loads, {}, &LinkLoad::link);
+    return pattern;
+}
+
+std::vector<PhaseCost> moved(std::vector<PhaseCost> phases, const LinkMove& move) {
+    for (PhaseCost& phase : phases) phase.pattern = moved(std::move(phase.pattern), move);
+    return phases;
+}
+
+Seconds time_of(std::span<const PhaseCost> phases, Bytes message) {
+    Seconds sum;
+    for (const PhaseCost& phase : phases) sum += phase.time(message);
+    return sum;
+}
+
+}  // namespace weft

@@ -1,0 +1,62 @@
+// What an algorithm costs among communicators that run it in lock step.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "sim/base/quantity.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "sim/cost/communicator.hpp"
+#include "sim/cost/library.hpp"
+#include "sim/network/network_model.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+// A stretch of an algorithm on the wire: latency first, then message x bytes_per_message_byte on the pattern.
+struct PhaseCost {
+    Pattern pattern{};
+    Seconds launch{};                     // paid in full, before
+    Seconds path{};                       // latencies on the critical path
+    double bytes_per_message_byte = 0.0;  // moved by one sender to one peer
+    double overlap = 1.0;                 // see ProtocolCost
+    std::size_t phases = 1;               // of the algorithm, that this stretch joins
+    double detoured = 0.0;                // the share of the bytes that takes detours
+
+    Bytes bytes(Bytes message) const { return message * bytes_per_message_byte; }
+    // launch + what of the path the bytes of `message` do not hide on idle links.
+    Seconds latency(Bytes message) const;
+    // On idle links, to the end.
+    Seconds time(Bytes message) const;
+};
+
+// The algorithm run in lock step by communicators of equal size and shape (LogicError otherwise, or if the algorithm
+// cannot run in that shape). Phases on the same traffic that follow one another are one stretch. The first stretch
+// carries the launch latencies; a group of one costs nothing else.
+std::vector<PhaseCost> cost(const Algorithm& algorithm, const GroupShape& shape,
+                            std::span<const Communicator> communicators, const Topology& topology,
+                            const Library& library, const ProtocolCost& protocol);
+
+// The same for the phases of an algorithm. `cost_of` one, as a stretch without launch latencies.
+std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<PhaseCost(const Phase&)>& cost_of,
+                            const Library& library, const ProtocolCost& protocol);
+
+// Of one phase among communicators of equal size. `whole`: of more communicators that run it in lock step, of which
+// these are a part. They settle on one share of detours, and pause together.
+PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
+               const ProtocolCost& protocol, const PhaseCost* whole = nullptr);
+
+// Whether phases cost the same but for how much they move.
+bool same_traffic(const Phase& a, const Phase& b);
+// Whether phases differ at most in how much they move and how often.
+bool same_messages(const Phase& a, const Phase& b);
+
+// What the same communicators load and cost, moved.
+Pattern moved(Pattern pattern, const LinkMove& move);
+std::vector<PhaseCost> moved(std::vector<PhaseCost> phases, const LinkMove& move);
+
+Seconds time_of(std::span<const PhaseCost> phases, Bytes message);  // on idle links
+
+}  // namespace weft

@@ -1,0 +1,155 @@
+#include "sim/cost/group_costs.hpp"
+
+#include <algorithm>
+
+namespace weft {
+GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
+                       GroupCosts* whole)
+    : topology_(topology), library_(library), shape_(shape), lay_(std::move(lay)), whole_(whole) {}
+
+GroupCosts::GroupCosts(GroupCosts& base, LinkMove move)
+    : topology_(base.topology_), library_(base.library_), shape_(base.shape_), base_(&base), move_(std::move(move)) {}
+
+std::vector<Choice> GroupCosts::candidates(Collective op, const Preference& preference) const {
+    std::vector<Choice> found;
+    for (const ProtocolCost& protocol : library_.costs) {
+        const Algorithm* const algorithm = find_algorithm(op, protocol.algorithm);
+        const bool wanted = (preference.algorithm.empty() || preference.algorithm == protocol.algorithm) &&
+                            (preference.protocol.empty() || preference.protocol == protocol.protocol);
+        if (algorithm != nullptr && wanted && protocol.serves(op) && algorithm->runs(shape_))
+            found.push_back({algorithm, &protocol});
+    }
+    return found;
+}
+
+std::optional<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const {
+    if (!library_.tuner || shape_.members < 2) return std::nullopt;
+    const TunerTable& table = library_.tuner->table(shape_);
+    std::optional<Choice> best;
+    Seconds least;
+    for (const Choice& choice : candidates) {
+        for (const TunerRow& row : table.rows) {
+            if (row.algorithm != choice.protocol->algorithm || row.protocol != choice.protocol->protocol) continue;
+            const Seconds time = predicted_time(table, row, op, shape_, message);
+            if (best && !(time < least)) continue;
+            best = choice;
+            least = time;
+        }
+    }
+    return best;
+}
+
+bool GroupCosts::carries(const Choice& choice, Bytes message) const {
+    const auto [known, fresh] = largest_fractions_.try_emplace(choice.algorithm, 0.0);
+    double& largest = known->second;
+    if (fresh) {
+        for (const Phase& phase : choice.algorithm->phases(shape_)) largest = std::max(largest, phase.fraction);
+    }
+    const Bytes one = message * largest;
+    return one > choice.protocol->over && one <= choice.protocol->most;
+}
+
+std::vector<Choice> GroupCosts::in_question(Collective op, Bytes message, const Preference& preference) const {
+    std::vector<Choice> possible = candidates(op, preference);
+    if (preference.protocol.empty()) {
+        std::erase_if(possible, [&](const Choice& choice) { return !carries(choice, message); });
+    }
+    const std::optional<Choice> tuned = possible.size() > 1 ? by_tuner(op, message, possible) : std::nullopt;
+    return tuned ? std::vector{*tuned} : possible;
+}
+
+std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Preference& preference) {
+    if (base_ != nullptr) return base_->choose(op, message, preference);
+    const std::vector<Choice> possible = in_question(op, message, preference);
+    if (possible.empty()) return std::nullopt;
+    return possible.size() == 1 ? possible.front() : cheapest(possible, message);
+}
+
+Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {
+    if (base_ != nullptr) return base_->idle_time(choice, message);
+    return time_of(phases(choice), message);
+}
+
+// The groups run in lock step, and on idle links the slowest of them sets the time: no choice takes less than its first
+// group alone.
+Seconds GroupCosts::least_idle_time(const Choice& choice, Bytes message) {
+    const std::vector<Communicator>& all = communicators(choice.algorithm->order);
+    const bool is_one = all.size() == 1 && all.front().copies.empty();
+    if (is_one || phases_.contains(choice)) return idle_time(choice, message);
+    const auto [it, fresh] = first_phases_.try_emplace(choice);
+    if (fresh) {
+        const Communicator first{.channels = all.front().channels, .ports = all.front().ports};
+        it->second = cost(*choice.algorithm, shape_, {&first, 1}, topology_, library_, *choice.protocol);
+    }
+    return time_of(it->second, message);
+}
+
+// The first with the least time. Groups are many, and mostly alike: the traffic of all is worked out only where that of
+// the first leaves a chance, in the order of those bounds. What rounding may do to a bound is far below `margin`.
+Choice GroupCosts::cheapest(std::span<const Choice> candidates, Bytes message) {
+    constexpr double margin = 1.0 - 1e-9;
+    std::vector<std::pair<Seconds, std::size_t>> bounds;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        bounds.emplace_back(least_idle_time(candidates[i], message) * margin, i);
+    }
+    std::sort(bounds.begin(), bounds.end());
+    std::pair<Seconds, std::size_t> best{idle_time(candidates[bounds.front().second], message), bounds.front().second};
+    for (const auto& [least, i] : bounds) {
+        if (least > best.first) break;
+        best = std::min(best, {idle_time(candidates[i], message), i});
+    }
+    return candidates[best.second];
+}
+
+const std::vector<Communicator>& GroupCosts::communicators(Order order) {
+    const auto [it, fresh] = communicators_.try_emplace(order);
+    if (fresh) it->second = lay_(order);
+    return it->second;
+}
+
+const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
+    const auto [it, fresh] = phases_.try_emplace(choice);
+    if (fresh) it->second = base_ != nullptr ? moved(base_->phases(choice), move_) : work_out(choice);
+    return it->second;
+}
+
+std::vector<PhaseCost> GroupCosts::work_out(const Choice& choice) {
+    const Order order = choice.algorithm->order;
+    if (shape_.members < 2) {
+        return cost(*choice.algorithm, shape_, communicators(order), topology_, library_, *choice.protocol);
+    }
+    const auto of_phase = [&](const Phase& phase) { return cost_of(phase, order, *choice.protocol); };
+    return cost(choice.algorithm->phases(shape_), of_phase, library_, *choice.protocol);
+}
+
+const PhaseCost& GroupCosts::cost_of(const Phase& phase, Order order, const ProtocolCost& protocol) {
+    if (base_ != nullptr) return base_->cost_of(phase, order, protocol);
+    std::deque<Known>& all = known_[{order, &protocol}];
+    const auto known = std::ranges::find_if(all, [&](const Known& each) { return same_traffic(each.phase, phase); });
+    if (known != all.end()) return known->cost;
+    const PhaseCost* whole = whole_ != nullptr ? &whole_->cost_of(phase, order, protocol) : nullptr;
+    std::optional<PhaseCost> here;  // moved, where its links matter
+    if (whole != nullptr && whole_->base_ != nullptr && phase.duty < 1.0) {
+        here = *whole;
+        here->pattern = moved(std::move(here->pattern), whole_->move_);
+        whole = &*here;
+    }
+    return all.emplace_back(Known{phase, cost(phase, communicators(order), topology_, protocol, whole)}).cost;
+}
+
+Pattern GroupCosts::pattern(const Choice& choice, std::size_t phase) {
+    const Pattern& pattern = phases_unmoved(choice)[phase].pattern;
+    return base_ != nullptr ? moved(pattern, move_) : pattern;
+}
+
+std::size_t GroupCosts::routed_links() const {
+    std::size_t links = 0;
+    for (const auto* const known : {&phases_, &first_phases_}) {
+        for (const auto& [choice, phases] : *known) {
+            for (const PhaseCost& phase : phases) links += phase.pattern.loads.size();
+        }
+    }
+    return links;
+}
+
+}  // namespace weft

@@ -1,0 +1,167 @@
+#include "sim/cost/phase_traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "sim/cost/messages.hpp"
+#include "sim/cost/protocol_limits.hpp"
+
+namespace weft {
+
+void PhaseTraffic::Traffic::add(const Traffic& other) {
+    loads.add(other.loads);
+    has_detours |= other.has_detours;
+    undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
+}
+
+void PhaseTraffic::Traffic::add_moved(const Traffic& other, const LinkMove& move) {
+    loads.add_moved(other.loads, move);
+    has_detours |= other.has_detours;
+    for (const Divertible& message : other.undecided) {
+        undecided.push_back(message);
+        undecided.back().from = move(message.from);
+        undecided.back().to = move(message.to);
+    }
+}
+
+void PhaseTraffic::Traffic::clear() {
+    loads.clear();
+    has_detours = false;
+    undecided.clear();
+}
+
+PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
+    : topology_(topology), protocol_(protocol), busiest_(topology) {}
+
+MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports) {
+    const bool across = topology_.node_of(from) != topology_.node_of(to);
+    const double divisor = efficiency(protocol_, across, ports);
+    const LinkLoads::Units load = alike_ * LinkLoads::units(share / divisor);
+    const Route route = topology_.route(from, to, channel);
+    const std::uint32_t detours =
+        across && topology_.routing != Routing::minimal ? topology_.router->detours(from, to) : 0;
+    LinkLoads& loads = across ? own_.loads : inside_;
+    for (const LinkId link : route.links()) loads.add(link, detours > 0 ? Way::minimal : Way::only, load);
+    Seconds latency = topology_.latency(route);
+    const LinkLoads::Units part = detours > 0 ? alike_ * LinkLoads::units(share / divisor / detours) : 0;
+    if (detours > 0 && topology_.routing == Routing::adaptive) {
+        own_.undecided.push_back({from, to, static_cast<std::uint32_t>(channel), part});
+    }
+    for (std::uint32_t i = 0; i < detours && topology_.routing == Routing::valiant; ++i) {
+        const Route detour = topology_.router->detour(from, to, channel, i);
+        for (const LinkId link : detour.links()) own_.loads.add(link, Way::detour, part);
+        own_.has_detours = true;
+        latency = std::max(latency, topology_.latency(detour));
+    }
+    return {(across ? protocol_.step_across : protocol_.step_in_node) + latency, across};
+}
+
+void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communicator, std::size_t c,
+                               const InsideNodes* known) {
+    const std::vector<RankId>& order = communicator.channels[c];
+    WEFT_CHECK(order.size() == communicator.size(), "every channel of a communicator orders all its members");
+    const double share = 1.0 / static_cast<double>(communicator.channels.size());
+    const std::size_t first = messages_.size();
+    const auto add = [&](std::uint32_t from, std::uint32_t to, double weight) {
+        const bool is_known = known != nullptr && !known->message(messages_.size()).across;
+        messages_.push_back(is_known ? known->message(messages_.size())
+                                     : add_message(order[from], order[to], c, share * weight, communicator.ports));
+    };
+    for_each_message(phase, communicator.size(), add);
+    const Seconds posts = phase.peer == Peer::all ? posting(topology_, protocol_, order) : Seconds{};
+    latency_ = std::max(latency_, posts + critical_path(phase, std::span(messages_).subspan(first)));
+}
+
+std::optional<PhaseTraffic::Known> PhaseTraffic::find_known(const Communicator& communicator) const {
+    for (auto known = known_.rbegin(); known != known_.rend(); ++known) {
+        if (auto nodes = known->nodes_of(communicator)) return Known{&*known, std::move(*nodes)};
+    }
+    return std::nullopt;
+}
+
+// Of communicators that sit on their nodes alike, messages inside nodes are routed once. Only the last are asked, as
+// many as can sit side by side on a node.
+void PhaseTraffic::add_messages(const Phase& phase, const Communicator& communicator) {
+    const std::size_t channels = communicator.channels.size();
+    alike_ = channels_are_alike(phase, communicator) ? static_cast<LinkLoads::Units>(channels) : 1;
+    const bool is_comparable = topology_.node_links > 0 && alike_ == 1;
+    const std::optional<Known> known = is_comparable ? find_known(communicator) : std::nullopt;
+    messages_.clear();
+    inside_.clear();
+    for (std::size_t c = 0; c < channels / static_cast<std::size_t>(alike_); ++c) {
+        add_channel(phase, communicator, c, known ? known->alike : nullptr);
+    }
+    if (known) return known->alike->add_to(own_.loads, known->nodes);
+    own_.loads.add(inside_);
+    if (!is_comparable || inside_.is_empty()) return;
+    if (known_.size() == topology_.ranks_per_node) known_.pop_front();
+    known_.emplace_back(topology_, communicator, inside_, messages_);
+}
+
+// Where everyone sends to everyone, the order of a channel does not matter: channels differ by their routes alone.
+bool PhaseTraffic::channels_are_alike(const Phase& phase, const Communicator& communicator) const {
+    if (phase.peer != Peer::all) return false;
+    const std::vector<RankId>& members = communicator.channels.front();
+    return std::all_of(members.begin(), members.end(), [&](RankId from) {
+        return std::all_of(members.begin(), members.end(), [&](RankId to) {
+            return topology_.router->has_one_route(from, to) &&
+                   (topology_.routing == Routing::minimal || topology_.router->detours(from, to) == 0);
+        });
+    });
+}
+
+void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
+    if (communicator.size() < 2) return;
+    own_.clear();
+    add_messages(phase, communicator);
+    const BusiestLinks::Settled settled = settle(own_);
+    alone_ = std::min(alone_, settled.rate);
+    const bool is_all = sum_.loads.is_empty() && communicator.copies.empty();
+    lone_share_ = is_all ? std::optional(settled.detoured) : std::nullopt;
+    for (const LinkMove& move : communicator.copies) sum_.add_moved(own_, move);
+    if (sum_.loads.is_empty()) {
+        std::swap(sum_, own_);
+    } else {
+        sum_.add(own_);
+    }
+    duty_ = phase.duty;
+    cap_ = rate_of_sender(phase, communicator, topology_, protocol_);
+}
+
+void PhaseTraffic::route_detours(Traffic& traffic) {
+    for (const Divertible& message : traffic.undecided) {
+        links_.clear();
+        topology_.router->add_detours(message.from, message.to, message.channel, links_);
+        for (const LinkTimes& each : links_) traffic.loads.add(each.link, Way::detour, each.times * message.part);
+    }
+    traffic.has_detours |= !traffic.undecided.empty();
+    traffic.undecided.clear();
+}
+
+BusiestLinks::Settled PhaseTraffic::settle(Traffic& traffic) {
+    if (!traffic.undecided.empty()) {
+        const StraightTraffic straight(traffic.loads, topology_);
+        if (!straight.may_gain()) return {.rate = straight.rate()};
+        route_detours(traffic);
+    }
+    busiest_.find(traffic.loads);
+    return traffic.has_detours ? busiest_.settle() : BusiestLinks::Settled{.rate = busiest_.rate(0.0)};
+}
+
+double PhaseTraffic::detoured() { return lone_share_ ? *lone_share_ : settle(sum_).detoured; }
+
+Pattern PhaseTraffic::pattern(double detoured) {
+    if (detoured > 0.0) route_detours(sum_);
+    std::vector<LinkLoad> loads;
+    sum_.loads.sort();
+    loads.reserve(sum_.loads.links());
+    sum_.loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
+        if (const double load = cell.at(detoured); load > 0.0) loads.push_back({link, load});
+    });
+    return limited(std::move(loads), cap_, alone_, duty_, topology_);
+}
+
+}  // namespace weft

@@ -1,0 +1,96 @@
+// The traffic that one phase of an algorithm puts on links, and the latencies on its critical path.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/base/quantity.hpp"
+#include "sim/base/table.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "sim/cost/busiest_links.hpp"
+#include "sim/cost/communicator.hpp"
+#include "sim/cost/critical_path.hpp"
+#include "sim/cost/inside_nodes.hpp"
+#include "sim/cost/library.hpp"
+#include "sim/cost/link_loads.hpp"
+#include "sim/network/network_model.hpp"
+#include "sim/topology/topology.hpp"
+
+namespace weft {
+
+// Accumulates the loads of one phase over any number of communicators that run it in lock step (all the equal groups
+// of a program, say), and the latency of the slowest.
+class PhaseTraffic {
+  public:
+    PhaseTraffic(const Topology& topology, const ProtocolCost& protocol);
+
+    // The unit of flow is one byte from each sender to each of its peers, split over the channels: each message loads
+    // its links with 1 / channels / efficiency. Channel c takes the routes of salt c. All communicators of one
+    // PhaseTraffic run the same phase. Groups of one add nothing.
+    void add(const Phase& phase, const Communicator& communicator);
+
+    // Of each message the share `detoured` takes detours.
+    Pattern pattern(double detoured);
+    Pattern pattern() { return pattern(detoured()); }
+    // The share of detours that the traffic settles on where the fabric routes adaptively: the smallest that makes the
+    // busiest link least busy, one for all messages of the phase.
+    double detoured();
+
+    // Of the slowest channel: its critical path, and for Peer::all the posting of all messages of a member before.
+    Seconds latency() const { return latency_; }
+
+  private:
+    // A message that has detours, and what it loads each with.
+    struct Divertible {
+        RankId from{}, to{};
+        std::uint32_t channel = 0;
+        LinkLoads::Units part = 0;
+    };
+    // What messages load. Detours are routed only where they might help: `undecided` are the messages whose detours
+    // are not among the loads.
+    struct Traffic {
+        LinkLoads loads;
+        bool has_detours = false;  // in loads
+        std::vector<Divertible> undecided;
+        void add(const Traffic& other);
+        void add_moved(const Traffic& other, const LinkMove& move);
+        void clear();
+    };
+
+    // One of the last communicators added, and the nodes of another that sits on its own alike.
+    struct Known {
+        const InsideNodes* alike = nullptr;
+        std::vector<std::uint32_t> nodes;
+    };
+
+    bool channels_are_alike(const Phase& phase, const Communicator& communicator) const;
+    std::optional<Known> find_known(const Communicator& communicator) const;
+    MessageLatency add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
+    void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel,
+                     const InsideNodes* known);
+    void add_messages(const Phase& phase, const Communicator& communicator);
+    void route_detours(Traffic& traffic);
+    BusiestLinks::Settled settle(Traffic& traffic);
+
+    const Topology& topology_;
+    const ProtocolCost& protocol_;
+    Traffic own_, sum_;                     // of the communicator being added, and of all
+    BusiestLinks busiest_;                  // of the traffic being settled
+    LinkLoads inside_;                      // of the messages inside nodes of the communicator being added
+    std::vector<MessageLatency> messages_;  // of the communicator being added
+    std::deque<InsideNodes> known_;         // of the last communicators added that were like none before
+    std::vector<LinkTimes> links_;          // of the detours being routed
+    LinkLoads::Units alike_ = 1;            // channels that it stands for
+    BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
+    BytesPerSecond cap_{std::numeric_limits<double>::infinity()};
+    std::optional<double> lone_share_;  // of detours, while sum_ is of one communicator
+    double duty_ = 1.0;
+    Seconds latency_;
+};
+
+}  // namespace weft

@@ -1,0 +1,90 @@
+#include "sim/cost/cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <string_view>
+
+#include "sim/base/check.hpp"
+#include "tests/sim/collective/members.hpp"
+#include "tests/sim/collective/toy_crossbar.hpp"
+
+namespace weft {
+namespace {
+
+using testing_support::first_ranks;
+using testing_support::toy_crossbar;
+
+std::vector<PhaseCost> cost_of(Collective op, std::string_view algorithm, std::uint32_t n, const Topology& topology,
+                               const ProtocolCost& protocol = {}) {
+    const std::vector<Communicator> communicators{{{first_ranks(n)}}};
+    const Library library{.name = "toy", .launch = 8_us};
+    return cost(*find_algorithm(op, algorithm), {.members = n}, communicators, topology, library, protocol);
+}
+
+const ProtocolCost steps_of_1_us{.launch = 2_us, .step_in_node = 1_us, .step_across = 1_us};
+
+constexpr Bytes any_message = 1_MiB;  // without overlap, latency is the same for all
+
+TEST(cost, a_ring_all_reduce_is_one_stretch_of_twice_the_rounds) {
+    const Topology topology = toy_crossbar(8, 1, 10_GBps, 0_us);
+    const auto costs = cost_of(Collective::all_reduce, "ring", 8, topology, steps_of_1_us);
+    ASSERT_EQ(costs.size(), 1u);
+    EXPECT_NEAR(costs[0].latency(any_message).value, 10e-6 + 14e-6, 1e-15);
+    EXPECT_NEAR(costs[0].bytes_per_message_byte, 2.0 * 7 / 8, 1e-15);
+}
+
+TEST(cost, halving_doubling_has_a_stretch_per_distance_and_one_launch) {
+    const Topology topology = toy_crossbar(8, 1, 10_GBps, 0_us);
+    const auto costs = cost_of(Collective::all_reduce, "halving_doubling", 8, topology, steps_of_1_us);
+    ASSERT_EQ(costs.size(), 5u);  // 4 2 1+1 2 4
+    Seconds latency;
+    double bytes = 0.0;
+    for (const PhaseCost& one : costs) {
+        latency += one.latency(any_message);
+        bytes += one.bytes_per_message_byte;
+    }
+    EXPECT_NEAR(latency.value, 10e-6 + 6e-6, 1e-15);
+    EXPECT_NEAR(bytes, 2.0 * 7 / 8, 1e-15);
+    EXPECT_EQ(costs[0].pattern, costs[4].pattern);
+    EXPECT_NEAR(costs[2].bytes_per_message_byte, 2.0 / 8, 1e-15);
+}
+
+TEST(cost, a_group_of_one_costs_its_launch) {
+    const Topology topology = toy_crossbar(2, 1, 10_GBps, 1_us);
+    const auto costs = cost_of(Collective::all_reduce, "ring", 1, topology, steps_of_1_us);
+    ASSERT_EQ(costs.size(), 1u);
+    EXPECT_NEAR(costs[0].latency(any_message).value, 10e-6, 1e-18);
+    EXPECT_EQ(costs[0].bytes_per_message_byte, 0.0);
+    EXPECT_TRUE(is_unlimited(costs[0].pattern));
+}
+
+TEST(cost, refuses_unequal_groups_and_too_many_members) {
+    const Topology topology = toy_crossbar(4, 1, 10_GBps, 1_us);
+    const std::vector<Communicator> unequal{{{first_ranks(2)}}, {{first_ranks(3)}}};
+    const Algorithm& ring = *find_algorithm(Collective::all_reduce, "ring");
+    EXPECT_THROW(cost(ring, {.members = 2}, unequal, topology, {}, {}), LogicError);
+    EXPECT_THROW(cost(ring, {.members = 2}, {}, topology, {}, {}), LogicError);
+    EXPECT_THROW(cost_of(Collective::point_to_point, "direct", 3, topology), LogicError);
+}
+
+TEST(cost, of_a_whole_large_machine_takes_well_below_a_second) {
+    constexpr std::uint32_t all = 75264, size = 512;
+    const Topology topology = toy_crossbar(all, 8, 10_GBps, 1_us);
+    std::vector<Communicator> communicators;
+    for (std::uint32_t first = 0; first < all; first += size) {
+        std::vector<RankId> order;
+        for (std::uint32_t r = first; r < first + size; ++r) order.push_back(RankId(r));
+        communicators.push_back({{order, order, order, order}});
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const auto costs = cost(*find_algorithm(Collective::all_reduce, "ring"), {.members = size}, communicators, topology,
+                            Library{}, ProtocolCost{});
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    EXPECT_EQ(costs[0].pattern.loads.size(), 2 * all);
+    EXPECT_LT(wall.count(), 2.0) << "even in a debug build on a busy machine";
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,63 @@
+// Which ranks one rank can stand for. Ranks of a stage run the same script; they are one class where placement, speed
+// and links treat them alike (Symmetry finds out), and several where not.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/table.hpp"
+#include "workloads/groups/families.hpp"
+
+namespace weft {
+
+enum class Folding : std::uint8_t {
+    automatic,  // exact up to 512 ranks, by stages beyond
+    exact,      // ranks that cannot differ in time are one class: the result is that of all ranks on their own
+    stages,  // the ranks of a stage are one class, at the pace of its slowest group: exact where groups of a stage are
+             // alike, elsewhere within folding_error
+    none,    // every rank is its own class: slow, for doubt and for tests
+};
+
+std::string_view name(Folding folding);  // "exact"
+std::optional<Folding> find_folding(std::string_view name);
+
+// How far steps folded by stages lie from exact ones, relative: the most that was measured, rounded up, over 110 jobs
+// of 128 and 256 ranks on eleven machines. Aurora's, whose NICs serve unequal numbers of dies, are the farthest. No
+// proof: tests/workloads/folding/folding_error_test.cpp measures some again.
+struct FoldingError {
+    double step_below = 0.001, step_above = 0.01;
+    double exposed = 0.2;  // of exposed communication, more or less
+};
+inline constexpr FoldingError folding_error;
+
+// One rank class.
+struct Cell {
+    std::uint32_t stage = 0;
+    RankId representative{};
+    std::uint32_t weight = 1;
+    double slowness = 1.0;  // of its computation: Faults
+};
+
+// Why stages are not one class each.
+struct Split {
+    std::uint32_t classes = 0;  // after it
+    std::string reason;
+};
+
+struct RankClasses {
+    std::vector<Cell> cells;              // by stage, then by representative
+    std::vector<std::uint32_t> of_rank;   // cell of each; empty where cells are the stages
+    std::vector<std::uint32_t> of_group;  // numbers of groups that are alike
+    std::uint32_t groups = 0;             // how many numbers
+    Folding folding = Folding::exact;     // what was done: not automatic
+    std::vector<Split> splits;
+};
+
+RankClasses fold(const Plan& plan, const Topology& topology, Families& families, Folding folding);
+
+// What `automatic` comes to for so many ranks.
+Folding resolved(Folding folding, std::uint32_t ranks);
+}  // namespace weft

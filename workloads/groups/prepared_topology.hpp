@@ -1,0 +1,39 @@
+// A topology with what is known of the groups on it, for simulations that follow one another there.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/topology/topology.hpp"
+#include "workloads/groups/costs_pool.hpp"
+#include "workloads/job.hpp"
+#include "workloads/plan.hpp"
+
+namespace weft {
+
+// What a simulation finds does not depend on those before it. Not for several threads, and never moved: costs refer to
+// the topology.
+class PreparedTopology {
+  public:
+    // Remembers up to so many routed links (16 B each), and what one plan adds.
+    static constexpr std::size_t most_links = std::size_t{1} << 21U;
+
+    explicit PreparedTopology(Topology topology) : topology_(std::move(topology)) {}
+    PreparedTopology(const PreparedTopology&) = delete;
+    PreparedTopology& operator=(const PreparedTopology&) = delete;
+
+    const Topology& topology() const { return topology_; }
+    // Of the library as the plan calls it. Good until the next call, which may begin by forgetting everything.
+    CostsPool& costs(const Plan& plan);
+
+  private:
+    const Topology topology_;
+    std::vector<std::unique_ptr<CostsPool>> pools_;  // one per library
+};
+
+// Of the nodes and the fabric that the study asks for.
+std::unique_ptr<PreparedTopology> prepare(const Study& study);
+
+}  // namespace weft

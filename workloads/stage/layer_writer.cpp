@@ -1,0 +1,152 @@
+// The pieces of a PassWriter's layers, with the calls that parallelism schemes have around them.
+#include "workloads/stage/pass_writer.hpp"
+
+namespace weft {
+
+// Asked once for each piece and way.
+const Around& PassWriter::around(Piece piece, Pass pass) {
+    const bool backward = pass == Pass::backward;
+    std::optional<Around>& known = around_[static_cast<std::size_t>(piece)][backward ? 1 : 0];
+    if (known) return *known;
+    known.emplace();
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->around != nullptr) scheme->around(job_, piece, backward ? Pass::backward : Pass::forward, *known);
+    }
+    return *known;
+}
+
+std::vector<ActionId> PassWriter::issue(const std::vector<Call>& calls, const At& at) {
+    std::vector<ActionId> issued;
+    for (const Call& one : calls) issued.push_back(script_.issue(one, at.pass.where, script_.now()));
+    return issued;
+}
+
+void PassWriter::wait(const std::vector<ActionId>& issued) {
+    for (const ActionId one : issued) script_.wait(one);
+}
+
+void PassWriter::layer_forward(const At& at) {
+    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    host_.begin(costs.launches.forward);
+    for (const PieceCost& piece : costs.pieces) piece_forward(at, piece);
+    host_.end(at.pass.where);
+}
+
+void PassWriter::layer_backward(const At& at, Halves halves) {
+    if (job_.recompute == Recompute::full) {
+        At again = at;
+        again.pass.pass = Pass::recompute;
+        calls(job_.framework->checkpoint_gather(job_), again);
+        layer_forward(again);
+    }
+    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    host_.begin(costs.launches.input_backward + (halves == Halves::both ? costs.launches.weight_backward : 0));
+    for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
+        if (piece->piece == Piece::core && job_.recompute == Recompute::selective) {
+            compute(at, "recompute core", piece->forward);
+        }
+        piece_backward(at, *piece, halves);
+    }
+    host_.end(at.pass.where);
+}
+
+// The weights' gradients alone, in the order of backward.
+void PassWriter::layer_weights(const At& at) {
+    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    host_.begin(costs.launches.weight_backward);
+    for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
+        weights(at, *piece);
+        after(at, *piece);
+    }
+    host_.end(at.pass.where);
+}
+
+void PassWriter::weights(const At& at, const PieceCost& own) {
+    if (own.weight_backward.value > 0) compute(at, part_of(own.piece), own.weight_backward);
+}
+
+void PassWriter::in_rounds(const At& at, Parts part, Seconds duration, const std::vector<Call>& rounds) {
+    if (rounds.empty()) return compute(at, part, duration);
+    for (const Call& round : rounds) {
+        const bool sends = round.message.value > 0;
+        const ActionId sent = sends ? script_.issue(round, at.pass.where, script_.now()) : Action::none;
+        compute(at, part, duration / static_cast<double>(rounds.size()));
+        if (sends) script_.wait(sent);
+    }
+}
+
+// A piece of which `product` uses parameters: a share of it runs beside the calls before the piece, or beside those
+// after it, which are then yet to be waited for.
+std::vector<ActionId> PassWriter::overlapped(const At& at, Parts part, Seconds whole, Seconds product,
+                                             const Around& around) {
+    const Seconds beside = product * around.overlap;
+    if (around.before.empty()) {
+        compute(at, part, whole - beside);
+        std::vector<ActionId> issued = issue(around.after, at);
+        compute(at, part, beside);
+        return issued;
+    }
+    const std::vector<ActionId> issued = issue(around.before, at);
+    compute(at, part, beside);
+    wait(issued);
+    compute(at, part, whole - beside);
+    return issue(around.after, at);
+}
+
+void PassWriter::piece_forward(const At& at, const PieceCost& own) {
+    const Around& around = this->around(own.piece, at.pass.pass);
+    const Parts part = part_of(own.piece);
+    if (around.overlap > 0) {
+        before(at, own);
+        const std::vector<ActionId> issued = overlapped(at, part, own.forward, own.forward_product, around);
+        after(at, own);
+        return wait(issued);
+    }
+    calls(around.before, at);
+    before(at, own);
+    in_rounds(at, part, own.forward, around.rounds);
+    after(at, own);
+    calls(around.after, at);
+}
+
+void PassWriter::input_gradient(const At& at, const PieceCost& own, const Around& around) {
+    const std::vector<ActionId> issued = issue(around.beside, at);
+    in_rounds(at, part_of(own.piece), own.input_backward, around.rounds);
+    wait(issued);
+}
+
+// The weights' gradient, which may follow at once, and sums of the input's.
+void PassWriter::sum_gradients(const At& at, const Column& column, const Around& around, Halves halves) {
+    const auto weights = [&](bool alone) {
+        if (halves != Halves::both || column.weight.value == 0) return;
+        if (column.part != 0 && !alone) return compute(at, static_cast<Parts>(column.part), column.weight);
+        compute(at, column.part != 0 ? "backward weight gradient" : column.label, column.weight);
+    };
+    const bool under = job_.framework->input_reduction(job_) == InputReduction::under_weight_gradient;
+    if (!under || around.sums.empty()) {
+        weights(false);
+        return calls(around.sums, at);
+    }
+    const std::vector<ActionId> issued = issue(around.sums, at);
+    weights(true);
+    wait(issued);
+}
+
+void PassWriter::piece_backward(const At& at, const PieceCost& own, Halves halves) {
+    const Around& around = this->around(own.piece, Pass::backward);
+    std::vector<ActionId> issued;
+    if (around.overlap > 0) {
+        before(at, own);
+        issued = overlapped(at, part_of(own.piece), own.input_backward, own.input_product, around);
+    } else {
+        calls(around.before, at);
+        before(at, own);
+        input_gradient(at, own, around);
+    }
+    sum_gradients(at, {.weight = own.weight_backward, .part = part_of(own.piece)}, around, halves);
+    if (halves == Halves::both) after(at, own);
+    wait(issued);
+    if (around.overlap == 0) calls(around.after, at);
+}
+
+}  // namespace weft

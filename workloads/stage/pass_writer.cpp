@@ -1,0 +1,221 @@
+#include "workloads/stage/pass_writer.hpp"
+
+#include <algorithm>
+
+#include "sim/base/check.hpp"
+#include "workloads/framework/calls.hpp"
+
+namespace weft {
+namespace {
+
+std::string_view label_of(Pass pass, unsigned parts) {
+    constexpr std::string_view names[3][5] = {
+        {"forward attention", "forward MLP", "forward layer", "forward experts", "forward layer"},
+        {"recompute attention", "recompute MLP", "recompute layer", "recompute experts", "recompute layer"},
+        {"backward attention", "backward MLP", "backward layer", "backward experts", "backward layer"}};
+    const unsigned column = parts == 1 ? 0 : parts == 2 || parts == 6 ? 1 : parts == 3 ? 2 : parts == 4 ? 3 : 4;
+    return names[static_cast<unsigned>(pass)][column];
+}
+
+bool same(const Where& a, const Where& b) { return a.micro_batch == b.micro_batch && a.layer == b.layer; }
+
+}  // namespace
+
+PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data_parallel, Script& script)
+    : plan_(plan),
+      job_(plan.job),
+      stage_(plan.stages[stage]),
+      data_parallel_(data_parallel),
+      script_(script),
+      host_(plan, script),
+      written_(stage_.chunks.size() + layer_kinds) {}
+
+void PassWriter::compute(const At& at, Parts part, Seconds duration) {
+    const bool extends =
+        is_open() && open_.pass == at.pass.pass && same(open_.where, at.pass.where) && !script_.waited();
+    if (!extends) {
+        open_ = {.action = script_.compute(label_of(at.pass.pass, part), duration, at.pass.where),
+                 .actions = script_.actions().size(),
+                 .pass = at.pass.pass,
+                 .where = at.pass.where,
+                 .parts = part};
+        return;
+    }
+    open_.parts |= part;
+    script_.extend(open_.action, duration, label_of(at.pass.pass, open_.parts));
+}
+
+void PassWriter::compute(const At& at, std::string_view label, Seconds duration) {
+    script_.compute(label, duration, at.pass.where);
+    open_.action = Action::none;
+}
+
+void PassWriter::call(const Call& call, const At& at) { script_.call(call, at.pass.where); }
+
+void PassWriter::calls(const std::vector<Call>& calls, const At& at) {
+    for (const Call& one : calls) call(one, at);
+}
+
+void PassWriter::before(const At& at, std::size_t module) { data_parallel_.before(script_, at.pass, module); }
+void PassWriter::after(const At& at, std::size_t module) { data_parallel_.after(script_, at.pass, module); }
+
+std::optional<std::size_t> PassWriter::module_of(const At& at, const PieceCost& cost) const {
+    if (cost.module.empty()) return std::nullopt;
+    std::size_t module = at.module;
+    while (stage_.modules[module].name != cost.module) {
+        ++module;
+        WEFT_CHECK(module < stage_.modules.size(), "a piece names no module of its layer");
+    }
+    return module;
+}
+
+void PassWriter::before(const At& at, const PieceCost& own) {
+    if (const auto module = module_of(at, own)) before(at, *module);
+}
+void PassWriter::after(const At& at, const PieceCost& own) {
+    if (const auto module = module_of(at, own)) after(at, *module);
+}
+
+PassWriter::Parts PassWriter::part_of(Piece piece) {
+    switch (piece) {
+        case Piece::input_norm:
+        case Piece::qkv:
+        case Piece::core:
+        case Piece::projection:
+            return attention;
+        case Piece::experts:
+            return experts;
+        default:
+            return mlp;
+    }
+}
+
+PassWriter::At PassWriter::at(const Slot& slot, Pass pass) const {
+    const Chunk& chunk = stage_.chunks[slot.chunk];
+    return {.pass = {.pass = pass, .where = {slot.micro_batch, chunk.first_layer}, .chunk = slot.chunk},
+            .module = chunk.first_module};
+}
+
+PassWriter::At PassWriter::layer_at(At at, const Chunk& chunk, std::uint32_t i) const {
+    at.pass.where.layer = chunk.first_layer + i;
+    at.kind = layer_kind(job_.model, at.pass.where.layer);
+    at.module = chunk.layer_module[i];
+    return at;
+}
+
+void PassWriter::forward(const Slot& slot) {
+    const At here = at(slot, Pass::forward);
+    const std::optional<Beginning> begin = beginning(here.pass, Halves::both, slot.chunk);
+    if (begin && repeat(*begin)) return;
+    write_forward(here);
+    if (begin) remember(*begin);
+}
+
+void PassWriter::backward(const Slot& slot, Halves halves, Accumulation accumulation) {
+    At here = at(slot, Pass::backward);
+    here.pass.accumulation = accumulation;
+    const std::optional<Beginning> begin = beginning(here.pass, halves, slot.chunk);
+    if (begin && repeat(*begin)) return;
+    write_backward(here, halves);
+    if (begin) remember(*begin);
+}
+
+void PassWriter::layer(const At& at, Halves halves) {
+    const std::optional<Beginning> begin = beginning(at.pass, halves, layers_part(at.kind));
+    if (begin && repeat(*begin)) return;
+    if (at.pass.pass == Pass::forward) {
+        layer_forward(at);
+    } else if (halves == Halves::weight) {
+        layer_weights(at);
+    } else {
+        layer_backward(at, halves);
+    }
+    if (begin) remember(*begin);
+}
+
+void PassWriter::write_forward(At here) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
+    data_parallel_.begin_pass(script_, here.pass);
+    if (chunk.part > 0) calls(job_.framework->gather_received_activation(job_), here);
+    if (chunk.has_embedding() || chunk.has_head()) {
+        const std::uint32_t end = chunk.has_embedding() ? 0 : job_.layout.pipeline - 1;
+        calls(job_.framework->load_batch(job_, end), here);
+    }
+    if (chunk.has_embedding()) embedding_forward(here);
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) layer(layer_at(here, chunk, i), Halves::both);
+    here.pass.where.layer = chunk.first_layer + chunk.layers;
+    here.module = chunk.head_module;
+    if (chunk.has_head()) head_forward(here);
+    data_parallel_.end_pass(script_, here.pass);
+}
+
+void PassWriter::write_backward(const At& here, Halves halves) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
+    At end = here;
+    end.pass.where.layer = chunk.first_layer + chunk.layers;
+    end.module = chunk.head_module;
+    if (halves != Halves::weight) data_parallel_.begin_pass(script_, here.pass);
+    if (halves != Halves::weight && !chunk.has_head()) calls(job_.framework->gather_before_backward(job_), end);
+    if (chunk.has_head()) head_backward(end, halves);
+    for (std::uint32_t i = chunk.layers; i-- > 0;) layer(layer_at(here, chunk, i), halves);
+    if (chunk.has_embedding()) embedding_backward(here, halves);
+    if (halves != Halves::input) data_parallel_.end_pass(script_, here.pass);
+}
+
+// The table of tokens and perhaps one of positions.
+std::size_t PassWriter::end_of_embedding(const At& at) const {
+    std::size_t end = at.module + 1;
+    while (end < stage_.modules.size() && stage_.modules[end].name == "positions") ++end;
+    return end;
+}
+
+void PassWriter::embedding_forward(const At& at) {
+    for (std::size_t m = at.module; m < end_of_embedding(at); ++m) before(at, m);
+    compute(at, "forward embedding", plan_.costs.embedding_forward);
+    for (std::size_t m = at.module; m < end_of_embedding(at); ++m) after(at, m);
+    calls(around(Piece::embedding, Pass::forward).after, at);
+}
+
+// Only the table's gradient: token ids have none.
+void PassWriter::embedding_backward(const At& at, Halves halves) {
+    if (halves != Halves::weight) calls(around(Piece::embedding, Pass::backward).before, at);
+    if (halves == Halves::input) return;
+    for (std::size_t m = end_of_embedding(at); m-- > at.module;) before(at, m);
+    compute(at, "backward embedding", plan_.costs.embedding_backward);
+    for (std::size_t m = end_of_embedding(at); m-- > at.module;) after(at, m);
+}
+
+void PassWriter::head_forward(const At& at) {
+    const bool has_output_layer = stage_.modules.size() > at.module + 1;
+    before(at, at.module);
+    compute(at, "forward final norm", plan_.costs.final_norm_forward);
+    after(at, at.module);
+    calls(around(Piece::head, Pass::forward).before, at);
+    if (has_output_layer) before(at, at.module + 1);
+    compute(at, "forward head", plan_.costs.head_forward);
+    if (has_output_layer) after(at, at.module + 1);
+    calls(job_.framework->loss(job_), at);
+}
+
+void PassWriter::head_backward(const At& at, Halves halves) {
+    const PartCosts& costs = plan_.costs;
+    const bool has_output_layer = stage_.modules.size() > at.module + 1;
+    if (has_output_layer && halves != Halves::weight) before(at, at.module + 1);
+    if (halves == Halves::weight) {
+        compute(at, "backward head weights", costs.head_weight_backward);
+    } else {
+        const Around& around = this->around(Piece::head, Pass::backward);
+        const std::vector<ActionId> issued = issue(around.beside, at);
+        compute(at, "backward head", costs.head_input_backward);
+        wait(issued);
+        sum_gradients(at, {.weight = costs.head_weight_backward, .label = "backward head weights"}, around, halves);
+    }
+    if (has_output_layer && halves != Halves::input) after(at, at.module + 1);
+    if (halves != Halves::weight) {
+        before(at, at.module);
+        compute(at, "backward final norm", costs.final_norm_backward);
+    }
+    if (halves != Halves::input) after(at, at.module);
+}
+
+}  // namespace weft

@@ -1,0 +1,129 @@
+// Writes the passes of micro-batches through the model parts of one stage: computation, and the calls of parallelism
+// schemes inside it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "workloads/data_parallel/data_parallel.hpp"
+#include "workloads/parallelism/scheme.hpp"
+#include "workloads/plan.hpp"
+#include "workloads/script/script.hpp"
+#include "workloads/stage/host_stream.hpp"
+
+namespace weft {
+
+// Which gradients a backward slot computes.
+enum class Halves : std::uint8_t { both, input, weight };
+
+class PassWriter {
+  public:
+    PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data_parallel, Script& script);
+
+    void forward(const Slot& slot);
+    void backward(const Slot& slot, Halves halves, Accumulation accumulation);
+    HostStream& host() { return host_; }
+
+  private:
+    // A layer, or what stands before or after them, in one pass.
+    struct At {
+        PassAt pass;
+        LayerKind kind = LayerKind::dense;
+        std::size_t module = 0;  // first of the layer
+    };
+    // What an operation is made of; operations of one layer that follow one another without a call become one.
+    enum Parts : std::uint8_t { attention = 1, mlp = 2, experts = 4 };
+
+    // The compute action written last, while it may still be extended.
+    struct Open {
+        ActionId action = Action::none;
+        std::size_t actions = 0;  // of the script when it was written
+        Pass pass{};
+        Where where;
+        unsigned parts = 0;
+    };
+
+    // What reads alike for all micro-batches, and layers that do so among one another, is written once and then
+    // repeated (pass_repeats.cpp).
+    enum class HostReady : std::uint8_t { before, at_chain };  // what the first launch waits for
+    struct Beginning {
+        PassAt at;
+        Halves halves{};
+        std::size_t part = 0;  // a chunk, or one of its layers by kind: index into written_
+        HostReady host{};
+        Joint joint;
+    };
+    struct Written {
+        Beginning begin;
+        Passage passage;
+        Open open;  // at its end
+    };
+    std::optional<Beginning> beginning(const PassAt& at, Halves halves, std::size_t part) const;
+    bool repeat(const Beginning& begin);
+    void remember(const Beginning& begin);
+    std::size_t layers_part(LayerKind kind) const { return stage_.chunks.size() + static_cast<std::size_t>(kind); }
+    static constexpr std::size_t layer_kinds = 2;
+    bool is_open() const { return open_.action != Action::none && script_.actions().size() == open_.actions; }
+
+    void write_forward(At here);
+    void write_backward(const At& here, Halves halves);
+    void layer(const At& at, Halves halves);
+
+    void compute(const At& at, Parts part, Seconds duration);
+    void compute(const At& at, std::string_view label, Seconds duration);
+    void calls(const std::vector<Call>& calls, const At& at);
+    void call(const Call& call, const At& at);
+    void before(const At& at, std::size_t module);
+    void after(const At& at, std::size_t module);
+
+    // Around a piece that uses the parameters of a module of the layer.
+    void before(const At& at, const PieceCost& own);
+    void after(const At& at, const PieceCost& own);
+    std::optional<std::size_t> module_of(const At& at, const PieceCost& cost) const;
+
+    // Layers (layer_writer.cpp): their pieces one after another.
+    void layer_forward(const At& at);
+    void layer_backward(const At& at, Halves halves);
+    void layer_weights(const At& at);
+    void piece_forward(const At& at, const PieceCost& own);
+    void piece_backward(const At& at, const PieceCost& own, Halves halves);
+    const Around& around(Piece piece, Pass pass);
+    std::vector<ActionId> issue(const std::vector<Call>& calls, const At& at);
+    void wait(const std::vector<ActionId>& issued);
+    void weights(const At& at, const PieceCost& own);
+    void in_rounds(const At& at, Parts part, Seconds duration, const std::vector<Call>& rounds);
+    std::vector<ActionId> overlapped(const At& at, Parts part, Seconds whole, Seconds product, const Around& around);
+    void input_gradient(const At& at, const PieceCost& own, const Around& around);
+    // Of a map whose output's gradient has come; `part` 0: computation labelled `label`.
+    struct Column {
+        Seconds weight;
+        unsigned part = 0;
+        std::string_view label{};
+    };
+    void sum_gradients(const At& at, const Column& column, const Around& around, Halves halves);
+
+    std::size_t end_of_embedding(const At& at) const;
+    void embedding_forward(const At& at);
+    void embedding_backward(const At& at, Halves halves);
+    void head_forward(const At& at);
+    void head_backward(const At& at, Halves halves);
+
+    At at(const Slot& slot, Pass pass) const;
+    At layer_at(At at, const Chunk& chunk, std::uint32_t i) const;
+    static Parts part_of(Piece piece);
+
+    const Plan& plan_;
+    const Job& job_;
+    const Stage& stage_;
+    DataParallel& data_parallel_;
+    Script& script_;
+    HostStream host_;
+    Open open_;
+    std::array<std::array<std::optional<Around>, 2>, static_cast<std::size_t>(Piece::head) + 1> around_;
+    std::vector<std::vector<Written>> written_;  // of each chunk, and of its layers by kind
+};
+
+}  // namespace weft

@@ -1,0 +1,156 @@
+#include "workloads/stage/stage_script.hpp"
+
+#include <algorithm>
+
+#include "sim/base/check.hpp"
+#include "workloads/framework/calls.hpp"
+#include "workloads/stage/stage_writer.hpp"
+
+namespace weft {
+
+StageWriter::StageWriter(const Plan& plan, std::uint32_t stage, StepKind kind)
+    : plan_(plan),
+      job_(plan.job),
+      stage_(plan.stages[stage]),
+      index_(stage),
+      kind_(kind),
+      data_parallel_(plan.job.framework->data_parallel(sharding_input(plan, stage, kind))),
+      passes_(plan, stage, *data_parallel_, script_),
+      last_(stage_.chunks.size(), nullptr),
+      paths_(stage_.chunks.size()) {
+    for (const Call& call : job_.framework->start_up(job_, stage)) {
+        if (call.group == GroupKind::boundary) connected_.emplace(call.peer, call.port, call.direction);
+    }
+    for (const Slot& slot : stage_.slots) {
+        if (slot.kind == SlotKind::backward || slot.kind == SlotKind::weight_backward) last_[slot.chunk] = &slot;
+        if (paths_.at(slot.chunk).empty()) {
+            paths_[slot.chunk] = job_.schedule->path(job_.pipeline_shape(), slot.micro_batch);
+        }
+    }
+    if (job_.schedule->handover == Schedule::Handover::blocking && index_ + 1 < plan.stages.size()) {
+        find_neighbours_turns();
+    }
+}
+
+Script StageWriter::step() {
+    data_parallel_->begin_step(script_);
+    if (job_.schedule->handover == Schedule::Handover::blocking) {
+        blocking_slots();
+    } else if (hands_over_in_batches()) {
+        batched_slots();
+    } else {
+        slots_beside();
+    }
+    finish();
+    return std::move(script_);
+}
+
+Script StageWriter::start_up() {
+    Calls calls = job_.framework->start_up(job_, index_);
+    for (Call& call : calls) {
+        if (call.group == GroupKind::boundary) call.first_use = job_.first_use;
+    }
+    step_calls(calls);
+    data_parallel_->start_up(script_);
+    return std::move(script_);
+}
+
+// Complete on the last slot that finishes weights' gradients of its chunk.
+Accumulation StageWriter::accumulation(const Slot& slot) const {
+    return &slot == last_[slot.chunk] ? Accumulation::complete : Accumulation::continues;
+}
+
+void StageWriter::run(const Slot& slot) {
+    switch (slot.kind) {
+        case SlotKind::forward:
+            return passes_.forward(slot);
+        case SlotKind::backward:
+            return passes_.backward(slot, Halves::both, accumulation(slot));
+        case SlotKind::input_backward:
+            return passes_.backward(slot, Halves::input, Accumulation::continues);
+        case SlotKind::weight_backward:
+            return passes_.backward(slot, Halves::weight, accumulation(slot));
+    }
+}
+
+void StageWriter::blocking_slots() {
+    const Slot* done = nullptr;
+    for (const Slot& slot : stage_.slots) {
+        hand_over(done, &slot);
+        if (job_.layout.pipeline > 1) passes_.host().synchronise();  // Megatron's _communicate does after each
+        run(slot);
+        done = &slot;
+    }
+    hand_over(done, nullptr);
+}
+
+// Receives are posted as early as their lane allows; a send follows its slot, and the next slot does not wait for it.
+void StageWriter::slots_beside() {
+    std::vector<ActionId> sent;
+    for (const Slot& slot : stage_.slots) {
+        for (const Call& call : receives(slot)) {
+            script_.wait(script_.issue(call, {slot.micro_batch, 0}, Action::none));
+        }
+        run(slot);
+        for (const Call& call : sends(slot)) {
+            sent.push_back(script_.issue(call, {slot.micro_batch, 0}, script_.now()));
+        }
+    }
+    for (const ActionId issued : sent) script_.wait(issued);
+}
+
+void StageWriter::batched_slots() {
+    const std::span<const Slot> slots = stage_.slots;
+    std::size_t first = 0, end = end_of_unit(0);
+    exchange({}, slots.subspan(0, end));
+    while (first < slots.size()) {
+        for (const Slot& slot : slots.subspan(first, end - first)) run(slot);
+        const std::size_t next = end < slots.size() ? end_of_unit(end) : end;
+        exchange(slots.subspan(first, end - first), slots.subspan(end, next - end));
+        first = end;
+        end = next;
+    }
+}
+
+void StageWriter::step_calls(const Calls& calls) {
+    for (const Call& call : calls) script_.call(call, {});
+}
+
+// Parameters that several ranks hold apart from data parallelism: the two copies under a bidirectional schedule, and
+// what schemes have of them.
+void StageWriter::reduce_shared_gradients() {
+    std::vector<Call> calls;
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->finish != nullptr) scheme->finish(job_, stage_.modules, calls);
+    }
+    step_calls(calls);
+}
+
+void StageWriter::finish() {
+    const Framework& framework = *job_.framework;
+    if (job_.schedule->copies > 1) {
+        const double bytes = framework.gradient_bytes(job_);
+        script_.call({.op = Collective::all_reduce,
+                      .group = GroupKind::mirror,
+                      .message = {stage_.parameters() * bytes},
+                      .label = "all-reduce mirrored gradients",
+                      .type = bytes == 4.0 ? "fp32" : element_name(job_)},
+                     {});
+    }
+    data_parallel_->finish_gradients(script_);
+    reduce_shared_gradients();
+    data_parallel_->before_optimizer(script_);
+    script_.compute("optimizer", stage_.optimizer, {});
+    data_parallel_->after_optimizer(script_);
+    step_calls(framework.step_end(job_, index_));
+}
+
+Script step_script(const Plan& plan, std::uint32_t stage, StepKind kind) {
+    return StageWriter(plan, stage, kind).step();
+}
+
+Script start_up_script(const Plan& plan, std::uint32_t stage) {
+    return StageWriter(plan, stage, StepKind::first).start_up();
+}
+
+}  // namespace weft

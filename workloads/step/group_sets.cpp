@@ -1,0 +1,132 @@
+#include "workloads/step/group_sets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/base/check.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+
+namespace {
+
+constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+GroupSets::GroupSets(const Plan& plan, Families& families, const RankClasses& classes, ProgramBuilder& builder)
+    : plan_(plan),
+      families_(families),
+      classes_(classes),
+      builder_(builder),
+      alike_(classes.groups),
+      set_of_(classes.groups, nowhere) {
+    for (std::uint32_t group = 0; group < families.groups(); ++group) alike_[classes.of_group[group]].push_back(group);
+}
+
+LaneId GroupSets::lane(const Call& call) const {
+    if (call.group != GroupKind::boundary) return lanes::of(call.group);
+    const bool send = call.direction == Direction::send;
+    if (plan_.job.schedule->handover == Schedule::Handover::blocking) {
+        return send ? lanes::pipeline_send : lanes::pipeline_receive;
+    }
+    return send ? lanes::send_of_port(call.port) : lanes::receive_of_port(call.port);
+}
+
+std::uint32_t GroupSets::find(const Cell& cell, const Call& call) {
+    const std::uint32_t group = families_.group_of(cell.representative, cell.stage, call);
+    std::uint32_t& set = set_of_[classes_.of_group[group]];
+    if (set == nowhere) {
+        set = static_cast<std::uint32_t>(sets_.size());
+        sets_.push_back(make_set(group, call));
+    }
+    return set;
+}
+
+std::uint32_t GroupSets::cell_of(RankId rank) const {
+    return classes_.of_rank.empty() ? families_.stage_of(rank) : classes_.of_rank[index(rank)];
+}
+
+// Whether each group of the family is: cells are stages, and it keeps to one.
+bool GroupSets::is_in_one_cell(const Family& family) const {
+    const GroupKind kind = family.kind;
+    return classes_.of_rank.empty() && kind != GroupKind::model && kind != GroupKind::pipeline &&
+           kind != GroupKind::embedding && kind != GroupKind::mirror && kind != GroupKind::boundary;
+}
+
+// A set that is the whole family needs no costs of its own.
+GroupSets::Set GroupSets::make_set(std::uint32_t group, const Call& call) {
+    Call sending = call;
+    if (call.group == GroupKind::boundary) sending.direction = Direction::send;
+    Family& family = families_.families()[families_.family_of(group)];
+    const std::vector<std::uint32_t>& alike = alike_[classes_.of_group[group]];
+    std::vector<std::uint32_t> parties;
+    std::span<const RankId> members = families_.members(group);
+    if (is_in_one_cell(family)) members = members.first(1);
+    for (const RankId rank : members) {
+        const std::uint32_t cell = cell_of(rank);
+        if (parties.empty() || parties.back() != cell) parties.push_back(cell);  // mostly one
+    }
+    std::ranges::sort(parties);
+    parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
+    Set set{.lane = lane(sending),
+            .size = family.shape.members,
+            .parties = static_cast<std::uint32_t>(parties.size()),
+            .groups = static_cast<std::uint32_t>(alike.size()),
+            .whole = family.costs,
+            .costs = family.costs};
+    if (alike.size() < family.groups.size()) {
+        set.own = std::make_unique<GroupCosts>(families_.costs(alike, *set.whole));
+        set.costs = set.own.get();
+    }
+    return set;
+}
+
+// By how much longer a call takes than on idle devices.
+Seconds GroupSets::delay_beside(const Set& set, const Call& call, const Choice& choice) const {
+    if (call.beside == Beside::nothing || set.costs->shape().nodes == 1) return {};
+    const Seconds least = call.message / families_.library().rate_beside_computation,
+                  idle = set.costs->idle_time(choice, call.message);
+    return std::max(Seconds{}, least - idle);
+}
+
+CommunicationId GroupSets::communication(std::uint32_t index, const Call& call) {
+    Set& set = sets_[index];
+    const auto known = set.communications.find({call.op, call.message.value, call.first_use.value, call.beside});
+    if (known != set.communications.end()) return known->second;
+    const std::optional<Choice> choice = set.whole->choose(call.op, call.message);
+    WEFT_CHECK(choice.has_value(), fmt::format("the library {} has no {} for {} members", families_.library().name,
+                                               name(call.op), set.size));
+    const Seconds before = call.first_use + delay_beside(set, call, *choice);
+    const std::vector<PhaseCost>& phases = set.costs->phases_unmoved(*choice);
+    std::vector<PatternId>& patterns = set.patterns[*choice];
+    if (patterns.empty()) {
+        for (std::size_t i = 0; i < phases.size(); ++i) {
+            patterns.push_back(builder_.pattern(set.costs->pattern(*choice, i)));
+        }
+    }
+    std::vector<Leg> legs;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        const Seconds set_up = i == 0 ? before : Seconds{};
+        legs.push_back({patterns[i], phases[i].latency(call.message) + set_up, phases[i].bytes(call.message)});
+    }
+    const Communication what{
+        .op = call.op, .dimension = set.lane, .group_size = set.size, .groups = set.groups, .message = call.message};
+    const CommunicationId id = builder_.communication(what, legs);
+    set.communications.emplace(std::tuple{call.op, call.message.value, call.first_use.value, call.beside}, id);
+    return id;
+}
+
+ExchangeId GroupSets::occurrence(std::uint32_t index, std::uint32_t n, CommunicationId communication) {
+    Set& set = sets_[index];
+    if (set.parties == 1) return builder_.exchange(communication, 1);
+    WEFT_CHECK(n <= set.exchanges.size(), "exchanges of a group are numbered without gaps");
+    if (n == set.exchanges.size())
+        set.exchanges.emplace_back(builder_.exchange(communication, set.parties), communication);
+    WEFT_CHECK(set.exchanges[n].second == communication, "the members of a group issue different calls");
+    return set.exchanges[n].first;
+}
+
+}  // namespace weft
