@@ -11,10 +11,10 @@
 namespace weft {
 namespace {
 
-using Order = std::vector<std::uint32_t>;
+using MemberOrder = std::vector<std::uint32_t>;
 
 // Busiest link and total occupancy of one order on its own.
-std::pair<std::int64_t, std::int64_t> cost_of(const ChannelProblem& problem, const Order& order) {
+std::pair<std::int64_t, std::int64_t> cost_of(const ChannelProblem& problem, const MemberOrder& order) {
     std::map<LinkId, std::int64_t> occupied;
     const auto add = [&](const HopUses& uses) {
         for (const LinkUse& use : uses) occupied[use.link] += use.occupancy;
@@ -34,7 +34,7 @@ std::pair<std::int64_t, std::int64_t> cost_of(const ChannelProblem& problem, con
     return {busiest, total};
 }
 
-bool allowed(const ChannelProblem& problem, const Order& order) {
+bool allowed(const ChannelProblem& problem, const MemberOrder& order) {
     if (!problem.across()) return order.front() == 0;
     const bool many = std::any_of(problem.port.begin(), problem.port.end(),
                                   [&](LinkId port) { return port != problem.port.front(); });
@@ -42,8 +42,8 @@ bool allowed(const ChannelProblem& problem, const Order& order) {
 }
 
 // The best first channel by trying all orders; lexicographic order breaks ties.
-Order naive_best(const ChannelProblem& problem) {
-    Order order(problem.members), best;
+MemberOrder naive_best(const ChannelProblem& problem) {
+    MemberOrder order(problem.members), best;
     std::iota(order.begin(), order.end(), 0U);
     do {
         if (allowed(problem, order) && (best.empty() || cost_of(problem, order) < cost_of(problem, best))) best = order;
@@ -85,7 +85,7 @@ RC_GTEST_PROP(channel_search, first_path_is_the_best_of_all_paths, ()) {
 
 RC_GTEST_PROP(channel_search, every_channel_passes_every_member_once, ()) {
     const ChannelProblem problem = random_problem(*rc::gen::arbitrary<bool>());
-    for (Order order : find_channels(problem)) {
+    for (MemberOrder order : find_channels(problem)) {
         std::sort(order.begin(), order.end());
         for (std::uint32_t i = 0; i < problem.members; ++i) RC_ASSERT(order.at(i) == i);
         RC_ASSERT(order.size() == problem.members);
@@ -100,7 +100,7 @@ TEST(channel_search, four_all_to_all_members_get_the_six_rings_that_use_every_wa
     for (std::uint32_t way = 0; way < 16; ++way)
         problem.hop.push_back(way / 4 == way % 4 ? HopUses{} : HopUses{{LinkId(way), 1}});
     std::map<std::uint32_t, int> times;
-    for (const Order& ring : find_channels(problem)) {
+    for (const MemberOrder& ring : find_channels(problem)) {
         for (std::size_t i = 0; i < 4; ++i) ++times[ring[i] * 4 + ring[(i + 1) % 4]];
     }
     ASSERT_EQ(times.size(), 12U);
@@ -125,16 +125,16 @@ TEST(channel_search, large_nodes_rotate_so_that_every_port_is_used_once) {
         problem.enter.push_back({{LinkId(60 + i), 100}});
         problem.port.push_back(LinkId(40 + i));
     }
-    const std::vector<Order> channels = find_channels(problem);
+    const std::vector<MemberOrder> channels = find_channels(problem);
     ASSERT_EQ(channels.size(), 12U);
     std::vector<std::uint32_t> first, last;
-    for (const Order& order : channels) {
+    for (const MemberOrder& order : channels) {
         first.push_back(order.front());
         last.push_back(order.back());
     }
     std::sort(first.begin(), first.end());
     std::sort(last.begin(), last.end());
-    Order all(12);
+    MemberOrder all(12);
     std::iota(all.begin(), all.end(), 0U);
     EXPECT_EQ(first, all);
     EXPECT_EQ(last, all);
@@ -142,7 +142,7 @@ TEST(channel_search, large_nodes_rotate_so_that_every_port_is_used_once) {
 
 TEST(channel_search, a_lone_member_is_its_own_ring) {
     EXPECT_EQ(find_channels({.members = 1, .hop = {{}}, .enter = {}, .leave = {}, .port = {}}),
-              (std::vector<Order>{{0}}));
+              (std::vector<MemberOrder>{{0}}));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::vector<CalibrationRow> modelled(const Machine& machine, const Library& libr
     return rows;
 }
 
-const std::vector<Group> groups{{Collective::all_reduce, 8, 1},
+const std::vector<Group> shapes{{Collective::all_reduce, 8, 1},
                                 {Collective::all_gather, 4, 1},
                                 {Collective::all_reduce, 32, 4},
                                 {Collective::reduce_scatter, 16, 2}};
@@ -86,7 +86,7 @@ bool matters(const Machine& machine, const Library& truth, const FittedConstant&
 TEST(calibration, finds_the_constants_that_made_the_times) {
     const Machine machine = Machine::load("dgx-a100");
     Library truth = ring_only(machine);
-    const CalibrationTask task{.rows = modelled(machine, truth, groups)};
+    const CalibrationTask task{.rows = modelled(machine, truth, shapes)};
     const Calibration found = calibrate(machine, disturbed(truth), task);
     for (std::size_t i = 0; i < task.rows.size(); ++i) {
         EXPECT_NEAR(found.times[i].after / task.rows[i].measured.time, 1.0, 1e-6) << i;
@@ -104,12 +104,12 @@ TEST(calibration, finds_the_constants_that_made_the_times) {
 TEST(calibration, finds_them_within_the_noise_of_the_times) {
     const Machine machine = Machine::load("dgx-a100");
     const Library truth = ring_only(machine);
-    CalibrationTask task{.rows = modelled(machine, truth, groups)};
+    CalibrationTask task{.rows = modelled(machine, truth, shapes)};
     std::mt19937 random(5);
     std::normal_distribution<double> noise(1.0, 0.05);
     for (CalibrationRow& row : task.rows) row.measured.time *= noise(random);
     const Calibration found = calibrate(machine, disturbed(truth), task);
-    const std::vector<CalibrationRow> clean = modelled(machine, truth, groups);
+    const std::vector<CalibrationRow> clean = modelled(machine, truth, shapes);
     double squares = 0.0;
     for (std::size_t i = 0; i < clean.size(); ++i) {
         squares += std::pow(found.times[i].after / clean[i].measured.time - 1.0, 2);
@@ -148,7 +148,7 @@ TEST(calibration, holds_rows_back_and_leaves_what_no_row_notices) {
 TEST(calibration, changes_a_constant_by_the_factor_allowed_at_most) {
     const Machine machine = Machine::load("dgx-a100");
     const Library truth = ring_only(machine);
-    CalibrationTask task{.rows = modelled(machine, truth, groups), .most_change = 1.05};
+    CalibrationTask task{.rows = modelled(machine, truth, shapes), .most_change = 1.05};
     for (CalibrationRow& row : task.rows) row.measured.time *= 3.0;
     for (const FittedConstant& each : calibrate(machine, truth, task).constants) {
         EXPECT_LE(each.after / each.before, 1.05 * (1 + 1e-9));
@@ -159,7 +159,7 @@ TEST(calibration, changes_a_constant_by_the_factor_allowed_at_most) {
 TEST(calibration, fits_only_what_is_asked_for) {
     const Machine machine = Machine::load("dgx-a100");
     const Library truth = ring_only(machine);
-    const CalibrationTask task{.rows = modelled(machine, truth, groups), .constants = {Constant::launch}};
+    const CalibrationTask task{.rows = modelled(machine, truth, shapes), .constants = {Constant::launch}};
     const Calibration found = calibrate(machine, disturbed(truth), task);
     ASSERT_EQ(found.constants.size(), 1U);
     EXPECT_EQ(found.constants.front().name, "launch");

@@ -11,18 +11,18 @@
 namespace weft {
 namespace {
 
-struct Layout {
+struct ZeroLayout {
     std::string model;
     std::uint32_t tensor = 1, pipeline = 1, data = 1;
-    auto operator<=>(const Layout&) const = default;
+    auto operator<=>(const ZeroLayout&) const = default;
 };
 
 // TP "4", PP "2", TP4xPP2 "4x2".
-Layout layout_of(const test::CsvRow& row) {
+ZeroLayout layout_of(const test::CsvRow& row) {
     const std::string& scheme = row.at("scheme");
     const std::string& degree = row.at("degree");
     const auto first = static_cast<std::uint32_t>(std::stoul(degree));
-    Layout layout{row.at("model")};
+    ZeroLayout layout{row.at("model")};
     if (const std::size_t x = degree.find('x'); x != std::string::npos) {
         layout.tensor = first;
         layout.pipeline = static_cast<std::uint32_t>(std::stoul(degree.substr(x + 1)));
@@ -40,7 +40,7 @@ const std::map<std::string, std::map<std::uint32_t, std::uint32_t>> first_stage_
     {"20B", {{1, 44}, {2, 22}, {4, 11}, {8, 5}}},
 };
 
-std::vector<StageModule> stage_of(const Layout& layout, const test::NamedModel& model) {
+std::vector<StageModule> stage_of(const ZeroLayout& layout, const test::NamedModel& model) {
     const std::uint64_t multiple = 128ULL * layout.tensor;  // the vocabulary of 50,257 is padded to it
     const std::uint64_t vocabulary = (50257 + multiple - 1) / multiple * multiple;
     auto modules = test::neox_stage(first_stage_layers.at(model.name).at(layout.pipeline), model.hidden, vocabulary,
@@ -51,7 +51,7 @@ std::vector<StageModule> stage_of(const Layout& layout, const test::NamedModel& 
 
 using Calls = std::map<std::pair<std::string, double>, double>;  // operation and message to calls
 
-Calls played(const Layout& layout, const test::NamedModel& model) {
+Calls played(const ZeroLayout& layout, const test::NamedModel& model) {
     const auto modules = stage_of(layout, model);
     ShardingInput input{.modules = modules, .stages = layout.pipeline, .ranks = layout.data};
     input.zero = 1;
@@ -74,7 +74,7 @@ Calls played(const Layout& layout, const test::NamedModel& model) {
 }
 
 TEST(zero_1_beside_model_parallelism, sends_what_the_table_says) {
-    std::map<Layout, Calls> expected;
+    std::map<ZeroLayout, Calls> expected;
     for (const auto& row : test::read_csv(WEFT_TEST_DATA "/workloads/data/zero1_model_parallel_calls.csv")) {
         const std::string op = row.at("op") == "all_reduce" ? "all_reduce" : "all_gather";
         expected[layout_of(row)][{op, std::stod(row.at("full_message_bytes"))}] += std::stod(row.at("count"));

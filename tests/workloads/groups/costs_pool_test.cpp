@@ -13,12 +13,12 @@ namespace weft {
 namespace {
 
 // Ranks of a stage in the order tensor, data; a job's tensor groups, data groups, both at once, and boundaries.
-struct Layout {
+struct PoolLayout {
     std::uint32_t tensor, data, stages;
     std::uint32_t per_stage() const { return tensor * data; }
 };
 
-std::vector<GroupMembers> families_of(const Layout& layout) {
+std::vector<GroupMembers> families_of(const PoolLayout& layout) {
     std::vector<GroupMembers> families;
     const auto rank = [&](std::uint32_t stage, std::uint32_t data, std::uint32_t tensor) {
         return RankId{stage * layout.per_stage() + data * layout.tensor + tensor};
@@ -73,7 +73,7 @@ void expect_equal(const std::vector<PhaseCost>& found, const std::vector<PhaseCo
     }
 }
 
-void expect_same_costs(const Machine& machine, Routing routing, const Layout& layout) {
+void expect_same_costs(const Machine& machine, Routing routing, const PoolLayout& layout) {
     Topology topology = machine.topology(layout.per_stage() * layout.stages / machine.info().accelerators_per_node);
     topology.routing = routing;
     CostsPool pool(topology, machine.info().library());

@@ -20,15 +20,15 @@ Layout layout_of(std::uint32_t tensor, std::uint32_t context, std::uint32_t pipe
 }
 
 // Where a rank stands: coordinates by axis, and its number among the ranks of its stage in grid order.
-struct Seat {
+struct RankSeat {
     std::map<std::string, std::uint32_t> at;
     std::uint32_t in_stage = 0;
 };
 
-std::vector<Seat> seats(const Layout& layout) {
+std::vector<RankSeat> seats(const Layout& layout) {
     std::map<std::string, std::uint32_t> size{
         {"tensor", layout.tensor}, {"context", layout.context}, {"data", layout.data}, {"pipeline", layout.pipeline}};
-    std::vector<Seat> seats(layout.ranks());
+    std::vector<RankSeat> seats(layout.ranks());
     std::vector<std::uint32_t> seen(layout.pipeline, 0);
     for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
         std::uint32_t rest = rank;
@@ -42,7 +42,7 @@ std::vector<Seat> seats(const Layout& layout) {
 }
 
 // Whether two ranks belong to one group of the kind.
-bool together(GroupKind kind, const Layout& layout, const Seat& a, const Seat& b) {
+bool together(GroupKind kind, const Layout& layout, const RankSeat& a, const RankSeat& b) {
     const auto agree = [&](std::initializer_list<const char*> axes) {
         return std::ranges::all_of(axes, [&](const char* axis) { return a.at.at(axis) == b.at.at(axis); });
     };
@@ -79,7 +79,8 @@ constexpr GroupKind kinds[] = {
     GroupKind::tensor, GroupKind::context,  GroupKind::data,          GroupKind::data_inner, GroupKind::data_outer,
     GroupKind::model,  GroupKind::pipeline, GroupKind::expert_tensor, GroupKind::expert,     GroupKind::expert_data};
 
-std::vector<RankId> expected(GroupKind kind, const Layout& layout, const std::vector<Seat>& seats, std::uint32_t rank) {
+std::vector<RankId> expected(GroupKind kind, const Layout& layout, const std::vector<RankSeat>& seats,
+                             std::uint32_t rank) {
     std::vector<RankId> members;
     for (std::uint32_t other = 0; other < seats.size(); ++other) {
         if (together(kind, layout, seats[rank], seats[other])) members.push_back(RankId{other});
@@ -98,7 +99,7 @@ RC_GTEST_PROP(groups_of_ranks, are_those_whose_coordinates_agree, ()) {
     for (unsigned i = *rc::gen::inRange(0U, 24U); i > 0; --i) std::ranges::next_permutation(order);
     layout.order = order;
     RC_PRE(layout.data % layout.shard_ranks == 0 && expert_layout_obstacle(layout).empty());
-    const std::vector<Seat> where = seats(layout);
+    const std::vector<RankSeat> where = seats(layout);
     for (const GroupKind kind : kinds) {
         const RankGroups groups(kind, layout);
         for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
