@@ -8,6 +8,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/collective/sizes.hpp"
+#include "tools/count_option.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/library_reader.hpp"
 
@@ -75,8 +76,8 @@ MeasurementHints hints_of(const po::variables_map& arguments) {
         hints.op = find_collective(text);
         if (!hints.op) throw po::error(fmt::format("--op: no collective is called \"{}\"", text));
     }
-    if (arguments.count("ranks") > 0) hints.ranks = arguments["ranks"].as<std::uint32_t>();
-    if (arguments.count("nodes") > 0) hints.nodes = arguments["nodes"].as<std::uint32_t>();
+    hints.ranks = count_option(arguments, {"ranks"}).value_or(hints.ranks);
+    hints.nodes = count_option(arguments, {"nodes"}).value_or(hints.nodes);
     return hints;
 }
 

@@ -9,6 +9,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/collective/sizes.hpp"
+#include "tools/count_option.hpp"
 #include "tools/fabric_options.hpp"
 #include "topologies/library_reader.hpp"
 
@@ -36,14 +37,6 @@ Collective read_op(const std::string& text) {
                       "reduce",     "all_to_all", "send_receive",   "point_to_point"};
     throw po::error(fmt::format("no collective is called \"{}\"{} (known: {})", text, suggestion(text, known),
                                 fmt::join(known, ", ")));
-}
-
-std::uint32_t read_count(const po::variables_map& arguments, const char* option, std::uint32_t otherwise) {
-    if (arguments.count(option) == 0) return otherwise;
-    // Read as signed, because Boost wraps -1 round.
-    const std::int64_t value = arguments[option].as<std::int64_t>();
-    if (value >= 1 && value <= std::numeric_limits<std::uint32_t>::max()) return static_cast<std::uint32_t>(value);
-    throw po::error(fmt::format("--{}: expected at least 1, got {}", option, value));
 }
 
 std::uint32_t read_rank(std::string_view text, std::uint32_t ranks) {
@@ -75,10 +68,12 @@ std::vector<std::uint32_t> read_order(std::string_view text, std::uint32_t ranks
 }
 
 SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& machine) {
-    SetLayout layout{.ranks = read_count(arguments, "ranks", 1),
-                     .ranks_per_node = read_count(arguments, "ranks-per-node", machine.accelerators_per_node),
-                     .groups = read_count(arguments, "groups", 1),
-                     .channels = read_count(arguments, "channels", 0)};
+    constexpr CountOption channels{.name = "channels", .most = 1024, .reason = "more than any library opens"};
+    SetLayout layout{
+        .ranks = *count_option(arguments, {"ranks"}),
+        .ranks_per_node = count_option(arguments, {"ranks-per-node"}).value_or(machine.accelerators_per_node),
+        .groups = count_option(arguments, {"groups"}).value_or(1),
+        .channels = count_option(arguments, channels).value_or(0)};
     if (layout.ranks_per_node > machine.accelerators_per_node) {
         throw po::error(fmt::format("--ranks-per-node: a node of {} has {} accelerators, not {}", machine.name,
                                     machine.accelerators_per_node, layout.ranks_per_node));
@@ -108,17 +103,16 @@ const Library& library_named(const MachineInfo& machine, const std::string& name
 
 void add_collective_options(po::options_description& options, po::positional_options_description& positional) {
     const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-    const auto count = [](const char* value) { return po::value<std::int64_t>()->value_name(value); };
-    options.add_options()("op", text("OP")->required(), "the collective")(
-        "machine", text("MACHINE")->required(), "a shipped machine, or a machine file")("ranks", count("N")->required(),
-                                                                                        "ranks of all groups together")(
-        "ranks-per-node", count("K"), "the first K accelerators of every node (default: all)")(
-        "groups", count("G"), "deal the ranks by stride into G groups, which all run the collective at once")(
+    options.add_options()("op", text("OP")->required(), "the collective")("machine", text("MACHINE")->required(),
+                                                                          "a shipped machine, or a machine file")(
+        "ranks", count_value("N")->required(), "ranks of all groups together")(
+        "ranks-per-node", count_value("K"), "the first K accelerators of every node (default: all)")(
+        "groups", count_value("G"), "deal the ranks by stride into G groups, which all run the collective at once")(
         "sizes", text("SIZES")->default_value("8:1G:2"),
         "first:last:factor, or a list with commas; K, M and G are powers of 1024")(
         "library", text("L"), "a library of the machine file (default: its first)")(
         "algorithm", text("A"), "force an algorithm")("protocol", text("P"), "force a protocol")(
-        "channels", count("C"), "force so many channels (default: as found on the links)")(
+        "channels", count_value("C"), "force so many channels (default: as found on the links)")(
         "order", text("RANKS"), "force this order of the ranks, in one channel, as in 0,2,4-7,1,3")(
         "calls", text("HOW")->default_value("blocking"),
         "blocking: the host waits for each call; queued: it issues them back to back")(

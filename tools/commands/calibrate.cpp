@@ -12,6 +12,7 @@
 #include "tools/calibrate/rows.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
+#include "tools/count_option.hpp"
 #include "tools/output/calibration_text.hpp"
 
 namespace weft::commands {
@@ -38,8 +39,8 @@ void calibrate_options(po::options_description& options, po::positional_options_
         "algorithm", text("A"), "the measured calls ran this algorithm")(
         "protocol", text("P"), "the measured calls ran this protocol")("op", text("OP"),
                                                                        "the collective, where a table does not tell")(
-        "ranks", po::value<std::uint32_t>()->value_name("N"), "among so many ranks, where a table does not tell")(
-        "nodes", po::value<std::uint32_t>()->value_name("N"), "on so many nodes, where a table does not tell")(
+        "ranks", count_value("N"), "among so many ranks, where a table does not tell")(
+        "nodes", count_value("N"), "on so many nodes, where a table does not tell")(
         "calls", text("HOW")->default_value("blocking"),
         "blocking: times include the host's part; queued: they do not")(
         "out", text("F.json"), "write the machine or device file with the new constants")("json", po::bool_switch(),

@@ -8,6 +8,7 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
+#include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/plan_json.hpp"
 #include "tools/output/plan_rows.hpp"
@@ -28,11 +29,10 @@ void plan_options(po::options_description& options, po::positional_options_descr
                           "a key that is not searched; repeatable")(
         "among", po::value<std::vector<std::string>>()->composing()->value_name("KEY=V1,V2"),
         "values to try of a key of the job, searched by itself or not; repeatable")(
-        "simulate", po::value<unsigned>()->value_name("N")->default_value(16),
-        "how many of the best by screening are simulated")(
-        "top", po::value<unsigned>()->value_name("K")->default_value(5), "how many of them are shown")(
-        "jobs", po::value<unsigned>()->value_name("N"), "threads (default: the processor's)")(
-        "json", po::bool_switch(), "machine-readable result")(
+        "simulate", count_value("N")->default_value("16"), "how many of the best by screening are simulated")(
+        "top", count_value("K")->default_value("5"), "how many of them are shown")(
+        "jobs", count_value("N"), "threads (default: the processor's)")("json", po::bool_switch(),
+                                                                        "machine-readable result")(
         "out", po::value<std::string>()->value_name("FILE"),
         "write every candidate as a row to FILE (.csv, .jsonl or .sqlite)")(
         "report", po::value<std::string>()->value_name("FILE"), "write the candidates as a page with charts (.html)")(
@@ -50,16 +50,10 @@ PlanRequest request_of(const po::variables_map& arguments) {
     return request;
 }
 
-unsigned at_least_one(const po::variables_map& arguments, const char* option) {
-    const unsigned number = arguments[option].as<unsigned>();
-    if (number == 0) throw po::error(fmt::format("--{}: expected at least 1", option));
-    return number;
-}
-
 PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
-    SearchOptions options{.simulations = at_least_one(arguments, "simulate"),
-                          .threads = arguments.count("jobs") ? at_least_one(arguments, "jobs")
-                                                             : std::max(std::thread::hardware_concurrency(), 1U)};
+    SearchOptions options{
+        .simulations = *count_option(arguments, {"simulate"}),
+        .threads = count_option(arguments, jobs_option).value_or(std::max(std::thread::hardware_concurrency(), 1U))};
     ProgressBar bar;
     options.progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); };
     return search_layouts(space.space, space.base_assignments, options);
@@ -73,8 +67,8 @@ void write_files(const PlanRequest& request, const PlanResult& result, const po:
     }
     if (const std::string page = output_option(arguments, "report", {".html"}); !page.empty()) {
         const ResultPageText text{.title = "Layouts of " + std::filesystem::path(request.job).stem().string(),
-                                  .command = typed_command("plan", arguments, {"fix", "among"}) +
-                                             fmt::format(" --simulate {}", arguments["simulate"].as<unsigned>())};
+                                  .command = typed_command("plan", arguments, {"fix", "among"}) + " --simulate " +
+                                             arguments["simulate"].as<std::string>()};
         write_file_atomically(page, plan_page(text, plan_rows(result)));
     }
     if (!arguments.count("write-job")) return;
@@ -94,7 +88,7 @@ Exit verdict(const PlanResult& result) {
 }
 
 Exit run_plan(const po::variables_map& arguments) {
-    const unsigned top = at_least_one(arguments, "top");
+    const unsigned top = *count_option(arguments, {"top"});
     try {
         output_option(arguments, "report", {".html"});  // refuses other names before anything runs
         if (arguments.count("out")) result_format(arguments["out"].as<std::string>());

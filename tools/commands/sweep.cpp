@@ -7,6 +7,7 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
+#include "tools/count_option.hpp"
 #include "tools/folding_option.hpp"
 #include "tools/interruption.hpp"
 #include "tools/job_options.hpp"
@@ -25,7 +26,7 @@ namespace {
 void sweep_options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
     add_sweep_options(options);
-    options.add_options()("jobs", po::value<unsigned>()->value_name("N"),
+    options.add_options()("jobs", count_value("N"),
                           "simulations at a time (default: the processor's threads; under MPI one per rank)")(
         "patience", po::value<double>()->value_name("SECONDS")->default_value(30, "30"),
         "under MPI: a rank that is silent for so long is given up, and its points are done by others")(
@@ -36,14 +37,13 @@ void sweep_options(po::options_description& options, po::positional_options_desc
 }
 
 std::unique_ptr<Crew> crew_of(const po::variables_map& arguments) {
-    const bool jobs_given = arguments.count("jobs") > 0;
-    const unsigned jobs = jobs_given ? arguments["jobs"].as<unsigned>() : std::thread::hardware_concurrency();
-    if (jobs_given && jobs == 0) throw po::error("--jobs: expected at least 1");
+    const std::optional<std::uint32_t> jobs = count_option(arguments, jobs_option);
     // Shards are processes that know nothing of each other, whoever started them.
-    if (arguments.count("shard") || !is_mpi_job()) return thread_crew(jobs);
+    if (arguments.count("shard") || !is_mpi_job())
+        return thread_crew(jobs.value_or(std::thread::hardware_concurrency()));
     const double patience = arguments["patience"].as<double>();
     if (!(patience > 0)) throw po::error("--patience: expected a time above 0");
-    return mpi_crew({.threads = jobs_given ? jobs : 1, .patience = Seconds{patience}});
+    return mpi_crew({.threads = jobs.value_or(1), .patience = Seconds{patience}});
 }
 
 bool is_done_already(const SweepRun& sweep, const SweepSettings& settings) {

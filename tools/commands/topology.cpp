@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/command.hpp"
+#include "tools/count_option.hpp"
 #include "tools/fabric_options.hpp"
 #include "tools/output/topology_graph.hpp"
 #include "tools/output/topology_text.hpp"
@@ -17,8 +18,7 @@ namespace {
 void topology_options(po::options_description& options, po::positional_options_description& positional) {
     options.add_options()("machine", po::value<std::string>()->required()->value_name("MACHINE"),
                           "a shipped machine, or the path of a machine file")(
-        "nodes", po::value<std::uint32_t>()->value_name("N"),
-        "only the first N nodes (default: all; 2 for --dot and --graphml)")(
+        "nodes", count_value("N"), "only the first N nodes (default: all; 2 for --dot and --graphml)")(
         "route", po::value<std::string>()->value_name("A,B"), "only the route from rank A to rank B")(
         "dot", po::bool_switch(), "a drawing for Graphviz")("graphml", po::bool_switch(), "the graph as GraphML")(
         "json", po::bool_switch(), "machine-readable output");
@@ -29,7 +29,7 @@ void topology_options(po::options_description& options, po::positional_options_d
 constexpr std::uint32_t nodes_drawn = 2;
 
 std::uint32_t nodes_asked(const po::variables_map& arguments, const MachineInfo& machine) {
-    if (arguments.count("nodes") > 0) return arguments["nodes"].as<std::uint32_t>();
+    if (const auto nodes = count_option(arguments, {"nodes"})) return *nodes;
     const bool drawn = arguments["dot"].as<bool>() || arguments["graphml"].as<bool>();
     return drawn ? std::min(nodes_drawn, machine.nodes) : machine.nodes;
 }

@@ -9,6 +9,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "tools/command.hpp"
+#include "tools/count_option.hpp"
 #include "tools/flops_option.hpp"
 #include "tools/output/validation_data.hpp"
 #include "tools/output/validation_html.hpp"
@@ -33,7 +34,7 @@ void validate_options(po::options_description& options, po::positional_options_d
         "csv", po::bool_switch(), "every row as CSV")("markdown", po::bool_switch(), "the tables of a README")(
         "report", text("FILE.html"), "write a page with charts, every row, sources and assumptions")(
         "job-of", text("ROW"), "print the job file of one row (of one --set), and run nothing")(
-        "jobs", po::value<unsigned>()->value_name("N"), "simulations at a time (default: the processor's threads)")(
+        "jobs", count_value("N"), "simulations at a time (default: the processor's threads)")(
         "list", po::bool_switch(), "say which sets are shipped, and run nothing");
     add_flops_option(options);
 }
@@ -74,9 +75,9 @@ std::string job_of(const std::vector<ValidationSet>& sets, const std::string& na
 }
 
 std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std::vector<ValidationSet>& sets) {
-    ValidationOptions run{.filter = given(arguments, "filter"),
-                          .threads = std::max(1U, std::thread::hardware_concurrency())};
-    if (arguments.count("jobs")) run.threads = std::max(1U, arguments["jobs"].as<unsigned>());
+    ValidationOptions run{
+        .filter = given(arguments, "filter"),
+        .threads = count_option(arguments, jobs_option).value_or(std::max(1U, std::thread::hardware_concurrency()))};
     run.convention = flops_option(arguments).value_or(FlopConvention::model);
     ProgressBar bar;
     run.progress = [&bar](std::size_t done, std::size_t cases) { bar.show(done, cases); };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/command.hpp"
+#include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/obstacle.hpp"
 #include "tools/output/logger_table.hpp"
@@ -20,11 +21,11 @@ void volume_options(po::options_description& options, po::positional_options_des
     options.add_options()("view", po::value<std::string>()->default_value("framework")->value_name("VIEW"),
                           "paper: equations 1-5 of arXiv 2408.10197; framework: the calls really issued; logger: what "
                           "DeepSpeed's communication logger prints of them")(
-        "rank", po::value<std::uint32_t>()->default_value(0)->value_name("N"), "whose calls (framework, logger)")(
+        "rank", count_value("N")->default_value("0"), "whose calls (framework, logger)")(
         "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows")(
         "totals", po::bool_switch(), "with --csv: the sums per collective in place of the rows")(
         "histogram", po::bool_switch(), "how often messages of which size are sent (with --csv: in place of the rows)")(
-        "steps", po::value<std::uint32_t>()->default_value(1)->value_name("N"),
+        "steps", count_value("N")->default_value("1"),
         "logger: of so many steps; 1: a steady one, more: start-up, the first step and those after it")(
         "verbose", po::bool_switch(), "logger: a line per call before the table");
 }
@@ -32,7 +33,7 @@ void volume_options(po::options_description& options, po::positional_options_des
 bool given(const po::variables_map& arguments, const char* name) { return arguments[name].as<bool>(); }
 
 RankId chosen_rank(const po::variables_map& arguments, const Job& job) {
-    const std::uint32_t rank = arguments["rank"].as<std::uint32_t>();
+    const std::uint32_t rank = *count_option(arguments, {.name = "rank", .least = 0});
     if (rank < job.layout.ranks()) return RankId{rank};
     throw po::error(fmt::format("--rank: the job has ranks 0 to {}, not {}", job.layout.ranks() - 1, rank));
 }
@@ -41,7 +42,7 @@ RankId chosen_rank(const po::variables_map& arguments, const Job& job) {
 std::string log_text(const Study& study, const po::variables_map& arguments) {
     if (given(arguments, "histogram")) throw po::error("--histogram: with --view logger only for --json or --csv");
     const RankId rank = chosen_rank(arguments, study.job);
-    const std::uint32_t steps = arguments["steps"].as<std::uint32_t>();
+    const std::uint32_t steps = *count_option(arguments, {"steps"});
     if (const std::string why = obstacle(make_plan(study)); !why.empty()) {
         fmt::print(stderr, "{}: {}; the log is of a run that could not be\n", job_path(arguments), why);
     }
@@ -71,7 +72,7 @@ void check_options(const po::variables_map& arguments, const std::string& view) 
     const bool log = view == "logger" && !json && !csv;
     if (!log && given(arguments, "verbose")) throw po::error("--verbose: only for the text of --view logger");
     if (!log && !arguments["steps"].defaulted()) throw po::error("--steps: only for the text of --view logger");
-    if (arguments["steps"].as<std::uint32_t>() == 0) throw po::error("--steps: expected at least 1");
+    count_option(arguments, {"steps"});  // refuses before anything runs
 }
 
 std::string text_of(const po::variables_map& arguments, const std::string& view) {

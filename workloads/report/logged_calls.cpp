@@ -1,5 +1,7 @@
 #include "workloads/report/logged_calls.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/base/check.hpp"
@@ -93,10 +95,17 @@ std::vector<LoggedCall> logged_step(const Study& study, RankId rank, StepKind ki
     return timed(step_script(run.plan, stage_of(rank, study), kind), run, rank);
 }
 
+// Some 50 bytes each, kept as calls and printed as lines.
+static constexpr std::size_t most_logged = 10'000'000;
+
 std::vector<LoggedCall> logged_calls(const Study& study, RankId rank, std::uint32_t steps) {
     WEFT_CHECK(steps > 0, "a log is of at least one step");
     const std::vector<LoggedCall> steady = logged_step(study, rank, StepKind::steady);
     if (steps == 1) return steady;
+    if (steps > most_logged / std::max(steady.size(), std::size_t{1})) {
+        throw RangeError(
+            fmt::format("{} steps of {} logged calls; at most {} calls are logged", steps, steady.size(), most_logged));
+    }
     std::vector<LoggedCall> log = logged_start_up(study, rank);
     const auto append = [&log](const std::vector<LoggedCall>& more) {
         log.insert(log.end(), more.begin(), more.end());
