@@ -99,6 +99,12 @@ Machine Machine::read(Document document) {
     info.accelerators_per_node = parts->node.accelerators;
     info.accelerators_per_package = parts->node.accelerators_per_package;
     info.nics_per_node = static_cast<std::uint32_t>(parts->node.nics.size());
+    constexpr std::uint64_t most_ranks = std::uint64_t{1} << 31;
+    if (std::uint64_t{info.nodes} * info.accelerators_per_node > most_ranks) {
+        root.error("nodes", fmt::format("{} nodes of {} accelerators are more than {} ranks", info.nodes,
+                                        info.accelerators_per_node, most_ranks));
+        info.nodes = 1;
+    }
 
     Field network = root.object("network");
     const std::string routing = network.choice("routing", {"minimal", "valiant", "adaptive"}, "minimal");

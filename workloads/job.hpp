@@ -58,7 +58,9 @@ struct Job {
     StepKind step = StepKind::steady;
     Seconds first_use{};  // of a connection between two stages, on the first step
 
-    std::uint32_t micro_batches() const { return batch.global / (batch.micro * layout.data); }
+    std::uint32_t micro_batches() const {
+        return static_cast<std::uint32_t>(batch.global / (std::uint64_t{batch.micro} * layout.data));
+    }
     PipelineShape pipeline_shape() const;
     std::uint32_t model_parts() const;  // that the layers are dealt to
     Shard shard() const;

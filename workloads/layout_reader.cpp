@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "workloads/parallelism/scheme.hpp"
@@ -48,14 +49,28 @@ std::vector<std::string> read_order(Field& layout) {
     return order;
 }
 
-// Far beyond any machine, and small enough that no product of three sizes overflows.
+// Of one axis, and of axes together: far beyond any machine, and no product of sizes that are read overflows.
 constexpr std::uint32_t longest_axis = 1U << 20;
+constexpr std::uint64_t most_ranks = std::uint64_t{1} << 31;
 
 std::uint32_t read_axis(Field& layout, std::string_view key) {
     const std::uint32_t size = layout.count(key, 1);
     if (size <= longest_axis) return size;
     layout.error(key, fmt::format("expected at most {} ranks, got {}", longest_axis, size));
     return 1;
+}
+
+// Whether axes that multiply are no more than ranks can be; otherwise reported, and each is 1.
+void check_product(Field& layout, const std::vector<std::pair<std::string_view, std::uint32_t*>>& axes) {
+    std::uint64_t product = 1;
+    std::string text;
+    for (const auto& [key, size] : axes) {
+        product = std::min(product * *size, most_ranks + 1);
+        text += fmt::format("{}{} {}", text.empty() ? "" : " x ", key, *size);
+    }
+    if (product <= most_ranks) return;
+    layout.error("", fmt::format("{} are more than {}", text, most_ranks));
+    for (const auto& [key, size] : axes) *size = 1;
 }
 
 }  // namespace
@@ -71,6 +86,14 @@ ReadLayout read_layout(Field& root) {
     read.expert_tensor_given = field.has("expert_tensor");
     read.layout.expert_tensor = read.expert_tensor_given ? read_axis(field, "expert_tensor") : read.layout.tensor;
     read.data_given = field.has("data");
+    Layout& own = read.layout;
+    std::vector<std::pair<std::string_view, std::uint32_t*>> axes;
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->ranks != Scheme::Ranks::shared) axes.emplace_back(scheme->axis, &own.size(scheme->axis));
+    }
+    check_product(field, axes);
+    check_product(field, {{"pipeline", &own.pipeline}, {"virtual_stages", &own.virtual_stages}});
+    check_product(field, {{"expert", &own.expert}, {"expert_tensor", &own.expert_tensor}});
     read.layout.order = read_order(field);
     const std::string split = field.choice("split", {"framework", "even", "ends"}, "framework");
     read.layout.split = split == "even" ? StageSplit::even : split == "ends" ? StageSplit::ends : StageSplit::framework;

@@ -210,5 +210,26 @@ RC_GTEST_PROP(job_reader, broken_text_is_refused_and_nothing_worse, ()) {
     }
 }
 
+// Products of 32-bit sizes wrap round to 0, and something is divided by them.
+TEST(job_reader, sizes_whose_product_leaves_32_bits_are_mistakes) {
+    const std::string good = R"({"machine": "frontier", "model": "gpt-neox-19m", "batch": {"global": 4}})";
+    const auto of = [&](const std::vector<std::string>& overrides) -> std::string {
+        try {
+            read(good, overrides);
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const auto expect = [&](const std::vector<std::string>& overrides, std::string_view message) {
+        EXPECT_NE(of(overrides).find(message), std::string::npos) << of(overrides);
+    };
+    expect({"batch.micro=2147483648", "layout.data=2"}, "2 x 2147483648 = 4294967296 does not divide 4");
+    expect({"layout.tensor=65536", "layout.context=65536"}, "layout: tensor 65536 x context 65536 x pipeline 1 x data");
+    expect({"layout.expert=1048576", "layout.expert_tensor=1048576"}, "expert 1048576 x expert_tensor 1048576");
+    expect({"layout.pipeline=65536", "layout.virtual_stages=65536"}, "pipeline 65536 x virtual_stages 65536");
+    expect({"nodes=536870912"}, "frontier has 9408 nodes");
+}
+
 }  // namespace
 }  // namespace weft

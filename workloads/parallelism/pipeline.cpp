@@ -19,8 +19,7 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
                                        fmt::join(lacking, ", ")));
         return;
     }
-    const std::uint32_t micro_batches = job.batch.global / std::max(job.batch.micro * job.layout.data, 1U);
-    if (micro_batches == 0) return;  // reported with the batch
+    if (job.micro_batches() == 0) return;  // reported with the batch
     if (job.layout.virtual_stages > 1 && job.schedule->chunks != 0) {
         std::vector<std::string> open;
         for (const Schedule* schedule : schedule::all()) {
