@@ -59,6 +59,16 @@ G graph_of(const Topology& topology, const Keep& keep) {
     return graph;
 }
 
+// Inside the quotation marks of a label.
+std::string dot_text(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c == '\n' ? "\\n" : std::string(1, c);
+    }
+    return out;
+}
+
 std::string vertex_style(const GraphVertex& vertex) {
     if (vertex.kind == "accelerator") return "shape=box, style=filled, fillcolor=\"#cfe2f3\"";
     if (vertex.kind == "nic") return "shape=ellipse, style=filled, fillcolor=\"#fff2cc\"";
@@ -78,16 +88,17 @@ std::string to_graphviz(const Topology& topology) {
     boost::write_graphviz(
         out, graph,
         [&](std::ostream& text, std::size_t vertex) {
-            text << fmt::format("[label=\"{}\", {}]", graph[vertex].name, vertex_style(graph[vertex]));
+            text << fmt::format("[label=\"{}\", {}]", dot_text(graph[vertex].name), vertex_style(graph[vertex]));
         },
         [&](std::ostream& text, const auto& edge) {
             const GraphEdge& link = graph[edge];
-            text << fmt::format("[label=\"{}\\n{}\", color=\"{}\", penwidth={:.1f}]", link.link_class,
+            text << fmt::format("[label=\"{}\\n{}\", color=\"{}\", penwidth={:.1f}]", dot_text(link.link_class),
                                 to_text(BytesPerSecond{link.nominal}), palette[link.colour % palette.size()],
                                 1.0 + link.nominal / 100e9);
         },
         [&](std::ostream& text) {
-            text << fmt::format("label=\"{}\";\nlayout=neato;\noverlap=false;\nsplines=true;\n", topology.name)
+            text << fmt::format("label=\"{}\";\nlayout=neato;\noverlap=false;\nsplines=true;\n",
+                                dot_text(topology.name))
                  << "node [fontname=\"sans-serif\", fontsize=10];\nedge [fontname=\"sans-serif\", fontsize=8];\n";
         });
     return out.str();

@@ -49,5 +49,15 @@ INSTANTIATE_TEST_SUITE_P(shipped, graph_files_of, testing::ValuesIn(machine_name
     return name;
 });
 
+// Graphviz: inside quotation marks only \" is an escape of its own; \\ and \n are those of labels.
+TEST(graphviz, names_are_escaped) {
+    Topology topology = Machine::load("frontier").topology(1);
+    topology.name = "a \"b\"\\";
+    for (LinkClass& link_class : topology.classes) link_class.name = "x\n\"y";
+    const std::string dot = to_graphviz(topology);
+    EXPECT_NE(dot.find("label=\"a \\\"b\\\"\\\\\";"), std::string::npos) << dot.substr(0, 200);
+    EXPECT_NE(dot.find("[label=\"x\\n\\\"y\\n"), std::string::npos) << dot;
+}
+
 }  // namespace
 }  // namespace weft
