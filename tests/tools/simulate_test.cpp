@@ -149,6 +149,20 @@ TEST(simulate, refuses_what_does_not_fit_unless_told) {
     EXPECT_FALSE(Json::parse(allowed.out).at("memory").at("fits").get<bool>());
 }
 
+TEST(simulate, json_of_what_does_not_fit_has_its_memory_and_no_times) {
+    const std::string large = std::string(job) + " --set zero=0 --set layout.data=1 --set nodes=2 --set batch.micro=64";
+    const test::Ran refused = test::run_weft("simulate --json " + large);
+    EXPECT_EQ(refused.exit_code, 4) << refused.err;
+    Json report = Json::parse(refused.out);
+    const Json allowed = Json::parse(test::run_weft("simulate --json --allow-oom " + large).out);
+    EXPECT_EQ(report.at("memory"), allowed.at("memory"));
+    EXPECT_FALSE(report.at("memory").at("fits").get<bool>());
+    EXPECT_EQ(report.at("job"), allowed.at("job"));
+    EXPECT_TRUE(report.at("step").is_null() && report.at("throughput").is_null());
+    ASSERT_EQ(report.at("stages").size(), 4U);
+    EXPECT_EQ(report.at("stages").at(3).at("memory"), allowed.at("stages").at(3).at("memory"));
+}
+
 TEST(simulate, every_shipped_job_runs) {
     for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE_DIR "/workloads/jobs")) {
         if (entry.path().extension() != ".json") continue;

@@ -109,7 +109,12 @@ Exit run_simulate(const po::variables_map& arguments) {
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
-    if (refused(arguments, plan, advice)) return Exit::does_not_fit;
+    if (refused(arguments, plan, advice)) {
+        Report report = planned_report(plan, network_option(arguments));
+        report.advice = advice;
+        if (arguments["json"].as<bool>()) fmt::print("{}", planned_json(report));
+        return Exit::does_not_fit;
+    }
     SimulationOptions options{
         .network = network_option(arguments),
         .folding = folding_option(arguments),

@@ -18,6 +18,10 @@ Json memory_json(const MemoryUse& use) {
             {"total_bytes", use.total().value}};
 }
 
+Json planned_stage_json(const StageReport& c) {
+    return {{"name", c.name}, {"stage", c.stage}, {"layers", c.layers}, {"memory", memory_json(c.memory)}};
+}
+
 Json stage_json(const StageReport& c) {
     return {{"name", c.name},
             {"stage", c.stage},
@@ -47,20 +51,33 @@ Json advice_json(const std::vector<MemoryAdvice>& advice) {
     return json;
 }
 
-}  // namespace
-
-std::string report_json(const Report& report, Seconds wall) {
+Json heading_json(const Report& report) {
     Json json;
     json["weft"] = version;
     json["job"] = {{"name", report.job},       {"machine", report.machine},
                    {"model", report.model},    {"framework", report.framework},
                    {"layout", report.layout},  {"batch", report.batch},
                    {"network", report.network}};
+    json["step"] = nullptr;
+    json["throughput"] = nullptr;
     for (const Metric& metric : report.metrics) {
         const std::size_t dot = metric.key.find('.');
         json[std::string(metric.key.substr(0, dot))][std::string(metric.key.substr(dot + 1))] = value_of<Json>(metric);
     }
     if (!report.advice.empty()) json["memory"]["advice"] = advice_json(report.advice);
+    return json;
+}
+
+}  // namespace
+
+std::string planned_json(const Report& report) {
+    Json json = heading_json(report);
+    for (const StageReport& stage : report.stages) json["stages"].push_back(planned_stage_json(stage));
+    return json.dump(2) + "\n";
+}
+
+std::string report_json(const Report& report, Seconds wall) {
+    Json json = heading_json(report);
     json["stages"] = Json::array();
     for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
     json["communication"] = Json::array();

@@ -9,5 +9,7 @@ namespace weft {
 
 // `wall` is the only value that may differ between two runs of the same input.
 std::string report_json(const Report& report, Seconds wall);
+// Of planned_report(): the same keys as far as they are known; step and throughput are null.
+std::string planned_json(const Report& report);
 
 }  // namespace weft

@@ -64,10 +64,11 @@ void add_class(StageReport& stage, const RankClass& rank_class, const Breakdown&
     stage.ranks += rank_class.weight;
 }
 
-std::vector<StageReport> stage_reports(const Simulation& run, const Table<RankClassId, Breakdown>& breakdowns) {
+// Of a plan: times are zero.
+std::vector<StageReport> stage_reports(const Plan& plan) {
     std::vector<StageReport> stages;
-    for (std::uint32_t number = 0; number < run.plan.stages.size(); ++number) {
-        const Stage& stage = run.plan.stages[number];
+    for (std::uint32_t number = 0; number < plan.stages.size(); ++number) {
+        const Stage& stage = plan.stages[number];
         stages.push_back({.name = fmt::format("stage {}", number),
                           .stage = number,
                           .layers = stage.layers(),
@@ -77,9 +78,6 @@ std::vector<StageReport> stage_reports(const Simulation& run, const Table<RankCl
                           .idle = {},
                           .dimensions = {},
                           .memory = stage.memory});
-    }
-    for (RankClassId id{}; id != breakdowns.end_id(); id = next(id)) {
-        add_class(stages[run.step.stage[id]], run.step.program.classes[id], breakdowns[id]);
     }
     return stages;
 }
@@ -125,28 +123,35 @@ struct StepFigures {
     double fits = 0;
 };
 
+StepFigures memory_figures(const Plan& plan) {
+    const MemoryUse& memory = plan.stages[plan.fullest_stage()].memory;
+    StepFigures figures;
+    figures.peak = memory.total();
+    figures.allocated = memory.allocated();
+    figures.capacity = plan.device.memory;
+    figures.fits = plan.fits() ? 1.0 : 0.0;
+    return figures;
+}
+
 StepFigures figures(const Simulation& run, const Breakdown& mean, Seconds bubble, Seconds optimizer) {
     const Job& job = run.plan.job;
     const Seconds step = since_start(run.timeline.end);
     const double ranks = job.layout.ranks();
     const double tokens = double(job.batch.global) * job.batch.sequence;
     const FlopsPerSecond model = run.plan.model_flops / step, hardware = run.plan.hardware_flops / step;
-    const MemoryUse& memory = run.plan.stages[run.plan.fullest_stage()].memory;
-    return {.step = step,
-            .compute = mean.busy,
-            .interference = mean.interference,
-            .optimizer = optimizer,
-            .exposed = mean.exposed(),
-            .bubble = bubble,
-            .imbalance = mean.idle - bubble,
-            .tokens_per_second = tokens / step.value,
-            .model_rate = model.value / ranks,
-            .hardware_rate = hardware.value / ranks,
-            .mfu = model.value / ranks / run.plan.device.peak(job.precision).value,
-            .peak = memory.total(),
-            .allocated = memory.allocated(),
-            .capacity = run.plan.device.memory,
-            .fits = run.plan.fits() ? 1.0 : 0.0};
+    StepFigures figures = memory_figures(run.plan);
+    figures.step = step;
+    figures.compute = mean.busy;
+    figures.interference = mean.interference;
+    figures.optimizer = optimizer;
+    figures.exposed = mean.exposed();
+    figures.bubble = bubble;
+    figures.imbalance = mean.idle - bubble;
+    figures.tokens_per_second = tokens / step.value;
+    figures.model_rate = model.value / ranks;
+    figures.hardware_rate = hardware.value / ranks;
+    figures.mfu = model.value / ranks / run.plan.device.peak(job.precision).value;
+    return figures;
 }
 
 Metric bytes_metric(std::string_view key, Bytes value, std::string_view meaning) {
@@ -192,32 +197,40 @@ double Report::metric(std::string_view key) const {
 
 bool Report::has(std::string_view key) const { return std::ranges::find(metrics, key, &Metric::key) != metrics.end(); }
 
-Report make_report(const Simulation& run) {
-    const Job& job = run.plan.job;
-    const Program& program = run.step.program;
-    const Table<RankClassId, Breakdown> breakdowns =
-        break_down(program, run.timeline, lanes::compute, exposure_order());
-    const Breakdown average = mean(program, breakdowns);
+Report planned_report(const Plan& plan, NetworkKind network) {
+    const Job& job = plan.job;
     Report report;
     report.job = job.name;
-    report.machine = run.plan.machine.name;
+    report.machine = plan.machine.name;
     report.model = job.model.name;
     report.framework = job.framework->name;
     report.layout = fmt::format("{} ranks = {} on {} nodes", job.layout.ranks(), axes(job.layout), job.nodes);
     report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}, recompute {}, {}",
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
                                job.schedule->key, text(job.recompute), text(job.precision));
-    report.network = text(run.options.network);
+    report.network = text(network);
+    report.stages = stage_reports(plan);
+    report.metrics = metrics(memory_figures(plan));
+    std::erase_if(report.metrics, [](const Metric& metric) { return !metric.key.starts_with("memory."); });
+    report.ranks = job.layout.ranks();
+    return report;
+}
+
+Report make_report(const Simulation& run) {
+    const Program& program = run.step.program;
+    const Table<RankClassId, Breakdown> breakdowns =
+        break_down(program, run.timeline, lanes::compute, exposure_order());
+    const Breakdown average = mean(program, breakdowns);
+    Report report = planned_report(run.plan, run.options.network);
     Seconds optimizer, bubble = since_start(run.timeline.end);
     for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
         bubble = std::min(bubble, breakdowns[id].idle);
-        optimizer += optimizer_time(run, id) * (double(program.classes[id].weight) / job.layout.ranks());
+        optimizer += optimizer_time(run, id) * (double(program.classes[id].weight) / report.ranks);
+        add_class(report.stages[run.step.stage[id]], program.classes[id], breakdowns[id]);
     }
-    report.stages = stage_reports(run, breakdowns);
     report.metrics = metrics(figures(run, average, bubble, optimizer));
     report.communication = communication_reports(average);
     report.links = link_reports(run);
-    report.ranks = job.layout.ranks();
     report.classes = static_cast<std::uint32_t>(program.classes.size());
     report.folding = run.step.folding;
     report.splits = run.step.splits;

@@ -90,6 +90,8 @@ struct Report {
 };
 
 Report make_report(const Simulation& simulation);
+// What is known of a step before it is simulated: its memory.
+Report planned_report(const Plan& plan, NetworkKind network);
 
 // Which metrics every report begins with, in their order; all values are 0.
 std::vector<Metric> step_metrics();
