@@ -22,6 +22,8 @@ Flops step_flops(const Job& job, FlopConvention convention) {
                                   job.recompute == Recompute::full ? Passes::with_recompute : Passes::forward_backward);
         case FlopConvention::neox:
             return neox_2022_flops(job.model, sequences, sequence);
+        case FlopConvention::megatron_core:
+            return megatron_core_flops(job.model, sequences, sequence);
         case FlopConvention::model:
             break;
     }
@@ -33,12 +35,14 @@ FlopsPerSecond flop_rate(const Job& job, FlopConvention convention, Seconds step
 }
 
 Metric flop_metric(const Job& job, FlopConvention convention, Seconds step) {
-    constexpr std::array<std::string_view, 3> keys{
-        "throughput.model_tflops_per_gpu", "throughput.megatron_tflops_per_gpu", "throughput.neox_tflops_per_gpu"};
-    constexpr std::array<std::string_view, 3> meanings{
+    constexpr std::array<std::string_view, 4> keys{
+        "throughput.model_tflops_per_gpu", "throughput.megatron_tflops_per_gpu", "throughput.neox_tflops_per_gpu",
+        "throughput.megatron_core_tflops_per_gpu"};
+    constexpr std::array<std::string_view, 4> meanings{
         "matrix products of forward and backward, no recomputation, attention in full",
-        "as Megatron-LM prints it, and GPT-NeoX since 2023-09-27: full recomputation counts",
-        "as GPT-NeoX printed it before 2023-09-27: attention five times, no recomputation"};
+        "as Megatron-LM printed it in 2021, and GPT-NeoX since 2023-09-27: full recomputation counts",
+        "as GPT-NeoX printed it before 2023-09-27: attention five times, no recomputation",
+        "as Megatron-core prints it: half of causal attention, no recomputation"};
     const auto place = static_cast<std::size_t>(convention);
     return {keys[place], flop_rate(job, convention, step).value / 1e12, "TFLOP/s", meanings[place]};
 }

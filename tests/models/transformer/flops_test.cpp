@@ -85,6 +85,17 @@ TEST_P(neox_flops, are_what_megatron_core_prints) {
 INSTANTIATE_TEST_SUITE_P(configs, neox_flops, ::testing::ValuesIn(testing::read_table("flops_memory_expected.csv")),
                          [](const auto& instance) { return testing::test_name(instance.param.text("model")); });
 
+// By hand: 12 x 5 x 10 x 8^2 x [(1 + 2/4 + 10/8) + 12/8 x 3/2 + 128/(2 x 8)].
+TEST(megatron_core_flops, count_grouped_heads_and_gated_matrices) {
+    Transformer model = plain(1, 8, 4, 128);
+    model.kv_heads = 2;
+    model.ffn_hidden = 12;
+    model.gated = true;
+    EXPECT_EQ(megatron_core_flops(model, 5, 10).value, 12.0 * 50 * 64 * (2.75 + 2.25 + 8));
+    model.gated = false;
+    EXPECT_EQ(megatron_core_flops(model, 5, 10).value, 12.0 * 50 * 64 * (2.75 + 1.5 + 8));
+}
+
 // Korthikanti et al.: model FLOPs over time, GPUs and 312 TFLOP/s is the printed MFU. The 22B iteration time has three
 // digits only.
 class korthikanti_run : public ::testing::TestWithParam<Row> {};

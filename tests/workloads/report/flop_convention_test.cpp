@@ -61,6 +61,18 @@ TEST(flop_convention, neox_printed_117_for_gpt_neox_20b) {
                 117, 1.2);
 }
 
+// Megatron-core 0.8, training.py, num_floating_point_operations(): Llama 3 8B, 12 B s L h^2 (1 + g/a + 3/2 f/h + s/h +
+// V/2Lh), g/a = 8/32, f/h = 14336/4096.
+TEST(flop_convention, megatron_core_counts_gated_and_grouped_matrices) {
+    const double h = 4096, layers = 32, s = 8192, vocabulary = 128256, sequences = 128, ranks = 8;
+    const double shape = 1 + 8.0 / 32 + 1.5 * 14336 / h + s / h + vocabulary / (2 * layers * h);
+    EXPECT_NEAR(tflops(R"({"machine": "dgx-h100", "framework": "megatron", "model": "llama3-8b",
+                           "layout": {"tensor": 4, "data": 2},
+                           "batch": {"sequence": 8192, "micro": 1, "global": 128}})",
+                       FlopConvention::megatron_core, 10.0),
+                12 * sequences * s * layers * h * h * shape / (10.0 * ranks) / 1e12, 1e-9);
+}
+
 TEST(flop_convention, has_a_name_for_each) {
     for (const std::string_view one : flop_convention_names) EXPECT_EQ(name(*find_flop_convention(one)), one);
     EXPECT_FALSE(find_flop_convention("palm"));
