@@ -140,6 +140,58 @@ TEST(deepspeed_zero_1, reduces_to_each_owner_what_it_owns) {
     EXPECT_EQ(found, expected);
 }
 
+// A bucket takes tensors up to exactly its size: reduced before a tensor that would overfill it, not before one that
+// fills it (elements_in_ipg_bucket + numel > reduce_bucket_size; stage 0: numel_count > numel_per_bucket).
+class filled_bucket : public testing::Test {
+  protected:
+    std::vector<double> of(test::Factory make, std::uint32_t stage, double bucket, std::uint32_t layers = 1) const {
+        ShardingInput input = zero(stage, 4);
+        input.bucket_elements = bucket;
+        std::vector<double> elements;
+        for (const PlayedCall& played : test::play_step(make, input, test::neox_stage(layers, 16, 64))) {
+            const bool reduces = played.call.label.ends_with("reduce gradients") ||
+                                 played.call.label.ends_with("reduce-scatter gradients");
+            if (reduces) elements.push_back(played.call.message.value / 2);
+        }
+        return elements;
+    }
+
+    // In backward order: output layer, both parts of the final norm, the bias of 4h_to_h.
+    static constexpr double output = 1024, norm = 32, bias = 16, exact = output + norm + bias;
+};
+
+TEST_F(filled_bucket, of_zero_1_and_2_is_reduced_with_the_tensor_that_fills_it) {
+    for (const std::uint32_t stage : {1U, 2U}) {
+        EXPECT_EQ(of(make_deepspeed_zero12, stage, exact).front(), exact) << stage;
+        EXPECT_EQ(of(make_deepspeed_zero12, stage, exact - 1).front(), exact - bias) << stage;
+        EXPECT_EQ(of(make_deepspeed_zero12, stage, exact + 1).front(), exact) << stage;
+    }
+}
+
+TEST_F(filled_bucket, of_zero_3_is_reduced_with_the_tensor_that_fills_it) {
+    EXPECT_EQ(of(make_deepspeed_zero3, 3, exact).front(), exact);
+    EXPECT_EQ(of(make_deepspeed_zero3, 3, exact - 1).front(), exact - bias);
+}
+
+// Owner by owner, all-reduced together until they are more than the bucket: two halves that fill one each are one call.
+TEST_F(filled_bucket, of_zero_1_and_2_ends_no_call_that_fills_it) {
+    for (const std::uint32_t stage : {1U, 2U}) {
+        EXPECT_EQ(of(make_deepspeed_zero12, stage, output / 2, 0).front(), output) << stage;
+    }
+}
+
+TEST_F(filled_bucket, of_stage_0_waits_for_the_tensor_that_overfills_it) {
+    const std::vector<StageModule> modules{
+        {"matrices", 0, 0, false, {499'999'999, 1, 1, 7}, {false, false, false, false}}};
+    ShardingInput input = zero(0, 4);
+    input.modules = modules;
+    Script script;
+    make_deepspeed_stage0(input)->finish_gradients(script);
+    ASSERT_EQ(script.calls().size(), 2U);
+    EXPECT_EQ(script.calls()[0].message.value, 2.0 * 500'000'001);
+    EXPECT_EQ(script.calls()[1].message.value, 2.0 * 7);
+}
+
 // With two buffers the reduction of a bucket may run while the next one fills, no longer.
 TEST(deepspeed_zero_2, has_at_most_two_buckets_under_way) {
     const auto modules = test::neox_stage(4, 64, 512);
