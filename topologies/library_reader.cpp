@@ -12,9 +12,8 @@
 namespace weft {
 namespace {
 
-constexpr std::array every_collective{Collective::all_reduce,   Collective::all_gather,    Collective::reduce_scatter,
-                                      Collective::broadcast,    Collective::reduce,        Collective::all_to_all,
-                                      Collective::send_receive, Collective::point_to_point};
+// NCCL's and RCCL's; MPI libraries', by message size; XPMEM and the like inside a node.
+const std::vector<std::string> protocols{"LL", "LL128", "Simple", "inject", "eager", "rendezvous", "bulk", "ipc"};
 
 std::vector<std::string> collective_names() {
     std::vector<std::string> names;
@@ -64,7 +63,7 @@ std::vector<Collective> read_operations(Field& row) {
 ProtocolCost read_cost(Field row) {
     ProtocolCost cost;
     cost.algorithm = row.choice("algorithm", algorithm_names());
-    cost.protocol = row.text("protocol");
+    cost.protocol = row.choice("protocol", protocols);
     cost.ops = read_operations(row);
     cost.launch = row.duration("launch", Seconds{});
     cost.step_in_node = row.duration("step_in_node");
@@ -92,7 +91,7 @@ TunerTable read_table(Field table) {
     for (Field& row : table.list("rows")) {
         TunerRow& read = result.rows.emplace_back();
         read.algorithm = row.choice("algorithm", {"ring", "tree"});
-        read.protocol = row.text("protocol");
+        read.protocol = row.choice("protocol", protocols);
         read.base = row.duration("base");
         read.in_node = row.duration("in_node");
         read.across = row.duration("across");

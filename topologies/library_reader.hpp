@@ -7,7 +7,7 @@
 //     "launch":   { "value": "12 us", "source": "..." },    // per call, on the device
 //     "blocking": { "value": "18 us", "source": "..." },    // per call, on a host that waits for it
 //     "costs": [ {                                          // see ProtocolCost for the meaning
-//       "algorithm": "ring", "protocol": "LL",
+//       "algorithm": "ring", "protocol": "LL",            // LL LL128 Simple, inject eager rendezvous bulk, ipc
 //       "operations": ["all_gather"],                       // absent: all that the algorithm runs
 //       "launch": "0 us",                                   // absent: 0
 //       "step_in_node": "1.3 us", "step_across": "40 us",
@@ -22,6 +22,7 @@
 //   } ]
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ std::vector<Library> read_libraries(Field& machine);
 // A file of topologies/tuners (shipped, or a path). Throws ConfigError.
 Tuner load_tuner(std::string_view name);
 
+inline constexpr std::array every_collective{
+    Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast,
+    Collective::reduce,     Collective::all_to_all, Collective::send_receive,   Collective::point_to_point};
 std::optional<Collective> find_collective(std::string_view name);  // "all_reduce"; also "allreduce", "all-reduce"
 
 }  // namespace weft

@@ -118,11 +118,12 @@ void complete_layout(Field& root, Job& job, const MachineInfo& machine, bool dat
     const std::uint64_t inner = job.layout.ranks_of_replica();
     if (nodes) job.nodes = *nodes;
     if (!data_given && nodes) {
-        const std::uint64_t available = std::uint64_t{*nodes} * machine.accelerators_per_node;
+        const std::uint32_t there = std::min(*nodes, machine.nodes);  // more are reported by check_job()
+        const std::uint64_t available = std::uint64_t{there} * machine.accelerators_per_node;
         if (available % inner != 0) {
             root.error("layout",
                        fmt::format("tensor {} x pipeline {} = {} does not divide the {} accelerators of {} nodes",
-                                   job.layout.tensor, job.layout.pipeline, inner, available, *nodes));
+                                   job.layout.tensor, job.layout.pipeline, inner, available, there));
         }
         job.layout.data = static_cast<std::uint32_t>(std::max<std::uint64_t>(available / inner, 1));
     }
@@ -146,28 +147,15 @@ void report(Field root, const JobError& error) {
 
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
-// The "library" of a job: one that the machine file has, with everything that a step may call.
+// The "library" of a job: one that the machine file has. check_calls() asks whether it has what a step calls.
 std::string read_library(Field& root, const MachineInfo& machine) {
     const std::string name = root.text("library", "");
     if (name.empty()) return name;
-    const Library* const library = machine.find_library(name);
-    if (library == nullptr) {
+    if (machine.find_library(name) == nullptr) {
         std::vector<std::string> known;
         for (const Library& each : machine.libraries) known.push_back(each.name);
         root.error("library", fmt::format("{} has no library \"{}\"{} (known: {})", machine.name, name,
                                           suggestion(name, known), fmt::join(known, ", ")));
-        return name;
-    }
-    for (const Collective op :
-         {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast,
-          Collective::reduce, Collective::all_to_all, Collective::point_to_point}) {
-        const auto runs = [&](const ProtocolCost& cost) {
-            return cost.serves(op) && find_algorithm(op, cost.algorithm) != nullptr;
-        };
-        if (std::none_of(library->costs.begin(), library->costs.end(), runs)) {
-            root.error("library",
-                       fmt::format("{} has no {} on {}: weft collective only", name, weft::name(op), machine.name));
-        }
     }
     return name;
 }

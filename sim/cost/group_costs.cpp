@@ -1,6 +1,10 @@
 #include "sim/cost/group_costs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "sim/base/check.hpp"
 
 namespace weft {
 GroupCosts::GroupCosts(const Topology& topology, const Library& library, const GroupShape& shape, Lay lay,
@@ -63,6 +67,15 @@ std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Pre
     const std::vector<Choice> possible = in_question(op, message, preference);
     if (possible.empty()) return std::nullopt;
     return possible.size() == 1 ? possible.front() : cheapest(possible, message);
+}
+
+Choice GroupCosts::require(Collective op, Bytes message) {
+    if (const std::optional<Choice> choice = choose(op, message)) return *choice;
+    throw RangeError(
+        fmt::format("{} on {} has no costs for {} of {:.0f} B among {} ranks on {} nodes: \"costs\" of the "
+                    "library in the machine file need a row for them with \"algorithm\" {}",
+                    library_.name, topology_.name, name(op), message.value, shape_.members, shape_.nodes,
+                    fmt::join(algorithms_of(op), " or ")));
 }
 
 Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {

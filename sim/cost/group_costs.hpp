@@ -50,6 +50,8 @@ class GroupCosts {
     // The candidate that the library takes: by its tuner's prediction if it has one for the algorithms of `op`,
     // otherwise the cheapest on idle links; of equals the first. Empty if there is no candidate.
     std::optional<Choice> choose(Collective op, Bytes message, const Preference& preference = {});
+    // For calls that there is no doing without. Throws RangeError where there is no candidate.
+    Choice require(Collective op, Bytes message);
 
     const std::vector<PhaseCost>& phases(const Choice& choice);
     // The same but for the links that are loaded: where costs are others moved, these others'.

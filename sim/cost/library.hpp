@@ -54,7 +54,11 @@ struct Library {
     std::optional<Tuner> tuner{};  // absent: the cheapest by `costs` is chosen
 
     const ProtocolCost* find(Collective op, std::string_view algorithm, std::string_view protocol) const;  // or null
+    bool runs(Collective op) const;  // in groups of some shape
     bool operator==(const Library&) const = default;
 };
+
+// Algorithms that can run a collective: what the cost row of one may name.
+std::vector<std::string> algorithms_of(Collective op);
 
 }  // namespace weft

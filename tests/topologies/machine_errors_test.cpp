@@ -78,6 +78,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "3 does not divide the 2 accelerators"},
         Mistake{"too_few_ports", R"("radix": 16)", R"("radix": 7)", "network.radix",
                 "a switch needs 8 ports (4 to NICs, 3 local, 1 global), but has 7"},
+        Mistake{"unknown_protocol", R"("algorithm": "ring", "protocol": "Simple")",
+                R"("algorithm": "ring", "protocol": "Simpel")", "libraries[0].costs[0].protocol",
+                R"(did you mean "Simple")"},
+        Mistake{"more_ranks_than_numbers", R"("nodes": 16)", R"("nodes": 4000000000)", "nodes", "are more than"},
         Mistake{"too_few_switches", R"("nodes_per_chassis": 4)", R"("nodes_per_chassis": 2)",
                 "network.switches_per_group", "need 4 chassis of 2 switches, but a group has 4"}),
     [](const auto& test) { return std::string(test.param.name); });

@@ -1,20 +1,27 @@
 // `weft check JOB`: reads and plans, simulates nothing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "sim/io/document.hpp"
+#include "sim/io/shipped.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/report_text.hpp"
+#include "tools/output/served_text.hpp"
+#include "topologies/machine.hpp"
+#include "workloads/needed_calls.hpp"
 #include "workloads/plan.hpp"
 
 namespace weft::commands {
 namespace {
 
-Exit run_check(const po::variables_map& arguments) {
+Exit check_job(const po::variables_map& arguments) {
     const Study study = job_study(arguments);
     const Plan plan = make_plan(study);
+    check_calls(plan);
     const Stage& fullest = plan.stages[plan.fullest_stage()];
     if (!plan.fits()) {
         fmt::print(stderr, "{}: does not fit: stage {} needs {} of {}\n{}{}", job_path(arguments), plan.fullest_stage(),
@@ -28,14 +35,31 @@ Exit run_check(const po::variables_map& arguments) {
     return Exit::ok;
 }
 
+// A shipped machine's name, or a file with what jobs do not have.
+bool names_machine(const std::string& name) {
+    if (std::ranges::binary_search(machine_names(), name)) return true;
+    if (!is_path(name)) return false;
+    const Field root = Document::read(name).root();
+    return root.has("links") || root.has("libraries");
+}
+
+Exit run_check(const po::variables_map& arguments) {
+    if (!names_machine(job_path(arguments))) return check_job(arguments);
+    if (arguments.count("set")) throw po::error("--set: overrides keys of a job, not of a machine");
+    fmt::print("{}", served_text(job_path(arguments)));
+    return Exit::ok;
+}
+
 }  // namespace
 
 extern const Command check;
 const Command check{
     .name = "check",
-    .summary = "read a job and plan it; every mistake at once",
-    .usage = "weft check JOB [--set KEY=VALUE]...",
-    .details = "Exit codes: 0 the job could run, 3 mistakes in the input, 4 it does not fit in memory.",
+    .summary = "read a job and plan it, or read a machine: every mistake at once",
+    .usage = "weft check JOB|MACHINE [--set KEY=VALUE]...",
+    .details =
+        "Of a machine it says which frameworks, by which kind of parallelism, its libraries can serve.\n"
+        "Exit codes: 0 the job could run, 3 mistakes in the input, 4 it does not fit in memory.",
     .options = add_job_options,
     .run = run_check,
     .group = CommandGroup::inspect,

@@ -93,7 +93,12 @@ void screen(const SearchSpace& space, Block& block, Workbench& bench, std::vecto
         const MemoryVerdict memory = screen.memory();
         one.memory = memory.peak;
         one.verdict = memory.fits ? Verdict::fits : Verdict::does_not_fit;
-        if (memory.fits) one.estimate = screen.estimate();
+        try {
+            if (memory.fits) one.estimate = screen.estimate();
+        } catch (const RangeError& error) {  // a call that the library cannot run
+            one.verdict = Verdict::refused;
+            one.refusal = number_of({.key = "library", .message = error.what()}, block.refusals);
+        }
     }
 }
 

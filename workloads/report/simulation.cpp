@@ -1,15 +1,57 @@
 #include "workloads/report/simulation.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "sim/engine/ticks.hpp"
 #include "sim/engine/unfold.hpp"
+#include "sim/io/units.hpp"
+#include "workloads/needed_calls.hpp"
 
 namespace weft {
 namespace {
 
+// What the busiest stage computes: no step takes less. (All micro-batches pass a chunk; of several copies of the model,
+// an equal share each.)
+Seconds least_compute(const Plan& plan) {
+    Seconds busiest;
+    for (const Stage& stage : plan.stages) {
+        Seconds micro_batch;
+        for (const Chunk& chunk : stage.chunks) {
+            for (std::uint32_t layer = 0; layer < chunk.layers; ++layer) {
+                for (const PieceCost& piece :
+                     plan.costs.layer(layer_kind(plan.job.model, chunk.first_layer + layer)).pieces) {
+                    micro_batch += piece.forward + piece.input_backward + piece.weight_backward;
+                }
+            }
+        }
+        busiest = std::max(busiest, micro_batch);
+    }
+    return busiest * (static_cast<double>(plan.job.micro_batches()) / plan.job.schedule->copies);
+}
+
+// Refused before it is simulated, not after.
+void check_length(const Plan& plan) {
+    constexpr Seconds longest{end_of_clock / Instant::ticks_per_second};
+    const Seconds least = least_compute(plan);
+    if (least < longest) return;
+    const double share = 0.5 * (longest / least);  // the rest of a step takes some of it
+    const std::uint32_t together = plan.job.batch.global / plan.job.micro_batches();
+    const double batch = std::max(1.0, std::floor(plan.job.micro_batches() * share)) * together;
+    throw RangeError(
+        fmt::format("a step computes for {} at least, and a simulation ends after {:.0f} s; micro-batches "
+                    "follow one another alike, so simulate fewer, as with batch.global={:.0f}",
+                    to_text(least), longest.value, batch));
+}
+
 template <class Build>
 Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_ptr<PreparedTopology> prepared,
                      Build build) {
+    check_calls(plan);
+    check_length(plan);
     Simulation run{
         .options = options, .plan = std::move(plan), .prepared = std::move(prepared), .step = {}, .timeline = {}};
     run.step = build(run.plan, run.prepared->costs(run.plan), options.folding);

@@ -1,7 +1,5 @@
 #include "workloads/search/call_costs.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -74,9 +72,7 @@ CallCosts::Group& CallCosts::find(const Call& call, std::uint32_t stage) {
 }
 
 Seconds CallCosts::work_out(Group& group, const Call& call) const {
-    const std::optional<Choice> choice = group.costs->choose(call.op, call.message);
-    WEFT_CHECK(choice.has_value(), fmt::format("the library {} has no {}", library_.name, name(call.op)));
-    const Seconds idle = group.costs->idle_time(*choice, call.message);
+    const Seconds idle = group.costs->idle_time(group.costs->require(call.op, call.message), call.message);
     if (call.beside == Beside::nothing || group.costs->shape().nodes == 1) return idle;
     return std::max(idle, call.message / library_.rate_beside_computation);
 }

@@ -1,7 +1,5 @@
 #include "workloads/step/group_sets.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -96,15 +94,13 @@ CommunicationId GroupSets::communication(std::uint32_t index, const Call& call) 
     Set& set = sets_[index];
     const auto known = set.communications.find({call.op, call.message.value, call.first_use.value, call.beside});
     if (known != set.communications.end()) return known->second;
-    const std::optional<Choice> choice = set.whole->choose(call.op, call.message);
-    WEFT_CHECK(choice.has_value(), fmt::format("the library {} has no {} for {} members", families_.library().name,
-                                               name(call.op), set.size));
-    const Seconds before = call.first_use + delay_beside(set, call, *choice);
-    const std::vector<PhaseCost>& phases = set.costs->phases_unmoved(*choice);
-    std::vector<PatternId>& patterns = set.patterns[*choice];
+    const Choice choice = set.whole->require(call.op, call.message);
+    const Seconds before = call.first_use + delay_beside(set, call, choice);
+    const std::vector<PhaseCost>& phases = set.costs->phases_unmoved(choice);
+    std::vector<PatternId>& patterns = set.patterns[choice];
     if (patterns.empty()) {
         for (std::size_t i = 0; i < phases.size(); ++i) {
-            patterns.push_back(builder_.pattern(set.costs->pattern(*choice, i)));
+            patterns.push_back(builder_.pattern(set.costs->pattern(choice, i)));
         }
     }
     std::vector<Leg> legs;

@@ -139,5 +139,19 @@ TEST_F(group_costs, a_group_of_one_costs_a_launch_under_any_choice) {
     EXPECT_EQ(costs.idle_time(*choice, 1_KiB), 3_us);
 }
 
+TEST_F(group_costs, a_call_without_costs_is_refused_with_what_the_machine_file_lacks) {
+    GroupCosts costs = of(6, {.name = "toy", .costs = {row("recursive_doubling", "Simple", 1_us)}});
+    try {
+        costs.require(Collective::all_gather, 1_MiB);
+        ADD_FAILURE() << "six members are no power of two";
+    } catch (const RangeError& error) {
+        const std::string_view text = error.what();
+        for (const std::string_view part : {"toy on ", "all_gather of 1048576 B among 6 ranks", "costs", "bruck or "}) {
+            EXPECT_NE(text.find(part), text.npos) << part << " in " << text;
+        }
+    }
+    EXPECT_EQ(costs.require(Collective::all_reduce, 1_MiB).algorithm->name, "recursive_doubling");
+}
+
 }  // namespace
 }  // namespace weft
