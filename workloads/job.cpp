@@ -108,8 +108,8 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
 }
 
 // A program lists every operation of every micro-batch of a stage: about a dozen per layer, two more per step of a
-// context ring, a dozen around experts, and what stages hand over. At some 60 bytes each, and as ranks of a stage may be
-// eight classes of ranks, this many need 14 GB.
+// context ring, a dozen around experts, and what stages hand over. At some 60 bytes each, and as ranks of a stage may
+// be eight classes of ranks, this many need 14 GB.
 static constexpr double most_operations = 3e7;
 
 static void check_size(const Job& job, std::vector<JobError>& errors) {
