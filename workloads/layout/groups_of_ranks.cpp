@@ -139,12 +139,6 @@ std::vector<RankId> RankGroups::members(RankId rank) const {
     return members;
 }
 
-bool RankGroups::is_first_of_stage(RankId rank) const {
-    return std::ranges::all_of(digits_, [rank](const Digit& digit) {
-        return digit.along == Digit::Along::pipeline || digit.coordinate(rank) == 0;
-    });
-}
-
 bool tensor_is_innermost(const Layout& layout) {
     const RankGrid grid = layout.grid();
     for (const Axis& axis : grid.axes()) {

@@ -23,8 +23,6 @@ class RankGroups {
     std::uint32_t stages() const { return stages_; }  // that a group spans
     // The group of `rank`, the axis that is innermost in the layout varying fastest.
     std::vector<RankId> members(RankId rank) const;
-    // Whether `rank` is the first of its group among the ranks of its own stage.
-    bool is_first_of_stage(RankId rank) const;
 
   private:
     // The members are origin + sum of i_k x stride_k, i_k < size_k.

@@ -31,7 +31,7 @@ struct Scheme {
     // gradients are then summed over them as over data ranks.
     enum class Holds : std::uint8_t { parts, copies } holds = Holds::parts;
     std::uint32_t place = 0;                // among the axes of the rank grid, innermost first
-    std::uint32_t Layout::*size = nullptr;  // nullptr: it is one of further_axes()
+    std::uint32_t Layout::*size = nullptr;  // nullptr: one of further_axes(), whose ranks are always own
     // Appends why the job cannot be split `job.layout.<axis>` ways.
     void (*check)(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) = nullptr;
     // Cuts what a rank computes and holds.

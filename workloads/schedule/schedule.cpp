@@ -36,16 +36,4 @@ std::vector<Place> straight_path(const PipelineShape& shape, std::uint32_t) {
     return path;
 }
 
-std::uint32_t peak_in_flight(std::span<const Slot> slots) {
-    std::uint32_t alive = 0, peak = 0;
-    for (const Slot& slot : slots) {
-        if (slot.kind == SlotKind::forward) {
-            peak = std::max(peak, ++alive);
-        } else if (slot.kind != SlotKind::input_backward) {
-            --alive;
-        }
-    }
-    return peak;
-}
-
 }  // namespace weft

@@ -79,8 +79,4 @@ std::string no_obstacle(const PipelineShape& shape);  // every shape runs
 // Places in stage order, the path of a schedule with one chunk per stage.
 std::vector<Place> straight_path(const PipelineShape& shape, std::uint32_t micro_batch);
 
-// The most activations of micro-batches (on one chunk each) that are alive at once on a stage with these slots: from
-// forward until the weights' gradient is done.
-std::uint32_t peak_in_flight(std::span<const Slot> slots);
-
 }  // namespace weft

@@ -108,14 +108,6 @@ RC_GTEST_PROP(groups_of_ranks, are_those_whose_coordinates_agree, ()) {
             std::ranges::sort(members);
             RC_ASSERT(members == wanted);
             RC_ASSERT(groups.size() == wanted.size());
-            // Within its stage a group has one first member.
-            bool first = true;
-            for (const RankId member : wanted) {
-                const std::uint32_t other = static_cast<std::uint32_t>(member);
-                if (other >= rank) break;
-                first = first && where[other].at.at("pipeline") != where[rank].at.at("pipeline");
-            }
-            RC_ASSERT(groups.is_first_of_stage(RankId{rank}) == first);
         }
     }
 }

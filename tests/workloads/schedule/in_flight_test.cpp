@@ -1,10 +1,26 @@
 // Activations that are alive at once, per stage, against what the papers say.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/workloads/schedule/shapes.hpp"
 
 namespace weft {
 namespace {
+
+// The most activations of micro-batches (on one chunk each) that are alive at once on a stage with these slots: from
+// forward until the weights' gradient is done.
+std::uint32_t peak_in_flight(std::span<const Slot> slots) {
+    std::uint32_t alive = 0, peak = 0;
+    for (const Slot& slot : slots) {
+        if (slot.kind == SlotKind::forward) {
+            peak = std::max(peak, ++alive);
+        } else if (slot.kind != SlotKind::input_backward) {
+            --alive;
+        }
+    }
+    return peak;
+}
 
 class in_flight : public testing::TestWithParam<std::uint32_t> {};
 
