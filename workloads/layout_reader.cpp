@@ -75,6 +75,8 @@ void check_product(Field& layout, const std::vector<std::pair<std::string_view, 
 
 }  // namespace
 
+std::vector<std::string> stage_split_names() { return {"framework", "even", "ends"}; }
+
 ReadLayout read_layout(Field& root) {
     ReadLayout read;
     if (!root.has("layout")) return read;
@@ -95,8 +97,9 @@ ReadLayout read_layout(Field& root) {
     check_product(field, {{"pipeline", &own.pipeline}, {"virtual_stages", &own.virtual_stages}});
     check_product(field, {{"expert", &own.expert}, {"expert_tensor", &own.expert_tensor}});
     read.layout.order = read_order(field);
-    const std::string split = field.choice("split", {"framework", "even", "ends"}, "framework");
-    read.layout.split = split == "even" ? StageSplit::even : split == "ends" ? StageSplit::ends : StageSplit::framework;
+    const std::vector<std::string> splits = stage_split_names();
+    const auto split = std::ranges::find(splits, field.choice("split", splits, splits.front()));
+    read.layout.split = StageSplit{static_cast<std::uint8_t>(split - splits.begin())};
     field.done();
     return read;
 }

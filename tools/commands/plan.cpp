@@ -114,7 +114,8 @@ const Command plan{
     .details =
         "The job gives model, machine, nodes, framework, batch, sequence and precision. Searched are tensor, context,\n"
         "pipeline, data and expert ranks, micro-batch, schedule and virtual stages, recomputation, sequence\n"
-        "parallelism and ZeRO stage; --fix and --among say less, or with other keys of a job, more.\n"
+        "parallelism, ZeRO stage and, where the framework's rule cannot deal the layers to the stages, their split;\n"
+        "--fix and --among say less, or with other keys of a job, more.\n"
         "Example: weft plan job.json --fix layout.tensor=8 --among batch.micro=1,2,4 --write-job best.json\n"
         "Exit codes: 0 found, 3 mistakes in the input or nothing possible, 4 nothing fits in memory.",
     .options = plan_options,

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/number.hpp"
+#include "tools/output/report_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
@@ -196,18 +198,30 @@ std::string quality(const PlanResult& result) {
     return text;
 }
 
+std::string nothing_possible(const PlanResult& result) {
+    const auto [nearest, errors] = result.nearest_refusal();
+    std::string text = fmt::format("\nno candidate is possible; nearest to it comes {}, but for\n",
+                                   fmt::join(result.assignments(*nearest), " "));
+    for (const JobError& error : errors) text += fmt::format("  {}: {}\n", error.key, error.message);
+    return text;
+}
+
+// And what would: settings that were not open to the search, or else more nodes.
 std::string nothing_fits(const PlanResult& result) {
-    if (result.count(Verdict::does_not_fit) == 0) return "\nno candidate is possible\n";
     const ScreenedCandidate& nearest = result.nearest_miss();
-    std::vector<std::string> keys = result.assignments(nearest);
-    return fmt::format("\nnothing fits; the nearest needs {} of {}, {} too much: {}\n", to_text(nearest.memory),
-                       to_text(result.capacity), to_text(nearest.memory - result.capacity), fmt::join(keys, " "));
+    const Study study = result.space.study(nearest.candidate);
+    std::vector<MemoryAdvice> advice = memory_advice(study);
+    if (const std::optional<MemoryAdvice> nodes = more_nodes(study)) advice.push_back(*nodes);
+    return fmt::format("\nnothing fits; the nearest needs {} of {}, {} too much: {}\n{}", to_text(nearest.memory),
+                       to_text(result.capacity), to_text(nearest.memory - result.capacity),
+                       fmt::join(result.assignments(nearest), " "), advice_text(make_plan(study), advice));
 }
 
 }  // namespace
 
 std::string plan_text(const PlanResult& result, std::size_t top) {
     std::string text = heading(result) + counts(result) + refusals(result);
+    if (result.count(Verdict::refused) == result.candidates.size()) return text + nothing_possible(result);
     if (result.simulated.empty()) return text + nothing_fits(result);
     return text + best(result, top) + pareto(result) + quality(result);
 }

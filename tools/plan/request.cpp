@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "sim/io/shipped.hpp"
+#include "workloads/layout_reader.hpp"
 
 namespace weft {
 namespace {
@@ -55,13 +57,19 @@ Study read_base(const PlanRequest& request, const std::vector<Knob>& knobs, cons
 }
 
 // The file's own word on what Knob::values would leave to the framework.
-void keep_overlap(const PlanRequest& request, std::vector<Among>& among) {
-    constexpr std::string_view key = "overlap_gradients";
+void keep_own(const PlanRequest& request, const std::vector<Knob>& knobs, std::vector<Among>& among) {
     Document document = document_of(request);
-    const bool chosen = std::ranges::find(among, key, &Among::key) != among.end();
     Field root = document.root();
-    if (chosen || !root.is_flag(key)) return;
-    among.push_back({std::string(key), {root.flag(key) ? 1U : 0U}});
+    const auto keep = [&](const char* key, const std::string& text) {
+        if (std::ranges::find(among, key, &Among::key) != among.end()) return;
+        among.push_back({key, {find_knob(knobs, key)->parse(text).value()}});
+    };
+    if (root.has("overlap_gradients")) keep("overlap_gradients", root.flag("overlap_gradients") ? "true" : "false");
+    if (root.has("layout")) {
+        Field layout = root.object("layout");
+        if (layout.has("split")) keep("layout.split", layout.choice("split", stage_split_names()));
+    }
+    document.check();
 }
 
 void check_overrides(const PlanRequest& request, const std::vector<Knob>& knobs) {
@@ -86,6 +94,36 @@ void move_path(nlohmann::ordered_json& json, const char* key, const std::filesys
     json[key] = moved;
 }
 
+// Whether the job reader finds the same job without the key.
+bool follows(const Document& document, const Study& study, const std::string& key) {
+    const auto facts = [](const Job& job) {
+        return std::tuple(job.nodes, job.layout.data, job.layout.expert_tensor, job.gradient_overlap);
+    };
+    Document without = document.copy();
+    without.assign(key + "=null");
+    try {
+        return facts(read_study(std::move(without)).job) == facts(study.job);
+    } catch (const ConfigError&) {
+        return false;
+    }
+}
+
+// Other layouts of the job can then be tried, on as many nodes.
+void leave_out_what_follows(Document& document) {
+    const Study study = read_study(document.copy());
+    document.assign(fmt::format("nodes={}", study.job.nodes));
+    for (const std::string key : {"layout.data", "layout.expert_tensor", "overlap_gradients"}) {
+        if (follows(document, study, key)) document.assign(key + "=null");
+    }
+}
+
+void erase_nulls(nlohmann::ordered_json& object) {
+    for (auto member = object.begin(); member != object.end();) {
+        if (member->is_object()) erase_nulls(*member);
+        member = member->is_null() ? object.erase(member) : std::next(member);
+    }
+}
+
 }  // namespace
 
 PlanSpace read_space(const PlanRequest& request) {
@@ -103,7 +141,7 @@ PlanSpace read_space(const PlanRequest& request) {
             throw std::invalid_argument(fmt::format("{} is given twice", knob->key));
         }
     }
-    keep_overlap(request, among);
+    keep_own(request, knobs, among);
     const SweepGrid grid(others);
     std::vector<Study> bases;
     std::vector<std::vector<std::string>> assignments;
@@ -123,7 +161,9 @@ std::string job_text(const PlanRequest& request, const std::vector<std::string>&
                      const std::filesystem::path& path) {
     Document document = document_of(request);
     for (const std::string& assignment : assignments) document.assign(assignment);
+    leave_out_what_follows(document);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.text());
+    erase_nulls(json);
     for (const char* key : {"machine", "model"}) move_path(json, key, request.job, path);
     std::string text = json.dump(2) + "\n";
     read_study(Document::parse(path.string(), text));

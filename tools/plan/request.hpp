@@ -22,12 +22,13 @@ struct PlanSpace {
     std::vector<std::vector<std::string>> base_assignments;  // by base: the other keys' values
 };
 
-// What the job file itself says about the knobs is passed over, but for overlap_gradients. Throws ConfigError for the
-// job, std::invalid_argument for a value that a knob does not take or a knob among the overrides.
+// What the job file itself says about the knobs is passed over, but for overlap_gradients and layout.split. Throws
+// ConfigError for the job, std::invalid_argument for a value that a knob does not take or a knob among the overrides.
 PlanSpace read_space(const PlanRequest& request);
 
-// The job file with one candidate's layout as JSON text, to lie at `path`. Relative paths of machine and model are
-// rewritten to be found from there. Throws ConfigError if the job reader does not take it.
+// The job file with one candidate's layout as JSON text, to lie at `path`, without what follows from the rest of it.
+// Relative paths of machine and model are rewritten to be found from there. Throws ConfigError if the job reader does
+// not take it.
 std::string job_text(const PlanRequest& request, const std::vector<std::string>& assignments,
                      const std::filesystem::path& path);
 

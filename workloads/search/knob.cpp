@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "workloads/layout_reader.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -88,7 +89,41 @@ Knob schedules() {
                 }};
 }
 
-// All numbers that the layers can be dealt by; where there is none, one that the job is refused for.
+// All numbers that the layers can be dealt by.
+Values virtual_stage_counts(const Job& job) {
+    Values values;
+    Job tried = job;
+    std::string why;
+    for (std::uint32_t stages = 2; stages * job.layout.pipeline <= job.model.layers; ++stages) {
+        tried.layout.virtual_stages = stages;
+        if (!tried.part_layers(why).empty()) values.push_back(stages);
+    }
+    return values;
+}
+
+bool deals_layers(const Job& job) {
+    std::string why;
+    return job.schedule->chunks == 0 ? !virtual_stage_counts(job).empty() : !job.part_layers(why).empty();
+}
+
+// Others than the framework's own only where that cannot deal the layers and they can.
+Knob split() {
+    Knob knob{.key = "layout.split", .names = stage_split_names(), .neutral = 0, .set = {}, .values = {}};
+    knob.set = [](Job& job, std::uint32_t value) { job.layout.split = StageSplit{static_cast<std::uint8_t>(value)}; };
+    knob.values = [set = knob.set, count = knob.names.size()](const Job& job, std::uint32_t) {
+        Values values;
+        if (deals_layers(job)) return Values{0};
+        Job tried = job;
+        for (std::uint32_t value = 1; value < count; ++value) {
+            set(tried, value);
+            if (deals_layers(tried)) values.push_back(value);
+        }
+        return values.empty() ? Values{0} : values;
+    };
+    return knob;
+}
+
+// Where the layers can be dealt by no number, one that the job is refused for.
 Knob virtual_stages() {
     return {.key = "layout.virtual_stages",
             .names = {},
@@ -96,13 +131,7 @@ Knob virtual_stages() {
             .values =
                 [](const Job& job, std::uint32_t) {
                     if (job.schedule->chunks != 0) return Values{1};
-                    Values values;
-                    Job tried = job;
-                    std::string why;
-                    for (std::uint32_t stages = 2; stages * job.layout.pipeline <= job.model.layers; ++stages) {
-                        tried.layout.virtual_stages = stages;
-                        if (!tried.part_layers(why).empty()) values.push_back(stages);
-                    }
+                    const Values values = virtual_stage_counts(job);
                     return values.empty() ? Values{2} : values;
                 }};
 }
@@ -179,8 +208,8 @@ std::vector<Knob> search_knobs() {
             if (scheme->ranks == ranks) knobs.push_back(axis(*scheme));
         }
     }
-    for (Knob& knob : std::vector{expert_tensor(), micro_batch(), schedules(), virtual_stages(), recomputation(),
-                                  sequence_parallel(), zero_stage(), gradient_overlap()}) {
+    for (Knob& knob : std::vector{expert_tensor(), micro_batch(), schedules(), split(), virtual_stages(),
+                                  recomputation(), sequence_parallel(), zero_stage(), gradient_overlap()}) {
         knobs.push_back(std::move(knob));
     }
     return knobs;

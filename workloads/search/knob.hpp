@@ -26,8 +26,8 @@ struct Knob {
 };
 
 // In the order in which they are chosen, every value depending on those before: axes with ranks of their own, data,
-// axes cut out of others, micro-batch, schedule, virtual stages, recomputation, sequence parallelism, ZeRO stage,
-// overlap of gradient reduction.
+// axes cut out of others, micro-batch, schedule, split of layers, virtual stages, recomputation, sequence parallelism,
+// ZeRO stage, overlap of gradient reduction.
 std::vector<Knob> search_knobs();
 
 // Ascending.

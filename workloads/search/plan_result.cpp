@@ -1,10 +1,13 @@
 #include "workloads/search/plan_result.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
 #include "sim/base/check.hpp"
+#include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
 namespace {
@@ -47,6 +50,45 @@ const ScreenedCandidate& PlanResult::nearest_miss() const {
     }
     WEFT_CHECK(nearest != nullptr, "there is no candidate that does not fit");
     return *nearest;
+}
+
+PlanResult::NearestRefusal PlanResult::nearest_refusal() const {
+    NearestRefusal nearest;
+    for (const ScreenedCandidate& one : candidates) {
+        Job job = space.bases()[one.candidate.base].job;
+        space.apply(one.candidate, job);
+        std::vector<JobError> errors = check_job(job, space.machine());
+        if (nearest.candidate == nullptr || errors.size() < nearest.errors.size()) nearest = {&one, std::move(errors)};
+    }
+    WEFT_CHECK(nearest.candidate != nullptr, "a search without candidates");
+    return nearest;
+}
+
+std::optional<MemoryAdvice> more_nodes(const Study& study) {
+    const auto peak = [](const Plan& plan) { return plan.stages[plan.fullest_stage()].memory.total(); };
+    const auto larger = [&](const Scheme& scheme, std::uint32_t factor) {
+        Study changed = study;
+        changed.job.nodes *= factor;
+        changed.job.layout.*scheme.size *= factor;
+        changed.job.layout.shard_ranks = shard_ranks(changed.job);
+        return changed;
+    };
+    for (std::uint32_t factor = 2; study.job.nodes <= study.machine.info().nodes / factor; factor *= 2) {
+        for (const Scheme* scheme : parallelism::all()) {
+            if (scheme->ranks == Scheme::Ranks::shared) continue;
+            const Study changed = larger(*scheme, factor);
+            const Job& job = changed.job;
+            if (job.batch.global % (std::uint64_t{job.batch.micro} * job.layout.data) != 0) continue;
+            if (!check_job(job, changed.machine.info()).empty()) continue;
+            const Plan plan = make_plan(changed);
+            if (!plan.fits()) continue;
+            const std::string text =
+                fmt::format("nodes={} layout.{}={}", job.nodes, scheme->axis, job.layout.*scheme->size);
+            return MemoryAdvice{
+                .changes = {text}, .peak = peak(plan), .saved = peak(make_plan(study)) - peak(plan), .fits = true};
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<std::string> PlanResult::assignments(const ScreenedCandidate& screened) const {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "workloads/advice.hpp"
 #include "workloads/search/ranking.hpp"
 #include "workloads/search/screening.hpp"
 #include "workloads/search/search_space.hpp"
@@ -67,9 +69,18 @@ struct PlanResult {
     std::size_t count(Verdict verdict) const;
     // Of those that do not fit, what needs least memory; only if there are such.
     const ScreenedCandidate& nearest_miss() const;
+    // Of candidates that are all refused, the first with the fewest errors, and these.
+    struct NearestRefusal {
+        const ScreenedCandidate* candidate = nullptr;
+        std::vector<JobError> errors{};
+    };
+    NearestRefusal nearest_refusal() const;
     // "layout.tensor=8", ...: what makes the job file into the candidate's.
     std::vector<std::string> assignments(const ScreenedCandidate& screened) const;
 };
+
+// Twice, four times, ... as many nodes, all on one axis: the fewest that let the job fit, if the machine has them.
+std::optional<MemoryAdvice> more_nodes(const Study& study);
 
 // Fills in the order of `simulated`, `pareto`, `screened_pareto` and `quality`.
 void rank(PlanResult& result);

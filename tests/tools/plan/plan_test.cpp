@@ -103,13 +103,73 @@ TEST_F(Plan, tries_any_key_of_a_job) {
     EXPECT_TRUE(found.at("best").at(0).at("job").at("megatron").at("overlap_tensor").get<bool>());
 }
 
-TEST_F(Plan, says_how_far_the_nearest_misses_where_nothing_fits) {
+TEST_F(Plan, says_how_far_the_nearest_misses_where_nothing_fits_and_what_would) {
     Json job = small();
     job["nodes"] = 1;
     job["model"] = "gpt3-175b";
     const test::Ran ran = test::run_weft("plan " + write("job.json", job));
     EXPECT_EQ(ran.exit_code, 4);
     EXPECT_NE(ran.out.find("nothing fits; the nearest needs"), std::string::npos) << ran.out;
+    const std::size_t at = ran.out.find("  nodes=");
+    ASSERT_NE(at, std::string::npos) << ran.out;
+    const std::string line = ran.out.substr(at, ran.out.find('\n', at) - at);
+    EXPECT_TRUE(line.ends_with(", fits")) << line;
+}
+
+TEST_F(Plan, says_what_a_candidate_comes_nearest_with_where_none_is_possible) {
+    const test::Ran ran =
+        test::run_weft("plan " + write("job.json", small()) + " --fix layout.pipeline=5 --fix schedule=1f1b");
+    EXPECT_EQ(ran.exit_code, 3);
+    EXPECT_NE(ran.out.find("no candidate is possible; nearest to it comes layout.tensor=1"), std::string::npos)
+        << ran.out;
+    EXPECT_NE(ran.out.find("\n  layout.pipeline: megatron: 5 pipeline stages do not divide 32 layers\n"),
+              std::string::npos)
+        << ran.out;
+}
+
+// 126 layers, which embedding and output layer make divisible by powers of two.
+TEST_F(Plan, deals_layers_as_they_can_be_dealt) {
+    const Json job{{"machine", "meta-roce-h100"},
+                   {"nodes", 2048},
+                   {"model", "llama3-405b"},
+                   {"framework", "megatron"},
+                   {"batch", {{"sequence", 8192}, {"global", 2048}}},
+                   {"precision", "bf16"}};
+    const std::string options =
+        " --fix layout.context=1 --fix layout.tensor=8 --fix sequence_parallel=true"
+        " --fix zero=1 --fix batch.micro=1 --fix schedule=1f1b --simulate 1";
+    const Json found = search(write("job.json", job) + options);
+    EXPECT_GT(found.at("candidates").at("fits").get<int>(), 0);
+    EXPECT_EQ(found.at("best").at(0).at("job").at("layout").at("split"), "ends");
+    Json even = job;
+    even["layout"] = {{"split", "even"}};
+    EXPECT_EQ(test::run_weft("plan " + write("even.json", even) + options).exit_code, 4) << "the job's own split stays";
+}
+
+TEST_F(Plan, places_what_is_missing_at_the_file) {
+    Json job = small();
+    job.erase("batch");
+    const test::Ran ran = test::run_weft("plan " + write("job.json", job));
+    EXPECT_EQ(ran.exit_code, 3);
+    EXPECT_NE(ran.err.find("job.json:1:1: error: batch.global: missing"), std::string::npos) << ran.err;
+}
+
+// As many nodes, another layout: the ranks of data parallelism follow.
+TEST_F(Plan, writes_a_job_of_which_other_layouts_can_be_swept) {
+    search(write("job.json", small()) +
+           " --fix layout.context=1 --simulate 1 --fix sequence_parallel=false"
+           " --write-job " +
+           file("best.json"));
+    const Json job = Json::parse(test::read_file(file("best.json")));
+    EXPECT_EQ(job.at("nodes"), 2);
+    EXPECT_FALSE(job.at("layout").contains("data"));
+    EXPECT_FALSE(job.contains("overlap_gradients"));
+    const test::Ran ran = test::run_weft("sweep " + file("best.json") +
+                                         " --vary layout.tensor=1,2,4,8 --vary layout.pipeline=1,2 --set schedule=1f1b"
+                                         " --set batch.micro=1 --set zero=1 --out " +
+                                         file("rows.csv"));
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_NE(ran.err.find("8 rows, 0 without result"), std::string::npos) << ran.err;
 }
 
 TEST_F(Plan, refuses_what_it_cannot_search) {

@@ -88,6 +88,25 @@ TEST(search_space, tries_every_registered_schedule_and_dealing) {
     EXPECT_THAT(interleaved, ElementsAre(2)) << "8 layers on 4 stages";
 }
 
+// 14 layers: Megatron deals them evenly to 1 or 2 stages, as embedding and output layer are two more, to 4, 8 or 16.
+TEST(search_space, deals_layers_otherwise_only_where_the_framework_cannot) {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> plain, interleaved;
+    const SearchSpace space = small_space({{"layout.tensor", {1}}}, {"model.layers=14"});
+    for (const Candidate& one : space.candidates()) {
+        const std::pair dealt{space.value(one, "layout.pipeline"), space.value(one, "layout.split")};
+        if (space.value(one, "schedule") == number_of("schedule", "1f1b")) plain.insert(dealt);
+        if (space.value(one, "schedule") == number_of("schedule", "interleaved")) interleaved.insert(dealt);
+        if (space.study(one).job.schedule->key == "1f1b") {
+            std::string why;
+            EXPECT_FALSE(space.study(one).job.part_layers(why).empty()) << why;
+        }
+    }
+    using Pair = std::pair<std::uint32_t, std::uint32_t>;
+    const std::uint32_t ends = number_of("layout.split", "ends");
+    EXPECT_THAT(plain, ElementsAre(Pair{1, 0}, Pair{2, 0}, Pair{4, ends}, Pair{8, ends}, Pair{16, ends}));
+    EXPECT_THAT(interleaved, ElementsAre(Pair{2, 0}, Pair{4, ends}, Pair{8, 0}, Pair{16, 0}));
+}
+
 TEST(search_space, tries_selective_recomputation_where_scores_are_kept) {
     const auto recomputations = [](const std::string& attention) {
         std::set<std::uint32_t> found;
