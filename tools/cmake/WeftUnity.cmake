@@ -1,6 +1,6 @@
 # Unity builds: with CMAKE_UNITY_BUILD the sources of a target are compiled CMAKE_UNITY_BUILD_BATCH_SIZE at a time, so
 # that headers are read once for many. Sources may give their local helpers any name: files that mean different things
-# by one name come into different batches.
+# by one name come into different batches. Only the name of a type in some header is not free; the compiler says so.
 
 # What `file` defines for itself, in its unnamed namespace at the first column or static: "name", or "name = type".
 function(weft_local_names file result)

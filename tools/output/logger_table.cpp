@@ -58,7 +58,7 @@ double trimmed_mean(std::vector<double> values) {
     return sum / static_cast<double>(std::ssize(values) - 2 * trimmed);
 }
 
-struct Row {
+struct LoggerRow {
     std::vector<double> latencies, algorithm, bus;  // milliseconds and Gbit/s of each call
 };
 
@@ -112,10 +112,10 @@ std::string logger_lines(std::span<const LoggedCall> calls, std::uint32_t world,
 
 std::string logger_summary(std::span<const LoggedCall> calls, std::uint32_t world) {
     std::vector<std::string_view> names;  // in the order of first calls
-    std::map<std::string_view, std::map<Bytes, Row>> rows;
+    std::map<std::string_view, std::map<Bytes, LoggerRow>> rows;
     for (const LoggedCall& call : calls) {
         if (!rows.contains(call.name)) names.push_back(call.name);
-        Row& row = rows[call.name][call.size];
+        LoggerRow& row = rows[call.name][call.size];
         const LoggedBandwidth bandwidth = logger_bandwidth(call, world);
         row.latencies.push_back(milliseconds(call.latency));
         row.algorithm.push_back(bandwidth.algorithm_gbps);

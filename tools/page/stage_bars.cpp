@@ -18,7 +18,7 @@ struct Part {
     double seconds = 0;
 };
 
-struct Row {
+struct StageRow {
     std::string name;
     std::vector<Part> parts;  // the same ones in every row
 };
@@ -42,8 +42,8 @@ std::vector<std::string> dimensions(const Report& report) {
     return names;
 }
 
-Row stage_row(const StageReport& stage, const std::vector<std::string>& names, double bubble) {
-    Row row{.name = stage.name, .parts = {}};
+StageRow stage_row(const StageReport& stage, const std::vector<std::string>& names, double bubble) {
+    StageRow row{.name = stage.name, .parts = {}};
     row.parts.push_back({"forward and backward", "compute", stage.compute.value - stage.optimizer.value});
     row.parts.push_back({"optimizer", "optimizer", stage.optimizer.value});
     for (const std::string& name : names) {
@@ -56,8 +56,8 @@ Row stage_row(const StageReport& stage, const std::vector<std::string>& names, d
 }
 
 // Ranks count alike.
-Row mean_row(const std::vector<Row>& rows, const Report& report) {
-    Row mean{.name = "all ranks", .parts = rows.front().parts};
+StageRow mean_row(const std::vector<StageRow>& rows, const Report& report) {
+    StageRow mean{.name = "all ranks", .parts = rows.front().parts};
     for (Part& part : mean.parts) part.seconds = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
         const double share = double(report.stages[r].ranks) / report.ranks;
@@ -66,17 +66,17 @@ Row mean_row(const std::vector<Row>& rows, const Report& report) {
     return mean;
 }
 
-void drop_empty_parts(std::vector<Row>& rows) {
+void drop_empty_parts(std::vector<StageRow>& rows) {
     for (std::size_t i = rows.front().parts.size(); i-- > 0;) {
-        if (std::ranges::any_of(rows, [i](const Row& row) { return row.parts[i].seconds > 0; })) continue;
-        for (Row& row : rows) row.parts.erase(row.parts.begin() + static_cast<std::ptrdiff_t>(i));
+        if (std::ranges::any_of(rows, [i](const StageRow& row) { return row.parts[i].seconds > 0; })) continue;
+        for (StageRow& row : rows) row.parts.erase(row.parts.begin() + static_cast<std::ptrdiff_t>(i));
     }
 }
 
 // All of them, or as many at equal distances with the first two (all ranks, the first stage) and the last.
-std::vector<Row> shown_rows(const std::vector<Row>& rows) {
+std::vector<StageRow> shown_rows(const std::vector<StageRow>& rows) {
     if (rows.size() <= most_bars) return rows;
-    std::vector<Row> shown{rows.front()};
+    std::vector<StageRow> shown{rows.front()};
     for (std::size_t i = 0; i + 1 < most_bars; ++i) shown.push_back(rows[1 + i * (rows.size() - 2) / (most_bars - 2)]);
     return shown;
 }
@@ -85,7 +85,7 @@ std::string share_text(double seconds, double step) {
     return fmt::format("{} ({:.1f} %)", to_text(Seconds{seconds}), 100 * seconds / step);
 }
 
-std::string bar(const Row& row, double step) {
+std::string bar(const StageRow& row, double step) {
     std::string told, marks;
     for (const Part& part : row.parts) {
         if (part.seconds <= 0) continue;
@@ -98,11 +98,11 @@ std::string bar(const Row& row, double step) {
                        xml_escaped(told), marks);
 }
 
-std::string table(const std::vector<Row>& rows, double step) {
+std::string table(const std::vector<StageRow>& rows, double step) {
     std::vector<HtmlColumn> columns{{"", HtmlColumn::Kind::text}};
     for (const Part& part : rows.front().parts) columns.push_back({part.name});
     std::vector<std::vector<HtmlCell>> cells;
-    for (const Row& row : rows) {
+    for (const StageRow& row : rows) {
         cells.push_back({{row.name}});
         for (const Part& part : row.parts) cells.back().push_back({share_text(part.seconds, step), part.seconds});
     }
@@ -114,7 +114,7 @@ std::string table(const std::vector<Row>& rows, double step) {
 std::string stage_bars(const Report& report) {
     const double step = report.metric("step.time_s"), bubble = report.metric("step.bubble_s");
     const std::vector<std::string> names = dimensions(report);
-    std::vector<Row> rows;
+    std::vector<StageRow> rows;
     for (const StageReport& stage : report.stages) rows.push_back(stage_row(stage, names, bubble));
     if (rows.size() > 1) rows.insert(rows.begin(), mean_row(rows, report));
     drop_empty_parts(rows);
@@ -126,8 +126,8 @@ std::string stage_bars(const Report& report) {
                              xml_escaped(part.name), exposed ? ", exposed" : ""));
     }
     html.put("</ul>\n<div class=\"bars\">\n");
-    const std::vector<Row> shown = shown_rows(rows);
-    for (const Row& row : shown) {
+    const std::vector<StageRow> shown = shown_rows(rows);
+    for (const StageRow& row : shown) {
         double busy = 0;
         for (const Part& part : row.parts) {
             if (part.colour == "compute" || part.colour == "optimizer") busy += part.seconds;

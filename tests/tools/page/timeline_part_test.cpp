@@ -9,14 +9,14 @@ namespace {
 
 constexpr LaneId compute{0};
 
-struct Recorded {
+struct LongRun {
     Step step;
     Timeline timeline;
 };
 
 // `classes` rank classes to a stage; a class has `ops` operations of 2 ns every 10 ns, and a join.
-Recorded recorded(std::uint32_t stages, std::uint32_t classes, std::uint32_t ops) {
-    Recorded run;
+LongRun recorded(std::uint32_t stages, std::uint32_t classes, std::uint32_t ops) {
+    LongRun run;
     ProgramBuilder builder({"compute"});
     for (std::uint32_t c = 0; c < stages * classes; ++c) {
         builder.begin_class("class", RankId(c), 1);
@@ -35,7 +35,7 @@ Recorded recorded(std::uint32_t stages, std::uint32_t classes, std::uint32_t ops
 }
 
 TEST(timeline_part, shows_the_first_class_of_every_stage_where_there_is_room) {
-    const Recorded run = recorded(3, 2, 100);
+    const LongRun run = recorded(3, 2, 100);
     const TimelinePart part = timeline_part(run.step, run.timeline);
     EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{2}, RankClassId{4}}));
     EXPECT_EQ(part.stages, 3u);
@@ -45,7 +45,7 @@ TEST(timeline_part, shows_the_first_class_of_every_stage_where_there_is_room) {
 }
 
 TEST(timeline_part, chooses_stages_evenly_with_the_first_and_the_last) {
-    const Recorded run = recorded(9, 1, 100);
+    const LongRun run = recorded(9, 1, 100);
     const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = 399, .stages = 16});
     EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{4}, RankClassId{8}}));
     EXPECT_EQ(part.slices, 300u);
@@ -54,7 +54,7 @@ TEST(timeline_part, chooses_stages_evenly_with_the_first_and_the_last) {
 }
 
 TEST(timeline_part, shows_the_beginning_where_two_stages_are_too_much) {
-    const Recorded run = recorded(4, 1, 100);
+    const LongRun run = recorded(4, 1, 100);
     const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = 50, .stages = 16});
     EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{3}}));
     EXPECT_EQ(part.until, Instant{25 * 10'000'000});  // 25 operations of each of the two
@@ -63,7 +63,7 @@ TEST(timeline_part, shows_the_beginning_where_two_stages_are_too_much) {
 }
 
 TEST(timeline_part, of_one_long_stage_is_within_the_limit) {
-    const Recorded run = recorded(1, 1, 1000);
+    const LongRun run = recorded(1, 1, 1000);
     for (std::size_t limit : {1u, 7u, 999u, 1000u, 1001u}) {
         const TimelinePart part = timeline_part(run.step, run.timeline, {.slices = limit, .stages = 16});
         EXPECT_LE(part.slices, limit);
