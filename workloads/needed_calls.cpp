@@ -8,7 +8,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "topologies/library_reader.hpp"
-#include "workloads/step/stage_script.hpp"
+#include "workloads/stage/stage_script.hpp"
 
 namespace weft {
 namespace {

@@ -13,12 +13,16 @@ ContendedWork::ContendedWork(const Program& program) : program_(program), factor
     WEFT_CHECK(std::isfinite(factor_) && factor_ >= 1.0, "interference is a factor of at least 1");
     if (!is_needed()) return;
     work_.resize(program.classes.size());
+    class_of_.reserve(program.ops.size());
+    for (RankClassId id{}; id != program.classes.end_id(); id = weft::next(id)) {
+        while (class_of_.size() < program.classes[id].end_op()) class_of_.push_back(id);
+    }
     changed_.reserve(work_.size());
     ends_.reserve(work_.size());
 }
 
 RankClassId ContendedWork::start(Instant now, OpId compute, std::int64_t ticks) {
-    const RankClassId rank_class = program_.class_of(compute);
+    const RankClassId rank_class = class_of_[compute];
     Work& work = work_[rank_class];
     WEFT_CHECK(!ends_.contains(rank_class), "two ops at a time on one lane");
     work.op = compute;

@@ -63,6 +63,7 @@ class ContendedWork {
 
     const Program& program_;
     double factor_;
+    Table<OpId, RankClassId> class_of_;
     Table<RankClassId, Work> work_;
     std::vector<RankClassId> changed_;
     FinishQueue<RankClassId> ends_;
