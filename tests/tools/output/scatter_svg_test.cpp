@@ -12,13 +12,13 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Place {
+struct SlicePlace {
     double x, y;
 };
 
-std::vector<Place> discs(const std::string& svg) {
+std::vector<SlicePlace> discs(const std::string& svg) {
     static const std::regex circle(R"re(<circle class="predict" cx="([0-9.]+)" cy="([0-9.]+)")re");
-    std::vector<Place> places;
+    std::vector<SlicePlace> places;
     for (auto it = std::sregex_iterator(svg.begin(), svg.end(), circle); it != std::sregex_iterator(); ++it) {
         places.push_back({std::stod((*it)[1]), std::stod((*it)[2])});
     }
@@ -31,7 +31,7 @@ ScatterPoint point(double measured, double predicted, ScatterPoint::Mark mark = 
 
 // From 1 to 100 s both axes have two decades; equal values stand on the diagonal, a decade takes half of the side.
 TEST(scatter_svg, has_both_axes_on_one_logarithmic_scale) {
-    const std::vector<Place> places = discs(
+    const std::vector<SlicePlace> places = discs(
         scatter_svg({.title = "t", .unit = "s", .points = {point(1, 1), point(10, 10), point(100, 1), point(1, 100)}}));
     ASSERT_EQ(places.size(), 4U);
     const double side = places[2].x - places[0].x;
