@@ -43,8 +43,7 @@ MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t c
     const Route route = topology_.route(from, to, channel);
     const std::uint32_t detours =
         across && topology_.routing != Routing::minimal ? topology_.router->detours(from, to) : 0;
-    LinkLoads& loads = across ? own_.loads : inside_;
-    for (const LinkId link : route.links()) loads.add(link, detours > 0 ? Way::minimal : Way::only, load);
+    for (const LinkId link : route.links()) own_.loads.add(link, detours > 0 ? Way::minimal : Way::only, load);
     Seconds latency = topology_.latency(route);
     const LinkLoads::Units part = detours > 0 ? alike_ * LinkLoads::units(share / divisor / detours) : 0;
     if (detours > 0 && topology_.routing == Routing::adaptive) {
@@ -59,46 +58,26 @@ MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t c
     return {(across ? protocol_.step_across : protocol_.step_in_node) + latency, across};
 }
 
-void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communicator, std::size_t c,
-                               const InsideNodes* known) {
+void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communicator, std::size_t c) {
     const std::vector<RankId>& order = communicator.channels[c];
     WEFT_CHECK(order.size() == communicator.size(), "every channel of a communicator orders all its members");
     const double share = 1.0 / static_cast<double>(communicator.channels.size());
     const std::size_t first = messages_.size();
     const auto add = [&](std::uint32_t from, std::uint32_t to, double weight) {
-        const bool is_known = known != nullptr && !known->message(messages_.size()).across;
-        messages_.push_back(is_known ? known->message(messages_.size())
-                                     : add_message(order[from], order[to], c, share * weight, communicator.ports));
+        messages_.push_back(add_message(order[from], order[to], c, share * weight, communicator.ports));
     };
     for_each_message(phase, communicator.size(), add);
     const Seconds posts = phase.peer == Peer::all ? posting(topology_, protocol_, order) : Seconds{};
     latency_ = std::max(latency_, posts + critical_path(phase, std::span(messages_).subspan(first)));
 }
 
-std::optional<PhaseTraffic::Known> PhaseTraffic::find_known(const Communicator& communicator) const {
-    for (auto known = known_.rbegin(); known != known_.rend(); ++known) {
-        if (auto nodes = known->nodes_of(communicator)) return Known{&*known, std::move(*nodes)};
-    }
-    return std::nullopt;
-}
-
-// Of communicators that sit on their nodes alike, messages inside nodes are routed once. Only the last are asked, as
-// many as can sit side by side on a node.
 void PhaseTraffic::add_messages(const Phase& phase, const Communicator& communicator) {
     const std::size_t channels = communicator.channels.size();
     alike_ = channels_are_alike(phase, communicator) ? static_cast<LinkLoads::Units>(channels) : 1;
-    const bool is_comparable = topology_.node_links > 0 && alike_ == 1;
-    const std::optional<Known> known = is_comparable ? find_known(communicator) : std::nullopt;
     messages_.clear();
-    inside_.clear();
     for (std::size_t c = 0; c < channels / static_cast<std::size_t>(alike_); ++c) {
-        add_channel(phase, communicator, c, known ? known->alike : nullptr);
+        add_channel(phase, communicator, c);
     }
-    if (known) return known->alike->add_to(own_.loads, known->nodes);
-    own_.loads.add(inside_);
-    if (!is_comparable || inside_.is_empty()) return;
-    if (known_.size() == topology_.ranks_per_node) known_.pop_front();
-    known_.emplace_back(topology_, communicator, inside_, messages_);
 }
 
 // Where everyone sends to everyone, the order of a channel does not matter: channels differ by their routes alone.

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <span>
@@ -15,7 +14,6 @@
 #include "sim/cost/busiest_links.hpp"
 #include "sim/cost/communicator.hpp"
 #include "sim/cost/critical_path.hpp"
-#include "sim/cost/inside_nodes.hpp"
 #include "sim/cost/library.hpp"
 #include "sim/cost/link_loads.hpp"
 #include "sim/network/network_model.hpp"
@@ -62,17 +60,9 @@ class PhaseTraffic {
         void clear();
     };
 
-    // One of the last communicators added, and the nodes of another that sits on its own alike.
-    struct Known {
-        const InsideNodes* alike = nullptr;
-        std::vector<std::uint32_t> nodes;
-    };
-
     bool channels_are_alike(const Phase& phase, const Communicator& communicator) const;
-    std::optional<Known> find_known(const Communicator& communicator) const;
     MessageLatency add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
-    void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel,
-                     const InsideNodes* known);
+    void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
     void add_messages(const Phase& phase, const Communicator& communicator);
     void route_detours(Traffic& traffic);
     BusiestLinks::Settled settle(Traffic& traffic);
@@ -81,9 +71,7 @@ class PhaseTraffic {
     const ProtocolCost& protocol_;
     Traffic own_, sum_;                     // of the communicator being added, and of all
     BusiestLinks busiest_;                  // of the traffic being settled
-    LinkLoads inside_;                      // of the messages inside nodes of the communicator being added
     std::vector<MessageLatency> messages_;  // of the communicator being added
-    std::deque<InsideNodes> known_;         // of the last communicators added that were like none before
     std::vector<LinkTimes> links_;          // of the detours being routed
     LinkLoads::Units alike_ = 1;            // channels that it stands for
     BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
