@@ -225,7 +225,8 @@ TEST(job_reader, sizes_whose_product_leaves_32_bits_are_mistakes) {
         EXPECT_NE(of(overrides).find(message), std::string::npos) << of(overrides);
     };
     expect({"batch.micro=2147483648", "layout.data=2"}, "2 x 2147483648 = 4294967296 does not divide 4");
-    expect({"layout.tensor=65536", "layout.context=65536"}, "layout: context 65536 x data 1 x pipeline 1 x tensor 65536");
+    expect({"layout.tensor=65536", "layout.context=65536"},
+           "layout: context 65536 x data 1 x pipeline 1 x tensor 65536");
     expect({"layout.expert=1048576", "layout.expert_tensor=1048576"}, "expert 1048576 x expert_tensor 1048576");
     expect({"layout.pipeline=65536", "layout.virtual_stages=65536"}, "pipeline 65536 x virtual_stages 65536");
     expect({"nodes=536870912"}, "frontier has 9408 nodes");
