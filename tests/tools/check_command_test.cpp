@@ -12,7 +12,8 @@ TEST(check_command, of_a_machine_says_what_its_libraries_serve) {
     const test::Ran ran = test::run_weft("check frontier");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_EQ(ran.out.substr(0, ran.out.find('\n')), "frontier: fine: 9408 nodes of 8 accelerators (mi250x-gcd)");
-    for (const char* part : {"rccl", "cray-mpich", "deepspeed", "megatron", "fsdp", "ddp", "expert", "yes", "-"}) {
+    for (const char* part :
+         {"rccl", "cray-mpich", "deepspeed", "megatron", "fsdp", "ddp", "Ulysses", "expert", "yes", "-"}) {
         EXPECT_NE(ran.out.find(part), std::string::npos) << part;
     }
 }

@@ -24,7 +24,8 @@ constexpr std::array kinds = std::to_array<std::pair<std::string_view, std::stri
     {"ZeRO 3", "layout.data=2 zero=3"},
     {"tensor", "layout.tensor=2"},
     {"sequence", "layout.tensor=2 sequence_parallel=true"},
-    {"context", "layout.context=2"},
+    {"context", "layout.context=2 context_method=ring"},
+    {"Ulysses", "layout.context=2 context_method=all_to_all"},
     {"pipeline", "layout.pipeline=2"},
     {"expert", R"(layout.data=2 layout.expert=2 model.experts={"count":2,"top_k":1})"},
 });
