@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sim/base/check.hpp"
@@ -95,7 +96,8 @@ class Engine {
     ExchangeSteps steps_;
     std::vector<std::int64_t> work_;  // of Program::work, in ticks
     Timeline timeline_;
-    RunAhead<N> ahead_;                     // what is undisturbed; else ends are events of their own
+    std::conditional_t<ForesightNetwork<N>, RunAhead<N>, NothingAhead<N>>
+        ahead_;                             // what is undisturbed; else ends are events of their own
     Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over; those of routines start anew each time
     Table<RankClassId, OpId> caller_;       // whose routine is under way
     Table<ExchangeId, Progress> progress_;

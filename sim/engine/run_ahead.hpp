@@ -27,18 +27,18 @@
 
 namespace weft {
 
-// On a network without foresight nothing does.
+// On a network without foresight.
 template <NetworkModel N>
-class RunAhead {
+class NothingAhead {
   public:
-    RunAhead(const Program&, const ExchangeSteps&, const std::vector<std::int64_t>&, N&, Timeline&) {}
+    NothingAhead(const Program&, const ExchangeSteps&, const std::vector<std::int64_t>&, N&, Timeline&) {}
     static bool is_head(OpId) { return false; }
     static Instant next() { return Instant::never(); }
 };
 
-// Allocates nothing after construction.
-template <ForesightNetwork N>
-class RunAhead<N> {
+// On a ForesightNetwork. Allocates nothing after construction.
+template <NetworkModel N>
+class RunAhead {
   public:
     // All arguments must outlive this. `work`: Program::work in ticks.
     RunAhead(const Program& program, const ExchangeSteps& steps, const std::vector<std::int64_t>& work, N& network,
@@ -130,7 +130,7 @@ class RunAhead<N> {
     Bytes asked_;
 };
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 RunAhead<N>::RunAhead(const Program& program, const ExchangeSteps& steps, const std::vector<std::int64_t>& work,
                       N& network, Timeline& timeline)
     : program_(program),
@@ -144,7 +144,7 @@ RunAhead<N>::RunAhead(const Program& program, const ExchangeSteps& steps, const 
     ends_.reserve(runs_.size());
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 Table<CommunicationId, std::int64_t> RunAhead<N>::transfers(const Program& program, const ExchangeSteps& steps,
                                                             const N& network) {
     Table<CommunicationId, std::int64_t> all(program.communications.size());
@@ -156,7 +156,7 @@ Table<CommunicationId, std::int64_t> RunAhead<N>::transfers(const Program& progr
     return all;
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, std::optional<OpId> caller,
                         Disturbance beside) {
     if (ends_.contains(rank_class)) return false;
@@ -176,7 +176,7 @@ bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, std::opt
 }
 
 // Returns the op past the last segment of one op before which there is room for all flows.
-template <ForesightNetwork N>
+template <NetworkModel N>
 std::uint32_t RunAhead<N>::reserve(Run& run, RankClassId rank_class) {
     std::uint32_t end = run.first;
     for (std::uint32_t op = run.first; op < times_.end(run.first);) {
@@ -188,7 +188,7 @@ std::uint32_t RunAhead<N>::reserve(Run& run, RankClassId rank_class) {
     return end;
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 bool RunAhead<N>::has_room(Run& run, RankClassId rank_class, OpId op) {
     if (program_.ops[op].kind != OpKind::exchange) return true;
     for (const ExchangeSteps::Step& step : steps_.of(communication_of(op))) {
@@ -200,7 +200,7 @@ bool RunAhead<N>::has_room(Run& run, RankClassId rank_class, OpId op) {
     return true;
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 void RunAhead<N>::release(RankClassId rank_class) {
     for (std::uint8_t i = 0; i < runs_[rank_class].patterns; ++i) {
         const PatternId pattern = runs_[rank_class].pattern[i];
@@ -210,7 +210,7 @@ void RunAhead<N>::release(RankClassId rank_class) {
     }
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 OpId RunAhead<N>::pop() {
     WEFT_CHECK(next() != Instant::never(), "no routine is under way");
     const Instant over = next();
@@ -220,7 +220,7 @@ OpId RunAhead<N>::pop() {
     return OpId{runs_[rank_class].end - 1};
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 typename RunAhead<N>::Segment RunAhead<N>::stop(RankClassId rank_class, Instant now) {
     WEFT_CHECK(is_under_way(rank_class, now), "no routine to stop");
     ends_.remove(rank_class);
@@ -239,7 +239,7 @@ typename RunAhead<N>::Segment RunAhead<N>::stop(RankClassId rank_class, Instant 
 }
 
 // The segments before `end`, which are over at `over`.
-template <ForesightNetwork N>
+template <NetworkModel N>
 void RunAhead<N>::record(const Run& run, std::uint32_t end, Instant over) {
     if (end == run.first) return;
     ++passes_[run.first];
@@ -261,7 +261,7 @@ void RunAhead<N>::record(const Run& run, std::uint32_t end, Instant over) {
 }
 
 // Calls visit(step, begin, end) for the steps that are over by `until`. Returns the one that is not, and when it began.
-template <ForesightNetwork N>
+template <NetworkModel N>
 template <class Visit>
 std::pair<std::uint32_t, Instant> RunAhead<N>::visit_steps(OpId exchange, Instant begin, Instant until,
                                                            Visit visit) const {
@@ -275,7 +275,7 @@ std::pair<std::uint32_t, Instant> RunAhead<N>::visit_steps(OpId exchange, Instan
     return {at, begin};
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 std::pair<std::uint32_t, Instant> RunAhead<N>::record_steps(OpId exchange, Instant begin, Instant now) {
     return visit_steps(exchange, begin, now, [this](const ExchangeSteps::Step& step, Instant from, Instant to) {
         count(step, 1);
@@ -283,7 +283,7 @@ std::pair<std::uint32_t, Instant> RunAhead<N>::record_steps(OpId exchange, Insta
     });
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 Bytes RunAhead<N>::finish() && {
     std::int64_t passes = 0;
     for (OpId op{}; op != program_.ops.end_id(); op = weft::next(op)) {
@@ -294,14 +294,14 @@ Bytes RunAhead<N>::finish() && {
     return asked_;
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 void RunAhead<N>::count(OpId op, std::int64_t passes) {
     if (program_.ops[op].kind == OpKind::compute) timeline_.events += static_cast<std::uint64_t>(passes);
     if (program_.ops[op].kind != OpKind::exchange) return;
     for (const ExchangeSteps::Step& step : steps_.of(communication_of(op))) count(step, passes);
 }
 
-template <ForesightNetwork N>
+template <NetworkModel N>
 void RunAhead<N>::count(const ExchangeSteps::Step& step, std::int64_t passes) {
     timeline_.events += static_cast<std::uint64_t>(passes);
     if (step.kind != ExchangeSteps::Kind::flow) return;
