@@ -22,7 +22,8 @@ class LinkKinds {
         for (const LinkLoad& each : pattern.loads) {
             WEFT_CHECK(index(each.link) < kind_of_.size(), "a pattern names an unknown link");
             std::uint32_t& kind = kind_of_[index(each.link)];
-            kind = part_of(kind != untouched ? kind : index(topology_.link_class(each.link)), each.load);
+            kind = part_of(kind != untouched ? kind : static_cast<std::uint32_t>(topology_.link_class(each.link)),
+                           each.load);
         }
     }
 

@@ -63,7 +63,7 @@ void check_radix(Field& block, const TreeShape& shape) {
 // Counted in doubles, which hold what the numbers of links may not.
 void check_size(Field& block, const TreeShape& shape, std::uint32_t nodes) {
     constexpr double most_links = 1U << 30U;
-    double trees = double{divide_up(nodes, shape.nodes_per_leaf)} * shape.rails, spines = 1, links = 0;
+    double trees = static_cast<double>(divide_up(nodes, shape.nodes_per_leaf)) * shape.rails, spines = 1, links = 0;
     for (const TreeLevel& level : shape.levels) {
         spines *= level.parents;
         links += 2 * trees * spines * level.cables;
