@@ -7,6 +7,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
+#include "workloads/search/plan_result.hpp"
 #include "workloads/search/search_space.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -61,6 +62,16 @@ TEST(extension, a_search_tries_them) {
     EXPECT_TRUE(tries("layout.ulysses", 2));
     const std::vector<std::string> keys = schedule_keys();
     EXPECT_TRUE(tries("schedule", static_cast<std::uint32_t>(std::ranges::find(keys, "eager-1f1b") - keys.begin())));
+}
+
+// No other axis can double: 4 layers, a width of 4098, and tokens that no ring of four pieces deals.
+TEST(extension, more_nodes_are_tried_on_its_axis) {
+    const Study study = test::small_study({"machine=hypercube", "model.layers=4", "model.ffn_hidden=4098",
+                                           "model.vocabulary=512", "batch.sequence=1048578", "recompute=none"});
+    ASSERT_FALSE(make_plan(study).fits());
+    const std::optional<MemoryAdvice> advice = more_nodes(study);
+    ASSERT_TRUE(advice.has_value());
+    EXPECT_EQ(advice->changes.front(), "nodes=8 layout.ulysses=2");
 }
 
 }  // namespace

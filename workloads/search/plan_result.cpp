@@ -69,7 +69,7 @@ std::optional<MemoryAdvice> more_nodes(const Study& study) {
     const auto larger = [&](const Scheme& scheme, std::uint32_t factor) {
         Study changed = study;
         changed.job.nodes *= factor;
-        changed.job.layout.*scheme.size *= factor;
+        changed.job.layout.size(scheme.axis) *= factor;
         changed.job.layout.shard_ranks = shard_ranks(changed.job);
         return changed;
     };
@@ -83,7 +83,7 @@ std::optional<MemoryAdvice> more_nodes(const Study& study) {
             const Plan plan = make_plan(changed);
             if (!plan.fits()) continue;
             const std::string text =
-                fmt::format("nodes={} layout.{}={}", job.nodes, scheme->axis, job.layout.*scheme->size);
+                fmt::format("nodes={} layout.{}={}", job.nodes, scheme->axis, job.layout.size(scheme->axis));
             return MemoryAdvice{
                 .changes = {text}, .peak = peak(plan), .saved = peak(make_plan(study)) - peak(plan), .fits = true};
         }
