@@ -44,14 +44,10 @@ StraightTraffic::StraightTraffic(const LinkLoads& loads, const Topology& topolog
 BusiestLinks::BusiestLinks(const Topology& topology) : topology_(topology), slowest_(slowest_class(topology)) {}
 
 void BusiestLinks::find(const LinkLoads& loads) {
-    clear();
-    loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) { add(link, cell); });
-}
-
-void BusiestLinks::clear() {
     links_.clear();
     at_zero_ = at_one_ = 0.0;
     straight_ = detoured_ = 0;
+    loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) { add(link, cell); });
 }
 
 // The time of a link, (fixed + (1 - q) minimal + q detour) / bandwidth, is a straight line over q: one that is nowhere

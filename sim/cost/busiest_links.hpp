@@ -38,9 +38,6 @@ class BusiestLinks {
     explicit BusiestLinks(const Topology& topology);
 
     void find(const LinkLoads& loads);
-    // The same link by link: none, and then one more.
-    void clear();
-    void add(LinkId link, const LinkLoads::Cell& cell);
 
     // The share of detours that traffic settles on by itself, by the topology's routing, and the rate of one flow on
     // idle links then.
@@ -54,6 +51,8 @@ class BusiestLinks {
     BytesPerSecond rate(double share) const;  // of one flow on idle links
 
   private:
+    void add(LinkId link, const LinkLoads::Cell& cell);
+
     const Topology& topology_;
     BytesPerSecond slowest_;  // of all links
     std::vector<BusyLink> links_;

@@ -86,11 +86,8 @@ PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, 
 }
 
 bool same_traffic(const Phase& a, const Phase& b) {
-    return same_messages(a, b) && a.hops == b.hops && a.duty == b.duty && a.hops_across == b.hops_across;
-}
-
-bool same_messages(const Phase& a, const Phase& b) {
-    return a.peer == b.peer && a.distance == b.distance && a.span == b.span && a.edges == b.edges;
+    const bool same_messages = a.peer == b.peer && a.distance == b.distance && a.span == b.span && a.edges == b.edges;
+    return same_messages && a.hops == b.hops && a.duty == b.duty && a.hops_across == b.hops_across;
 }
 
 Pattern moved(Pattern pattern, const LinkMove& move) {

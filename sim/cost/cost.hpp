@@ -50,8 +50,6 @@ PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, 
 
 // Whether phases cost the same but for how much they move.
 bool same_traffic(const Phase& a, const Phase& b);
-// Whether phases differ at most in how much they move and how often.
-bool same_messages(const Phase& a, const Phase& b);
 
 // What the same communicators load and cost, moved.
 Pattern moved(Pattern pattern, const LinkMove& move);

@@ -47,11 +47,12 @@ Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, s
 
 Seconds critical_path(const Phase& phase, std::span<const MessageLatency> messages) {
     if (messages.empty()) return {};
-    if (in_order(phase)) {
+    if (phase.peer == Peer::shift || phase.peer == Peer::chain) {  // messages follow one another
         std::vector<Seconds> latencies;
         latencies.reserve(messages.size());
         for (const MessageLatency& message : messages) latencies.push_back(message.value);
-        return critical_path(phase, latencies);
+        if (phase.peer == Peer::chain || phase.distance == 1) return worst_window(latencies, phase.hops);
+        return worst_cycle(latencies, phase.distance, phase.hops);
     }
     Seconds in_node, across;  // slowest messages
     for (const MessageLatency& message : messages) {
@@ -60,12 +61,6 @@ Seconds critical_path(const Phase& phase, std::span<const MessageLatency> messag
     }
     if (phase.peer == Peer::listed) return in_node * phase.hops + across * phase.hops_across;
     return std::max(in_node, across) * phase.hops;
-}
-
-Seconds critical_path(const Phase& phase, std::span<const Seconds> messages) {
-    if (messages.empty()) return {};
-    if (phase.peer != Peer::shift || phase.distance == 1) return worst_window(messages, phase.hops);
-    return worst_cycle(messages, phase.distance, phase.hops);
 }
 
 Seconds posting(const Topology& topology, const ProtocolCost& protocol, std::span<const RankId> members) {

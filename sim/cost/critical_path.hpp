@@ -20,10 +20,6 @@ struct MessageLatency {
 // chain) add up along the worst `hops` in a row, round the ring as often as need be; for listed edges `hops` times the
 // slowest message in a node and `hops_across` times the slowest between nodes; otherwise `hops` times the slowest.
 Seconds critical_path(const Phase& phase, std::span<const MessageLatency> messages);
-// The same where messages follow one another, of their latencies alone.
-Seconds critical_path(const Phase& phase, std::span<const Seconds> messages);
-// Whether messages follow one another, so that their order matters.
-inline bool in_order(const Phase& phase) { return phase.peer == Peer::shift || phase.peer == Peer::chain; }
 
 // Until a member of a group has posted a message to every other one: the longest of all members.
 Seconds posting(const Topology& topology, const ProtocolCost& protocol, std::span<const RankId> members);

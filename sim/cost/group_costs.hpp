@@ -45,8 +45,6 @@ class GroupCosts {
     std::vector<Choice> candidates(Collective op, const Preference& preference = {}) const;
     // Whether the protocol is made for the messages that members then send one another (ProtocolCost::over and most).
     bool carries(const Choice& choice, Bytes message) const;
-    // The candidates of which the library may take any.
-    std::vector<Choice> in_question(Collective op, Bytes message, const Preference& preference = {}) const;
     // The candidate that the library takes: by its tuner's prediction if it has one for the algorithms of `op`,
     // otherwise the cheapest on idle links; of equals the first. Empty if there is no candidate.
     std::optional<Choice> choose(Collective op, Bytes message, const Preference& preference = {});
@@ -64,6 +62,8 @@ class GroupCosts {
     std::size_t routed_links() const;  // loads of links that were worked out so far
 
   private:
+    // The candidates of which the library may take any.
+    std::vector<Choice> in_question(Collective op, Bytes message, const Preference& preference) const;
     const std::vector<Communicator>& communicators(Order order);
     Seconds least_idle_time(const Choice& choice, Bytes message);
     Choice cheapest(std::span<const Choice> candidates, Bytes message);
