@@ -27,7 +27,7 @@ class ContendedWork {
     // An op that it concerns begins; undisturbed it would take `ticks`. One at a time of a class: its lane holds back
     // the next. Returns the class.
     RankClassId start(Instant now, OpId compute, std::int64_t ticks);
-    // The same of an op that began before, with that beside it and, until then, an exchange of its own link.
+    // The same of an op that began before, with that beside it and, until then, an exchange of its own segment.
     void resume(Instant now, OpId compute, std::int64_t ticks, Instant begin, Disturbance beside,
                 Instant transfer_over);
     Disturbance beside(RankClassId rank_class) const {

@@ -10,8 +10,6 @@
 namespace weft {
 namespace {
 
-constexpr std::uint32_t fewest_ops = 3;  // worth looking ahead for
-
 bool is_computation(const Program& program, std::uint32_t op) {
     const Op& what = program.ops[OpId{op}];
     return what.kind == OpKind::compute && what.lane == program.contended;

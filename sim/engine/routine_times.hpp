@@ -21,6 +21,8 @@ namespace weft {
 
 class RoutineTimes {
   public:
+    static constexpr std::uint32_t fewest_ops = 3;  // of a routine: fewer are not worth looking ahead for
+
     RoutineTimes() = default;
     // The arguments are needed only here. `work`: Program::work in ticks. `transfers`: how many ticks an exchange of
     // one party takes that shares nothing.

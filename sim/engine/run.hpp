@@ -74,8 +74,8 @@ class Engine {
     void watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes);
     void step_over(ExchangeId exchange);
     void finish(ExchangeId exchange);
-    void begin_transfer(ExchangeId exchange);
-    void end_transfer(ExchangeId exchange);
+    template <auto begin_or_end>  // ContendedWork::begin_transfer or end_transfer
+    void transfer(ExchangeId exchange);
 
     // What runs ahead, and gives way to what is beside it.
     void begin_ahead();
@@ -331,7 +331,7 @@ void Engine<N>::arrive(ExchangeId exchange) {
     }
     progress.step = steps_.first(program_.exchanges[exchange].communication);
     for (const Party& party : parties_.of(exchange)) timeline_.spans[party.op].begin = now_;
-    begin_transfer(exchange);
+    transfer<&ContendedWork::begin_transfer>(exchange);
     take_step(exchange);
 }
 
@@ -365,24 +365,16 @@ void Engine<N>::step_over(ExchangeId exchange) {
 
 template <NetworkModel N>
 void Engine<N>::finish(ExchangeId exchange) {
-    end_transfer(exchange);
+    transfer<&ContendedWork::end_transfer>(exchange);
     for (const Party& party : parties_.of(exchange)) complete(party.op, now_);
 }
 
 template <NetworkModel N>
-void Engine<N>::begin_transfer(ExchangeId exchange) {
+template <auto begin_or_end>
+void Engine<N>::transfer(ExchangeId exchange) {
     if (!contended_.is_needed()) return;
     for (const Party& party : parties_.of(exchange)) {
-        contended_.begin_transfer(party.rank_class);
-        disturb(party.rank_class);
-    }
-}
-
-template <NetworkModel N>
-void Engine<N>::end_transfer(ExchangeId exchange) {
-    if (!contended_.is_needed()) return;
-    for (const Party& party : parties_.of(exchange)) {
-        contended_.end_transfer(party.rank_class);
+        (contended_.*begin_or_end)(party.rank_class);
         disturb(party.rank_class);
     }
 }
@@ -472,7 +464,7 @@ void Engine<N>::take_over_exchange(OpId op, Instant begin) {
     const ExchangeSteps::Step& what = steps_[step];
     if (what.kind == ExchangeSteps::Kind::end) return complete(op, since);
     progress_[exchange].step = step;
-    begin_transfer(exchange);
+    transfer<&ContendedWork::begin_transfer>(exchange);
     if (what.kind == ExchangeSteps::Kind::latency) {
         events_.schedule(after(since, what.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
     } else {

@@ -47,7 +47,7 @@ class RunAhead {
     // Whether what begins with this op may be worth an event.
     bool is_head(OpId op) const {
         const auto number = static_cast<std::uint32_t>(op);
-        return times_.end(number) >= number + fewest_ops && times_.ops_of_segment(number) == 1;
+        return times_.end(number) >= number + RoutineTimes::fewest_ops && times_.ops_of_segment(number) == 1;
     }
     // Begins with `head`, as far as there is room for the flows. Returns false if that is not worth while, or another
     // routine of the class is under way. `caller`: if the routine is one of the program.
@@ -87,7 +87,7 @@ class RunAhead {
     Bytes finish() &&;
 
   private:
-    static constexpr std::uint32_t fewest_ops = 3, most_patterns = 8;
+    static constexpr std::uint32_t most_patterns = 8;
     static constexpr RankClassId nobody{std::numeric_limits<std::uint32_t>::max()};
     // What is under way. Of each rank class at most one is.
     struct Run {
@@ -163,7 +163,7 @@ bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, std::opt
     Run& run = runs_[rank_class];
     run = {.first = static_cast<std::uint32_t>(head), .begin = now, .beside = beside, .caller = caller};
     run.end = reserve(run, rank_class);
-    if (run.end >= run.first + fewest_ops) {
+    if (run.end >= run.first + RoutineTimes::fewest_ops) {
         const std::int64_t last = times_.over(run.end - 1, beside);
         const Instant over = after_or_end(now, last - times_.begin(run.first, beside));
         if (std::max(over.femtoseconds, last) < end_of_clock) {

@@ -92,15 +92,15 @@ Program arbitrary_layers(const toy::System& system) {
         };
         std::vector<RoutineId> routines;
         for (auto left = *rc::gen::element(0, 1, 2); left > 0; --left) {
-            std::vector<ProgramBuilder::RoutineSegment> links{{work(), {}}};
-            for (auto left_links = *rc::gen::inRange(0, 12); left_links > 0; --left_links) {
-                const bool calls = *rc::gen::element(false, true), is_last = left_links == 1;
+            std::vector<ProgramBuilder::RoutineSegment> segments{{work(), {}}};
+            for (auto left_segments = *rc::gen::inRange(0, 12); left_segments > 0; --left_segments) {
+                const bool calls = *rc::gen::element(false, true), is_last = left_segments == 1;
                 const Op op = calls ? call(script.exchange({leg(), leg()}), toy::tensor_lane) : work();
-                const bool is_pair = calls && !is_last && !links.back().beside && *rc::gen::element(false, true);
-                links.push_back({op, is_pair ? std::optional(work()) : std::nullopt});
-                if (is_pair) links.push_back({{OpKind::join, toy::compute_lane, script.builder.label("join")}, {}});
+                const bool is_pair = calls && !is_last && !segments.back().beside && *rc::gen::element(false, true);
+                segments.push_back({op, is_pair ? std::optional(work()) : std::nullopt});
+                if (is_pair) segments.push_back({{OpKind::join, toy::compute_lane, script.builder.label("join")}, {}});
             }
-            routines.push_back(script.builder.routine(links));
+            routines.push_back(script.builder.routine(segments));
         }
         std::vector<OpId> frontier{script.work({0.25})};
         const auto waits = [&] { return std::exchange(frontier, {}); };
