@@ -91,7 +91,16 @@ void read_step(Field& root, Job& job) {
     job.gradient_overlap = overlaps ? Setting::on : Setting::off;
     job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
     job.dropout = root.flag("dropout", false) ? Dropout::on : Dropout::off;
+    job.sustained_clock = root.number("sustained_clock", 1.0);
+    if (!(job.sustained_clock > 0.0 && job.sustained_clock <= 1.0)) {
+        root.error("sustained_clock", fmt::format("expected a share above 0 and up to 1, got {}", job.sustained_clock));
+    }
     job.blocking_launches = root.flag("blocking_launches", false) ? Setting::on : Setting::off;
+    const std::string graphs = root.choice("cuda_graphs", {"none", "layer", "full"}, "none");
+    job.cuda_graphs = graphs == "none"    ? CudaGraphs::none
+                      : graphs == "layer" ? CudaGraphs::layer
+                                          : CudaGraphs::full;
+    job.compile = root.flag("compile", false) ? Setting::on : Setting::off;
     job.element_wise = root.choice("element_wise", {"fused", "unfused"}, "fused") == "fused" ? ElementWise::fused
                                                                                              : ElementWise::unfused;
     const std::string context = root.choice("context_method", {"ring", "all_gather", "all_to_all"}, "ring");

@@ -16,14 +16,15 @@ struct DeepSpeedSettings {
     double max_live_elements = 1e9;              // stage3_max_live_parameters
     double max_reuse_elements = 1e9;             // stage3_max_reuse_distance
     double sub_group_elements = 1e9;
-    Setting quantized_weights = Setting::off;      // ZeRO++ qwZ: zero_quantized_weights
-    std::uint32_t hierarchical_ranks = 1;          // ZeRO++ hpZ: zero_hpz_partition_size; 1: off
-    Setting quantized_gradients = Setting::off;    // ZeRO++ qgZ: zero_quantized_gradients
-    Setting pipe_partitioned = Setting::on;        // boundary activations travel as tensor shards ...
-    Setting grad_partitioned = Setting::on;        // ... and their gradients
-    Setting partition_activations = Setting::off;  // checkpoints kept as tensor shards, gathered again in backward
-    Setting attention_mask = Setting::on;          // sent along with every activation
-    Setting log_calls = Setting::off;              // the communication logger: every call blocks
+    Setting quantized_weights = Setting::off;       // ZeRO++ qwZ: zero_quantized_weights
+    std::uint32_t hierarchical_ranks = 1;           // ZeRO++ hpZ: zero_hpz_partition_size; 1: off
+    Setting quantized_gradients = Setting::off;     // ZeRO++ qgZ: zero_quantized_gradients
+    Setting pipe_partitioned = Setting::on;         // boundary activations travel as tensor shards ...
+    Setting grad_partitioned = Setting::on;         // ... and their gradients
+    Setting partition_activations = Setting::off;   // checkpoints kept as tensor shards, gathered again in backward
+    Setting attention_mask = Setting::on;           // sent along with every activation
+    Setting log_calls = Setting::off;               // the communication logger: every call blocks
+    Setting synchronize_each_layer = Setting::off;  // the host waits for the device after every layer
 };
 
 // Megatron-core 0.8.0.
@@ -40,6 +41,7 @@ struct MegatronSettings {
     // Interleaved stages hand over under computation. Off also brings what went with it before 2023: tensor ranks send
     // shares of boundary tensors and gather them on the other side.
     Setting overlap_pipeline = Setting::on;
+    Setting transformer_engine = Setting::on;  // --transformer-impl; off: local
 };
 
 enum class Sharding : std::uint8_t { full, gradients, hybrid, hybrid_gradients };  // FSDP's ShardingStrategy

@@ -35,6 +35,7 @@ void read_settings(Field& root, DeepSpeedSettings& settings) {
     read_flag(field, "partition_activations", settings.partition_activations);
     read_flag(field, "attention_mask", settings.attention_mask);
     read_flag(field, "log_calls", settings.log_calls);
+    read_flag(field, "synchronize_each_layer", settings.synchronize_each_layer);
     field.done();
 }
 
@@ -50,6 +51,7 @@ void read_settings(Field& root, MegatronSettings& settings) {
     read_flag(field, "overlap_input_reduction", settings.overlap_input_reduction);
     read_flag(field, "fused_accumulation", settings.fused_accumulation);
     read_flag(field, "overlap_pipeline", settings.overlap_pipeline);
+    read_flag(field, "transformer_engine", settings.transformer_engine);
     field.done();
 }
 

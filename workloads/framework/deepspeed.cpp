@@ -277,6 +277,7 @@ const Framework deepspeed{
     .overlaps_pipeline = always_overlaps,
     .exchanges = Through::deepspeed,
     .expert_gradients = ExpertGradients::apart,
+    .modules = megatron_modules,
     .split = split,
     .default_overlap = default_overlap,
     .check = check,

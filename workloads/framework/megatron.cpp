@@ -68,6 +68,10 @@ InputReduction input_reduction(const Job& job) {
                                                                : InputReduction::after_backward;
 }
 
+Modules modules(const Job& job) {
+    return job.megatron.transformer_engine == Setting::on ? Modules::transformer_engine : Modules::megatron;
+}
+
 Setting overlaps_pipeline(const Job& job) { return job.megatron.overlap_pipeline; }
 
 std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
@@ -171,6 +175,7 @@ const Framework megatron{
     .exchanges = Through::torch,
     .weight_gradients = WeightGradients::accumulated,
     .expert_weights = ExpertWeights::in_activation,
+    .modules = modules,
     .split = even_split,
     .default_overlap = default_overlap,
     .check = check,
