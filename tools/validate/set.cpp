@@ -94,7 +94,9 @@ TableFile shipped_table(const std::string& rows) {
 
 }  // namespace
 
-std::string_view name(RowUse use) { return use == RowUse::predict ? "predict" : "fit"; }
+std::string_view name(RowUse use) {
+    return use == RowUse::predict ? "predict" : use == RowUse::fit ? "fit" : "disturbed";
+}
 
 ValidationSet load_validation_set(std::string_view name) {
     if (!is_path(name)) {

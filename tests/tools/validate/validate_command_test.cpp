@@ -87,6 +87,20 @@ TEST_F(validate, says_what_has_no_bound_and_is_not_judged) {
     EXPECT_EQ(run("").err, "No bound; not judged, having none: predicted rows of 1 sets, fitted rows of 1.\n");
 }
 
+TEST_F(validate, reports_disturbed_measurements_apart) {
+    write(R"({"max": 100})", two_rows);
+    std::ofstream(path("table.csv")) << "name,use,measured.step_s,disturbed\nfirst,predict,1,\nsecond,fit,9,a storm\n";
+    const test::Ran ran = run("--report " + path("page.html"));
+    EXPECT_EQ(ran.err, "Every bound holds.\n");
+    EXPECT_THAT(ran.out, HasSubstr("Disturbed measurements, which count in no other figure:\n"));
+    EXPECT_THAT(ran.out, HasSubstr("runs: a storm\n"));
+    EXPECT_THAT(test::read_file(path("page.html")), HasSubstr("a storm"));
+    const Json json = Json::parse(run("--json").out);
+    EXPECT_EQ(json.at("disturbed").at("rows"), 1);
+    EXPECT_EQ(json.at("rows").at(1).at("use"), "disturbed");
+    EXPECT_EQ(json.at("rows").at(1).at("disturbed"), "a storm");
+}
+
 TEST_F(validate, tells_every_row_where_asked) {
     write("{}", two_rows);
     EXPECT_THAT(run("--rows").out, HasSubstr("second"));
