@@ -18,6 +18,7 @@
 #include "tools/output_option.hpp"
 #include "tools/progress.hpp"
 #include "tools/validate/row_job.hpp"
+#include "tools/validate/validity.hpp"
 
 namespace weft::commands {
 namespace {
@@ -33,6 +34,7 @@ void validate_options(po::options_description& options, po::positional_options_d
         "json", po::bool_switch(), "machine-readable scorecard, with the job of every row")(
         "csv", po::bool_switch(), "every row as CSV")("markdown", po::bool_switch(), "the tables of a README")(
         "report", text("FILE.html"), "write a page with charts, every row, sources and assumptions")(
+        "record", text("FILE.csv"), "write the errors by kind of job: what weft simulate says of its answers")(
         "job-of", text("ROW"), "print the job file of one row (of one --set), and run nothing")(
         "jobs", count_value("N"), "simulations at a time (default: the processor's threads)")(
         "list", po::bool_switch(), "say which sets are shipped, and run nothing");
@@ -74,10 +76,12 @@ std::string job_of(const std::vector<ValidationSet>& sets, const std::string& na
     throw po::error(fmt::format("--job-of: {} has no row \"{}\"{}", sets.front().name, name, suggestion(name, known)));
 }
 
+unsigned threads_asked(const po::variables_map& arguments) {
+    return count_option(arguments, jobs_option).value_or(std::max(1U, std::thread::hardware_concurrency()));
+}
+
 std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std::vector<ValidationSet>& sets) {
-    ValidationOptions run{
-        .filter = given(arguments, "filter"),
-        .threads = count_option(arguments, jobs_option).value_or(std::max(1U, std::thread::hardware_concurrency()))};
+    ValidationOptions run{.filter = given(arguments, "filter"), .threads = threads_asked(arguments)};
     run.convention = flops_option(arguments).value_or(FlopConvention::model);
     ProgressBar bar;
     run.progress = [&bar](std::size_t done, std::size_t cases) { bar.show(done, cases); };
@@ -86,6 +90,10 @@ std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std
 
 Exit run_validate(const po::variables_map& arguments) {
     const std::string report = output_option(arguments, "report", {".html"});
+    const std::string record = output_option(arguments, "record", {".csv"});
+    if (!record.empty() && (arguments.count("set") > 0 || arguments.count("filter") > 0)) {
+        throw po::error("--record is of all shipped sets: it takes no --set and no --filter");
+    }
     const std::vector<ValidationSet> sets = load_sets(arguments);
     if (arguments["list"].as<bool>()) {
         fmt::print("{}", validation_list(sets));
@@ -102,6 +110,7 @@ Exit run_validate(const po::variables_map& arguments) {
                                 .rows = rows,
                                 .card = make_scorecard(sets, rows, coverage),
                                 .convention = flops_option(arguments)};
+    if (!record.empty()) write_file_atomically(record, error_record(sets, rows));
     if (!report.empty()) write_file_atomically(report, validation_html(validation));
     if (arguments["json"].as<bool>()) {
         fmt::print("{}", validation_json(validation));

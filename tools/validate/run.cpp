@@ -38,7 +38,8 @@ Prediction predict_step(const Study& study, const ValidationRow& row, FlopConven
     Prediction prediction{.values = {},
                           .fits = run.plan.fits(),
                           .step_flops = step_flops(study.job, convention),
-                          .ranks = static_cast<double>(study.job.layout.ranks())};
+                          .ranks = static_cast<double>(study.job.layout.ranks()),
+                          .job = job_traits(run.plan)};
     for (const PublishedValue& one : row.measured) {
         prediction.values.push_back(predicted_quantity(one.quantity, run, report));
     }
@@ -53,7 +54,8 @@ void add_rows(const ValidationCase& one, const ValidationRow& row, const Predict
                                .quantity = row.measured[m].quantity,
                                .measured = row.measured[m].value,
                                .predicted = prediction.values[m],
-                               .fits = prediction.fits};
+                               .fits = prediction.fits,
+                               .job = prediction.job};
         if (validated.quantity == "step_s") {
             const double tera = prediction.step_flops.value / prediction.ranks / 1e12;
             validated.measured_tflops = tera / validated.measured;

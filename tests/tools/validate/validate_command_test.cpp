@@ -124,6 +124,13 @@ TEST_F(validate, has_the_users_mistakes_by_line_and_all_at_once) {
     EXPECT_THAT(jobs.err, HasSubstr("table.csv:3:1: error: layout"));
 }
 
+TEST_F(validate, records_errors_of_shipped_sets_alone) {
+    write("{}", two_rows);
+    const test::Ran ran = run("--record " + path("errors.csv"));
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("--record is of all shipped sets"));
+}
+
 TEST_F(validate, refuses_what_it_does_not_know) {
     write("{}", two_rows);
     EXPECT_EQ(run("--filter nothing").exit_code, 2);
