@@ -8,9 +8,11 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "tools/calibrate/leave_out.hpp"
 #include "tools/command.hpp"
 #include "tools/count_option.hpp"
 #include "tools/flops_option.hpp"
+#include "tools/output/left_out_text.hpp"
 #include "tools/output/validation_data.hpp"
 #include "tools/output/validation_html.hpp"
 #include "tools/output/validation_markdown.hpp"
@@ -34,6 +36,8 @@ void validate_options(po::options_description& options, po::positional_options_d
         "json", po::bool_switch(), "machine-readable scorecard, with the job of every row")(
         "csv", po::bool_switch(), "every row as CSV")("markdown", po::bool_switch(), "the tables of a README")(
         "report", text("FILE.html"), "write a page with charts, every row, sources and assumptions")(
+        "leave-out", po::value<std::vector<std::string>>()->composing()->value_name("SET"),
+        "refit without this set what is fitted to it, and say how its errors change; all: each in turn")(
         "record", text("FILE.csv"), "write the errors by kind of job: what weft simulate says of its answers")(
         "job-of", text("ROW"), "print the job file of one row (of one --set), and run nothing")(
         "jobs", count_value("N"), "simulations at a time (default: the processor's threads)")(
@@ -88,12 +92,30 @@ std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std
     return run_validation(sets, run);
 }
 
+Exit run_leave_out(const po::variables_map& arguments) {
+    for (const auto& [option, value] : arguments) {
+        if (value.defaulted() || option == "leave-out" || option == "jobs") continue;
+        throw po::error("--leave-out takes no --" + option);
+    }
+    auto names = arguments["leave-out"].as<std::vector<std::string>>();
+    std::vector<ValidationSet> shipped;
+    for (const std::string& name : validation_set_names()) shipped.push_back(load_validation_set(name));
+    if (names == std::vector<std::string>{"all"}) names = validation_set_names();
+    for (const std::string& name : names) {
+        const LeftOut result = leave_out(load_validation_set(name), shipped, threads_asked(arguments));
+        fmt::print("{}\n", left_out_text(name, result));
+        std::fflush(stdout);
+    }
+    return Exit::ok;
+}
+
 Exit run_validate(const po::variables_map& arguments) {
     const std::string report = output_option(arguments, "report", {".html"});
     const std::string record = output_option(arguments, "record", {".csv"});
     if (!record.empty() && (arguments.count("set") > 0 || arguments.count("filter") > 0)) {
         throw po::error("--record is of all shipped sets: it takes no --set and no --filter");
     }
+    if (arguments.count("leave-out") > 0) return run_leave_out(arguments);
     const std::vector<ValidationSet> sets = load_sets(arguments);
     if (arguments["list"].as<bool>()) {
         fmt::print("{}", validation_list(sets));
@@ -137,6 +159,7 @@ const Command validate{
     .details =
         "Rows that constants were fitted to are reported apart from those that are predicted. Your own runs: write\n"
         "a set as tests/validation/README.md says and name its file: weft validate --set my-runs.json\n"
+        "--leave-out SET: constants fitted to SET are fitted to the rows of the other sets, and its errors compared.\n"
         "Exit codes: 0 every bound holds (sets without one are not judged), 1 one is broken, 3 mistakes in a set.",
     .options = validate_options,
     .run = run_validate,

@@ -46,6 +46,13 @@ Prediction predict_step(const Study& study, const ValidationRow& row, FlopConven
     return prediction;
 }
 
+void put_devices(const std::vector<Device>& devices, ValidationCase& one) {
+    Study* const study = std::get_if<Study>(&one.subject);
+    if (study == nullptr) return;
+    const auto same = std::ranges::find(devices, study->device.name, &Device::name);
+    if (same != devices.end()) study->device = *same;
+}
+
 void add_rows(const ValidationCase& one, const ValidationRow& row, const Prediction& prediction,
               std::vector<ValidatedRow>& rows) {
     for (std::size_t m = 0; m < row.measured.size(); ++m) {
@@ -91,7 +98,8 @@ Prediction predict(const ValidationCase& one, const ValidationRow& row, FlopConv
 }
 
 std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, const ValidationOptions& options) {
-    const std::vector<ValidationCase> cases = validation_cases(sets, options.filter);
+    std::vector<ValidationCase> cases = validation_cases(sets, options.filter);
+    for (ValidationCase& one : cases) put_devices(options.devices, one);
     std::vector<std::optional<Prediction>> predictions(cases.size());
     std::vector<std::optional<ConfigError>> failures(cases.size());
     const auto work = [&](std::size_t i) {

@@ -57,6 +57,7 @@ struct ValidationOptions {
     std::string filter{};
     unsigned threads = 1;
     FlopConvention convention = FlopConvention::model;
+    std::vector<Device> devices{};                                        // in place of those of the same names
     std::function<void(std::size_t done, std::size_t cases)> progress{};  // called from any thread, one at a time
 };
 

@@ -48,11 +48,15 @@ ValidationSet read_head(Document& document, std::string& rows) {
                       .assumptions = {},
                       .bounds = read_bounds(root, "bounds"),
                       .residual_bounds = read_bounds(root, "residual_bounds"),
+                      .fits = {},
                       .job = {},
                       .rows = {}};
     rows = root.text("rows", set.name + ".csv");
     if (root.has("assumptions")) {
         for (Field& assumption : root.list("assumptions")) set.assumptions.push_back(assumption.as_text());
+    }
+    if (root.has("fits")) {
+        for (Field& each : root.list("fits")) set.fits.push_back(each.as_text());
     }
     root.object("job");
     root.done();

@@ -48,6 +48,7 @@ struct ValidationSet {
     std::vector<std::string> assumptions;  // what the source does not say
     ErrorBounds bounds;                    // of the rows marked predict
     ErrorBounds residual_bounds;           // of those marked fit
+    std::vector<std::string> fits;         // constants fitted to rows marked fit: "a100-80.host_launch"
     std::string job;                       // common keys, a JSON object
     std::vector<ValidationRow> rows;
 };

@@ -131,6 +131,14 @@ TEST_F(validate, records_errors_of_shipped_sets_alone) {
     EXPECT_THAT(ran.err, HasSubstr("--record is of all shipped sets"));
 }
 
+TEST_F(validate, leaves_a_set_out_of_the_fits) {
+    EXPECT_EQ(test::run_weft("validate --leave-out sc21").out, "sc21: no constant is fitted to it\n\n");
+    const test::Ran library = test::run_weft("validate --leave-out collectives-h100-2x8");
+    EXPECT_THAT(library.out, HasSubstr("not refittable"));
+    EXPECT_EQ(test::run_weft("validate --leave-out sc21 --csv").exit_code, 2);
+    EXPECT_EQ(test::run_weft("validate --leave-out sc2").exit_code, 3);
+}
+
 TEST_F(validate, refuses_what_it_does_not_know) {
     write("{}", two_rows);
     EXPECT_EQ(run("--filter nothing").exit_code, 2);
