@@ -163,6 +163,7 @@ Device read_device(Field field, std::string name) {
             known = &device;
         }
     }
+    if (known == nullptr) device.die = name;
     device.name = std::move(name);
     device.title = field.text("title", "");
     read_specification({field.object("specification"), known}, device);

@@ -10,7 +10,7 @@
 namespace weft {
 
 // What matters most comes first.
-inline constexpr std::array<std::string_view, 6> trait_names{"device",    "framework", "model",
+inline constexpr std::array<std::string_view, 7> trait_names{"device",    "framework", "model",  "layers",
                                                              "precision", "sharding",  "context"};
 
 struct JobTraits {

@@ -77,6 +77,7 @@ TEST(read_device, takes_from_its_die_what_it_does_not_give) {
     const Device own = read_device(document.root(), "own"), die = load_device("h100");
     document.check();
     EXPECT_EQ(own.name, "own");
+    EXPECT_EQ(own.die, "h100");
     EXPECT_EQ(own.memory.value, 141e9);
     EXPECT_EQ(own.sustained_clock, 0.9);
     EXPECT_EQ(own.memory_bandwidth, die.memory_bandwidth);

@@ -14,14 +14,14 @@ using testing::HasSubstr;
 
 constexpr std::string_view record =
     "# a comment\n"
-    "set,answer,device,framework,model,precision,sharding,context,ranks,errors\n"
-    "near,step time,h100,megatron,dense,16 bit,nothing sharded,short context,16,-10.0 30.0\n"
-    "far,step time,h100,megatron,dense,16 bit,nothing sharded,short context,1024,-5.0\n"
-    "eighth,step time,h100,megatron,dense,8 bit,nothing sharded,short context,16,50.0\n"
-    "sizes,memory,h100,deepspeed,dense,16 bit,nothing sharded,short context,16,2.0\n";
+    "set,answer,device,framework,model,layers,precision,sharding,context,ranks,errors\n"
+    "near,step time,h100,megatron,dense,long layers,16 bit,nothing sharded,short context,16,-10.0 30.0\n"
+    "far,step time,h100,megatron,dense,long layers,16 bit,nothing sharded,short context,1024,-5.0\n"
+    "eighth,step time,h100,megatron,dense,long layers,8 bit,nothing sharded,short context,16,50.0\n"
+    "sizes,memory,h100,deepspeed,dense,long layers,16 bit,nothing sharded,short context,16,2.0\n";
 
 JobTraits job(double ranks, const char* framework = "megatron", const char* model = "dense") {
-    return {.values = {"h100", framework, model, "16 bit", "nothing sharded", "short context"}, .ranks = ranks};
+    return {.values = {"h100", framework, model, "long layers", "16 bit", "nothing sharded", "short context"}, .ranks = ranks};
 }
 
 // Ranks of 8 to 64 are within a factor of 4 of 16 or 32.
