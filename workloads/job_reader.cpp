@@ -87,6 +87,7 @@ void read_step(Field& root, Job& job) {
                                             : AttentionCore::unfused;
     job.bucket_elements = root.number("bucket_elements", 0.0);
     if (job.bucket_elements < 0) root.error("bucket_elements", "expected a positive number of gradient elements");
+    read_settings(root, job.deepspeed);
     const bool overlaps = root.flag("overlap_gradients", job.framework->default_overlap(job) == Setting::on);
     job.gradient_overlap = overlaps ? Setting::on : Setting::off;
     job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
@@ -114,7 +115,6 @@ void read_step(Field& root, Job& job) {
         root.error(other, fmt::format("settings of {}, but the framework is {}; they would have no effect", other,
                                       job.framework->name));
     }
-    read_settings(root, job.deepspeed);
     read_settings(root, job.megatron);
     read_settings(root, job.fsdp);
     read_settings(root, job.ddp);

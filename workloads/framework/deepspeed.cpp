@@ -47,9 +47,10 @@ std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t parts, std:
     return neox_split(layers, parts);
 }
 
-// GPT-NeoX's configurations set overlap_comm; the pipeline engine and stage 0 cannot.
+// GPT-NeoX's configurations set overlap_comm; the pipeline engine, stage 0 and stage 1 of old versions cannot.
 Setting default_overlap(const Job& job) {
-    return job.zero >= 1 && job.layout.pipeline == 1 ? Setting::on : Setting::off;
+    if (job.zero == 0 || job.layout.pipeline > 1) return Setting::off;
+    return job.zero == 1 ? job.deepspeed.version.stage1_overlap : Setting::on;
 }
 
 void check(const Job& job, std::vector<JobError>& errors) {
@@ -64,6 +65,11 @@ void check(const Job& job, std::vector<JobError>& errors) {
     }
     if (on(job.gradient_overlap) && job.zero == 0) {
         refuse("overlap_gradients", "DeepSpeed stage 0 reduces after the backward pass; overlap needs zero 1 to 3");
+    }
+    if (on(job.gradient_overlap) && job.zero == 1 && !on(job.deepspeed.version.stage1_overlap)) {
+        refuse("overlap_gradients", fmt::format("DeepSpeed {} ignores overlap_comm at stage 1, up to 0.12; needs "
+                                                "zero 2 or 3, or a later version",
+                                                job.deepspeed.version.name));
     }
     if (job.zero >= 2 && layout.pipeline > 1) {
         refuse("zero",
@@ -270,7 +276,7 @@ Bytes buffers(const Job& job, double parameters) {
 extern const Framework deepspeed;
 const Framework deepspeed{
     .name = "deepspeed",
-    .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed 0.14",
+    .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed",
     .offers = {.forwards_ahead = true},
     .handover = Handover::sequential,
     .input_reduction = reduced_after_backward,

@@ -67,5 +67,21 @@ TEST(issued, is_a_replay_under_cuda_graphs) {
     EXPECT_EQ(passes("full").input_backward, 0);
 }
 
+TEST(host_operations, of_compiled_or_recorded_layers_need_what_they_are_made_of) {
+    EXPECT_NE(test::mistakes("compile=true").find("plain modules"), std::string::npos);
+    const std::string experts = R"(model={"layers": 4, "hidden": 512, "heads": 8, "vocabulary": 50257,
+                                          "experts": {"count": 4}})";
+    const auto mistakes = [&](const std::string& capacity) {
+        try {
+            test::small_study({experts, "layout.tensor=1", "cuda_graphs=full", capacity});
+        } catch (const ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_NE(mistakes("experts.capacity_factor=0").find("cuda_graphs"), std::string::npos);
+    EXPECT_EQ(mistakes("experts.capacity_factor=1.5"), "");
+}
+
 }  // namespace
 }  // namespace weft
