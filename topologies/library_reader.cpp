@@ -144,12 +144,6 @@ std::vector<Library> read_libraries(Field& machine) {
         library.tuner = read_tuner(field);
         library.launch = sourced_duration(field, "launch");
         library.blocking = sourced_duration(field, "blocking");
-        if (field.has("rate_beside_computation")) {
-            Field rate = field.object("rate_beside_computation");
-            library.rate_beside_computation = rate.bandwidth("value");
-            rate.text("source");
-            rate.done();
-        }
         for (Field& row : field.list("costs")) library.costs.push_back(read_cost(row));
         field.done();
     }

@@ -48,8 +48,6 @@ struct Library {
     std::string name{};  // "rccl"
     Seconds launch{};    // once per call, on the device
     Seconds blocking{};  // once per call, on the host, where the caller waits for each call (benchmarks, loggers)
-    // The most of a message that calls beside computation get through per second, across nodes.
-    BytesPerSecond rate_beside_computation{std::numeric_limits<double>::infinity()};
     std::vector<ProtocolCost> costs{};
     std::optional<Tuner> tuner{};  // absent: the cheapest by `costs` is chosen
 

@@ -110,9 +110,8 @@ class DeepSpeedZero12 final : public DataParallel {
         std::vector<ActionId> issued;
         const auto reduce = [&](Collective op, GroupKind group, double elements) {
             const std::string_view label = op == Collective::reduce ? "reduce gradients" : "all-reduce gradients";
-            Call call = deepspeed_call(op, group, elements * input_.element_bytes, label, input_.element_type);
+            const Call call = deepspeed_call(op, group, elements * input_.element_bytes, label, input_.element_type);
             if (overlaps_) {
-                if (op == Collective::reduce) call.beside = Beside::computation;
                 issued.push_back(issue_unless_logged(script, input_, call, where));
             } else {
                 script.call(call, where);

@@ -35,9 +35,6 @@ constexpr GroupKind further_group(std::size_t number) {
 // Which library function the framework calls: DeepSpeed's logger sees only what goes through deepspeed.comm.
 enum class Through : std::uint8_t { torch, deepspeed };
 
-// Whether a call is slowed by computation beside it (Library::rate_beside_computation).
-enum class Beside : std::uint8_t { nothing, computation };
-
 enum class Direction : std::uint8_t { none, send, receive };
 
 struct Call {
@@ -51,7 +48,6 @@ struct Call {
     std::uint32_t peer = 0;                 // stage it is exchanged with
     std::uint32_t port = 0;                 // calls of one (sender, receiver, port) match in order
     Seconds first_use{};                    // of a connection that is set up by this call
-    Beside beside = Beside::nothing;
 
     bool operator==(const Call&) const = default;
 };

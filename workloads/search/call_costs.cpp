@@ -71,17 +71,11 @@ CallCosts::Group& CallCosts::find(const Call& call, std::uint32_t stage) {
     return *laid;
 }
 
-Seconds CallCosts::work_out(Group& group, const Call& call) const {
-    const Seconds idle = group.costs->idle_time(group.costs->require(call.op, call.message), call.message);
-    if (call.beside == Beside::nothing || group.costs->shape().nodes == 1) return idle;
-    return std::max(idle, call.message / library_.rate_beside_computation);
-}
-
 Seconds CallCosts::time(const Call& call, std::uint32_t stage) {
     Group& group = find(call, stage);
     if (group.costs->shape().members < 2) return {};
-    const auto [it, fresh] = group.times.try_emplace({call.op, call.message.value, call.beside});
-    if (fresh) it->second = work_out(group, call);
+    const auto [it, fresh] = group.times.try_emplace({call.op, call.message.value});
+    if (fresh) it->second = group.costs->idle_time(group.costs->require(call.op, call.message), call.message);
     return it->second;
 }
 

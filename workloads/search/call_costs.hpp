@@ -7,6 +7,7 @@
 #include <memory>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/cost/group_costs.hpp"
@@ -31,13 +32,12 @@ class CallCosts {
   private:
     struct Group {
         std::unique_ptr<GroupCosts> costs;
-        std::map<std::tuple<Collective, double, Beside>, Seconds> times;
+        std::map<std::pair<Collective, double>, Seconds> times;
     };
     using Groups = std::vector<std::vector<RankId>>;
 
     Groups groups(const Call& call, std::uint32_t stage) const;
     Group& find(const Call& call, std::uint32_t stage);
-    Seconds work_out(Group& group, const Call& call) const;
 
     const Topology& topology_;
     Library library_;

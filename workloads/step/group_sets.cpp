@@ -82,20 +82,11 @@ GroupSets::Set GroupSets::make_set(std::uint32_t group, const Call& call) {
     return set;
 }
 
-// By how much longer a call takes than on idle devices.
-Seconds GroupSets::delay_beside(const Set& set, const Call& call, const Choice& choice) const {
-    if (call.beside == Beside::nothing || set.costs->shape().nodes == 1) return {};
-    const Seconds least = call.message / families_.library().rate_beside_computation,
-                  idle = set.costs->idle_time(choice, call.message);
-    return std::max(Seconds{}, least - idle);
-}
-
 CommunicationId GroupSets::communication(std::uint32_t index, const Call& call) {
     Set& set = sets_[index];
-    const auto known = set.communications.find({call.op, call.message.value, call.first_use.value, call.beside});
+    const auto known = set.communications.find({call.op, call.message.value, call.first_use.value});
     if (known != set.communications.end()) return known->second;
     const Choice choice = set.whole->require(call.op, call.message);
-    const Seconds before = call.first_use + delay_beside(set, call, choice);
     const std::vector<PhaseCost>& phases = set.costs->phases_unmoved(choice);
     std::vector<PatternId>& patterns = set.patterns[choice];
     if (patterns.empty()) {
@@ -105,13 +96,13 @@ CommunicationId GroupSets::communication(std::uint32_t index, const Call& call) 
     }
     std::vector<Leg> legs;
     for (std::size_t i = 0; i < phases.size(); ++i) {
-        const Seconds set_up = i == 0 ? before : Seconds{};
+        const Seconds set_up = i == 0 ? call.first_use : Seconds{};
         legs.push_back({patterns[i], phases[i].latency(call.message) + set_up, phases[i].bytes(call.message)});
     }
     const Communication what{
         .op = call.op, .dimension = set.lane, .group_size = set.size, .groups = set.groups, .message = call.message};
     const CommunicationId id = builder_.communication(what, legs);
-    set.communications.emplace(std::tuple{call.op, call.message.value, call.first_use.value, call.beside}, id);
+    set.communications.emplace(std::tuple{call.op, call.message.value, call.first_use.value}, id);
     return id;
 }
 

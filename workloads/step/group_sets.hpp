@@ -41,13 +41,12 @@ class GroupSets {
         GroupCosts* costs;         // of the set; `whole`, or `own`
         std::unique_ptr<GroupCosts> own{};
         std::map<Choice, std::vector<PatternId>> patterns{};  // of its phases, in the program
-        std::map<std::tuple<Collective, double, double, Beside>, CommunicationId> communications{};
+        std::map<std::tuple<Collective, double, double>, CommunicationId> communications{};
         std::vector<std::pair<ExchangeId, CommunicationId>> exchanges{};
     };
     std::uint32_t cell_of(RankId rank) const;
     bool is_in_one_cell(const Family& family) const;
     Set make_set(std::uint32_t group, const Call& call);
-    Seconds delay_beside(const Set& set, const Call& call, const Choice& choice) const;
 
     const Plan& plan_;
     Families& families_;
