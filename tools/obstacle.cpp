@@ -16,8 +16,8 @@ std::string obstacle(const ConfigError& error) {
 
 std::string obstacle(const Plan& plan) {
     if (plan.fits()) return "";
-    return fmt::format("does not fit: stage {} needs {} of {}", plan.fullest_stage(),
-                       to_text(plan.stages[plan.fullest_stage()].memory.total()), to_text(plan.device.memory));
+    return fmt::format("does not fit: stage {} needs at least {} of {}", plan.fullest_stage(),
+                       to_text(plan.stages[plan.fullest_stage()].memory.least()), to_text(plan.device.memory));
 }
 
 }  // namespace weft

@@ -93,7 +93,7 @@ std::vector<Tried> tried(const Study& study, const MemoryAdvice& before) {
         advice.changes.push_back(change.text);
         advice.saved += before.peak - peak(plan);
         advice.peak = peak(plan);
-        advice.fits = plan.fits();
+        advice.fits = peak(plan) <= plan.device.memory;
         list.push_back({std::move(changed), std::move(advice)});
     }
     return list;
@@ -136,7 +136,7 @@ LargestPart largest_part(const MemoryUse& use) {
                                             {"activations", use.activations},
                                             {"buffers", use.buffers},
                                             {"workspace", use.workspace},
-                                            {"overhead", use.overhead}}};
+                                            {"overhead", use.overhead.expected}}};
     return *std::ranges::max_element(parts, {}, [](const LargestPart& part) { return part.bytes.value; });
 }
 

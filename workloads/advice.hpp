@@ -14,7 +14,7 @@ struct MemoryAdvice {
     std::vector<std::string> changes;  // "recompute=selective", ...: as --set takes them
     Bytes peak;
     Bytes saved;  // against the job as it is
-    bool fits = false;
+    bool fits = false;  // as expected, not only at the least
 };
 
 // Single changes that help, those that suffice first, then by what they cost a step: recomputation after layouts, full

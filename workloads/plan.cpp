@@ -51,7 +51,7 @@ std::uint32_t Stage::layers() const {
 bool Stage::has_embedding() const { return std::ranges::any_of(chunks, &Chunk::has_embedding); }
 bool Stage::has_head() const { return std::ranges::any_of(chunks, &Chunk::has_head); }
 
-bool Plan::fits() const { return stages[fullest_stage()].memory.total() <= device.memory; }
+bool Plan::fits() const { return stages[fullest_stage()].memory.least() <= device.memory; }
 
 std::size_t Plan::fullest_stage() const {
     const auto it = std::ranges::max_element(stages, {}, [](const Stage& s) { return s.memory.total(); });

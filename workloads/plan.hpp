@@ -75,8 +75,8 @@ struct Plan {
     // The host takes longer to launch the kernels of some pass than the device to run them, or nearly so.
     bool host_bound = false;
 
-    bool fits() const;                  // every stage within the device's memory
-    std::size_t fullest_stage() const;  // by memory
+    bool fits() const;                  // the fullest stage, at least, within the device's memory
+    std::size_t fullest_stage() const;  // by the memory that is expected
 };
 
 Plan make_plan(const Study& study);

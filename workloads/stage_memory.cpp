@@ -53,8 +53,8 @@ struct Fullness {
     Bytes total() const { return activations + workspace; }
 };
 
-// The fullest moment of the step. Activations live from a forward slot until the weights' gradient is done; backward
-// starts with the head, whose activations are gone when the layers run.
+// The fullest moment of forward and backward. Activations live from a forward slot until the weights' gradient is done;
+// backward starts with the head, whose activations are gone when the layers run.
 Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments) {
     const Bytes head = head_workspace(job.model, job.shard());
     std::vector<Bytes> layers;
@@ -93,15 +93,28 @@ Bytes placeholders(const Job& job, const Stage& stage) {
     return {elements * element_bytes(job.precision)};
 }
 
-// Assumptions: half a GiB for driver and kernels (what a CUDA process holds before its first tensor on a device of 2020
-// or later), and per communicator 16 channels of NCCL's default buffers, 4 MiB Simple, 4.7 MiB LL128 and 0.5 MiB LL.
-// Measured: PyTorch's allocator had reserved 1.028 to 1.093 times what was allocated, mean 1.048, over the 43 runs of
-// SimuMax's table on B200 (docs/b200/b200_release_v1.2_summary.json, real_reserved_gib over real_alloc_gib).
-MemoryOverhead overhead(const Job& job) {
+// Per communicator 16 channels of NCCL's default buffers, 4 MiB Simple, 4.7 MiB LL128 and 0.5 MiB LL: an assumption.
+Bytes communicators(const Job& job) {
     constexpr Bytes communicator = 147_MiB;
-    double communicators = 0;
-    for (const Scheme* scheme : parallelism::all()) communicators += job.layout.size(scheme->axis) > 1 ? 1 : 0;
-    return {.context = 512_MiB, .communicators = communicator * communicators, .fragmentation = 0.048};
+    double count = 0;
+    for (const Scheme* scheme : parallelism::all()) count += job.layout.size(scheme->axis) > 1 ? 1 : 0;
+    return communicator * count;
+}
+
+// `cut`: of the gradients that a step gives back, what the activations of the next one may have taken pieces of, so
+// that its gradients need new blocks; `copies`: the update's tensors beyond what is counted, too large for cached
+// blocks. An allocator that runs out gives its cache back first, so neither is needed.
+// A process holds half a GiB before its first tensor (assumption, with CUDA's lazy loading) to 1573 MiB (measured on
+// A100 in 2022: bigscience, train/tr11-176B-ml/chronicles-prequel.md); half way is expected.
+// PyTorch's allocator had reserved 1.028 to 1.093 times what was allocated, mean 1.048, over the 43 runs of SimuMax's
+// table on B200 (docs/b200/b200_release_v1.2_summary.json, real_reserved_gib over real_alloc_gib).
+MemoryOverhead overhead(const Job& job, Bytes allocated, Bytes cut, Bytes copies) {
+    constexpr Bytes least_context = 512_MiB, most_context = 1573_MiB;
+    constexpr double fragmentation = 0.048, most_fragmentation = 0.093;
+    const Bytes library = communicators(job);
+    return {.least = least_context + library,
+            .expected = (least_context + most_context + cut) * 0.5 + library + allocated * fragmentation + copies,
+            .most = most_context + library + allocated * most_fragmentation + cut + copies};
 }
 
 }  // namespace
@@ -136,17 +149,22 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     const auto held = [&](double ranks) {
         return stage.dense / ranks + stage.expert / (ranks == 1 ? 1.0 : job.layout.expert_data());
     };
-    const Fullness fullest = fullest_moment(job, stage, moments);
+    const double gradients = held(shares.gradients), updated = held(shares.optimizer);
+    const Bytes freed{gradients * shares.freed_bytes}, copies{updated * shares.update_bytes};
+    const Fullness passes = fullest_moment(job, stage, moments);
+    // The update comes after the activations, and in place of the gradients that autograd made.
+    const Fullness update{{}, copies - freed};
+    const Fullness fullest = update.total() > passes.total() ? update : passes;
     MemoryUse use;
     use.parameters = {held(shares.parameters) * element_bytes(job.precision)};
-    use.gradients = {held(shares.gradients) * job.framework->gradient_bytes(job)};
+    use.gradients = {gradients * (job.framework->gradient_bytes(job) + shares.passing_bytes)};
     // Adam: fp32 momentum and variance, and an fp32 master copy where the working copy is half precision.
-    use.optimizer = {held(shares.optimizer) * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
+    use.optimizer = {updated * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
     use.activations = fullest.activations;
     use.buffers = job.framework->buffers(job, stage.parameters()) + placeholders(job, stage);
     use.workspace = fullest.workspace + matrix_library_workspace(job.model);
-    const MemoryOverhead beside = overhead(job);
-    use.overhead = beside.context + beside.communicators + use.allocated() * beside.fragmentation;
+    use.overhead =
+        overhead(job, use.allocated(), std::min(freed, passes.activations), passes.total() + copies - fullest.total());
     return use;
 }
 

@@ -43,6 +43,9 @@ struct SavedTensor {
 // rows that its experts received (h), both sides of their activation function (f + f_in), perhaps the rows that came
 // back to be weighted (h), the same two sides of the shared experts, and the router's probabilities in fp32. Latent
 // attention keeps the latent vectors before and after their norms besides the queries, keys and values made from them.
+// With products in 8 bits, what only they take is kept as they take it, one byte per element; the attention output,
+// which attention itself needs in backward, in both forms (Transformer Engine, pytorch/module/linear.py,
+// layernorm_linear.py).
 std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,
                                        const Inventory& inventory);
 Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);
@@ -73,11 +76,10 @@ Bytes head_workspace(const Transformer& model, const Shard& shard);
 // streams of grouped products.
 Bytes matrix_library_workspace(const Transformer& model);
 
-// Device memory that no tensor has, of one process: assumptions but for the fragmentation.
+// Device memory that no tensor has, of one process: driver, libraries, communicators, and what the caching allocator
+// reserves and cannot hand out. It differs between runs of one job, so it is a range.
 struct MemoryOverhead {
-    Bytes context;           // driver, kernel images and what libraries load
-    Bytes communicators;     // buffers of the communication library
-    double fragmentation{};  // reserved by the caching allocator over allocated, less one
+    Bytes least, expected, most;
 };
 
 struct MemoryUse {
@@ -86,11 +88,13 @@ struct MemoryUse {
     Bytes optimizer;    // fp32 master, momentum, variance of what this rank updates
     Bytes activations;  // at the peak
     Bytes buffers;      // gradient buckets, placeholders and communication buffers
-    Bytes workspace;    // at the peak: gradients of activations, recomputed activations, library workspaces
-    Bytes overhead;     // not in tensors: context, communicators, fragmentation
+    Bytes workspace;    // at the peak: gradients of activations or copies for the update, library workspaces
+    MemoryOverhead overhead;
 
     Bytes allocated() const { return parameters + gradients + optimizer + activations + buffers + workspace; }
-    Bytes total() const { return allocated() + overhead; }
+    Bytes total() const { return allocated() + overhead.expected; }
+    Bytes least() const { return allocated() + overhead.least; }  // a device with less cannot run it
+    Bytes most() const { return allocated() + overhead.most; }
 };
 
 }  // namespace weft

@@ -20,7 +20,7 @@ class Tensors {
         if (inventory_.recompute == Recompute::full) return saved_;
         attention();
         keep("post-attention norm's input", size_.own_state);
-        keep("MLP's input", size_.own_state);
+        keep_operand("MLP's input", size_.own_state);
         kind == LayerKind::dense ? mlp() : experts();
         if (shard_.dropout == Dropout::on) keep_bytes("mask after MLP", size_.own_state * mask_bytes);
         return saved_;
@@ -28,15 +28,25 @@ class Tensors {
 
   private:
     void keep(std::string_view name, double elements) { keep_bytes(name, elements * size_.element_bytes); }
+    // What only a product with parameters takes.
+    void keep_operand(std::string_view name, double elements) {
+        keep_bytes(name, elements * (shard_.casting == Casting::eighth ? 1.0 : size_.element_bytes));
+    }
     void keep_bytes(std::string_view name, double bytes) { saved_.push_back({name, {bytes}}); }
 
     void attention() {
-        keep("input of queries, keys and values", size_.own_state);
+        keep_operand("input of queries, keys and values", size_.own_state);
         if (model_.has_latent_attention()) latent();
         keep("queries, keys and values", size_.tokens * size_.qkv);
+        if (model_.query_key_norm) {
+            const std::uint64_t normed = query_width(model_) + key_width(model_);
+            keep("queries and keys before their norms", size_.tokens * static_cast<double>(normed) / shard_.tensor);
+        }
         if (inventory_.recompute == Recompute::none) scores();
         keep("projection's input", size_.tokens * size_.context);
-        if (shard_.context_output == ContextOutput::copied) {
+        if (shard_.casting == Casting::eighth) {
+            keep_operand("projection's operand", size_.tokens * size_.context);
+        } else if (shard_.context_output == ContextOutput::copied) {
             keep("attention output", size_.tokens * size_.context);
         }
         if (shard_.dropout == Dropout::on) keep_bytes("mask after attention", size_.own_state * mask_bytes);
@@ -62,20 +72,20 @@ class Tensors {
 
     void mlp() {
         keep("activation function's input", size_.tokens * size_.ffn_inputs);
-        keep("activation function's output", size_.tokens * size_.ffn);
+        keep_operand("activation function's output", size_.tokens * size_.ffn);
     }
 
     void experts() {
         const ExpertSizes expert(model_, shard_);
         keep_bytes("router's probabilities", expert.routed * model_.experts.count * softmax_bytes);
-        keep("experts' input", expert.received() * size_.hidden);
+        keep_operand("experts' input", expert.received() * size_.hidden);
         keep("experts' activation function's input", expert.received() * expert.inputs);
-        keep("experts' activation function's output", expert.received() * expert.ffn);
+        keep_operand("experts' activation function's output", expert.received() * expert.ffn);
         if (inventory_.expert_weights == ExpertWeights::on_return) {
             keep("rows to be weighted", expert.dispatched * size_.hidden);
         }
         keep("shared experts' activation function's input", size_.tokens * expert.shared_inputs);
-        keep("shared experts' activation function's output", size_.tokens * expert.shared_ffn);
+        keep_operand("shared experts' activation function's output", size_.tokens * expert.shared_ffn);
     }
 
     const Transformer& model_;

@@ -33,7 +33,7 @@ TEST(memory_advice, is_what_the_changed_job_needs) {
         const Plan changed = make_plan(test::small_study(settings));
         EXPECT_EQ(peak(changed), each.peak) << each.changes.front();
         EXPECT_DOUBLE_EQ((peak(plan) - each.peak).value, each.saved.value);
-        EXPECT_EQ(changed.fits(), each.fits);
+        EXPECT_EQ(each.peak <= changed.device.memory, each.fits);
     }
 }
 
@@ -53,7 +53,7 @@ TEST(memory_advice, offers_nothing_impossible) {
 }
 
 TEST(largest_part, is_named) {
-    const LargestPart largest = largest_part({1_B, 2_B, 4_B, 64_B, 16_B, 32_B, 8_B});
+    const LargestPart largest = largest_part({1_B, 2_B, 4_B, 64_B, 16_B, 32_B, {1_B, 8_B, 128_B}});
     EXPECT_EQ(largest.name, "activations");
     EXPECT_EQ(largest.bytes, 64_B);
 }

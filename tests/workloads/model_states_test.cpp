@@ -31,6 +31,25 @@ TEST(model_states, zero_stages_share_them_as_published) {
     EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=3"}), 16 * P / d);
 }
 
+// ZeRO keeps bf16 gradients as it keeps fp16's; BF16_Optimizer, at stage 0, theirs and their sum in fp32, and shards
+// its own states.
+TEST(model_states, of_deepspeed_in_bf16) {
+    EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=0", "precision=bf16"}), 8 * P + 12 * P / d);
+    EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=1", "precision=bf16"}), 4 * P + 12 * P / d);
+    EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=3", "precision=bf16"}), 16 * P / d);
+}
+
+// hpZ: a second copy of the parameters among the ranks of its group.
+TEST(model_states, hierarchical_partitions_hold_a_second_share) {
+    const std::vector<std::string> plain{"framework=deepspeed", "zero=3"};
+    std::vector<std::string> grouped = plain;
+    grouped.emplace_back("deepspeed.hierarchical_ranks=2");
+    const auto buffers = [](const std::vector<std::string>& settings) {
+        return plan_of(settings).stages.front().memory.buffers.value;
+    };
+    EXPECT_DOUBLE_EQ(buffers(grouped) - buffers(plain), 2 * P / 2);
+}
+
 // Context ranks hold the same parameters as data ranks and share the states alike.
 TEST(model_states, context_ranks_share_them_as_data_ranks_do) {
     for (const char* zero : {"zero=1", "zero=2", "zero=3"}) {

@@ -24,9 +24,9 @@ Exit check_job(const po::variables_map& arguments) {
     check_calls(plan);
     const Stage& fullest = plan.stages[plan.fullest_stage()];
     if (!plan.fits()) {
-        fmt::print(stderr, "{}: does not fit: stage {} needs {} of {}\n{}{}", job_path(arguments), plan.fullest_stage(),
-                   to_text(fullest.memory.total()), to_text(plan.device.memory), memory_text(plan),
-                   advice_text(plan, memory_advice(study)));
+        fmt::print(stderr, "{}: does not fit: stage {} needs at least {} of {}\n{}{}", job_path(arguments),
+                   plan.fullest_stage(), to_text(fullest.memory.least()), to_text(plan.device.memory),
+                   memory_text(plan), advice_text(plan, memory_advice(study)));
         return Exit::does_not_fit;
     }
     fmt::print("{}: fine: {} ranks on {} nodes of {}, fullest stage {} of {}\n", job_path(arguments),

@@ -53,8 +53,9 @@ bool refused(const po::variables_map& arguments, const Plan& plan, const std::ve
     if (plan.fits()) return false;
     const Stage& fullest = plan.stages[plan.fullest_stage()];
     const bool allowed = arguments["allow-oom"].as<bool>();
-    fmt::print(stderr, "{}: does not fit in memory: stage {} needs {} of {}{}\n{}{}measured runs of this kind:\n{}",
-               job_path(arguments), plan.fullest_stage(), to_text(fullest.memory.total()), to_text(plan.device.memory),
+    fmt::print(stderr,
+               "{}: does not fit in memory: stage {} needs at least {} of {}{}\n{}{}measured runs of this kind:\n{}",
+               job_path(arguments), plan.fullest_stage(), to_text(fullest.memory.least()), to_text(plan.device.memory),
                allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan), advice_text(plan, advice),
                memory_validity_text(validity));
     return !allowed;

@@ -11,11 +11,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json memory_json(const MemoryUse& use) {
-    return {{"parameters_bytes", use.parameters.value}, {"gradients_bytes", use.gradients.value},
-            {"optimizer_bytes", use.optimizer.value},   {"activations_bytes", use.activations.value},
-            {"buffers_bytes", use.buffers.value},       {"workspace_bytes", use.workspace.value},
-            {"overhead_bytes", use.overhead.value},     {"allocated_bytes", use.allocated().value},
-            {"total_bytes", use.total().value}};
+    return {{"parameters_bytes", use.parameters.value},
+            {"gradients_bytes", use.gradients.value},
+            {"optimizer_bytes", use.optimizer.value},
+            {"activations_bytes", use.activations.value},
+            {"buffers_bytes", use.buffers.value},
+            {"workspace_bytes", use.workspace.value},
+            {"overhead_bytes", use.overhead.expected.value},
+            {"allocated_bytes", use.allocated().value},
+            {"total_bytes", use.total().value},
+            {"least_bytes", use.least().value},
+            {"most_bytes", use.most().value}};
 }
 
 Json planned_stage_json(const StageReport& c) {

@@ -30,14 +30,13 @@ std::string headline(const Report& report) {
         left.insert(left.begin() + 3, {"    lost to interference", seconds(report.metric("step.interference_s")),
                                        share("step.interference_s")});
     }
-    const double capacity = report.metric("memory.capacity_bytes"), peak = report.metric("memory.peak_bytes");
     const std::vector<std::array<std::string, 2>> right{
         {"tokens/s", grouped(report.metric("throughput.tokens_per_s"))},
         {"model TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.model_tflops_per_gpu"))},
         {"hardware TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.hardware_tflops_per_gpu"))},
         {"MFU", percent(report.metric("throughput.mfu"))},
-        {"memory", fmt::format("{} of {}, {}", to_text(Bytes{peak}), to_text(Bytes{capacity}),
-                               peak <= capacity ? "fits" : "DOES NOT FIT")},
+        {"memory", fmt::format("{} of {}, {}", to_text(Bytes{report.metric("memory.peak_bytes")}),
+                               to_text(Bytes{report.metric("memory.capacity_bytes")}), memory_verdict(report))},
         {"links, busiest", report.links.empty() ? "" : report.links.front().link_class}};
     std::string out;
     for (std::size_t i = 0; i < left.size(); ++i) {
@@ -48,8 +47,8 @@ std::string headline(const Report& report) {
 }
 
 std::vector<std::string> memory_cells(const MemoryUse& use) {
-    return {to_text(use.parameters), to_text(use.gradients), to_text(use.optimizer), to_text(use.activations),
-            to_text(use.buffers),    to_text(use.workspace), to_text(use.overhead),  to_text(use.total())};
+    return {to_text(use.parameters), to_text(use.gradients), to_text(use.optimizer),         to_text(use.activations),
+            to_text(use.buffers),    to_text(use.workspace), to_text(use.overhead.expected), to_text(use.total())};
 }
 
 // All stages, or where there are many: the first and last three, the slowest and the fullest.
@@ -131,12 +130,19 @@ std::string folding_text(const Report& report) {
     return out;
 }
 
+std::string memory_verdict(const Report& report) {
+    if (report.metric("memory.fits") == 0) return "DOES NOT FIT";
+    const Bytes least{report.metric("memory.least_bytes")}, most{report.metric("memory.most_bytes")};
+    if (most.value <= report.metric("memory.capacity_bytes")) return "fits";
+    return fmt::format("may not fit: needs {} to {}", to_text(least), to_text(most));
+}
+
 std::string memory_text(const Plan& plan) {
     TextTable table({"<", "layers", "parameters", "gradients", "optimizer", "activations", "buffers", "workspace",
                      "overhead", "memory"});
     for (std::size_t s = 0; s < plan.stages.size(); ++s) {
         const Stage& stage = plan.stages[s];
-        if (stage.memory.total() <= plan.device.memory) continue;
+        if (stage.memory.least() <= plan.device.memory) continue;
         std::vector<std::string> cells{fmt::format("stage {}", s), fmt::to_string(stage.layers())};
         const std::vector<std::string> memory = memory_cells(stage.memory);
         cells.insert(cells.end(), memory.begin(), memory.end());

@@ -11,6 +11,9 @@ namespace weft {
 
 std::string report_text(const Report& report);
 
+// "fits"; where that depends on what the allocator makes of it, "may not fit: needs 36.1 to 41.0 GiB"; "DOES NOT FIT".
+std::string memory_verdict(const Report& report);
+
 // How many ranks were simulated for all, and why not fewer.
 std::string folding_text(const Report& report);
 

@@ -69,8 +69,7 @@ class SimulationBody {
 
     void cards() {
         const auto metric = [&](std::string_view key) { return report_.metric(key); };
-        const double step = metric("step.time_s"), peak = metric("memory.peak_bytes"),
-                     capacity = metric("memory.capacity_bytes"), exposed = metric("step.exposed_communication_s");
+        const double step = metric("step.time_s"), exposed = metric("step.exposed_communication_s");
         html_.put("<dl class=\"cards\">\n");
         card("step time", to_text(Seconds{step}), percent(metric("step.compute_s") / step) + " of it computing");
         card("tokens per second", grouped(metric("throughput.tokens_per_s")),
@@ -79,9 +78,9 @@ class SimulationBody {
              fmt::format("{:.1f} in hardware", metric("throughput.hardware_tflops_per_gpu")));
         card("MFU", percent(metric("throughput.mfu")), "model FLOP/s over the device's peak");
         card("exposed communication", to_text(Seconds{exposed}), percent(exposed / step) + " of the step");
-        card("memory", to_text(Bytes{peak}),
-             fmt::format("of {}, <span class=\"{}\">{}</span>", to_text(Bytes{capacity}),
-                         peak <= capacity ? "good" : "bad", peak <= capacity ? "fits" : "does not fit"));
+        card("memory", to_text(Bytes{metric("memory.peak_bytes")}),
+             fmt::format("of {}, <span class=\"{}\">{}</span>", to_text(Bytes{metric("memory.capacity_bytes")}),
+                         metric("memory.fits") != 0 ? "good" : "bad", memory_verdict(report_)));
         html_.put("</dl>\n");
     }
 
@@ -128,7 +127,7 @@ class SimulationBody {
                             cell(use.activations),
                             cell(use.buffers),
                             cell(use.workspace),
-                            cell(use.overhead),
+                            cell(use.overhead.expected),
                             cell(use.total())});
         }
         section("memory", "Memory",

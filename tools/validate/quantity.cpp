@@ -85,6 +85,8 @@ std::string_view quantity_unit(std::string_view quantity) {
     return quantity.ends_with("_bytes") ? "B" : "";
 }
 
+bool of_one_layer(std::string_view quantity) { return quantity.starts_with("layer_"); }
+
 double predicted_quantity(std::string_view quantity, const Simulation& run, const Report& report) {
     if (quantity == "layer_forward_s") return layer_time(run).forward.value;
     if (quantity == "layer_backward_s") return layer_time(run).backward.value;

@@ -61,7 +61,7 @@ void add_rows(const ValidationCase& one, const ValidationRow& row, const Predict
                                .quantity = row.measured[m].quantity,
                                .measured = row.measured[m].value,
                                .predicted = prediction.values[m],
-                               .fits = prediction.fits,
+                               .fits = prediction.fits || of_one_layer(row.measured[m].quantity),
                                .job = prediction.job};
         if (validated.quantity == "step_s") {
             const double tera = prediction.step_flops.value / prediction.ranks / 1e12;

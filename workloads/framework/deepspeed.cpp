@@ -251,23 +251,45 @@ std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
     return make_deepspeed_zero12(input);
 }
 
-// bf16 runs under DeepSpeed's BF16_Optimizer, which shards its states like ZeRO-1 at stages 0 and 1.
+// Stage 0 in bf16 runs under BF16_Optimizer, which adds the gradients up in fp32 and shards its states like ZeRO-1.
+bool bf16_optimizer(const Job& job) { return job.zero == 0 && job.precision == Precision::bf16; }
+
+// Elsewhere gradients stay in the parameters' precision (engine.py, get_data_types).
+double gradient_bytes(const Job& job) { return bf16_optimizer(job) ? 4.0 : element_bytes(job.precision); }
+
+// Copies of the gradients that a rank updates, while it does. The flat half precision of all that it updates and then
+// fp32 (stage_1_and_2.py, step), under ZeRO-1 with contiguous_gradients another before (copy_grads_in_partition);
+// ZeRO-3 and FP16_Optimizer, at stage 0, hold fp32 only (stage3.py, _prepare_fp32_grad_for_sub_group;
+// fp16/fused_optimizer.py); BF16_Optimizer updates from the gradients themselves.
+double update_bytes(const Job& job) {
+    const double element = element_bytes(job.precision), widened = element < 4 ? 4.0 : 0.0;
+    if (bf16_optimizer(job)) return 0;
+    return widened + element * (job.zero == 1 ? 2 : job.zero == 2 ? 1 : 0);
+}
+
+// Gradients are set to None after a step, but for the partitions that ZeRO-2 and ZeRO-3 keep.
 StateShares shares(const Job& job) {
-    const double ranks = job.layout.copies();
-    StateShares shares;
-    if (job.zero >= 1 || job.precision == Precision::bf16) shares.optimizer = ranks;
+    const double ranks = job.layout.copies(), element = element_bytes(job.precision);
+    StateShares shares{.update_bytes = update_bytes(job)};
+    if (bf16_optimizer(job)) shares.passing_bytes = element;
+    if (job.zero <= 1) shares.freed_bytes = element;
+    if (job.zero >= 1 || bf16_optimizer(job)) shares.optimizer = ranks;
     if (job.zero >= 2) shares.gradients = ranks;
     if (job.zero >= 3) shares.parameters = ranks;
     return shares;
 }
 
-// The contiguous gradient bucket, twice when reduction overlaps the backward pass. ZeRO-3 also keeps gathered
-// parameters: at most max_live, and no more than there are.
+// The contiguous gradient bucket, twice when reduction overlaps the backward pass; BF16_Optimizer's is a flat copy in
+// fp32 of 5e8 elements (pipe/engine.py, _bf16_reduce_grads). ZeRO-3 also keeps gathered parameters: at most max_live,
+// and no more than there are; with hpZ a second share of the parameters, among the ranks of its group.
 Bytes buffers(const Job& job, double parameters) {
     const double limit = job.bucket_elements > 0 ? job.bucket_elements : default_bucket;
-    const double element = element_bytes(job.precision);
+    const double element = gradient_bytes(job);
     Bytes held{std::min(limit, parameters) * element * (on(job.gradient_overlap) ? 2 : 1)};
-    if (job.zero == 3) held += Bytes{std::min(job.deepspeed.max_live_elements, parameters) * element};
+    if (job.zero < 3) return held;
+    held += Bytes{std::min(job.deepspeed.max_live_elements, parameters) * element};
+    const std::uint32_t group = job.deepspeed.hierarchical_ranks;
+    if (group > 1) held += Bytes{parameters / group * element};
     return held;
 }
 
@@ -301,7 +323,7 @@ const Framework deepspeed{
     .data_parallel = data_parallel,
     .shares = shares,
     .buffers = buffers,
-    .gradient_bytes = accumulated_gradient_bytes,
+    .gradient_bytes = gradient_bytes,
     .update_traffic = mixed_precision_update,
     .accumulation = repeated_accumulation,
 };

@@ -35,9 +35,13 @@ enum class InputReduction : std::uint8_t { after_backward, under_weight_gradient
 // Whether the gradients of experts are reduced apart from the others': always, or where ranks share the experts.
 enum class ExpertGradients : std::uint8_t { apart_if_shared, apart };
 
-// Ranks that share one copy of each part of the model states; 1: every rank has its own.
+// Ranks that share one copy of each part of the model states; 1: every rank has its own. And bytes per element of what
+// gradients need beside those that are kept:
 struct StateShares {
     double parameters = 1, gradients = 1, optimizer = 1;
+    double passing_bytes = 0;  // of those that autograd makes, before they are added to the kept ones
+    double freed_bytes = 0;    // of those whose memory goes back to the allocator after every step
+    double update_bytes = 0;   // of copies that only the optimizer's step holds, of the elements that it updates
 };
 
 struct Framework {

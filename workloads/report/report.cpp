@@ -119,7 +119,7 @@ std::vector<LinkReport> link_reports(const Simulation& run) {
 struct StepFigures {
     Seconds step, compute, interference, optimizer, exposed, bubble, imbalance;
     double tokens_per_second = 0, model_rate = 0, hardware_rate = 0, mfu = 0;  // rates of a rank, in FLOP/s
-    Bytes peak, allocated, capacity;
+    Bytes peak, allocated, least, most, capacity;
     double fits = 0;
 };
 
@@ -128,6 +128,8 @@ StepFigures memory_figures(const Plan& plan) {
     StepFigures figures;
     figures.peak = memory.total();
     figures.allocated = memory.allocated();
+    figures.least = memory.least();
+    figures.most = memory.most();
     figures.capacity = plan.device.memory;
     figures.fits = plan.fits() ? 1.0 : 0.0;
     return figures;
@@ -173,14 +175,16 @@ std::vector<Metric> metrics(const StepFigures& of) {
         {"throughput.hardware_tflops_per_gpu", of.hardware_rate / 1e12, "TFLOP/s",
          "matrix products executed, recomputation and padding included"},
         {"throughput.mfu", of.mfu, "", "model FLOP/s over the device's peak"},
-        bytes_metric("memory.peak_bytes", of.peak, "of the fullest stage"),
+        bytes_metric("memory.peak_bytes", of.peak, "expected of the fullest stage"),
         bytes_metric("memory.allocated_bytes", of.allocated,
                      "of it, in tensors: what torch.cuda.max_memory_allocated() shows"),
+        bytes_metric("memory.least_bytes", of.least, "without fragmentation and with the smallest context"),
+        bytes_metric("memory.most_bytes", of.most, "with the most of both that was measured"),
         bytes_metric("memory.capacity_bytes", of.capacity, "of the device"),
         {.key = "memory.fits",
          .value = of.fits,
          .unit = "",
-         .meaning = "peak within capacity",
+         .meaning = "the least within capacity",
          .kind = MetricKind::flag},
     };
 }

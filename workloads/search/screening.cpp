@@ -75,16 +75,16 @@ MemoryVerdict Screen::memory() {
     alike_ = likeness(layers);
     plan_.stages.assign(job.layout.pipeline, {});
     const std::vector<std::vector<Moment>>& moments = this->moments();
-    MemoryVerdict verdict;
+    MemoryUse fullest;
     for (std::uint32_t stage = 0; stage < job.layout.pipeline; ++stage) {
         const std::uint32_t first = alike_.first[stage];
         if (first == stage) plan_.stages[stage] = make_stage(plan_, stage, layers);
         const bool same = first < stage && moments[first] == moments[stage];
         if (same) continue;
-        verdict.peak = std::max(verdict.peak, memory_use(job, plan_.stages[first], moments[stage]).total());
+        const MemoryUse use = memory_use(job, plan_.stages[first], moments[stage]);
+        if (use.total() > fullest.total()) fullest = use;
     }
-    verdict.fits = verdict.peak <= plan_.device.memory;
-    return verdict;
+    return {.peak = fullest.total(), .fits = fullest.least() <= plan_.device.memory};
 }
 
 // From each stage to its neighbour `step` further on: one after another, as the calls are.

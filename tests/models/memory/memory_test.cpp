@@ -151,6 +151,27 @@ TEST(saved_tensors, hold_a_second_attention_output_where_heads_were_dealt) {
     EXPECT_EQ((copied - shared).value, 2.0 * 32 * 64);
 }
 
+// In units of b s h: one byte of the norms' outputs, of the projection's operand beside the attention output, and four
+// of the second map's operand, where there were two bytes of each but for the attention output, once.
+TEST(saved_tensors, of_products_in_8_bits_are_kept_in_8_bits) {
+    const Transformer model = plain(1, 64, 4, 128);
+    Shard at{.micro_batch = 2, .sequence = 16};
+    const Bytes wide = layer_activations(model, LayerKind::dense, at, {});
+    at.casting = Casting::eighth;
+    const Bytes narrow = layer_activations(model, LayerKind::dense, at, {});
+    EXPECT_EQ((wide - narrow).value, 32.0 * 64 * (1 + 1 - 1 + 4));
+    EXPECT_EQ(layer_activations(model, LayerKind::dense, at, {.recompute = Recompute::full}).value, 2.0 * 32 * 64);
+}
+
+TEST(saved_tensors, hold_queries_and_keys_on_both_sides_of_their_norms) {
+    Transformer model = plain(1, 64, 4, 128);
+    model.kv_heads = 2;
+    const Shard at{.micro_batch = 2, .sequence = 16, .tensor = 2};
+    const Bytes without = layer_activations(model, LayerKind::dense, at, {});
+    model.query_key_norm = true;
+    EXPECT_EQ((layer_activations(model, LayerKind::dense, at, {}) - without).value, 2.0 * 32 * (64 + 32) / 2);
+}
+
 // Two norm-sized inputs and fp32 probabilities: 4 s b h (1 + V/h) in the paper, with tied embeddings and no tensor
 // ranks.
 TEST(head_activations, follow_korthikanti_section_4_3) {
@@ -185,9 +206,11 @@ TEST(embedding_activations, are_a_mask_and_the_tokens) {
 }
 
 TEST(memory_use, is_the_sum_of_its_parts) {
-    const MemoryUse use{1_B, 2_B, 4_B, 8_B, 16_B, 32_B, 64_B};
+    const MemoryUse use{1_B, 2_B, 4_B, 8_B, 16_B, 32_B, {64_B, 128_B, 256_B}};
     EXPECT_EQ(use.allocated(), 63_B);
-    EXPECT_EQ(use.total(), 127_B);
+    EXPECT_EQ(use.least(), 127_B);
+    EXPECT_EQ(use.total(), 191_B);
+    EXPECT_EQ(use.most(), 319_B);
 }
 
 }  // namespace
