@@ -30,6 +30,7 @@ struct Jitter {
 struct Faults {
     std::vector<SlowRanks> slow;
     Jitter jitter;
+    double spread = 1.0;  // of what the device file says of chips that differ: 1 all, 0 nothing
 };
 
 // By how much every computation of a rank is longer: the product of all that is slow there.

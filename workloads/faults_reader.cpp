@@ -170,6 +170,10 @@ ReadFaults read_faults(Field section, const Machine& machine, const Job& job) {
     if (section.has("links")) {
         for (Field& entry : section.list("links")) read_link(entry, info, job, links);
     }
+    read.faults.spread = section.number("spread", read.faults.slow.empty() ? 1.0 : 0.0);
+    if (!(read.faults.spread >= 0.0 && read.faults.spread <= 1.0)) {
+        section.error("spread", fmt::format("expected a share from 0 to 1, got {}", read.faults.spread));
+    }
     if (section.has("jitter")) read.faults.jitter = read_jitter(section.object("jitter"));
     section.done();
     if (!links.empty() && job.nodes <= info.nodes) check_links(section, machine, job, links);

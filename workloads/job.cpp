@@ -124,6 +124,22 @@ static void check_size(const Job& job, std::vector<JobError>& errors) {
                                   micro_batches, job.model.layers, job.layout.pipeline, operations, most_operations)});
 }
 
+static void check_host(const Job& job, std::vector<JobError>& errors) {
+    const Modules modules = job.framework->modules(job);
+    if (job.compile == Setting::on && modules != Modules::pytorch && modules != Modules::pytorch_units) {
+        errors.push_back(
+            {"compile", fmt::format("torch.compile is known of plain modules (fsdp, ddp) only; those of {} "
+                                    "bring their kernels",
+                                    job.framework->name)});
+    }
+    const bool dropless = job.model.experts.count > 0 && job.experts.capacity_factor == 0.0;
+    if (job.cuda_graphs == CudaGraphs::full && dropless) {
+        errors.push_back({"cuda_graphs",
+                          "a graph of all layers needs shapes that are known before; without "
+                          "experts.capacity_factor experts compute as many tokens as come"});
+    }
+}
+
 std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
     std::vector<JobError> errors;
     check_ranks(job, machine, errors);
@@ -136,6 +152,7 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
             {"batch.sequence", fmt::format("{} tokens are more than the {} learned positions of {}", job.batch.sequence,
                                            job.model.positions_length, job.model.name)});
     }
+    check_host(job, errors);
     job.framework->check(job, errors);
     return errors;
 }

@@ -43,7 +43,10 @@ struct Job {
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
     ElementWise element_wise = ElementWise::fused;
+    double sustained_clock = 1.0;  // of what the device file says: what this system's power limit leaves
     Setting blocking_launches = Setting::off;  // the host waits for every kernel (CUDA_LAUNCH_BLOCKING=1)
+    CudaGraphs cuda_graphs = CudaGraphs::none;
+    Setting compile = Setting::off;  // torch.compile
     ContextMethod context_method = ContextMethod::ring;
     double bucket_elements = 0;               // of a gradient bucket; 0: the framework's own rule
     Setting gradient_overlap = Setting::off;  // reduction of gradients under the backward pass

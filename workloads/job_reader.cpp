@@ -87,11 +87,21 @@ void read_step(Field& root, Job& job) {
                                             : AttentionCore::unfused;
     job.bucket_elements = root.number("bucket_elements", 0.0);
     if (job.bucket_elements < 0) root.error("bucket_elements", "expected a positive number of gradient elements");
+    read_settings(root, job.deepspeed);
     const bool overlaps = root.flag("overlap_gradients", job.framework->default_overlap(job) == Setting::on);
     job.gradient_overlap = overlaps ? Setting::on : Setting::off;
     job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
     job.dropout = root.flag("dropout", false) ? Dropout::on : Dropout::off;
+    job.sustained_clock = root.number("sustained_clock", 1.0);
+    if (!(job.sustained_clock > 0.0 && job.sustained_clock <= 1.0)) {
+        root.error("sustained_clock", fmt::format("expected a share above 0 and up to 1, got {}", job.sustained_clock));
+    }
     job.blocking_launches = root.flag("blocking_launches", false) ? Setting::on : Setting::off;
+    const std::string graphs = root.choice("cuda_graphs", {"none", "layer", "full"}, "none");
+    job.cuda_graphs = graphs == "none"    ? CudaGraphs::none
+                      : graphs == "layer" ? CudaGraphs::layer
+                                          : CudaGraphs::full;
+    job.compile = root.flag("compile", false) ? Setting::on : Setting::off;
     job.element_wise = root.choice("element_wise", {"fused", "unfused"}, "fused") == "fused" ? ElementWise::fused
                                                                                              : ElementWise::unfused;
     const std::string context = root.choice("context_method", {"ring", "all_gather", "all_to_all"}, "ring");
@@ -105,7 +115,6 @@ void read_step(Field& root, Job& job) {
         root.error(other, fmt::format("settings of {}, but the framework is {}; they would have no effect", other,
                                       job.framework->name));
     }
-    read_settings(root, job.deepspeed);
     read_settings(root, job.megatron);
     read_settings(root, job.fsdp);
     read_settings(root, job.ddp);

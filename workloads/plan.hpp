@@ -18,14 +18,9 @@ struct PieceCost {
     Seconds forward_product, input_product;  // of forward and input_backward: products with parameters
 };
 
-// Kernels of a pass.
-struct Launches {
-    double forward = 0, input_backward = 0, weight_backward = 0;
-};
-
 struct LayerCosts {
     std::vector<PieceCost> pieces;  // in forward order
-    Launches launches;
+    HostOperations host;  // that the host issues
     Flops forward, backward, core;
 };
 

@@ -28,6 +28,16 @@ void accumulate(const Job& job, std::vector<Kernel>& weight_backward) {
     }
 }
 
+// A host that waits for all that it issues: what is no kernel of the piece takes its time as well.
+void wait_for(PieceCost& piece, const HostOperations& operations, const HostOperations& kernels, const Device& device) {
+    const auto add = [&](Seconds& time, double issued, double counted) {
+        time += device.host_launch * std::max(issued - counted, 0.0);
+    };
+    add(piece.forward, operations.forward, kernels.forward);
+    add(piece.input_backward, operations.input_backward, kernels.input_backward);
+    add(piece.weight_backward, operations.weight_backward, kernels.weight_backward);
+}
+
 LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
     const Job& job = plan.job;
     const auto time = [&](const std::vector<Kernel>& kernels) {
@@ -39,14 +49,17 @@ LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
         costs.pieces.push_back({piece.piece, piece.module, time(piece.forward), time(piece.input_backward),
                                 time(piece.weight_backward), time(products(piece.forward)),
                                 time(products(piece.input_backward))});
-        costs.launches.forward += double(piece.forward.size());
-        costs.launches.input_backward += double(piece.input_backward.size());
-        costs.launches.weight_backward += double(piece.weight_backward.size());
+        const HostOperations kernels{double(piece.forward.size()), double(piece.input_backward.size()),
+                                     double(piece.weight_backward.size())};
+        const HostOperations operations = job.compile == Setting::on ? kernels : host_operations(job, piece.piece);
+        if (job.blocking_launches == Setting::on) wait_for(costs.pieces.back(), operations, kernels, plan.device);
+        costs.host += operations;
         const Flops forward = total_flops(piece.forward);
         costs.forward += forward;
         costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
         if (piece.piece == Piece::core) costs.core += forward;
     }
+    costs.host = issued(job, costs.host);
     return costs;
 }
 
@@ -186,8 +199,8 @@ bool host_bound(const Plan& plan) {
             backward += piece.input_backward + piece.weight_backward;
         }
         const Seconds host = plan.device.host_launch * margin;
-        if (host * layer.launches.forward > forward) return true;
-        if (host * (layer.launches.input_backward + layer.launches.weight_backward) > backward) return true;
+        if (host * layer.host.forward > forward) return true;
+        if (host * (layer.host.input_backward + layer.host.weight_backward) > backward) return true;
     }
     return false;
 }
@@ -202,6 +215,9 @@ Plan empty_plan(const Study& study) {
               .hardware_flops = {},
               .host_bound = false};
     plan.machine.prefer(plan.job.library);
+    plan.device.sustained_clock *= plan.job.sustained_clock;
+    const double slowest = expected_slowdown(plan.device, plan.job.nodes);
+    plan.device.slowdown = 1.0 + (slowest - 1.0) * plan.job.faults.spread;
     // A host that waits for every kernel launches the next one only then.
     if (plan.job.blocking_launches == Setting::on) {
         plan.device.kernel_launch = std::max(plan.device.kernel_launch, plan.device.host_launch);

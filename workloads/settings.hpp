@@ -2,44 +2,47 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "workloads/framework_versions.hpp"
 
 namespace weft {
 
-enum class Setting : std::uint8_t { off, on };
-
-// DeepSpeed 0.14.0 (runtime/zero/config.py, runtime/config.py) under GPT-NeoX.
+// DeepSpeed (runtime/zero/config.py, runtime/config.py) under GPT-NeoX.
 struct DeepSpeedSettings {
-    Setting reduce_scatter = Setting::on;        // off: ZeRO-1/2 all-reduce the whole bucket buffer, ZeRO-3 all-reduces
-    Setting multi_rank_allreduce = Setting::on;  // use_multi_rank_bucket_allreduce; off: one reduce per owner
-    double prefetch_elements = 5e7;              // stage3_prefetch_bucket_size
-    double persistence_elements = 1e5;           // stage3_param_persistence_threshold
-    double max_live_elements = 1e9;              // stage3_max_live_parameters
-    double max_reuse_elements = 1e9;             // stage3_max_reuse_distance
+    DeepSpeedVersion version = version_of(deepspeed_versions, "0.14");
+    Setting reduce_scatter = Setting::on;  // off: ZeRO-1/2 all-reduce the whole bucket buffer, ZeRO-3 all-reduces
+    // use_multi_rank_bucket_allreduce; off: one reduce per owner; absent: as the version does at the job's stage
+    std::optional<Setting> multi_rank_allreduce{};
+    double prefetch_elements = 5e7;     // stage3_prefetch_bucket_size
+    double persistence_elements = 1e5;  // stage3_param_persistence_threshold
+    double max_live_elements = 1e9;     // stage3_max_live_parameters
+    double max_reuse_elements = 1e9;    // stage3_max_reuse_distance
     double sub_group_elements = 1e9;
-    Setting quantized_weights = Setting::off;      // ZeRO++ qwZ: zero_quantized_weights
-    std::uint32_t hierarchical_ranks = 1;          // ZeRO++ hpZ: zero_hpz_partition_size; 1: off
-    Setting quantized_gradients = Setting::off;    // ZeRO++ qgZ: zero_quantized_gradients
-    Setting pipe_partitioned = Setting::on;        // boundary activations travel as tensor shards ...
-    Setting grad_partitioned = Setting::on;        // ... and their gradients
-    Setting partition_activations = Setting::off;  // checkpoints kept as tensor shards, gathered again in backward
-    Setting attention_mask = Setting::on;          // sent along with every activation
-    Setting log_calls = Setting::off;              // the communication logger: every call blocks
+    Setting quantized_weights = Setting::off;       // ZeRO++ qwZ: zero_quantized_weights
+    std::uint32_t hierarchical_ranks = 1;           // ZeRO++ hpZ: zero_hpz_partition_size; 1: off
+    Setting quantized_gradients = Setting::off;     // ZeRO++ qgZ: zero_quantized_gradients
+    Setting pipe_partitioned = Setting::on;         // boundary activations travel as tensor shards ...
+    Setting grad_partitioned = Setting::on;         // ... and their gradients
+    Setting partition_activations = Setting::off;   // checkpoints kept as tensor shards, gathered again in backward
+    Setting attention_mask = Setting::on;           // sent along with every activation
+    Setting log_calls = Setting::off;               // the communication logger: every call blocks
+    Setting synchronize_each_layer = Setting::off;  // the host waits for the device after every layer
 };
 
-// Megatron-core 0.8.0.
 struct MegatronSettings {
+    MegatronVersion version = version_of(megatron_versions, "core-0.8");
     Setting overlap_parameters = Setting::off;   // --overlap-param-gather
     Setting overlap_tensor = Setting::off;       // --tp-comm-overlap: gathers and scatters under their products
     double gradient_bytes = 0;                   // per element, kept and on the wire; 0: fp32 where training is in bf16
     Setting fused_cross_entropy = Setting::off;  // --cross-entropy-loss-fusion: two all-reduces instead of three
     Setting variable_sequence = Setting::off;    // shapes are exchanged before every boundary tensor
-    // What Megatron-LM did not have at first: --no-async-tensor-model-parallel-allreduce,
-    // --no-gradient-accumulation-fusion and --no-overlap-p2p-communication switch them off (2021, 2022 and 2023).
-    Setting overlap_input_reduction = Setting::on;  // of column-parallel maps, under the weights' gradient
-    Setting fused_accumulation = Setting::on;       // products of weights' gradients add to the accumulated ones
+    Setting overlap_input_reduction = version.overlap_input_reduction;  // of column-parallel maps, under wgrad
+    Fusion fused_accumulation = version.fused_accumulation;
     // Interleaved stages hand over under computation. Off also brings what went with it before 2023: tensor ranks send
     // shares of boundary tensors and gather them on the other side.
-    Setting overlap_pipeline = Setting::on;
+    Setting overlap_pipeline = version.overlap_pipeline;
+    Setting transformer_engine = version.transformer_engine;  // --transformer-impl; off: local
 };
 
 enum class Sharding : std::uint8_t { full, gradients, hybrid, hybrid_gradients };  // FSDP's ShardingStrategy

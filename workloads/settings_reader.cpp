@@ -2,11 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 namespace weft {
 namespace {
 
 void read_flag(Field& field, std::string_view key, Setting& setting) {
     setting = field.flag(key, setting == Setting::on) ? Setting::on : Setting::off;
+}
+
+// The row of a framework's version that the object names, as text or, where that is the same, as a number.
+template <class Versions>
+void read_version(Field& field, const Versions& versions, typename Versions::value_type& version) {
+    std::vector<std::string> names;
+    for (const auto& each : versions) names.emplace_back(each.name);
+    if (!field.is_number("version")) {
+        version = version_of(versions, field.choice("version", names, version.name));
+        return;
+    }
+    const std::string name = fmt::format("{:g}", field.number("version"));
+    version = version_of(versions, name);
+    if (version.name == name) return;
+    field.error("version", fmt::format("expected one of {}, got {}", fmt::join(names, ", "), name));
 }
 
 void read_elements(Field& field, std::string_view key, double& elements) {
@@ -19,8 +37,10 @@ void read_elements(Field& field, std::string_view key, double& elements) {
 void read_settings(Field& root, DeepSpeedSettings& settings) {
     if (!root.has("deepspeed")) return;
     Field field = root.object("deepspeed");
+    read_version(field, deepspeed_versions, settings.version);
     read_flag(field, "reduce_scatter", settings.reduce_scatter);
-    read_flag(field, "multi_rank_allreduce", settings.multi_rank_allreduce);
+    if (field.has("multi_rank_allreduce"))
+        read_flag(field, "multi_rank_allreduce", settings.multi_rank_allreduce.emplace());
     read_elements(field, "prefetch_elements", settings.prefetch_elements);
     read_elements(field, "persistence_elements", settings.persistence_elements);
     read_elements(field, "max_live_elements", settings.max_live_elements);
@@ -35,12 +55,15 @@ void read_settings(Field& root, DeepSpeedSettings& settings) {
     read_flag(field, "partition_activations", settings.partition_activations);
     read_flag(field, "attention_mask", settings.attention_mask);
     read_flag(field, "log_calls", settings.log_calls);
+    read_flag(field, "synchronize_each_layer", settings.synchronize_each_layer);
     field.done();
 }
 
 void read_settings(Field& root, MegatronSettings& settings) {
     if (!root.has("megatron")) return;
     Field field = root.object("megatron");
+    read_version(field, megatron_versions, settings.version);
+    settings = {.version = settings.version};
     read_flag(field, "overlap_parameters", settings.overlap_parameters);
     read_flag(field, "overlap_tensor", settings.overlap_tensor);
     const std::string gradients = field.choice("gradients", {"framework", "fp32", "bf16", "fp16"}, "framework");
@@ -48,8 +71,11 @@ void read_settings(Field& root, MegatronSettings& settings) {
     read_flag(field, "fused_cross_entropy", settings.fused_cross_entropy);
     read_flag(field, "variable_sequence", settings.variable_sequence);
     read_flag(field, "overlap_input_reduction", settings.overlap_input_reduction);
-    read_flag(field, "fused_accumulation", settings.fused_accumulation);
+    if (field.has("fused_accumulation")) {
+        settings.fused_accumulation = field.flag("fused_accumulation") ? Fusion::all : Fusion::none;
+    }
     read_flag(field, "overlap_pipeline", settings.overlap_pipeline);
+    read_flag(field, "transformer_engine", settings.transformer_engine);
     field.done();
 }
 

@@ -31,7 +31,8 @@ double multiple_of(double dimension) {
 double alignment_share(const GemmCurve& curve, const Kernel& gemm) {
     const double multiple = std::min({multiple_of(gemm.m), multiple_of(gemm.n), multiple_of(gemm.k)});
     for (const Alignment& alignment : curve.alignments) {
-        if (multiple <= alignment.multiple) return alignment.share;
+        const bool concerned = alignment.of == Alignment::Of::all || gemm.count > 1.0;
+        if (concerned && multiple <= alignment.multiple) return alignment.share;
     }
     return 1.0;
 }
@@ -92,10 +93,11 @@ Seconds kernel_time(const Device& device, Precision precision, const Kernel& ker
     if (kernel.flops.value > 0.0) {
         const bool half = precision == Precision::fp8 && !in_eighth(kernel, precision);
         const FlopsPerSecond peak = device.peak(half ? Precision::bf16 : precision);
-        computing = kernel.flops * kernel.executed / (peak * efficiency(device, precision, kernel));
+        const double reached = device.sustained_clock * efficiency(device, precision, kernel);
+        computing = kernel.flops * kernel.executed / (peak * reached);
     }
     const Seconds moving = kernel.bytes / (device.memory_bandwidth * device.memory_efficiency);
-    return device.kernel_launch + std::max(computing, moving);
+    return device.kernel_launch + std::max(computing, moving) * device.slowdown;
 }
 
 Seconds kernel_time(const Device& device, Precision precision, std::span<const Kernel> kernels) {
@@ -110,9 +112,14 @@ Flops total_flops(std::span<const Kernel> kernels) {
     return sum;
 }
 
+double expected_slowdown(const Device& device, std::uint32_t machines) {
+    const double some = 1.0 - std::pow(1.0 - device.slow_share, machines);
+    return 1.0 + (device.slow_factor - 1.0) * some;
+}
+
 Seconds pass_time(const Device& device, Bytes moved) {
     if (moved.value <= 0.0) return {};
-    return device.kernel_launch + moved / (device.memory_bandwidth * device.memory_efficiency);
+    return device.kernel_launch + moved / (device.memory_bandwidth * device.memory_efficiency) * device.slowdown;
 }
 
 }  // namespace weft

@@ -24,10 +24,12 @@ struct Tile {
 };
 
 // What is left of the plateau where a dimension is a multiple of no more than `multiple` elements (a power of two), so
-// that rows start where wide loads cannot.
+// that rows start where wide loads cannot: of all products, or of batched ones (unfused attention's) alone, where the
+// library has kernels that pad single ones.
 struct Alignment {
     std::uint32_t multiple = 1;
     double share = 1.0;
+    enum class Of : std::uint8_t { all, batched } of = Of::all;
 };
 
 // Efficiency of a gemm, of peak: plateau * alignment * share * q * k / (k + split k_half + (split - 1) sums), for the
@@ -62,6 +64,7 @@ double gemm_efficiency(const GemmCurve& curve, const Kernel& gemm);
 struct Device {
     std::string name;
     std::string title;
+    std::string die;  // the device whose file has the constants of its die; often its own
     FlopsPerSecond peak_half;  // fp16 / bf16 dense matrix
     FlopsPerSecond peak_single;
     FlopsPerSecond peak_eighth;  // fp8 dense matrix; 0: it has none
@@ -75,6 +78,11 @@ struct Device {
     Seconds host_launch;              // of the host, per kernel: a stream of shorter kernels goes at the host's pace
     // How much longer computation takes while its device communicates; 1: not at all.
     double interference = 1.0;
+    double sustained_clock = 1.0;  // of the clock behind the peaks: what the power limit leaves in training
+    // Chips differ: this share of machines computes so many times as long.
+    double slow_share = 0.0;
+    double slow_factor = 1.0;
+    double slowdown = 1.0;  // of all kernels, by the slowest of those that wait for one another
     GemmCurve gemm;
     GemmCurve gemm_eighth;  // in fp8
 
@@ -82,16 +90,22 @@ struct Device {
 };
 
 // Reads a device object, records its mistakes in the field's document, and refuses unknown keys. Constants are objects
-// with their source; "specification" (data sheet) and "fitted" (measured, fitted or assumed) are apart. The
+// with their source; "specification" (data sheet) and "fitted" (measured, fitted or assumed) are apart. With "die", the
+// name of another device, it has that one's constants but for those that it gives itself. The
 // measurements behind them are the rows marked "fit" of the validation sets (tests/validation).
 Device read_device(Field field, std::string name);
 Device load_device(std::string_view name);  // a shipped device, or a path; throws ConfigError
 std::vector<std::string> device_names();    // shipped, sorted
 
-// launch + max(executed flops / (peak * efficiency), bytes / (memory bandwidth * efficiency)).
+// launch + max(executed flops / (peak * sustained clock * efficiency), bytes / (memory bandwidth * efficiency)).
 Seconds kernel_time(const Device& device, Precision precision, const Kernel& kernel);
 Seconds kernel_time(const Device& device, Precision precision, std::span<const Kernel> kernels);  // one after another
 Flops total_flops(std::span<const Kernel> kernels);
+
+// How many times as long the slowest of `machines` takes on average, where each is slow by chance: 1 + (slow_factor -
+// 1) (1 - (1 - slow_share)^machines). A step in which all ranks wait for one another takes as long as its slowest; that
+// one machine is slow or several are is the same to it.
+double expected_slowdown(const Device& device, std::uint32_t machines);
 
 // Of an element-wise pass, or several at once, that reads and writes `moved`: 0 for none.
 Seconds pass_time(const Device& device, Bytes moved);

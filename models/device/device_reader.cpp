@@ -1,6 +1,8 @@
 // From a device file to a Device. A constant is an object of its value and its source.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/device/device.hpp"
 #include "sim/io/shipped.hpp"
 
@@ -17,14 +19,12 @@ auto constant(Field& parent, std::string_view key, Reader reader) {
     return value;
 }
 
-double share(Field& parent, std::string_view key) {
-    return constant(parent, key, [](Field& field) {
-        const double value = field.number("value");
-        if (field.is_number("value") && !(value > 0.0 && value <= 1.0)) {
-            field.error("value", fmt::format("expected a share above 0 and up to 1, got {}", value));
-        }
-        return value;
-    });
+double share(Field& field) {
+    const double value = field.number("value");
+    if (field.is_number("value") && !(value > 0.0 && value <= 1.0)) {
+        field.error("value", fmt::format("expected a share above 0 and up to 1, got {}", value));
+    }
+    return value;
 }
 
 std::vector<Tile> read_tiles(Field& field) {
@@ -51,6 +51,8 @@ std::vector<Alignment> read_alignments(Field& field) {
         if (!alignments.empty() && alignment.multiple <= alignments.back().multiple) {
             entry.error("multiple", fmt::format("expected more than {}, the one before", alignments.back().multiple));
         }
+        alignment.of =
+            entry.choice("of", {"all", "batched"}, "all") == "all" ? Alignment::Of::all : Alignment::Of::batched;
         entry.done();
         alignments.push_back(alignment);
     }
@@ -63,7 +65,7 @@ double not_negative(Field& field) {
     return value;
 }
 
-double read_interference(Field& field) {
+double factor(Field& field) {
     const double value = field.number("value");
     if (field.is_number("value") && !(value >= 1.0)) {
         field.error("value", fmt::format("expected a factor of 1 or more, got {}", value));
@@ -71,56 +73,101 @@ double read_interference(Field& field) {
     return value;
 }
 
-void read_specification(Field field, Device& device) {
-    const auto rate = [](Field& f) { return f.flop_rate("value"); };
-    device.peak_half = constant(field, "peak_half", rate);
-    device.peak_single = constant(field, "peak_single", rate);
-    if (field.has("peak_eighth")) device.peak_eighth = constant(field, "peak_eighth", rate);
-    device.memory = constant(field, "memory", [](Field& f) { return f.bytes("value"); });
-    device.memory_bandwidth = constant(field, "memory_bandwidth", [](Field& f) { return f.bandwidth("value"); });
-    device.gemm.compute_units = constant(field, "compute_units", [](Field& f) { return f.count("value"); });
-    field.done();
+// Reads constants into a device that may begin as another one of the same die: what is not given stays.
+class Constants {
+  public:
+    Constants(Field field, const Device* die) : field_(std::move(field)), die_(die) {}
+
+    template <class Value, class Reader>
+    void read(std::string_view key, Value& value, Reader reader) {
+        if (die_ == nullptr || field_.has(key)) value = constant(field_, key, reader);
+    }
+    template <class Value, class Reader>
+    void read_if_given(std::string_view key, Value& value, Reader reader) {
+        if (field_.has(key)) value = constant(field_, key, reader);
+    }
+    bool has(std::string_view key) { return field_.has(key); }
+    void done() { field_.done(); }
+
+  private:
+    Field field_;
+    const Device* die_;
+};
+
+FlopsPerSecond rate(Field& field) { return field.flop_rate("value"); }
+Seconds duration(Field& field) { return field.duration("value"); }
+
+void read_specification(Constants constants, Device& device) {
+    constants.read("peak_half", device.peak_half, rate);
+    constants.read("peak_single", device.peak_single, rate);
+    constants.read_if_given("peak_eighth", device.peak_eighth, rate);
+    constants.read("memory", device.memory, [](Field& f) { return f.bytes("value"); });
+    constants.read("memory_bandwidth", device.memory_bandwidth, [](Field& f) { return f.bandwidth("value"); });
+    constants.read("compute_units", device.gemm.compute_units, [](Field& f) { return f.count("value"); });
+    constants.done();
 }
 
-void read_fitted(Field field, Device& device) {
-    device.memory_efficiency = share(field, "memory_efficiency");
-    device.attention.forward = share(field, "attention_forward");
-    device.attention.backward = share(field, "attention_backward");
-    device.attention.keys_half = constant(field, "attention_keys_half", not_negative);
-    device.attention.head_half = constant(field, "attention_head_half", not_negative);
-    device.attention_cudnn = device.attention;  // where no faster kernels are known
-    if (field.has("attention_cudnn_forward")) {
-        device.attention_cudnn.forward = share(field, "attention_cudnn_forward");
-        device.attention_cudnn.backward = share(field, "attention_cudnn_backward");
+void read_attention(Constants& constants, Device& device) {
+    constants.read("attention_forward", device.attention.forward, share);
+    constants.read("attention_backward", device.attention.backward, share);
+    constants.read("attention_keys_half", device.attention.keys_half, not_negative);
+    constants.read("attention_head_half", device.attention.head_half, not_negative);
+    if (device.attention_cudnn.forward == 0) device.attention_cudnn = device.attention;  // no faster kernels are known
+    if (constants.has("attention_cudnn_forward")) {
+        device.attention_cudnn = device.attention;
+        constants.read("attention_cudnn_forward", device.attention_cudnn.forward, share);
+        constants.read("attention_cudnn_backward", device.attention_cudnn.backward, share);
     }
-    device.attention_triton = device.attention;
-    if (field.has("attention_triton")) {
-        const double plateau = share(field, "attention_triton");
+    if (device.attention_triton.forward == 0) device.attention_triton = device.attention;
+    if (constants.has("attention_triton")) {
+        double plateau = 0;
+        constants.read("attention_triton", plateau, share);
         device.attention_triton = {.forward = plateau, .backward = plateau};
     }
-    device.kernel_launch = constant(field, "kernel_launch", [](Field& f) { return f.duration("value"); });
-    device.host_launch = constant(field, "host_launch", [](Field& f) { return f.duration("value"); });
-    device.interference = constant(field, "interference", read_interference);
-    device.gemm.plateau = share(field, "gemm_plateau");
-    device.gemm.k_half = constant(field, "gemm_k_half", not_negative);
-    device.gemm.tiles = constant(field, "gemm_tiles", read_tiles);
-    device.gemm.alignments = constant(field, "gemm_alignment", read_alignments);
+}
+
+void read_fitted(Constants constants, Device& device) {
+    constants.read("memory_efficiency", device.memory_efficiency, share);
+    read_attention(constants, device);
+    constants.read("kernel_launch", device.kernel_launch, duration);
+    constants.read("host_launch", device.host_launch, duration);
+    constants.read("interference", device.interference, factor);
+    constants.read_if_given("sustained_clock", device.sustained_clock, share);
+    constants.read_if_given("slow_share", device.slow_share, share);
+    constants.read_if_given("slow_factor", device.slow_factor, factor);
+    constants.read("gemm_plateau", device.gemm.plateau, share);
+    constants.read("gemm_k_half", device.gemm.k_half, not_negative);
+    constants.read("gemm_tiles", device.gemm.tiles, read_tiles);
+    constants.read("gemm_alignment", device.gemm.alignments, read_alignments);
     if (device.peak_eighth.value > 0.0) {
+        const GemmCurve eighth = device.gemm_eighth;
         device.gemm_eighth = device.gemm;
-        device.gemm_eighth.plateau = share(field, "gemm_eighth_plateau");
-        device.gemm_eighth.k_half = constant(field, "gemm_eighth_k_half", not_negative);
+        device.gemm_eighth.plateau = eighth.plateau;
+        device.gemm_eighth.k_half = eighth.k_half;
+        constants.read("gemm_eighth_plateau", device.gemm_eighth.plateau, share);
+        constants.read("gemm_eighth_k_half", device.gemm_eighth.k_half, not_negative);
     }
-    field.done();
+    constants.done();
 }
 
 }  // namespace
 
 Device read_device(Field field, std::string name) {
     Device device;
+    device.attention_cudnn.forward = device.attention_triton.forward = 0;  // not known
+    const Device* known = nullptr;
+    if (field.has("die")) {
+        const std::vector<std::string> names = device_names();
+        if (const std::string die = field.choice("die", names); std::ranges::find(names, die) != names.end()) {
+            device = load_device(die);
+            known = &device;
+        }
+    }
+    if (known == nullptr) device.die = name;
     device.name = std::move(name);
     device.title = field.text("title", "");
-    read_specification(field.object("specification"), device);
-    read_fitted(field.object("fitted"), device);
+    read_specification({field.object("specification"), known}, device);
+    if (known == nullptr || field.has("fitted")) read_fitted({field.object("fitted"), known}, device);
     field.done();
     return device;
 }

@@ -17,11 +17,15 @@ LayerPiece input_norm(const Transformer& model, const ShardSizes& size) {
     return piece;
 }
 
-LayerPiece qkv(const Transformer& model, const ShardSizes& size) {
+LayerPiece qkv(const Transformer& model, const Shard& shard, const ShardSizes& size) {
     const double e = size.element_bytes, rotated = 2.0 * size.tokens * size.rotated;
     const bool rotary = model.positions == Positions::rotary;
     LayerPiece piece = piece_of(Piece::qkv, "qkv");
+    const double normed = 2.0 * size.tokens * static_cast<double>(query_width(model) + key_width(model)) / shard.tensor;
     if (rotary) piece.input_backward = {memory_kernel("rotary gradient", rotated, e)};
+    if (model.query_key_norm) {
+        piece.input_backward.push_back(memory_kernel("query and key norm gradient", 1.5 * normed, e));
+    }
     add_linear(piece,
                {.forward = "qkv",
                 .input_gradient = "qkv input gradient",
@@ -31,6 +35,7 @@ LayerPiece qkv(const Transformer& model, const ShardSizes& size) {
                 .inputs = size.hidden,
                 .outputs = size.qkv},
                model, e);
+    if (model.query_key_norm) piece.forward.push_back(memory_kernel("query and key norm", normed, e));
     if (rotary) piece.forward.push_back(memory_kernel("rotary", rotated, e));
     return piece;
 }
@@ -116,7 +121,7 @@ LayerPiece residual(const Transformer& model, const ShardSizes& size) {
 std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, const Shard& shard) {
     const ShardSizes size(model, shard);
     std::vector<LayerPiece> pieces{input_norm(model, size),
-                                   model.has_latent_attention() ? latent_piece(model, shard) : qkv(model, size),
+                                   model.has_latent_attention() ? latent_piece(model, shard) : qkv(model, shard, size),
                                    core_piece(model, shard), projection(model, size), post_norm(model, size)};
     if (kind == LayerKind::dense) {
         pieces.push_back(mlp_up(model, size));

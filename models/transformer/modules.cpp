@@ -69,7 +69,11 @@ Module latent_maps(const Transformer& model, std::uint32_t tensor) {
 
 Module attention_maps(const Transformer& model, std::uint32_t tensor) {
     if (model.has_latent_attention()) return latent_maps(model, tensor);
-    return linear("qkv", model, model.hidden, share(qkv_width(model), tensor));
+    Module module = linear("qkv", model, model.hidden, share(qkv_width(model), tensor));
+    if (model.query_key_norm) {
+        for (const std::uint32_t weights : {model.head_size, model.head_size}) add_vector(module, weights);
+    }
+    return module;
 }
 
 Module router(const Transformer& model) {

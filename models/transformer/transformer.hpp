@@ -52,6 +52,7 @@ struct Transformer {
     bool tied_embeddings = false;
     bool parallel_residual = false;  // attention and MLP side by side (GPT-J), one reduction instead of two
     bool biases = true;              // on the linear layers
+    bool query_key_norm = false;     // an RMS norm of every head's queries and keys, before positions
     Positions positions = Positions::rotary;
     Norm norm = Norm::layer_norm;
     std::uint32_t vocabulary_multiple = 128;  // padding: to a multiple of this times the tensor ranks; 1: none

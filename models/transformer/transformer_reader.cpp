@@ -60,6 +60,13 @@ void read_latent_attention(Field& field, Transformer& model) {
     model.head_size = std::min(model.latent.nope_size, most) + std::min(model.latent.rope_size, most);
 }
 
+void read_query_key_norm(Field& field, Transformer& model) {
+    model.query_key_norm = field.flag("query_key_norm", false);
+    if (model.query_key_norm && model.has_latent_attention()) {
+        field.error("query_key_norm", "latent attention has norms of its own");
+    }
+}
+
 void read_position_table(Field& field, Transformer& model) {
     model.positions = read_positions(field);
     if (model.positions == Positions::learned) {
@@ -139,6 +146,7 @@ Transformer read_transformer(Field field, std::string name) {
     model.tied_embeddings = field.flag("tied_embeddings", false);
     model.parallel_residual = field.flag("parallel_residual", false);
     model.biases = field.flag("biases", true);
+    read_query_key_norm(field, model);
     read_position_table(field, model);
     model.norm = field.choice("norm", {"layer_norm", "rms_norm"}, "layer_norm") == "rms_norm" ? Norm::rms_norm
                                                                                               : Norm::layer_norm;

@@ -39,6 +39,17 @@ TEST(simulate, json_has_the_keys_that_others_rely_on) {
     EXPECT_EQ(report.at("simulation").at("ranks"), 128);
 }
 
+// What the record says of this kind is for validity_test.cpp.
+TEST(simulate, says_how_far_to_trust_it) {
+    const Json validation = simulate(job).at("validation");
+    EXPECT_EQ(validation.at("job").at("device"), "mi250x-gcd");
+    EXPECT_EQ(validation.at("job").at("ranks"), 128);
+    EXPECT_TRUE(validation.at("step_time").at("validated").get<bool>());
+    EXPECT_GT(validation.at("step_time").at("mean").get<double>(), 0);
+    const std::string text = test::run_weft(std::string("simulate ") + job + " --set machine=alps --set nodes=32").out;
+    EXPECT_NE(text.find("step time  not validated: not measured on gh200\n"), std::string::npos) << text;
+}
+
 TEST(simulate, times_of_a_step_add_up) {
     const Json step = simulate(job).at("step");
     const double parts = step.at("compute_s").get<double>() + step.at("exposed_communication_s").get<double>() +
@@ -143,6 +154,7 @@ TEST(simulate, refuses_what_does_not_fit_unless_told) {
     const test::Ran refused = test::run_weft("simulate " + large);
     EXPECT_EQ(refused.exit_code, 4) << refused.err;
     EXPECT_NE(refused.err.find("GiB of 64.0 GiB"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("measured runs of this kind:\n  memory "), std::string::npos) << refused.err;
     EXPECT_EQ(refused.out, "");
     const test::Ran allowed = test::run_weft("simulate " + large + " --allow-oom --json");
     EXPECT_EQ(allowed.exit_code, 0);

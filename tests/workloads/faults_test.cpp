@@ -10,6 +10,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/mutated.hpp"
 #include "tests/workloads/studies.hpp"
+#include "workloads/report/report.hpp"
 
 namespace weft {
 namespace {
@@ -40,6 +41,26 @@ TEST(faults, slow_gpus_are_ranks_and_nodes_whose_factors_multiply) {
     EXPECT_EQ(slowness(faults, RankId{8}), 1.25);
     EXPECT_EQ(slowness(faults, RankId{9}), 1.5 * 1.25);
     EXPECT_EQ(slowness(faults, RankId{15}), 1.25);
+}
+
+// Of two nodes each is slow by chance: the expected step is the mean of all draws.
+TEST(faults, spread_is_the_mean_of_drawn_machines) {
+    constexpr double share = 0.2, factor = 1.1;
+    const auto step = [&](const std::string& faults) {
+        Study study = small_study({"faults=" + faults, "batch.global=64"});
+        study.device.slow_share = share;
+        study.device.slow_factor = factor;
+        return make_report(simulate_step(study, make_plan(study))).metric("step.time_s");
+    };
+    const auto slow = [&](int node) { return R"({"node": )" + std::to_string(node) + R"(, "factor": 1.1})"; };
+    const double none = step(R"({"spread": 0})"), first = step(R"({"slow_gpus": [)" + slow(0) + "]}"),
+                 second = step(R"({"slow_gpus": [)" + slow(1) + "]}"),
+                 both = step(R"({"slow_gpus": [)" + slow(0) + ", " + slow(1) + "]}");
+    const double mean =
+        (1 - share) * (1 - share) * none + share * (1 - share) * (first + second) + share * share * both;
+    const double expected = step("{}");
+    EXPECT_GT(expected, 1.01 * none);
+    EXPECT_NEAR(expected / mean, 1.0, 0.005);
 }
 
 TEST(faults, links_go_to_the_fabric) {

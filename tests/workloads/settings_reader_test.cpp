@@ -11,7 +11,10 @@ TEST(settings, have_the_frameworks_own_defaults) {
     EXPECT_EQ(job.deepspeed.prefetch_elements, 5e7);
     EXPECT_EQ(job.deepspeed.persistence_elements, 1e5);
     EXPECT_EQ(job.deepspeed.max_live_elements, 1e9);
-    EXPECT_EQ(job.deepspeed.multi_rank_allreduce, Setting::on);
+    EXPECT_EQ(job.deepspeed.version.name, "0.14");
+    EXPECT_EQ(job.deepspeed.multi_rank_allreduce, std::nullopt) << "as the version does";
+    EXPECT_EQ(job.megatron.version.name, "core-0.8");
+    EXPECT_EQ(job.megatron.overlap_pipeline, Setting::on);
     EXPECT_EQ(job.fsdp.strategy, Sharding::full);
     EXPECT_EQ(job.ddp.bucket_mib, 25);
     EXPECT_EQ(job.experts.imbalance, 1);
@@ -49,6 +52,18 @@ TEST(settings, overlap_follows_the_framework_unless_given) {
     EXPECT_EQ(overlap({"framework=megatron"}), Setting::off);
 }
 
+TEST(settings, a_version_sets_what_it_did_and_keys_go_before_it) {
+    const MegatronSettings then = test::small_study({"megatron.version=2021"}).job.megatron;
+    EXPECT_EQ(then.overlap_input_reduction, Setting::off);
+    EXPECT_EQ(then.fused_accumulation, Fusion::none);
+    EXPECT_EQ(then.overlap_pipeline, Setting::off);
+    const MegatronSettings given =
+        test::small_study({"megatron.version=2022", "megatron.fused_accumulation=true"}).job.megatron;
+    EXPECT_EQ(given.overlap_input_reduction, Setting::on);
+    EXPECT_EQ(given.fused_accumulation, Fusion::all);
+    EXPECT_EQ(given.overlap_pipeline, Setting::off);
+}
+
 std::string errors_of(const std::vector<std::string>& settings) {
     try {
         test::small_study(settings);
@@ -70,6 +85,31 @@ TEST(settings, refuse_what_they_do_not_know_and_what_cannot_be) {
     EXPECT_NE(errors_of({"experts.capacity_factor=-1"}).find("positive factor"), std::string::npos);
     EXPECT_NE(errors_of({"first_use=2"}).find("first_use"), std::string::npos) << "a duration has a unit";
     EXPECT_NE(errors_of({"step=third"}).find("steady, first"), std::string::npos);
+}
+
+// DeepSpeed, pull request 4887: first in 0.13.0.
+TEST(settings, zero_1_overlaps_since_deepspeed_0_13) {
+    const std::vector<std::string> flat{"framework=deepspeed", "layout.tensor=1", "layout.pipeline=1"};
+    const auto overlap = [&](const char* zero, const char* version) {
+        auto settings = flat;
+        settings.insert(settings.end(), {zero, version});
+        return test::small_study(settings).job.gradient_overlap;
+    };
+    EXPECT_EQ(overlap("zero=1", "deepspeed.version=0.12"), Setting::off);
+    EXPECT_EQ(overlap("zero=1", "deepspeed.version=0.13"), Setting::on);
+    EXPECT_EQ(overlap("zero=2", "deepspeed.version=0.12"), Setting::on);
+    auto asked = flat;
+    asked.insert(asked.end(), {"zero=1", "deepspeed.version=0.7", "overlap_gradients=true"});
+    EXPECT_NE(errors_of(asked).find("DeepSpeed 0.7 ignores overlap_comm at stage 1"), std::string::npos);
+}
+
+TEST(settings, an_unknown_version_is_told_the_known_ones) {
+    for (const char* given : {"deepspeed.version=0.99", R"(deepspeed.version="0.99")"}) {
+        const std::string error = errors_of({"framework=deepspeed", given});
+        EXPECT_NE(error.find("0.16, 0.15, 0.14"), std::string::npos) << error;
+        EXPECT_NE(error.find("deepspeed.version"), std::string::npos) << error;
+    }
+    EXPECT_NE(errors_of({R"(megatron.version="core-0.80")"}).find("core-0.8,"), std::string::npos);
 }
 
 }  // namespace

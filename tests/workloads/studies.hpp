@@ -17,7 +17,8 @@ inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose
         "framework": "megatron",
         "layout": {"tensor": 2, "pipeline": 4, "data": 2},
         "batch": {"sequence": 1024, "micro": 1, "global": 32},
-        "precision": "fp16"
+        "precision": "fp16",
+        "faults": {"spread": 0}
     })");
     for (const std::string& assignment : overrides) document.assign(assignment);
     return read_study(std::move(document), purpose);

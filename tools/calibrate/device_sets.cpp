@@ -57,9 +57,9 @@ std::vector<DeviceFitSource> set_sources(std::span<const ValidationSet> sets, co
     std::vector<DeviceFitSource> sources;
     for (ValidationCase& one : validation_cases(sets)) {
         const Study* const study = std::get_if<Study>(&one.subject);
-        if (study == nullptr || study->device.name != device.name) continue;
         const ValidationSet& set = sets[one.set];
         const ValidationRow& row = set.rows[one.row];
+        if (study == nullptr || study->device.name != device.name || row.use == RowUse::disturbed) continue;
         sources.push_back(source_of(std::move(one), set, row, is_held(row, holds)));
         if (sources.back().rows.empty()) sources.pop_back();
     }

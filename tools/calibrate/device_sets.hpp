@@ -11,8 +11,8 @@
 namespace weft {
 
 // The rows of `sets` that ran on a device of this name, and in them what depends on its constants: times and rates, not
-// bytes. Those marked predict are held, and those that `holds` name ("name=..."). The sources refer to `sets`. Throws
-// ConfigError with every mistake in any row's job.
+// bytes; no disturbed ones. Those marked predict are held, and those that `holds` name ("name=..."). The sources refer
+// to `sets`. Throws ConfigError with every mistake in any row's job.
 std::vector<DeviceFitSource> set_sources(std::span<const ValidationSet> sets, const Device& device,
                                          const std::vector<HeldCell>& holds);
 

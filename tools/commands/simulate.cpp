@@ -17,6 +17,7 @@
 #include "tools/output/report_text.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/output/text_table.hpp"
+#include "tools/output/validity_text.hpp"
 #include "tools/output_option.hpp"
 #include "tools/page/simulation_page.hpp"
 #include "workloads/report/report.hpp"
@@ -47,13 +48,16 @@ JobInput job_input(const po::variables_map& arguments) {
 }
 
 // Refuses what cannot fit, with the numbers.
-bool refused(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice) {
+bool refused(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice,
+             const Validity& validity) {
     if (plan.fits()) return false;
     const Stage& fullest = plan.stages[plan.fullest_stage()];
     const bool allowed = arguments["allow-oom"].as<bool>();
-    fmt::print(stderr, "{}: does not fit in memory: stage {} needs at least {} of {}{}\n{}{}", job_path(arguments),
-               plan.fullest_stage(), to_text(fullest.memory.least()), to_text(plan.device.memory),
-               allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan), advice_text(plan, advice));
+    fmt::print(stderr,
+               "{}: does not fit in memory: stage {} needs at least {} of {}{}\n{}{}measured runs of this kind:\n{}",
+               job_path(arguments), plan.fullest_stage(), to_text(fullest.memory.least()), to_text(plan.device.memory),
+               allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan), advice_text(plan, advice),
+               memory_validity_text(validity));
     return !allowed;
 }
 
@@ -109,10 +113,11 @@ Exit run_simulate(const po::variables_map& arguments) {
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
-    if (refused(arguments, plan, advice)) {
+    const Validity validity = validity_of(plan);
+    if (refused(arguments, plan, advice, validity)) {
         Report report = planned_report(plan, network_option(arguments));
         report.advice = advice;
-        if (arguments["json"].as<bool>()) fmt::print("{}", planned_json(report));
+        if (arguments["json"].as<bool>()) fmt::print("{}", planned_json(report, validity));
         return Exit::does_not_fit;
     }
     SimulationOptions options{
@@ -137,11 +142,12 @@ Exit run_simulate(const po::variables_map& arguments) {
     if (traced.valid()) traced.get();
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
     if (arguments["json"].as<bool>()) {
-        fmt::print("{}", report_json(report, wall));
+        fmt::print("{}", report_json(report, validity, wall));
     } else {
         fmt::print("{}\n", report_text(report));
         if (flops) fmt::print("{:.2f} TFLOP/s per GPU: {}\n\n", flops->value, flops->meaning);
-        fmt::print("{}{} events, {} of wall time\n", folding_text(report), report.events, to_text(wall));
+        fmt::print("{}\n{}{} events, {} of wall time\n", validity_text(validity), folding_text(report), report.events,
+                   to_text(wall));
     }
     return Exit::ok;
 }

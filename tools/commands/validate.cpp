@@ -8,9 +8,11 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "tools/calibrate/leave_out.hpp"
 #include "tools/command.hpp"
 #include "tools/count_option.hpp"
 #include "tools/flops_option.hpp"
+#include "tools/output/left_out_text.hpp"
 #include "tools/output/validation_data.hpp"
 #include "tools/output/validation_html.hpp"
 #include "tools/output/validation_markdown.hpp"
@@ -18,6 +20,7 @@
 #include "tools/output_option.hpp"
 #include "tools/progress.hpp"
 #include "tools/validate/row_job.hpp"
+#include "tools/validate/validity.hpp"
 
 namespace weft::commands {
 namespace {
@@ -33,6 +36,9 @@ void validate_options(po::options_description& options, po::positional_options_d
         "json", po::bool_switch(), "machine-readable scorecard, with the job of every row")(
         "csv", po::bool_switch(), "every row as CSV")("markdown", po::bool_switch(), "the tables of a README")(
         "report", text("FILE.html"), "write a page with charts, every row, sources and assumptions")(
+        "leave-out", po::value<std::vector<std::string>>()->composing()->value_name("SET"),
+        "refit without this set what is fitted to it, and say how its errors change; all: each in turn")(
+        "record", text("FILE.csv"), "write the errors by kind of job: what weft simulate says of its answers")(
         "job-of", text("ROW"), "print the job file of one row (of one --set), and run nothing")(
         "jobs", count_value("N"), "simulations at a time (default: the processor's threads)")(
         "list", po::bool_switch(), "say which sets are shipped, and run nothing");
@@ -74,18 +80,42 @@ std::string job_of(const std::vector<ValidationSet>& sets, const std::string& na
     throw po::error(fmt::format("--job-of: {} has no row \"{}\"{}", sets.front().name, name, suggestion(name, known)));
 }
 
+unsigned threads_asked(const po::variables_map& arguments) {
+    return count_option(arguments, jobs_option).value_or(std::max(1U, std::thread::hardware_concurrency()));
+}
+
 std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std::vector<ValidationSet>& sets) {
-    ValidationOptions run{
-        .filter = given(arguments, "filter"),
-        .threads = count_option(arguments, jobs_option).value_or(std::max(1U, std::thread::hardware_concurrency()))};
+    ValidationOptions run{.filter = given(arguments, "filter"), .threads = threads_asked(arguments)};
     run.convention = flops_option(arguments).value_or(FlopConvention::model);
     ProgressBar bar;
     run.progress = [&bar](std::size_t done, std::size_t cases) { bar.show(done, cases); };
     return run_validation(sets, run);
 }
 
+Exit run_leave_out(const po::variables_map& arguments) {
+    for (const auto& [option, value] : arguments) {
+        if (value.defaulted() || option == "leave-out" || option == "jobs") continue;
+        throw po::error("--leave-out takes no --" + option);
+    }
+    auto names = arguments["leave-out"].as<std::vector<std::string>>();
+    std::vector<ValidationSet> shipped;
+    for (const std::string& name : validation_set_names()) shipped.push_back(load_validation_set(name));
+    if (names == std::vector<std::string>{"all"}) names = validation_set_names();
+    for (const std::string& name : names) {
+        const LeftOut result = leave_out(load_validation_set(name), shipped, threads_asked(arguments));
+        fmt::print("{}\n", left_out_text(name, result));
+        std::fflush(stdout);
+    }
+    return Exit::ok;
+}
+
 Exit run_validate(const po::variables_map& arguments) {
     const std::string report = output_option(arguments, "report", {".html"});
+    const std::string record = output_option(arguments, "record", {".csv"});
+    if (!record.empty() && (arguments.count("set") > 0 || arguments.count("filter") > 0)) {
+        throw po::error("--record is of all shipped sets: it takes no --set and no --filter");
+    }
+    if (arguments.count("leave-out") > 0) return run_leave_out(arguments);
     const std::vector<ValidationSet> sets = load_sets(arguments);
     if (arguments["list"].as<bool>()) {
         fmt::print("{}", validation_list(sets));
@@ -102,6 +132,7 @@ Exit run_validate(const po::variables_map& arguments) {
                                 .rows = rows,
                                 .card = make_scorecard(sets, rows, coverage),
                                 .convention = flops_option(arguments)};
+    if (!record.empty()) write_file_atomically(record, error_record(sets, rows));
     if (!report.empty()) write_file_atomically(report, validation_html(validation));
     if (arguments["json"].as<bool>()) {
         fmt::print("{}", validation_json(validation));
@@ -128,6 +159,7 @@ const Command validate{
     .details =
         "Rows that constants were fitted to are reported apart from those that are predicted. Your own runs: write\n"
         "a set as tests/validation/README.md says and name its file: weft validate --set my-runs.json\n"
+        "--leave-out SET: constants fitted to SET are fitted to the rows of the other sets, and its errors compared.\n"
         "Exit codes: 0 every bound holds (sets without one are not judged), 1 one is broken, 3 mistakes in a set.",
     .options = validate_options,
     .run = run_validate,

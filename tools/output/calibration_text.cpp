@@ -9,6 +9,7 @@
 #include "tools/output/comparison_text.hpp"
 #include "tools/output/number.hpp"
 #include "tools/output/text_table.hpp"
+#include "tools/output/validation_text.hpp"
 
 namespace weft {
 namespace {
@@ -43,8 +44,6 @@ Json summary_json(const ErrorSummary& summary) {
             {"largest_absolute_error", summary.largest},
             {"median_error", summary.bias}};
 }
-
-std::string percent(double share) { return fmt::format("{:+.1f} %", 100.0 * share); }
 
 }  // namespace
 
@@ -91,7 +90,7 @@ std::string calibration_text(const Calibration& calibration, const MeasuredRows&
         const CalibrationRow& row = rows.rows[i];
         const FittedTime& time = calibration.times[i];
         times.add({group_text(row.measured), fmt::format("{:.0f}", row.measured.size.value), to_text(row.measured.time),
-                   to_text(time.before), to_text(time.after), percent(error_of(time.after, row)),
+                   to_text(time.before), to_text(time.after), signed_percent_text(error_of(time.after, row)),
                    row.is_held ? "held" : "", std::string(time.algorithm), std::string(time.protocol),
                    fmt::to_string(row.measured.line)});
     }

@@ -57,7 +57,26 @@ Json advice_json(const std::vector<MemoryAdvice>& advice) {
     return json;
 }
 
-Json heading_json(const Report& report) {
+Json evidence_json(const Evidence& evidence) {
+    Json json{{"validated", evidence.is_of_the_kind()}, {"rows", evidence.errors.rows}};
+    if (evidence.errors.rows == 0) return json;
+    json.update({{"sets", evidence.sets},
+                 {"ranks", {std::llround(evidence.least_ranks), std::llround(evidence.most_ranks)}},
+                 {"unlike", evidence.unlike},
+                 {"mean", evidence.errors.mean},
+                 {"p90", evidence.errors.percentile_90},
+                 {"bias", evidence.errors.bias}});
+    return json;
+}
+
+Json validity_json(const Validity& validity) {
+    Json job;
+    for (std::size_t i = 0; i < trait_names.size(); ++i) job[std::string(trait_names[i])] = validity.job.values[i];
+    job["ranks"] = std::llround(validity.job.ranks);
+    return {{"job", job}, {"step_time", evidence_json(validity.step_time)}, {"memory", evidence_json(validity.memory)}};
+}
+
+Json heading_json(const Report& report, const Validity& validity) {
     Json json;
     json["weft"] = version;
     json["job"] = {{"name", report.job},       {"machine", report.machine},
@@ -71,19 +90,20 @@ Json heading_json(const Report& report) {
         json[std::string(metric.key.substr(0, dot))][std::string(metric.key.substr(dot + 1))] = value_of<Json>(metric);
     }
     if (!report.advice.empty()) json["memory"]["advice"] = advice_json(report.advice);
+    json["validation"] = validity_json(validity);
     return json;
 }
 
 }  // namespace
 
-std::string planned_json(const Report& report) {
-    Json json = heading_json(report);
+std::string planned_json(const Report& report, const Validity& validity) {
+    Json json = heading_json(report, validity);
     for (const StageReport& stage : report.stages) json["stages"].push_back(planned_stage_json(stage));
     return json.dump(2) + "\n";
 }
 
-std::string report_json(const Report& report, Seconds wall) {
-    Json json = heading_json(report);
+std::string report_json(const Report& report, const Validity& validity, Seconds wall) {
+    Json json = heading_json(report, validity);
     json["stages"] = Json::array();
     for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
     json["communication"] = Json::array();

@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "tools/validate/validity.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
 
 // `wall` is the only value that may differ between two runs of the same input.
-std::string report_json(const Report& report, Seconds wall);
+std::string report_json(const Report& report, const Validity& validity, Seconds wall);
 // Of planned_report(): the same keys as far as they are known; step and throughput are null.
-std::string planned_json(const Report& report);
+std::string planned_json(const Report& report, const Validity& validity);
 
 }  // namespace weft

@@ -43,6 +43,7 @@ Json set_json(const ValidationSet& set, const SetScore& score) {
             {"residual_bounds", bounds_json(set.residual_bounds)},
             {"predict", errors_json(score.predict)},
             {"fit", errors_json(score.fit)},
+            {"disturbed", errors_json(score.disturbed)},
             {"passed", score.passed()}};
 }
 
@@ -62,6 +63,7 @@ Json row_json(const Validation& v, const ValidatedRow& row) {
         json["predicted_tflops"] = row.predicted_tflops;
     }
     if (!source.note.empty()) json["note"] = source.note;
+    if (!source.disturbed.empty()) json["disturbed"] = source.disturbed;
     json["job"] = Json::parse(row_job(set, source));
     return json;
 }
@@ -75,6 +77,7 @@ std::string validation_json(const Validation& validation) {
     }
     json["predict"] = errors_json(validation.card.predict);
     json["fit"] = errors_json(validation.card.fit);
+    json["disturbed"] = errors_json(validation.card.disturbed);
     json["passed"] = validation.card.passed();
     if (validation.convention) json["flops"] = name(*validation.convention);
     json["rows"] = Json::array();

@@ -26,6 +26,7 @@ class ValidationPage {
         summary();
         scores(RowUse::predict, "Rows that nothing was fitted to");
         scores(RowUse::fit, "Rows that constants were fitted to");
+        scores(RowUse::disturbed, "Disturbed measurements, not judged");
         charts();
         rows();
         sources();
@@ -54,8 +55,7 @@ class ValidationPage {
     }
 
     void scores(RowUse use, std::string_view title) {
-        const auto errors = [use](const auto& score) { return use == RowUse::predict ? score.predict : score.fit; };
-        if (errors(v_.card).rows == 0) return;
+        if (v_.card.of(use).rows == 0) return;
         add("<section><h2>{}</h2><div class=\"scroll\"><table><caption>Absolute relative errors; bias is the mean of "
             "the "
             "signed ones.</caption><thead><tr><th scope=\"col\">set</th>",
@@ -66,13 +66,13 @@ class ValidationPage {
         add("<th scope=\"col\">bounds</th></tr></thead><tbody>");
         for (std::size_t s = 0; s < v_.sets.size(); ++s) {
             const SetScore& score = v_.card.sets[s];
-            if (errors(score).rows == 0) continue;
+            if (score.of(use).rows == 0) continue;
             add("<tr><th scope=\"row\"><a href=\"#set-{}\">{}</a></th>", s, xml_escaped(v_.sets[s].name));
-            error_cells(errors(score));
+            error_cells(score.of(use));
             add("<td>{}</td></tr>", bounds_html(score, use));
         }
         add("<tr><th scope=\"row\">all</th>");
-        error_cells(errors(v_.card));
+        error_cells(v_.card.of(use));
         add("<td></td></tr></tbody></table></div></section>");
     }
 
@@ -111,6 +111,7 @@ class ValidationPage {
         std::map<std::string_view, Scatter> by_unit;
         for (const ValidatedRow& row : v_.rows) {
             if (set < v_.sets.size() && row.set != set) continue;
+            if (source_of(row).use == RowUse::disturbed) continue;
             const std::string_view unit = quantity_unit(row.quantity);
             by_unit[unit].points.push_back(
                 {.measured = row.measured,
@@ -134,7 +135,7 @@ class ValidationPage {
             "<label>Set <select data-filter=\"rows\" data-column=\"0\"><option value=\"\">any</option>");
         for (const ValidationSet& set : v_.sets) add("<option>{}</option>", xml_escaped(set.name));
         add("</select></label><label>Use <select data-filter=\"rows\" data-column=\"2\"><option value=\"\">any</option>"
-            "<option>predict</option><option>fit</option></select></label>"
+            "<option>predict</option><option>fit</option><option>disturbed</option></select></label>"
             "<span class=\"quiet\" role=\"status\"><span data-count=\"rows\">{}</span> shown</span></div>",
             v_.rows.size());
         add("<div class=\"scroll\"><table id=\"rows\" class=\"sortable\"><caption>A click on a heading sorts.</caption>"
@@ -152,10 +153,11 @@ class ValidationPage {
 
     void one_row(const ValidatedRow& row) {
         const ValidationRow& source = source_of(row);
+        const std::string& note = source.disturbed.empty() ? source.note : source.disturbed;
         add("<tr><td>{}</td><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td>", xml_escaped(set_of(row).name),
             xml_escaped(source.name),
-            source.note.empty() ? "" : fmt::format("<br><span class=\"quiet\">{}</span>", xml_escaped(source.note)),
-            name(source.use), xml_escaped(row.quantity));
+            note.empty() ? "" : fmt::format("<br><span class=\"quiet\">{}</span>", xml_escaped(note)), name(source.use),
+            xml_escaped(row.quantity));
         number_cell(row.measured, quantity_text(row.quantity, row.measured));
         number_cell(row.predicted, quantity_text(row.quantity, row.predicted));
         number_cell(row.error(), signed_percent_text(row.error()));

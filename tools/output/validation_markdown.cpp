@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "tools/output/figures.hpp"
 #include "tools/output/validation_text.hpp"
 
@@ -30,15 +32,14 @@ std::string line(const std::string& title, const ErrorStatistics& errors, const 
 }
 
 std::string table(const Validation& v, RowUse use, std::string_view heading) {
-    const auto errors = [use](const auto& score) { return use == RowUse::predict ? score.predict : score.fit; };
-    if (errors(v.card).rows == 0) return "";
+    if (v.card.of(use).rows == 0) return "";
     std::string text = fmt::format(
         "| {} | rows | mean | median | 90 % within | largest | bias | promised |\n"
         "|---|---:|---:|---:|---:|---:|---:|---|\n",
         heading);
     for (std::size_t s = 0; s < v.sets.size(); ++s) {
         const SetScore& score = v.card.sets[s];
-        if (errors(score).rows > 0) text += line(v.sets[s].title, errors(score), bounds(score, use));
+        if (score.of(use).rows > 0) text += line(v.sets[s].title, score.of(use), bounds(score, use));
     }
     return text;
 }
@@ -46,9 +47,13 @@ std::string table(const Validation& v, RowUse use, std::string_view heading) {
 }  // namespace
 
 std::string validation_markdown(const Validation& validation) {
-    const std::string predicted = table(validation, RowUse::predict, "predicted");
-    const std::string fitted = table(validation, RowUse::fit, "fitted to");
-    return predicted + (predicted.empty() || fitted.empty() ? "" : "\n") + fitted;
+    std::string text;
+    for (const auto& [use, heading] : {std::pair(RowUse::predict, "predicted"), std::pair(RowUse::fit, "fitted to"),
+                                       std::pair(RowUse::disturbed, "disturbed, counted nowhere else")}) {
+        const std::string part = table(validation, use, heading);
+        text += (text.empty() || part.empty() ? "" : "\n") + part;
+    }
+    return text;
 }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
@@ -49,15 +50,27 @@ void add(TextTable& table, const std::string& name, const ErrorStatistics& error
 }
 
 std::string error_table(const Validation& v, RowUse use) {
-    const auto errors = [use](const auto& score) { return use == RowUse::predict ? score.predict : score.fit; };
     TextTable table({"<set", "rows", "mean", "median", "p90", "max", "bias", "<bound", "<verdict"});
     for (std::size_t s = 0; s < v.sets.size(); ++s) {
         const SetScore& score = v.card.sets[s];
-        if (errors(score).rows == 0) continue;
-        add(table, v.sets[s].name, errors(score), bounds_text(score, use), verdict(score, use));
+        if (score.of(use).rows == 0) continue;
+        add(table, v.sets[s].name, score.of(use), bounds_text(score, use), verdict(score, use));
     }
-    add(table, "all", errors(v.card), "", "");
+    add(table, "all", v.card.of(use), "", "");
     return table.text();
+}
+
+// Their errors and what disturbed them.
+std::string disturbed_text(const Validation& v) {
+    if (v.card.disturbed.rows == 0) return "";
+    std::string text =
+        "\nDisturbed measurements, which count in no other figure:\n" + error_table(v, RowUse::disturbed);
+    std::set<std::string> reasons;
+    for (const ValidatedRow& row : v.rows) {
+        const std::string& reason = v.sets[row.set].rows[row.row].disturbed;
+        if (!reason.empty()) reasons.insert(fmt::format("{}: {}\n", v.sets[row.set].name, reason));
+    }
+    return text + fmt::format("{}", fmt::join(reasons, ""));
 }
 
 class RowTable {
@@ -116,6 +129,7 @@ std::string validation_text(const Validation& validation, std::size_t worst) {
         text += fmt::format("{}Rows that constants were fitted to:\n{}", text.empty() ? "" : "\n",
                             error_table(validation, RowUse::fit));
     }
+    text += disturbed_text(validation);
     const auto misfits = std::ranges::count(validation.rows, false, &ValidatedRow::fits);
     if (misfits > 0) {
         text +=
@@ -157,8 +171,7 @@ std::string broken_bounds_text(const Validation& validation) {
 std::string verdict_text(const Validation& validation) {
     const auto unjudged = [&](RowUse use) {
         return std::ranges::count_if(validation.card.sets, [use](const SetScore& score) {
-            const ErrorStatistics& errors = use == RowUse::predict ? score.predict : score.fit;
-            return errors.rows > 0 && std::ranges::count(score.bounds, use, &BoundCheck::use) == 0;
+            return score.of(use).rows > 0 && std::ranges::count(score.bounds, use, &BoundCheck::use) == 0;
         });
     };
     const bool judged = std::ranges::any_of(validation.card.sets, [](const SetScore& s) { return !s.bounds.empty(); });

@@ -6,6 +6,7 @@
 #include "tools/output/figures.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/svg_text.hpp"
+#include "tools/output/validity_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/input_tables.hpp"
 #include "tools/page/message_table.hpp"
@@ -215,12 +216,14 @@ class SimulationBody {
 
     void inputs() {
         std::string folding = xml_escaped(folding_text(report_));
-        section("inputs", "Inputs and sources",
-                fmt::format("<p class=\"made\">Made by <code>{}</code></p>\n{}<h3>Ranks simulated</h3><pre>{}{} "
-                            "events, {} solves of "
-                            "the network</pre>",
-                            xml_escaped(input_.command), input_tables(run_, input_), folding,
-                            grouped(double(report_.events)), grouped(double(report_.solves))));
+        section(
+            "inputs", "Inputs and sources",
+            fmt::format(
+                "<p class=\"made\">Made by <code>{}</code></p>\n{}<h3>How far to trust it</h3><pre>{}</pre><h3>Ranks "
+                "simulated</h3><pre>{}{} events, {} solves of the network</pre>",
+                xml_escaped(input_.command), input_tables(run_, input_),
+                xml_escaped(validity_text(validity_of(run_.plan))), folding, grouped(double(report_.events)),
+                grouped(double(report_.solves))));
     }
 
     const Simulation& run_;

@@ -38,11 +38,19 @@ Prediction predict_step(const Study& study, const ValidationRow& row, FlopConven
     Prediction prediction{.values = {},
                           .fits = run.plan.fits(),
                           .step_flops = step_flops(study.job, convention),
-                          .ranks = static_cast<double>(study.job.layout.ranks())};
+                          .ranks = static_cast<double>(study.job.layout.ranks()),
+                          .job = job_traits(run.plan)};
     for (const PublishedValue& one : row.measured) {
         prediction.values.push_back(predicted_quantity(one.quantity, run, report));
     }
     return prediction;
+}
+
+void put_devices(const std::vector<Device>& devices, ValidationCase& one) {
+    Study* const study = std::get_if<Study>(&one.subject);
+    if (study == nullptr) return;
+    const auto same = std::ranges::find(devices, study->device.name, &Device::name);
+    if (same != devices.end()) study->device = *same;
 }
 
 void add_rows(const ValidationCase& one, const ValidationRow& row, const Prediction& prediction,
@@ -53,7 +61,8 @@ void add_rows(const ValidationCase& one, const ValidationRow& row, const Predict
                                .quantity = row.measured[m].quantity,
                                .measured = row.measured[m].value,
                                .predicted = prediction.values[m],
-                               .fits = prediction.fits || of_one_layer(row.measured[m].quantity)};
+                               .fits = prediction.fits || of_one_layer(row.measured[m].quantity),
+                               .job = prediction.job};
         if (validated.quantity == "step_s") {
             const double tera = prediction.step_flops.value / prediction.ranks / 1e12;
             validated.measured_tflops = tera / validated.measured;
@@ -89,7 +98,8 @@ Prediction predict(const ValidationCase& one, const ValidationRow& row, FlopConv
 }
 
 std::vector<ValidatedRow> run_validation(std::span<const ValidationSet> sets, const ValidationOptions& options) {
-    const std::vector<ValidationCase> cases = validation_cases(sets, options.filter);
+    std::vector<ValidationCase> cases = validation_cases(sets, options.filter);
+    for (ValidationCase& one : cases) put_devices(options.devices, one);
     std::vector<std::optional<Prediction>> predictions(cases.size());
     std::vector<std::optional<ConfigError>> failures(cases.size());
     const auto work = [&](std::size_t i) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -11,6 +12,7 @@
 
 #include "tools/validate/collective_case.hpp"
 #include "tools/validate/set.hpp"
+#include "tools/validate/traits.hpp"
 #include "workloads/job.hpp"
 #include "workloads/report/flop_convention.hpp"
 
@@ -31,6 +33,7 @@ struct Prediction {
     bool fits = true;            // in the device's memory
     Flops step_flops{};          // by the convention asked for; 0 of a collective
     double ranks = 1;
+    std::optional<JobTraits> job{};  // of a step
 };
 
 // Throws ConfigError or RangeError for what cannot be predicted.
@@ -45,6 +48,7 @@ struct ValidatedRow {
     bool fits = true;
     // TFLOP/s per accelerator by the convention asked for; 0 where the quantity is no time of a step.
     double measured_tflops = 0, predicted_tflops = 0;
+    std::optional<JobTraits> job{};  // nothing of a collective on its own
 
     double error() const { return predicted / measured - 1.0; }
 };
@@ -53,6 +57,7 @@ struct ValidationOptions {
     std::string filter{};
     unsigned threads = 1;
     FlopConvention convention = FlopConvention::model;
+    std::vector<Device> devices{};                                        // in place of those of the same names
     std::function<void(std::size_t done, std::size_t cases)> progress{};  // called from any thread, one at a time
 };
 

@@ -1,6 +1,7 @@
 #include "tools/validate/scorecard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -22,32 +23,35 @@ void add_checks(RowUse use, const ErrorBounds& bounds, const ErrorStatistics& er
 
 }  // namespace
 
+const ErrorStatistics& ErrorsByUse::of(RowUse use) const {
+    return use == RowUse::predict ? predict : use == RowUse::fit ? fit : disturbed;
+}
+
 bool SetScore::passed() const { return std::ranges::all_of(bounds, &BoundCheck::holds); }
 
 bool Scorecard::passed() const { return std::ranges::all_of(sets, &SetScore::passed); }
 
 Scorecard make_scorecard(std::span<const ValidationSet> sets, std::span<const ValidatedRow> rows, Coverage coverage) {
-    struct Errors {
-        std::vector<double> predict, fit;
-    };
+    using Errors = std::array<std::vector<double>, 3>;  // by RowUse
     std::vector<Errors> of_set(sets.size());
     Errors all;
     for (const ValidatedRow& row : rows) {
-        const bool fitted = use_of(sets, row) == RowUse::fit;
-        (fitted ? of_set[row.set].fit : of_set[row.set].predict).push_back(row.error());
-        (fitted ? all.fit : all.predict).push_back(row.error());
+        const auto use = static_cast<std::size_t>(use_of(sets, row));
+        of_set[row.set][use].push_back(row.error());
+        all[use].push_back(row.error());
     }
-    Scorecard card;
+    const auto statistics = [](const Errors& errors) {
+        return ErrorsByUse{error_statistics(errors[0]), error_statistics(errors[1]), error_statistics(errors[2])};
+    };
+    Scorecard card{statistics(all), {}};
     for (std::size_t s = 0; s < sets.size(); ++s) {
-        SetScore score{error_statistics(of_set[s].predict), error_statistics(of_set[s].fit), {}};
+        SetScore score{statistics(of_set[s]), {}};
         if (coverage == Coverage::whole) {
             add_checks(RowUse::predict, sets[s].bounds, score.predict, score.bounds);
             add_checks(RowUse::fit, sets[s].residual_bounds, score.fit, score.bounds);
         }
         card.sets.push_back(std::move(score));
     }
-    card.predict = error_statistics(all.predict);
-    card.fit = error_statistics(all.fit);
     return card;
 }
 

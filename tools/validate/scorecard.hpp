@@ -20,17 +20,20 @@ struct BoundCheck {
     bool holds() const { return actual <= bound; }
 };
 
-struct SetScore {
-    ErrorStatistics predict, fit;
+struct ErrorsByUse {
+    ErrorStatistics predict, fit, disturbed;
+    const ErrorStatistics& of(RowUse use) const;
+};
+
+struct SetScore : ErrorsByUse {
     std::vector<BoundCheck> bounds;  // empty: nothing promised, or only some rows were run
     bool passed() const;
 };
 
 enum class Coverage : std::uint8_t { whole, filtered };  // bounds are of whole sets
 
-struct Scorecard {
-    std::vector<SetScore> sets;    // as the sets
-    ErrorStatistics predict, fit;  // of all sets together
+struct Scorecard : ErrorsByUse {  // of all sets together
+    std::vector<SetScore> sets;   // as the sets
     bool passed() const;
 };
 

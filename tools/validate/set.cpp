@@ -48,11 +48,15 @@ ValidationSet read_head(Document& document, std::string& rows) {
                       .assumptions = {},
                       .bounds = read_bounds(root, "bounds"),
                       .residual_bounds = read_bounds(root, "residual_bounds"),
+                      .fits = {},
                       .job = {},
                       .rows = {}};
     rows = root.text("rows", set.name + ".csv");
     if (root.has("assumptions")) {
         for (Field& assumption : root.list("assumptions")) set.assumptions.push_back(assumption.as_text());
+    }
+    if (root.has("fits")) {
+        for (Field& each : root.list("fits")) set.fits.push_back(each.as_text());
     }
     root.object("job");
     root.done();
@@ -94,7 +98,9 @@ TableFile shipped_table(const std::string& rows) {
 
 }  // namespace
 
-std::string_view name(RowUse use) { return use == RowUse::predict ? "predict" : "fit"; }
+std::string_view name(RowUse use) {
+    return use == RowUse::predict ? "predict" : use == RowUse::fit ? "fit" : "disturbed";
+}
 
 ValidationSet load_validation_set(std::string_view name) {
     if (!is_path(name)) {

@@ -10,8 +10,9 @@
 
 namespace weft {
 
-// Whether constants of a device, machine or framework were fitted to the row. Rows of the two uses never mix.
-enum class RowUse : std::uint8_t { predict, fit };
+// Whether constants of a device, machine or framework were fitted to the row; a disturbed measurement judges nothing
+// and is fitted to by nothing. Rows of different uses never mix.
+enum class RowUse : std::uint8_t { predict, fit, disturbed };
 std::string_view name(RowUse use);
 
 // A job key and its value, as written.
@@ -31,7 +32,8 @@ struct ValidationRow {
     std::vector<JobCell> cells;  // what differs from the set's common job; no empty ones
     std::vector<PublishedValue> measured;
     std::string note;
-    int line = 0;  // of the table
+    std::string disturbed;  // why the measurement is taken to be, if it is
+    int line = 0;           // of the table
 };
 
 // The most that statistics of absolute relative errors may be; nothing: not promised.
@@ -46,6 +48,7 @@ struct ValidationSet {
     std::vector<std::string> assumptions;  // what the source does not say
     ErrorBounds bounds;                    // of the rows marked predict
     ErrorBounds residual_bounds;           // of those marked fit
+    std::vector<std::string> fits;         // constants fitted to rows marked fit: "a100-80.host_launch"
     std::string job;                       // common keys, a JSON object
     std::vector<ValidationRow> rows;
 };

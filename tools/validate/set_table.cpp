@@ -56,6 +56,8 @@ class TableReader {
                 row.use = read_use(cells.line, cell);
             } else if (column == "note") {
                 row.note = cell;
+            } else if (column == "disturbed") {
+                row.disturbed = cell;
             } else if (cell.empty()) {
                 continue;
             } else if (column.starts_with(measured_prefix)) {
@@ -64,6 +66,7 @@ class TableReader {
                 row.cells.push_back({column, cell});
             }
         }
+        if (!row.disturbed.empty()) row.use = RowUse::disturbed;
         check_name(row);
         if (row.measured.empty()) errors_.add(row.line, fmt::format("\"{}\": nothing measured", excerpt(row.name)));
         return row;

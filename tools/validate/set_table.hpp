@@ -4,6 +4,7 @@
 //   use                   fit or predict
 //   measured.<quantity>   what was measured (tools/validate/quantity.hpp); an empty cell: not measured
 //   note                  optional, for people
+//   disturbed             optional: why the measurement is disturbed; the row is reported apart then
 //   any other             a key of the job file, such as layout.tensor; an empty cell: the set's common value
 #pragma once
 

@@ -96,6 +96,12 @@ class DeepSpeedZero12 final : public DataParallel {
         bucket_.add(tensor, elements);
     }
 
+    bool all_reduces_whole() const {
+        const DeepSpeedVersion& version = input_.deepspeed.version;
+        const Setting own = input_.zero == 2 ? version.stage2_whole : version.stage1_whole;
+        return input_.deepspeed.multi_rank_allreduce.value_or(own) == Setting::on;
+    }
+
     void close(Script& script, Where where) {
         if (!bucket_.empty()) reduce_bucket(script, where);
     }
@@ -114,7 +120,7 @@ class DeepSpeedZero12 final : public DataParallel {
         };
         if (input_.deepspeed.reduce_scatter == Setting::off) {  // the whole buffer, however full
             reduce(Collective::all_reduce, GroupKind::data, std::max(bucket_.filled(), bucket_.limit()));
-        } else if (input_.deepspeed.multi_rank_allreduce == Setting::on) {
+        } else if (all_reduces_whole()) {
             for (const Portion& portion : by_group()) reduce(Collective::all_reduce, portion.group, portion.elements);
         } else {
             for (const Portion& portion : by_owner()) reduce(Collective::reduce, portion.group, portion.elements);

@@ -17,6 +17,7 @@ Framework data_only_framework(const DataOnly& own) {
             .input_reduction = reduced_after_backward,
             .overlaps_pipeline = always_overlaps,
             .exchanges = Through::torch,
+            .modules = own.modules,
             .split = even_split,
             .default_overlap = always_overlaps,
             .check = own.check,

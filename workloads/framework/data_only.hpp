@@ -15,6 +15,7 @@ struct DataOnly {
     Bytes (*buffers)(const Job&, double);
     double (*gradient_bytes)(const Job&);
     Bytes (*accumulation)(const Job&);
+    Modules (*modules)(const Job&);
 };
 
 // A framework whose ranks differ along the data axis only.

@@ -19,6 +19,7 @@ std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) { return
 StateShares shares(const Job&) { return {}; }
 // Buckets are views of a second copy of the gradients.
 Bytes buffers(const Job& job, double parameters) { return {parameters * element_bytes(job.precision)}; }
+Modules modules(const Job&) { return Modules::pytorch; }
 double gradient_bytes(const Job& job) { return element_bytes(job.precision); }
 
 }  // namespace
@@ -31,6 +32,7 @@ const Framework ddp = data_only_framework({.name = "ddp",
                                            .shares = shares,
                                            .buffers = buffers,
                                            .gradient_bytes = gradient_bytes,
-                                           .accumulation = repeated_accumulation});
+                                           .accumulation = repeated_accumulation,
+                                           .modules = modules});
 
 }  // namespace weft::framework

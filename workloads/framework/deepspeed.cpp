@@ -47,9 +47,10 @@ std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t parts, std:
     return neox_split(layers, parts);
 }
 
-// GPT-NeoX's configurations set overlap_comm; the pipeline engine and stage 0 cannot.
+// GPT-NeoX's configurations set overlap_comm; the pipeline engine, stage 0 and stage 1 of old versions cannot.
 Setting default_overlap(const Job& job) {
-    return job.zero >= 1 && job.layout.pipeline == 1 ? Setting::on : Setting::off;
+    if (job.zero == 0 || job.layout.pipeline > 1) return Setting::off;
+    return job.zero == 1 ? job.deepspeed.version.stage1_overlap : Setting::on;
 }
 
 void check(const Job& job, std::vector<JobError>& errors) {
@@ -64,6 +65,11 @@ void check(const Job& job, std::vector<JobError>& errors) {
     }
     if (on(job.gradient_overlap) && job.zero == 0) {
         refuse("overlap_gradients", "DeepSpeed stage 0 reduces after the backward pass; overlap needs zero 1 to 3");
+    }
+    if (on(job.gradient_overlap) && job.zero == 1 && !on(job.deepspeed.version.stage1_overlap)) {
+        refuse("overlap_gradients", fmt::format("DeepSpeed {} ignores overlap_comm at stage 1, up to 0.12; needs "
+                                                "zero 2 or 3, or a later version",
+                                                job.deepspeed.version.name));
     }
     if (job.zero >= 2 && layout.pipeline > 1) {
         refuse("zero",
@@ -252,13 +258,14 @@ bool bf16_optimizer(const Job& job) { return job.zero == 0 && job.precision == P
 double gradient_bytes(const Job& job) { return bf16_optimizer(job) ? 4.0 : element_bytes(job.precision); }
 
 // Copies of the gradients that a rank updates, while it does. The flat half precision of all that it updates and then
-// fp32 (stage_1_and_2.py, step), under ZeRO-1 with contiguous_gradients another before (copy_grads_in_partition);
-// ZeRO-3 and FP16_Optimizer, at stage 0, hold fp32 only (stage3.py, _prepare_fp32_grad_for_sub_group;
-// fp16/fused_optimizer.py); BF16_Optimizer updates from the gradients themselves.
+// fp32 (stage_1_and_2.py, step); with contiguous_gradients another before (copy_grads_in_partition), which is ZeRO-2's
+// share and which ZeRO-1 ignored as long as overlap_comm. ZeRO-3 and FP16_Optimizer, at stage 0, hold fp32 only
+// (stage3.py, _prepare_fp32_grad_for_sub_group; fp16/fused_optimizer.py); BF16_Optimizer updates from the gradients.
 double update_bytes(const Job& job) {
     const double element = element_bytes(job.precision), widened = element < 4 ? 4.0 : 0.0;
     if (bf16_optimizer(job)) return 0;
-    return widened + element * (job.zero == 1 ? 2 : job.zero == 2 ? 1 : 0);
+    const bool contiguous = job.zero == 1 && on(job.deepspeed.version.stage1_overlap);
+    return widened + element * (contiguous ? 2 : job.zero == 1 || job.zero == 2 ? 1 : 0);
 }
 
 // Gradients are set to None after a step, but for the partitions that ZeRO-2 and ZeRO-3 keep.
@@ -292,13 +299,14 @@ Bytes buffers(const Job& job, double parameters) {
 extern const Framework deepspeed;
 const Framework deepspeed{
     .name = "deepspeed",
-    .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed 0.14",
+    .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed",
     .offers = {.forwards_ahead = true},
     .handover = Handover::sequential,
     .input_reduction = reduced_after_backward,
     .overlaps_pipeline = always_overlaps,
     .exchanges = Through::deepspeed,
     .expert_gradients = ExpertGradients::apart,
+    .modules = megatron_modules,
     .split = split,
     .default_overlap = default_overlap,
     .check = check,

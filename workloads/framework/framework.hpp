@@ -13,6 +13,7 @@
 #include "models/memory/memory.hpp"
 #include "sim/base/quantity.hpp"
 #include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/framework/host_operations.hpp"
 #include "workloads/framework/update_traffic.hpp"
 #include "workloads/schedule/schedule.hpp"
 #include "workloads/script/call.hpp"
@@ -54,6 +55,7 @@ struct Framework {
     ExpertGradients expert_gradients{};
     WeightGradients weight_gradients{};
     ExpertWeights expert_weights{};
+    Modules (*modules)(const Job& job);
     // Layers of each model part; empty if the framework cannot split so. `why` then says it.
     std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);
     Setting (*default_overlap)(const Job& job);  // of gradient reduction with the backward pass

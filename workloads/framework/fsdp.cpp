@@ -67,6 +67,7 @@ Bytes buffers(const Job& job, double) {
     return {(gathered + layer) * element_bytes(job.precision)};
 }
 
+Modules modules(const Job&) { return Modules::pytorch_units; }
 double gradient_bytes(const Job& job) { return element_bytes(job.precision); }
 // Gradients leave unsharded memory with every micro-batch; only under no_sync are they added up there.
 Bytes sharded_accumulation(const Job& job) {
@@ -83,6 +84,7 @@ const Framework fsdp = data_only_framework({.name = "fsdp",
                                             .shares = shares,
                                             .buffers = buffers,
                                             .gradient_bytes = gradient_bytes,
-                                            .accumulation = sharded_accumulation});
+                                            .accumulation = sharded_accumulation,
+                                            .modules = modules});
 
 }  // namespace weft::framework

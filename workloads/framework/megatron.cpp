@@ -68,6 +68,10 @@ InputReduction input_reduction(const Job& job) {
                                                                : InputReduction::after_backward;
 }
 
+Modules modules(const Job& job) {
+    return job.megatron.transformer_engine == Setting::on ? Modules::transformer_engine : Modules::megatron;
+}
+
 Setting overlaps_pipeline(const Job& job) { return job.megatron.overlap_pipeline; }
 
 std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
@@ -92,14 +96,26 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
     return calls;
 }
 
+// What is logged, averaged over the data ranks (pretrain_gpt.py): the loss and its tokens.
+constexpr Call average_loss{
+    .op = Collective::all_reduce, .group = GroupKind::data, .message = 8_B, .label = "all-reduce loss", .type = "fp32"};
+
 // Fused: the target logit and the sum of exponentials travel together.
 std::vector<Call> loss(const Job& job) {
     std::vector<Call> calls = loss_reductions(job);
-    if (job.megatron.fused_cross_entropy == Setting::off || calls.empty()) return calls;
-    calls.pop_back();
-    calls.back().message = calls.back().message * 2;
-    calls.back().label = "all-reduce target logit and loss sum";
+    if (job.megatron.fused_cross_entropy == Setting::on && !calls.empty()) {
+        calls.pop_back();
+        calls.back().message = calls.back().message * 2;
+        calls.back().label = "all-reduce target logit and loss sum";
+    }
+    if (job.megatron.version.losses_per_micro_batch == Setting::on) calls.push_back(average_loss);
     return calls;
+}
+
+std::vector<Call> step_end(const Job& job, std::uint32_t stage) {
+    const bool logs = stage + 1 == job.layout.pipeline;
+    if (!logs || job.megatron.version.losses_per_micro_batch == Setting::on) return {};
+    return {average_loss};
 }
 
 // Every rank of the group learns how many tokens each has for each expert.
@@ -163,7 +179,7 @@ double gradient_bytes(const Job& job) {
 extern const Framework megatron;
 const Framework megatron{
     .name = "megatron",
-    .summary = "Megatron-core 0.8",
+    .summary = "Megatron-LM and Megatron-core",
     .offers = {.forwards_ahead = true, .weights_apart = true, .several_parts = true, .both_directions = true},
     .handover = Handover::paired,
     .input_reduction = input_reduction,
@@ -171,6 +187,7 @@ const Framework megatron{
     .exchanges = Through::torch,
     .weight_gradients = WeightGradients::accumulated,
     .expert_weights = ExpertWeights::in_activation,
+    .modules = modules,
     .split = even_split,
     .default_overlap = default_overlap,
     .check = check,
@@ -184,7 +201,7 @@ const Framework megatron{
     .gradient = gradient,
     .gather_received_activation = gather_received_activation,
     .gather_before_backward = gather_before_backward,
-    .step_end = no_stage_calls,
+    .step_end = step_end,
     .data_parallel = data_parallel,
     .shares = shares,
     .buffers = buffers,

@@ -38,7 +38,9 @@ Bytes repeated_accumulation(const Job& job) {
 }
 
 Bytes megatron_accumulation(const Job& job) {
-    return job.megatron.fused_accumulation == Setting::on ? Bytes{} : separate_accumulation(job);
+    const Fusion fusion = job.megatron.fused_accumulation;
+    const bool in_fp32 = job.framework->gradient_bytes(job) == 4;
+    return fusion == Fusion::all || (fusion == Fusion::single && in_fp32) ? Bytes{} : separate_accumulation(job);
 }
 
 }  // namespace weft

@@ -23,7 +23,7 @@ class ZeroSettings {
         if (!on(settings_.reduce_scatter) && job_.zero == 0) {
             refuse("reduce_scatter", "stage 0 all-reduces gradients whatever it says; needs zero 1 to 3, got zero 0");
         }
-        if (on(settings_.multi_rank_allreduce)) return;
+        if (settings_.multi_rank_allreduce.value_or(Setting::on) == Setting::on) return;
         if (job_.zero != 1 && job_.zero != 2) {
             refuse("multi_rank_allreduce",
                    fmt::format("is read by ZeRO-1 and ZeRO-2 only; needs zero 1 or 2, got zero {}", job_.zero));

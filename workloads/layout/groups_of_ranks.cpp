@@ -12,15 +12,15 @@ namespace weft {
 
 namespace {
 
-struct Step {
+struct AxisShare {
     std::uint32_t stride, size;
 };
 
 // `count` ranks of a stage, `step` apart in the order in which the stage numbers its ranks, cut along the axes; nothing
 // if an axis would be cut unevenly.
-std::optional<std::vector<Step>> along_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
+std::optional<std::vector<AxisShare>> along_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
     const RankGrid grid = layout.grid();
-    std::vector<Step> stretches;
+    std::vector<AxisShare> shares;
     std::uint64_t inner = 1;  // ranks of the stage in the axes passed
     for (const Axis& axis : grid.axes()) {
         if (axis.name == "pipeline") continue;
@@ -28,12 +28,12 @@ std::optional<std::vector<Step>> along_stage(const Layout& layout, std::uint64_t
         const std::uint64_t low = std::max(step, inner), high = std::min(step * count, outer);
         if (low < high) {
             if (low % inner != 0 || high % low != 0 || outer % high != 0) return std::nullopt;
-            stretches.push_back({static_cast<std::uint32_t>(grid.stride(axis.name) * (low / inner)),
-                                 static_cast<std::uint32_t>(high / low)});
+            shares.push_back({static_cast<std::uint32_t>(grid.stride(axis.name) * (low / inner)),
+                              static_cast<std::uint32_t>(high / low)});
         }
         inner = outer;
     }
-    return stretches;
+    return shares;
 }
 
 }  // namespace
@@ -48,10 +48,10 @@ void RankGroups::add_axes(const Layout& layout, const std::function<bool(const S
 }
 
 void RankGroups::add_ranks_of_stage(const Layout& layout, std::uint64_t step, std::uint64_t count) {
-    const auto stretches = along_stage(layout, step, count);
-    WEFT_CHECK(stretches.has_value(), "groups cut an axis of the layout unevenly");
-    for (const Step& stretch : *stretches) {
-        digits_.push_back({stretch.stride, stretch.size, Digit::Along::stage});
+    const auto shares = along_stage(layout, step, count);
+    WEFT_CHECK(shares.has_value(), "groups cut an axis of the layout unevenly");
+    for (const AxisShare& share : *shares) {
+        digits_.push_back({share.stride, share.size, Digit::Along::stage});
     }
 }
 

@@ -27,7 +27,8 @@ void PassWriter::wait(const std::vector<ActionId>& issued) {
 
 void PassWriter::layer_forward(const At& at) {
     const LayerCosts& costs = plan_.costs.layer(at.kind);
-    host_.begin(costs.launches.forward);
+    if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
+    host_.begin(costs.host.forward);
     for (const PieceCost& piece : costs.pieces) piece_forward(at, piece);
     host_.end(at.pass.where);
 }
@@ -40,7 +41,8 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
         layer_forward(again);
     }
     const LayerCosts& costs = plan_.costs.layer(at.kind);
-    host_.begin(costs.launches.input_backward + (halves == Halves::both ? costs.launches.weight_backward : 0));
+    if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
+    host_.begin(costs.host.input_backward + (halves == Halves::both ? costs.host.weight_backward : 0));
     for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
         if (piece->piece == Piece::core && job_.recompute == Recompute::selective) {
             compute(at, "recompute core", piece->forward);
@@ -53,7 +55,7 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
 // The weights' gradients alone, in the order of backward.
 void PassWriter::layer_weights(const At& at) {
     const LayerCosts& costs = plan_.costs.layer(at.kind);
-    host_.begin(costs.launches.weight_backward);
+    host_.begin(costs.host.weight_backward);
     for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
         weights(at, *piece);
         after(at, *piece);

@@ -68,6 +68,27 @@ TEST(read_device, wants_a_source_for_every_constant) {
     EXPECT_THAT(error("specification.memory.source="), HasSubstr("expected where the value is from"));
 }
 
+TEST(read_device, takes_from_its_die_what_it_does_not_give) {
+    Document document = Document::parse("own.json", R"({
+        "title": "H100 with more memory", "die": "h100",
+        "specification": {"memory": {"value": "141 GB", "source": "test"}},
+        "fitted": {"sustained_clock": {"value": 0.9, "source": "test"}}
+    })");
+    const Device own = read_device(document.root(), "own"), die = load_device("h100");
+    document.check();
+    EXPECT_EQ(own.name, "own");
+    EXPECT_EQ(own.die, "h100");
+    EXPECT_EQ(own.memory.value, 141e9);
+    EXPECT_EQ(own.sustained_clock, 0.9);
+    EXPECT_EQ(own.memory_bandwidth, die.memory_bandwidth);
+    EXPECT_EQ(own.gemm.plateau, die.gemm.plateau);
+    EXPECT_EQ(own.gemm_eighth.plateau, die.gemm_eighth.plateau);
+    EXPECT_EQ(own.attention_cudnn.forward, die.attention_cudnn.forward);
+    EXPECT_EQ(own.host_launch, die.host_launch);
+}
+
+TEST(read_device, names_the_dies_that_there_are) { EXPECT_THAT(error("die=h10"), HasSubstr("\"h100\"")); }
+
 TEST(load_device, suggests_the_nearest_names) {
     try {
         load_device("a100-8");

@@ -97,6 +97,38 @@ TEST(kernel_time, of_kernels_one_after_another_is_the_sum) {
     EXPECT_EQ(total_flops(kernels).value, 4000.0);
 }
 
+// Unaligned batches lose; single products of the same shape have kernels that pad.
+TEST(gemm_efficiency, of_unaligned_batches_alone_is_less_where_the_device_says_so) {
+    GemmCurve curve = toy().gemm;
+    const double single = gemm_efficiency(curve, product(20, 20, 6)),
+                 batched = gemm_efficiency(curve, product(20, 20, 6, 2));
+    curve.alignments = {{.multiple = 4, .share = 0.5, .of = Alignment::Of::batched}};
+    EXPECT_EQ(gemm_efficiency(curve, product(20, 20, 6)), single);
+    EXPECT_DOUBLE_EQ(gemm_efficiency(curve, product(20, 20, 6, 2)), 0.5 * batched);
+    curve.alignments[0].of = Alignment::Of::all;
+    EXPECT_DOUBLE_EQ(gemm_efficiency(curve, product(20, 20, 6)), 0.5 * single);
+}
+
+// Two machines, each slow with probability 1/4: (3/4)^2 of the draws have none.
+TEST(expected_slowdown, is_the_mean_of_the_slowest) {
+    Device device = toy();
+    device.slow_share = 0.25;
+    device.slow_factor = 1.5;
+    EXPECT_DOUBLE_EQ(expected_slowdown(device, 1), 1.0 + 0.5 / 4);
+    EXPECT_DOUBLE_EQ(expected_slowdown(device, 2), 9.0 / 16 + 1.5 * 7 / 16);
+    EXPECT_NEAR(expected_slowdown(device, 1000), 1.5, 1e-12);
+    EXPECT_EQ(expected_slowdown(toy(), 1000), 1.0);
+}
+
+TEST(kernel_time, is_longer_by_clock_and_slowness) {
+    Device device = toy();
+    device.sustained_clock = 0.5;
+    EXPECT_DOUBLE_EQ(kernel_time(device, Precision::fp16, product(20, 20, 5)).value, 3 + 200);
+    device.slowdown = 1.5;
+    EXPECT_DOUBLE_EQ(kernel_time(device, Precision::fp16, product(20, 20, 5)).value, 3 + 300);
+    EXPECT_DOUBLE_EQ(pass_time(device, {3000.0}).value, 3 + 450);
+}
+
 TEST(pass_time, is_a_launch_and_the_bytes) {
     EXPECT_DOUBLE_EQ(pass_time(toy(), {3000.0}).value, 3 + 300);
     EXPECT_EQ(pass_time(toy(), {}).value, 0.0);

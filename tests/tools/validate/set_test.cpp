@@ -65,6 +65,13 @@ TEST(validation_set, puts_cells_over_common_keys) {
     EXPECT_THAT(job, HasSubstr(R"("model":"gpt3-125m")"));
 }
 
+TEST(validation_set, takes_a_row_with_a_reason_for_disturbed) {
+    const ValidationSet set = read("name,use,measured.step_s,disturbed\na,predict,1,\nb,fit,2,another job ran\n");
+    EXPECT_EQ(set.rows[0].use, RowUse::predict);
+    EXPECT_EQ(set.rows[1].use, RowUse::disturbed);
+    EXPECT_EQ(set.rows[1].disturbed, "another job ran");
+}
+
 TEST(validation_set, tells_all_mistakes_of_a_table_at_once) {
     const std::string what = refusal(
         "name,use,measured.step_s,measured.stepp_s\n"
@@ -122,6 +129,18 @@ TEST(validation_set, tells_mistakes_of_common_keys_at_the_set) {
     const std::string what = complaint([&] { validation_cases(sets); });
     EXPECT_THAT(what, HasSubstr("runs.json: error: model: "));
     EXPECT_THAT(what, HasSubstr("(row \"a\" and 1 more)"));
+}
+
+// Mean and 90th percentile of the rows of either use: no set goes unjudged.
+TEST(validation_set, every_shipped_one_has_bounds) {
+    for (const std::string& name : validation_set_names()) {
+        const ValidationSet set = load_validation_set(name);
+        for (const auto& [use, bounds] : {std::pair(RowUse::predict, set.bounds), {RowUse::fit, set.residual_bounds}}) {
+            const bool has_rows = std::ranges::count(set.rows, use, &ValidationRow::use) > 0;
+            EXPECT_EQ(bounds.mean && bounds.percentile_90, has_rows)
+                << set.path << ": mean and p90 of rows marked " << weft::name(use);
+        }
+    }
 }
 
 TEST(validation_set, every_shipped_one_reads_and_plans) {

@@ -57,6 +57,17 @@ TEST_F(scorecard, keeps_fitted_rows_apart) {
     EXPECT_NEAR(card.sets[0].fit.largest, 2.0, 1e-12);
 }
 
+TEST_F(scorecard, counts_disturbed_rows_nowhere_else) {
+    sets_[0].rows[2].use = RowUse::disturbed;
+    sets_[0].bounds.largest = 0.11;
+    const Scorecard card = make_scorecard(sets_, rows_, Coverage::whole);
+    EXPECT_TRUE(card.passed());
+    EXPECT_EQ(card.predict.rows, 1U);
+    EXPECT_EQ(card.fit.rows, 1U);
+    EXPECT_NEAR(card.sets[0].disturbed.bias, -0.3, 1e-12);
+    EXPECT_EQ(worst_rows(sets_, rows_, 5), (std::vector<std::size_t>{0}));
+}
+
 TEST_F(scorecard, judges_bounds_by_the_predicted_rows_alone) {
     sets_[0].bounds.mean = 0.21;
     sets_[0].bounds.largest = 0.29;

@@ -87,6 +87,20 @@ TEST_F(validate, says_what_has_no_bound_and_is_not_judged) {
     EXPECT_EQ(run("").err, "No bound; not judged, having none: predicted rows of 1 sets, fitted rows of 1.\n");
 }
 
+TEST_F(validate, reports_disturbed_measurements_apart) {
+    write(R"({"max": 100})", two_rows);
+    std::ofstream(path("table.csv")) << "name,use,measured.step_s,disturbed\nfirst,predict,1,\nsecond,fit,9,a storm\n";
+    const test::Ran ran = run("--report " + path("page.html"));
+    EXPECT_EQ(ran.err, "Every bound holds.\n");
+    EXPECT_THAT(ran.out, HasSubstr("Disturbed measurements, which count in no other figure:\n"));
+    EXPECT_THAT(ran.out, HasSubstr("runs: a storm\n"));
+    EXPECT_THAT(test::read_file(path("page.html")), HasSubstr("a storm"));
+    const Json json = Json::parse(run("--json").out);
+    EXPECT_EQ(json.at("disturbed").at("rows"), 1);
+    EXPECT_EQ(json.at("rows").at(1).at("use"), "disturbed");
+    EXPECT_EQ(json.at("rows").at(1).at("disturbed"), "a storm");
+}
+
 TEST_F(validate, tells_every_row_where_asked) {
     write("{}", two_rows);
     EXPECT_THAT(run("--rows").out, HasSubstr("second"));
@@ -108,6 +122,21 @@ TEST_F(validate, has_the_users_mistakes_by_line_and_all_at_once) {
     EXPECT_EQ(jobs.exit_code, 3);
     EXPECT_THAT(jobs.err, HasSubstr("table.csv:2:1: error: layout"));
     EXPECT_THAT(jobs.err, HasSubstr("table.csv:3:1: error: layout"));
+}
+
+TEST_F(validate, records_errors_of_shipped_sets_alone) {
+    write("{}", two_rows);
+    const test::Ran ran = run("--record " + path("errors.csv"));
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("--record is of all shipped sets"));
+}
+
+TEST_F(validate, leaves_a_set_out_of_the_fits) {
+    EXPECT_EQ(test::run_weft("validate --leave-out sc21").out, "sc21: no constant is fitted to it\n\n");
+    const test::Ran library = test::run_weft("validate --leave-out collectives-h100-2x8");
+    EXPECT_THAT(library.out, HasSubstr("not refittable"));
+    EXPECT_EQ(test::run_weft("validate --leave-out sc21 --csv").exit_code, 2);
+    EXPECT_EQ(test::run_weft("validate --leave-out sc2").exit_code, 3);
 }
 
 TEST_F(validate, refuses_what_it_does_not_know) {

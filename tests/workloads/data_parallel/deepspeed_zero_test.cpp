@@ -87,6 +87,20 @@ TEST(deepspeed_zero_1, without_reduce_scatter_reduces_the_whole_buffer) {
     EXPECT_EQ(reductions(test::play_step(make_deepspeed_zero12, input, test::neox_stage(24, 2048))), expected);
 }
 
+// One call of a bucket, or one for every owner of a part of it.
+TEST(deepspeed_zero_1, reduces_buckets_as_its_version_does) {
+    const auto calls = [](std::uint32_t stage, const char* version) {
+        ShardingInput input = zero(stage, 3);
+        input.deepspeed.version = version_of(deepspeed_versions, version);
+        const auto played = test::play_step(make_deepspeed_zero12, input, test::neox_stage(2, 16, 64));
+        return reductions(played).size();
+    };
+    for (const char* whole : {"0.6", "0.8", "0.12", "0.14"}) EXPECT_EQ(calls(1, whole), 1U) << whole;
+    EXPECT_GT(calls(1, "0.7"), 1U);
+    EXPECT_GT(calls(2, "0.11"), 1U);
+    EXPECT_EQ(calls(2, "0.12"), 1U);
+}
+
 // Owner by owner: a partition of a group takes what of it the bucket holds. Naive twin: element by element.
 TEST(deepspeed_zero_1, reduces_to_each_owner_what_it_owns) {
     const auto modules = test::neox_stage(2, 16, 64);

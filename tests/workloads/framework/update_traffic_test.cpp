@@ -54,6 +54,14 @@ TEST(accumulation, is_fused_into_products_or_reads_two_gradients_and_writes_one)
     EXPECT_EQ(accumulation({"megatron.fused_accumulation=false", "precision=bf16"}), 2 + 4 + 4);
 }
 
+// The fused product of 2022 wrote fp32 only.
+TEST(accumulation, is_fused_as_the_version_had_it) {
+    EXPECT_EQ(accumulation({"megatron.version=2021", "precision=bf16"}), 2 + 4 + 4);
+    EXPECT_EQ(accumulation({"megatron.version=2022"}), 2 + 2 + 2);
+    EXPECT_EQ(accumulation({"megatron.version=2022", "precision=bf16"}), 0);
+    EXPECT_EQ(accumulation({"megatron.version=2023"}), 0);
+}
+
 TEST(accumulation, of_a_single_micro_batch_is_none_where_its_gradient_is_kept) {
     const std::vector<std::string> one{"framework=deepspeed", "batch.global=2"};
     EXPECT_EQ(accumulation(one), 0);

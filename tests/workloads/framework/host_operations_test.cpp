@@ -1,0 +1,87 @@
+#include "workloads/framework/host_operations.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/workloads/studies.hpp"
+
+namespace weft {
+namespace {
+
+const std::vector<Piece> dense{Piece::input_norm, Piece::qkv,    Piece::core,     Piece::projection,
+                               Piece::post_norm,  Piece::mlp_up, Piece::mlp_down, Piece::residual};
+
+HostOperations of_layer(const std::vector<std::string>& settings) {
+    const Job job = test::small_study(settings).job;
+    HostOperations sum;
+    for (const Piece piece : dense) sum += host_operations(job, piece);
+    return sum;
+}
+
+double total(const HostOperations& operations) {
+    return operations.forward + operations.input_backward + operations.weight_backward;
+}
+
+// More than the kernels that keep the device busy: about a third of what is issued.
+TEST(host_operations, are_more_than_kernels) {
+    for (const char* const framework : {"framework=megatron", "framework=deepspeed"}) {
+        const Study study = test::small_study({framework});
+        double kernels = 0, issued = 0;
+        for (const LayerPiece& piece : layer_pieces(study.job.model, LayerKind::dense, study.job.shard())) {
+            kernels += double(piece.forward.size() + piece.input_backward.size() + piece.weight_backward.size());
+            issued += total(host_operations(study.job, piece.piece));
+        }
+        EXPECT_GT(issued, 2 * kernels) << framework;
+        EXPECT_LT(issued, 6 * kernels) << framework;
+    }
+}
+
+TEST(host_operations, follow_what_a_layer_has) {
+    const std::vector<std::string> plain{"model.biases=false", "model.positions=none"};
+    const auto with = [&](const std::string& setting) {
+        std::vector<std::string> settings = plain;
+        settings.push_back(setting);
+        return total(of_layer(settings)) - total(of_layer(plain));
+    };
+    EXPECT_EQ(with("model.positions=rotary"), 12);
+    EXPECT_EQ(with("model.query_key_norm=true"), 26);
+    EXPECT_GT(with("model.biases=true"), 0);
+    EXPECT_EQ(with("dropout=true"), 0);  // fused into the passes around it
+}
+
+TEST(host_operations, of_zero_count_its_hooks) {
+    const std::vector<std::string> plain{"framework=deepspeed", "layout.pipeline=1", "layout.data=8"};
+    std::vector<std::string> zero1 = plain, zero3 = plain;
+    zero1.emplace_back("zero=1");
+    zero3.emplace_back("zero=3");
+    EXPECT_GT(total(of_layer(zero1)), total(of_layer(plain)));
+    EXPECT_GT(total(of_layer(zero3)), total(of_layer(zero1)));
+}
+
+TEST(issued, is_a_replay_under_cuda_graphs) {
+    const HostOperations pieces{60, 50, 20};
+    const auto passes = [&](const char* graphs) {
+        return issued(test::small_study({std::string("cuda_graphs=") + graphs}).job, pieces);
+    };
+    EXPECT_EQ(passes("none").forward, 60);
+    EXPECT_EQ(passes("layer").forward, 1);
+    EXPECT_EQ(passes("full").input_backward, 0);
+}
+
+TEST(host_operations, of_compiled_or_recorded_layers_need_what_they_are_made_of) {
+    EXPECT_NE(test::mistakes("compile=true").find("plain modules"), std::string::npos);
+    const std::string experts = R"(model={"layers": 4, "hidden": 512, "heads": 8, "vocabulary": 50257,
+                                          "experts": {"count": 4}})";
+    const auto mistakes = [&](const std::string& capacity) {
+        try {
+            test::small_study({experts, "layout.tensor=1", "cuda_graphs=full", capacity});
+        } catch (const ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_NE(mistakes("experts.capacity_factor=0").find("cuda_graphs"), std::string::npos);
+    EXPECT_EQ(mistakes("experts.capacity_factor=1.5"), "");
+}
+
+}  // namespace
+}  // namespace weft
