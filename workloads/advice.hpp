@@ -13,7 +13,7 @@ namespace weft {
 struct MemoryAdvice {
     std::vector<std::string> changes;  // "recompute=selective", ...: as --set takes them
     Bytes peak;
-    Bytes saved;  // against the job as it is
+    Bytes saved;        // against the job as it is
     bool fits = false;  // as expected, not only at the least
 };
 

@@ -258,13 +258,14 @@ bool bf16_optimizer(const Job& job) { return job.zero == 0 && job.precision == P
 double gradient_bytes(const Job& job) { return bf16_optimizer(job) ? 4.0 : element_bytes(job.precision); }
 
 // Copies of the gradients that a rank updates, while it does. The flat half precision of all that it updates and then
-// fp32 (stage_1_and_2.py, step), under ZeRO-1 with contiguous_gradients another before (copy_grads_in_partition);
-// ZeRO-3 and FP16_Optimizer, at stage 0, hold fp32 only (stage3.py, _prepare_fp32_grad_for_sub_group;
-// fp16/fused_optimizer.py); BF16_Optimizer updates from the gradients themselves.
+// fp32 (stage_1_and_2.py, step); with contiguous_gradients another before (copy_grads_in_partition), which is ZeRO-2's
+// share and which ZeRO-1 ignored as long as overlap_comm. ZeRO-3 and FP16_Optimizer, at stage 0, hold fp32 only
+// (stage3.py, _prepare_fp32_grad_for_sub_group; fp16/fused_optimizer.py); BF16_Optimizer updates from the gradients.
 double update_bytes(const Job& job) {
     const double element = element_bytes(job.precision), widened = element < 4 ? 4.0 : 0.0;
     if (bf16_optimizer(job)) return 0;
-    return widened + element * (job.zero == 1 ? 2 : job.zero == 2 ? 1 : 0);
+    const bool contiguous = job.zero == 1 && on(job.deepspeed.version.stage1_overlap);
+    return widened + element * (contiguous ? 2 : job.zero == 1 || job.zero == 2 ? 1 : 0);
 }
 
 // Gradients are set to None after a step, but for the partitions that ZeRO-2 and ZeRO-3 keep.
