@@ -43,7 +43,7 @@ struct Job {
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
     ElementWise element_wise = ElementWise::fused;
-    double sustained_clock = 1.0;  // of what the device file says: what this system's power limit leaves
+    double sustained_clock = 1.0;              // of what the device file says: what this system's power limit leaves
     Setting blocking_launches = Setting::off;  // the host waits for every kernel (CUDA_LAUNCH_BLOCKING=1)
     CudaGraphs cuda_graphs = CudaGraphs::none;
     Setting compile = Setting::off;  // torch.compile

@@ -98,9 +98,7 @@ void read_step(Field& root, Job& job) {
     }
     job.blocking_launches = root.flag("blocking_launches", false) ? Setting::on : Setting::off;
     const std::string graphs = root.choice("cuda_graphs", {"none", "layer", "full"}, "none");
-    job.cuda_graphs = graphs == "none"    ? CudaGraphs::none
-                      : graphs == "layer" ? CudaGraphs::layer
-                                          : CudaGraphs::full;
+    job.cuda_graphs = graphs == "none" ? CudaGraphs::none : graphs == "layer" ? CudaGraphs::layer : CudaGraphs::full;
     job.compile = root.flag("compile", false) ? Setting::on : Setting::off;
     job.element_wise = root.choice("element_wise", {"fused", "unfused"}, "fused") == "fused" ? ElementWise::fused
                                                                                              : ElementWise::unfused;

@@ -20,7 +20,7 @@ struct PieceCost {
 
 struct LayerCosts {
     std::vector<PieceCost> pieces;  // in forward order
-    HostOperations host;  // that the host issues
+    HostOperations host;            // that the host issues
     Flops forward, backward, core;
 };
 

@@ -64,7 +64,7 @@ double gemm_efficiency(const GemmCurve& curve, const Kernel& gemm);
 struct Device {
     std::string name;
     std::string title;
-    std::string die;  // the device whose file has the constants of its die; often its own
+    std::string die;           // the device whose file has the constants of its die; often its own
     FlopsPerSecond peak_half;  // fp16 / bf16 dense matrix
     FlopsPerSecond peak_single;
     FlopsPerSecond peak_eighth;  // fp8 dense matrix; 0: it has none

@@ -20,12 +20,12 @@ std::string sharding_class(const Job& job) {
 JobTraits job_traits(const Plan& plan) {
     const Job& job = plan.job;
     const bool is_long = job.layout.context > 1 || job.batch.sequence >= long_context;
-    return {.values = {plan.device.die, std::string(job.framework->name),
-                       job.model.experts.count > 0 ? "experts" : "dense",
-                       plan.host_bound ? "layers at the host's pace" : "layers at the device's pace",
-                       precision_class(job.precision),
-                       sharding_class(job), is_long ? "long or split context" : "short context"},
-            .ranks = static_cast<double>(job.layout.ranks())};
+    return {
+        .values = {plan.device.die, std::string(job.framework->name), job.model.experts.count > 0 ? "experts" : "dense",
+                   plan.host_bound ? "layers at the host's pace" : "layers at the device's pace",
+                   precision_class(job.precision), sharding_class(job),
+                   is_long ? "long or split context" : "short context"},
+        .ranks = static_cast<double>(job.layout.ranks())};
 }
 
 }  // namespace weft

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-class Plan : public ::testing::Test {
+class PlanCommand : public ::testing::Test {
   protected:
     std::string write(const std::string& name, const Json& job) const {
         std::ofstream(folder_.path() / name) << job.dump();
@@ -41,7 +41,7 @@ class Plan : public ::testing::Test {
     test::TemporaryFolder folder_;
 };
 
-TEST_F(Plan, counts_every_candidate_once) {
+TEST_F(PlanCommand, counts_every_candidate_once) {
     const Json found = search(write("job.json", small()) + " --fix layout.context=1 --simulate 4");
     const Json& counts = found.at("candidates");
     EXPECT_EQ(counts.at("all").get<int>(),
@@ -52,7 +52,7 @@ TEST_F(Plan, counts_every_candidate_once) {
     EXPECT_EQ(counts.at("simulated"), 4);
 }
 
-TEST_F(Plan, gives_the_same_for_any_number_of_threads) {
+TEST_F(PlanCommand, gives_the_same_for_any_number_of_threads) {
     const std::string job = write("job.json", small()) + " --fix layout.context=1 --simulate 4 --out ";
     const test::Ran one = test::run_weft("plan " + job + file("one.csv") + " --jobs 1 --report " + file("one.html"));
     const test::Ran two = test::run_weft("plan " + job + file("two.csv") + " --jobs 2 --report " + file("two.html"));
@@ -67,7 +67,7 @@ TEST_F(Plan, gives_the_same_for_any_number_of_threads) {
 }
 
 // All that fits is simulated, and nothing is faster than what the search with few simulations found.
-TEST_F(Plan, does_not_lose_the_best) {
+TEST_F(PlanCommand, does_not_lose_the_best) {
     const std::string job = write("job.json", small()) +
                             " --fix layout.context=1 --fix recompute=none --fix zero=1 --among layout.tensor=1,2,4,8"
                             " --among schedule=1f1b,gpipe,zb-h1,interleaved --among batch.micro=1,2,4";
@@ -80,7 +80,7 @@ TEST_F(Plan, does_not_lose_the_best) {
     EXPECT_LT(all.at("screening").at("largest_error").get<double>(), 0.20);
 }
 
-TEST_F(Plan, writes_a_job_that_simulates_as_it_says) {
+TEST_F(PlanCommand, writes_a_job_that_simulates_as_it_says) {
     const Json found =
         search(write("job.json", small()) + " --fix layout.context=1 --simulate 4 --write-job " + file("best.json"));
     const test::Ran ran = test::run_weft("simulate " + file("best.json") + " --fold stages --json");
@@ -91,7 +91,7 @@ TEST_F(Plan, writes_a_job_that_simulates_as_it_says) {
 }
 
 // Other keys than the planner's own are searched as well.
-TEST_F(Plan, tries_any_key_of_a_job) {
+TEST_F(PlanCommand, tries_any_key_of_a_job) {
     const Json found = search(write("job.json", small()) +
                               " --fix layout.context=1 --fix layout.tensor=8 --fix sequence_parallel=true --fix zero=1"
                               " --among megatron.overlap_tensor=false,true --simulate 200 --top 200");
@@ -103,7 +103,7 @@ TEST_F(Plan, tries_any_key_of_a_job) {
     EXPECT_TRUE(found.at("best").at(0).at("job").at("megatron").at("overlap_tensor").get<bool>());
 }
 
-TEST_F(Plan, says_how_far_the_nearest_misses_where_nothing_fits_and_what_would) {
+TEST_F(PlanCommand, says_how_far_the_nearest_misses_where_nothing_fits_and_what_would) {
     Json job = small();
     job["nodes"] = 1;
     job["model"] = "gpt3-175b";
@@ -116,7 +116,7 @@ TEST_F(Plan, says_how_far_the_nearest_misses_where_nothing_fits_and_what_would) 
     EXPECT_TRUE(line.ends_with(", fits")) << line;
 }
 
-TEST_F(Plan, says_what_a_candidate_comes_nearest_with_where_none_is_possible) {
+TEST_F(PlanCommand, says_what_a_candidate_comes_nearest_with_where_none_is_possible) {
     const test::Ran ran =
         test::run_weft("plan " + write("job.json", small()) + " --fix layout.pipeline=5 --fix schedule=1f1b");
     EXPECT_EQ(ran.exit_code, 3);
@@ -128,7 +128,7 @@ TEST_F(Plan, says_what_a_candidate_comes_nearest_with_where_none_is_possible) {
 }
 
 // 126 layers, which embedding and output layer make divisible by powers of two.
-TEST_F(Plan, deals_layers_as_they_can_be_dealt) {
+TEST_F(PlanCommand, deals_layers_as_they_can_be_dealt) {
     const Json job{{"machine", "meta-roce-h100"},
                    {"nodes", 2048},
                    {"model", "llama3-405b"},
@@ -146,7 +146,7 @@ TEST_F(Plan, deals_layers_as_they_can_be_dealt) {
     EXPECT_EQ(test::run_weft("plan " + write("even.json", even) + options).exit_code, 4) << "the job's own split stays";
 }
 
-TEST_F(Plan, places_what_is_missing_at_the_file) {
+TEST_F(PlanCommand, places_what_is_missing_at_the_file) {
     Json job = small();
     job.erase("batch");
     const test::Ran ran = test::run_weft("plan " + write("job.json", job));
@@ -155,7 +155,7 @@ TEST_F(Plan, places_what_is_missing_at_the_file) {
 }
 
 // As many nodes, another layout: the ranks of data parallelism follow.
-TEST_F(Plan, writes_a_job_of_which_other_layouts_can_be_swept) {
+TEST_F(PlanCommand, writes_a_job_of_which_other_layouts_can_be_swept) {
     search(write("job.json", small()) +
            " --fix layout.context=1 --simulate 1 --fix sequence_parallel=false"
            " --write-job " +
@@ -172,7 +172,7 @@ TEST_F(Plan, writes_a_job_of_which_other_layouts_can_be_swept) {
     EXPECT_NE(ran.err.find("8 rows, 0 without result"), std::string::npos) << ran.err;
 }
 
-TEST_F(Plan, refuses_what_it_cannot_search) {
+TEST_F(PlanCommand, refuses_what_it_cannot_search) {
     const std::string job = write("job.json", small());
     const auto fails = [&](const std::string& arguments, int code, const std::string& part) {
         const test::Ran ran = test::run_weft("plan " + job + " " + arguments);
@@ -237,7 +237,7 @@ std::vector<Recipe> recipes() {
              era + " --among layout.tensor=2,4,8 --among layout.pipeline=8,16,32 --among schedule=1f1b"}};
 }
 
-TEST_F(Plan, finds_layouts_at_least_as_fast_as_published_ones) {
+TEST_F(PlanCommand, finds_layouts_at_least_as_fast_as_published_ones) {
     for (const Recipe& recipe : recipes()) {
         const std::string job = write("job.json", recipe.job);
         const Json published = search(job + recipe.published), found = search(job + recipe.searched + " --simulate 6");

@@ -21,7 +21,8 @@ constexpr std::string_view record =
     "sizes,memory,h100,deepspeed,dense,long layers,16 bit,nothing sharded,short context,16,2.0\n";
 
 JobTraits job(double ranks, const char* framework = "megatron", const char* model = "dense") {
-    return {.values = {"h100", framework, model, "long layers", "16 bit", "nothing sharded", "short context"}, .ranks = ranks};
+    return {.values = {"h100", framework, model, "long layers", "16 bit", "nothing sharded", "short context"},
+            .ranks = ranks};
 }
 
 // Ranks of 8 to 64 are within a factor of 4 of 16 or 32.
