@@ -43,11 +43,12 @@ TEST(faults, slow_gpus_are_ranks_and_nodes_whose_factors_multiply) {
     EXPECT_EQ(slowness(faults, RankId{15}), 1.25);
 }
 
-// Of two nodes each is slow by chance: the expected step is the mean of all draws.
+// Of two nodes each is slow by chance: the expected step is the mean of all draws where stages are equal. (A stage that
+// has slack hides a slow machine of its own: there the expectation is too long.)
 TEST(faults, spread_is_the_mean_of_drawn_machines) {
     constexpr double share = 0.2, factor = 1.1;
     const auto step = [&](const std::string& faults) {
-        Study study = small_study({"faults=" + faults, "batch.global=64"});
+        Study study = small_study({"faults=" + faults, "batch.global=128", "model.vocabulary=512"});
         study.device.slow_share = share;
         study.device.slow_factor = factor;
         return make_report(simulate_step(study, make_plan(study))).metric("step.time_s");

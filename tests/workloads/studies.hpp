@@ -9,7 +9,8 @@
 
 namespace weft::test {
 
-// A small job on Frontier; `overrides` as on the command line.
+// A small job on Frontier, where all machines are alike and the host is never in the way; `overrides` as on the command
+// line.
 inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose purpose = Purpose::simulation) {
     Document document = Document::parse("small.json", R"({
         "machine": "frontier",
@@ -21,7 +22,9 @@ inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose
         "faults": {"spread": 0}
     })");
     for (const std::string& assignment : overrides) document.assign(assignment);
-    return read_study(std::move(document), purpose);
+    Study study = read_study(std::move(document), purpose);
+    study.device.host_launch = {};
+    return study;
 }
 
 // What is wrong with the small job under one more assignment; empty if nothing is.

@@ -123,6 +123,20 @@ TEST(screening, is_close_to_simulations) {
     }
 }
 
+// 27 us for each operation of layers whose kernels take a third of that.
+TEST(screening, is_close_where_the_host_sets_the_pace) {
+    Study study = test::small_study({"machine=dgx-h100", "layout.tensor=2", "layout.pipeline=2", "layout.data=2",
+                                     "batch.global=32", "sequence_parallel=true"});
+    const Seconds free = estimate(study).time;
+    study.device.host_launch = {27e-6};
+    const Plan plan = make_plan(study);
+    ASSERT_TRUE(plan.host_bound);
+    const double time = make_report(simulate_step(study, plan)).metric("step.time_s");
+    const StepEstimate screened = estimate(study);
+    EXPECT_GT(time, 2 * free.value);
+    EXPECT_NEAR(screened.time.value / time, 1, 0.10);
+}
+
 // The node beside the crippled one has other channels with it than with a whole one.
 TEST(screening, does_not_depend_on_layouts_before_where_a_link_is_dead) {
     const auto study = [](const char* pipeline, const char* data) {
