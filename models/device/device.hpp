@@ -75,7 +75,7 @@ struct Device {
     AttentionCurve attention_cudnn;   // of AttentionCore::cudnn
     AttentionCurve attention_triton;  // of AttentionCore::triton
     Seconds kernel_launch;            // from the end of a kernel to the start of the next, when the host is ahead
-    Seconds host_launch;              // of the host, per kernel: a stream of shorter kernels goes at the host's pace
+    Seconds host_launch;              // of the host, per operation: layers that are shorter go at the host's pace
     // How much longer computation takes while its device communicates; 1: not at all.
     double interference = 1.0;
     double sustained_clock = 1.0;  // of the clock behind the peaks: what the power limit leaves in training

@@ -71,7 +71,6 @@ Call boundary_call(Bytes message, std::string_view label, std::string_view type)
 
 InputReduction reduced_after_backward(const Job&) { return InputReduction::after_backward; }
 Setting always_overlaps(const Job&) { return Setting::on; }
-Modules megatron_modules(const Job&) { return Modules::megatron; }
 
 double accumulated_gradient_bytes(const Job& job) {
     return job.precision == Precision::bf16 || job.precision == Precision::fp8 ? 4.0 : element_bytes(job.precision);

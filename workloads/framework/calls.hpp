@@ -34,7 +34,6 @@ Bytes own_queries(const Job& job);
 
 InputReduction reduced_after_backward(const Job& job);
 Setting always_overlaps(const Job& job);
-Modules megatron_modules(const Job& job);
 
 std::vector<Call> no_calls(const Job& job);
 std::vector<Call> no_stage_calls(const Job& job, std::uint32_t stage);

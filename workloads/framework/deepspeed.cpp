@@ -251,6 +251,8 @@ std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
     return make_deepspeed_zero12(input);
 }
 
+Modules modules(const Job&) { return Modules::megatron; }
+
 // Stage 0 in bf16 runs under BF16_Optimizer, which adds the gradients up in fp32 and shards its states like ZeRO-1.
 bool bf16_optimizer(const Job& job) { return job.zero == 0 && job.precision == Precision::bf16; }
 
@@ -306,7 +308,7 @@ const Framework deepspeed{
     .overlaps_pipeline = always_overlaps,
     .exchanges = Through::deepspeed,
     .expert_gradients = ExpertGradients::apart,
-    .modules = megatron_modules,
+    .modules = modules,
     .split = split,
     .default_overlap = default_overlap,
     .check = check,

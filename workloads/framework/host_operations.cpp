@@ -17,6 +17,7 @@
 #include <array>
 #include <span>
 
+#include "sim/base/check.hpp"
 #include "workloads/job.hpp"
 
 namespace weft {
@@ -159,7 +160,7 @@ bool holds(const Job& job, When when) {
         case When::sharded_by_unit:
             return job.framework->modules(job) == Modules::pytorch_units;
     }
-    return false;
+    throw LogicError("a When outside its enumerators");
 }
 
 }  // namespace
