@@ -30,10 +30,11 @@ std::string constants_text(const LeftOut& result) {
 std::string left_out_text(std::string_view set, const LeftOut& result) {
     if (result.constants.empty()) {
         const bool has_fits = result.shipped.fit.rows > 0;
-        return fmt::format("{}: {}\n", set,
-                           has_fits
-                               ? "not refittable: its rows marked fit tell no constant of a device, but of a library"
-                               : "no constant is fitted to it");
+        return fmt::format(
+            "{}: {}\n", set,
+            has_fits
+                ? "not refittable: its rows marked fit tell no constant of a device, but of a library or its own jobs"
+                : "no constant is fitted to it");
     }
     TextTable table({"<rows", "number", "mean", "without", "change", "bias", "without"});
     for (const RowUse use : {RowUse::predict, RowUse::fit}) {
