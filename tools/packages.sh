@@ -3,7 +3,7 @@
 # Everything here speaks on stderr only.
 
 program_packages=(cmake ninja-build g++ libboost-graph-dev libboost-program-options-dev nlohmann-json3-dev
-                  libfmt-dev zlib1g-dev libsqlite3-dev libeigen3-dev)
+                  libfmt-dev zlib1g-dev libsqlite3-dev libeigen3-dev libyaml-cpp-dev libpugixml-dev libtomlplusplus-dev)
 test_packages=("${program_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev)
 
 say() { printf 'weft: %s\n' "$*" >&2; }

@@ -28,7 +28,8 @@ std::string all_lines(const std::vector<Diagnostic>& diagnostics) {
 std::string to_text(const Diagnostic& diagnostic) {
     std::string text;
     if (!diagnostic.file.empty()) text += diagnostic.file + ":";
-    if (diagnostic.line > 0) text += std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column) + ":";
+    if (diagnostic.line > 0) text += std::to_string(diagnostic.line) + ":";
+    if (diagnostic.line > 0 && diagnostic.column > 0) text += std::to_string(diagnostic.column) + ":";
     text += text.empty() ? "error: " : " error: ";
     if (!diagnostic.key.empty()) text += diagnostic.key + ": ";
     return text + diagnostic.message;

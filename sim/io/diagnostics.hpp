@@ -9,10 +9,17 @@
 
 namespace weft {
 
+// Where a value was made from, in another tool's file.
+struct Origin {
+    std::string file;  // empty: a word of the command line, or nothing that was written
+    int line = 0;      // from 1; 0 if unknown
+    std::string key;   // as the file calls it, or words: "default of Llama"
+};
+
 struct Diagnostic {
     std::string file;     // as given by the user; "--set" for command-line overrides; empty if there is no place
     int line = 0;         // from 1; 0 if unknown
-    int column = 0;       // from 1
+    int column = 0;       // from 1; 0 if unknown
     std::string key;      // "node.links[2]"; may be empty
     std::string message;  // "expected ..., got ..."
 };

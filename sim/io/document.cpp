@@ -1,5 +1,6 @@
 #include "sim/io/document.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 #include <utility>
@@ -83,6 +84,14 @@ void Document::State::report(std::size_t offset, std::string key, std::string me
         return;
     }
     const TextPosition place = position_at(source, offset);
+    if (!made_from.empty()) {
+        const auto line = std::min(static_cast<std::size_t>(place.line), made_from.size()) - 1;
+        const Origin& origin = made_from[line];
+        if (!origin.key.empty()) key += " (" + origin.key + ")";
+        errors.push_back(
+            {origin.file.empty() ? name : origin.file, origin.line, 0, std::move(key), std::move(message)});
+        return;
+    }
     errors.push_back({name, place.line, place.column, std::move(key), std::move(message)});
 }
 
@@ -96,6 +105,10 @@ Document Document::read(const std::filesystem::path& path) { return parse(path.s
 
 Document Document::parse(std::string name, std::string text) {
     ParsedValues parsed = parse_values(text, "", 0);
+    return of(std::move(name), std::move(text), std::move(parsed));
+}
+
+Document Document::of(std::string name, std::string text, ParsedValues parsed) {
     std::vector<Diagnostic> errors = std::move(parsed.duplicates);
     if (parsed.syntax_error) errors.push_back(std::move(*parsed.syntax_error));
     for (Diagnostic& error : errors) error.file = name;
@@ -104,6 +117,8 @@ Document Document::parse(std::string name, std::string text) {
     document.state_ = std::make_shared<State>(State{std::move(name), std::move(text), std::move(parsed.values), {}});
     return document;
 }
+
+void Document::made_from(std::vector<Origin> lines) { state_->made_from = std::move(lines); }
 
 void Document::assign(std::string_view assignment) {
     const std::size_t equals = assignment.find('=');

@@ -25,6 +25,7 @@ namespace weft {
 
 class Field;
 struct Value;
+struct ParsedValues;
 enum class ValueKind : std::uint8_t;
 
 class Document {
@@ -32,6 +33,10 @@ class Document {
     // Throws ConfigError: unreadable file, invalid JSON (with its place), duplicate keys.
     static Document read(const std::filesystem::path& path);
     static Document parse(std::string name, std::string text);
+    // What a parser of another syntax found in `text` (sim/io/syntaxes). Throws as parse().
+    static Document of(std::string name, std::string text, ParsedValues parsed);
+    // The lines of the text were made from these places, where its mistakes are told then.
+    void made_from(std::vector<Origin> lines);
 
     // Applies "key.path=value" before reading; value is JSON, or else taken as a string. List elements by number.
     // Throws ConfigError if the assignment has no '=' or its path runs through a value that is no object or list.
@@ -97,8 +102,10 @@ class Field {
     std::vector<Field> elements();  // this field itself, as a list
     std::string as_json() const;    // this field itself, whatever it is, as compact JSON
 
-    std::vector<std::string> keys() const;  // of an object, in document order
-    std::string path() const;               // "node.links[2]"
+    std::vector<std::string> keys() const;      // of an object, in document order
+    std::vector<std::string> unasked() const;   // those of them that no getter asked for
+    Origin origin(std::string_view key) const;  // where the member stands; of this object itself if there is none
+    std::string path() const;                   // "node.links[2]"
 
     // Records an error of meaning at `key` of this object (at the object itself if key is empty or absent).
     void error(std::string_view key, std::string message);

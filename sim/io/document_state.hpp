@@ -20,6 +20,7 @@ struct Document::State {
     std::string source;         // the text, to turn offsets into places
     std::vector<Value> values;  // row 0 is the whole document; rows are only ever added
     std::vector<Diagnostic> errors;
+    std::vector<Origin> made_from = {};  // of each line of the source, where it was made from other files
 
     // Records an error at `offset` of the document.
     void report(std::size_t offset, std::string key, std::string message);

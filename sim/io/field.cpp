@@ -4,6 +4,7 @@
 #include "sim/io/document.hpp"
 #include "sim/io/document_state.hpp"
 #include "sim/io/field_readers.hpp"
+#include "sim/io/text_positions.hpp"
 
 namespace weft {
 namespace {
@@ -168,6 +169,22 @@ std::vector<std::string> Field::keys() const {
     if (!expect(ValueKind::object)) return names;
     for (const Member& member : value().members) names.push_back(member.key);
     return names;
+}
+
+std::vector<std::string> Field::unasked() const {
+    std::vector<std::string> names;
+    for (const Member& member : value().members) {
+        if (!value().asked.contains(member.key)) names.push_back(member.key);
+    }
+    return names;
+}
+
+Origin Field::origin(std::string_view key) const {
+    const Member* member = value().find(key);
+    const std::size_t offset = member == nullptr ? value().offset : member->key_offset;
+    std::string path = key.empty() ? value().path : member_path(value().path, key);
+    if (offset == overridden) return {.file = {}, .line = 0, .key = std::move(path)};
+    return {.file = state_->name, .line = position_at(state_->source, offset).line, .key = std::move(path)};
 }
 
 std::string Field::as_json() const { return to_json(state_->values, row_); }

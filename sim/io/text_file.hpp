@@ -10,7 +10,7 @@ namespace weft {
 // What people write is shorter by far: longer ones are given by mistake, and a device may never end.
 inline constexpr std::size_t longest_input = std::size_t{64} << 20;
 
-// Throws ConfigError: unreadable, or of more than `most` bytes.
+// A gzip file as what it holds. Throws ConfigError: unreadable, or of more than `most` bytes.
 std::string read_text(const std::filesystem::path& path, std::size_t most = longest_input);
 
 }  // namespace weft

@@ -5,13 +5,12 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/text_positions.hpp"
+#include "sim/io/value_table.hpp"
 
 namespace weft {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr std::size_t deepest_nesting = 64;  // far beyond any sensible document; keeps recursion over it safe
 
 std::string json_text(std::string_view text) {
     return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -35,101 +34,35 @@ std::string readable(std::string_view what) {
 }
 
 // Builds the table from the parser's events; each but the "end" events takes the next lexeme's offset.
-class TableBuilder : public nlohmann::json_sax<ordered_json> {
+class JsonEvents : public nlohmann::json_sax<ordered_json> {
   public:
-    TableBuilder(std::string_view text, std::string path, std::size_t first_row)
-        : text_(text), offsets_(lexeme_offsets(text)), path_(std::move(path)), first_row_(first_row) {}
+    JsonEvents(std::string_view text, ValueTable& table)
+        : offsets_(lexeme_offsets(text)), end_(text.size()), table_(table) {}
 
-    ParsedValues result() && { return std::move(result_); }
-
-    bool null() override { return add(ValueKind::null); }
-    bool boolean(bool flag) override {
-        return add(ValueKind::flag, [&](Value& v) { v.flag = flag; });
-    }
-    bool number_integer(number_integer_t n) override { return add_number(static_cast<double>(n), std::to_string(n)); }
-    bool number_unsigned(number_unsigned_t n) override { return add_number(static_cast<double>(n), std::to_string(n)); }
-    bool number_float(number_float_t n, const string_t& digits) override { return add_number(n, digits); }
-    bool string(string_t& text) override {
-        return add(ValueKind::text, [&](Value& v) { v.text = std::move(text); });
-    }
+    bool null() override { return table_.null(take_offset()); }
+    bool boolean(bool flag) override { return table_.flag(flag, take_offset()); }
+    bool number_integer(number_integer_t n) override { return number(static_cast<double>(n), std::to_string(n)); }
+    bool number_unsigned(number_unsigned_t n) override { return number(static_cast<double>(n), std::to_string(n)); }
+    bool number_float(number_float_t n, const string_t& digits) override { return number(n, digits); }
+    bool string(string_t& text) override { return table_.text(std::move(text), take_offset()); }
     bool binary(binary_t&) override { throw LogicError("JSON text has no binary values"); }
-    bool start_object(std::size_t) override { return add(ValueKind::object) && open(); }
-    bool start_array(std::size_t) override { return add(ValueKind::list) && open(); }
-    bool end_object() override { return open_.pop_back(), true; }
-    bool end_array() override { return open_.pop_back(), true; }
-    bool key(string_t& key) override {
-        key_ = std::move(key);
-        key_offset_ = take_offset();
-        return true;
-    }
+    bool start_object(std::size_t) override { return table_.open(ValueKind::object, take_offset()); }
+    bool start_array(std::size_t) override { return table_.open(ValueKind::list, take_offset()); }
+    bool end_object() override { return table_.close(), true; }
+    bool end_array() override { return table_.close(), true; }
+    bool key(string_t& key) override { return table_.key(std::move(key), take_offset()), true; }
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
-        return fail(position == 0 ? 0 : position - 1, "invalid JSON: " + readable(error.what()));
+        return table_.fail(position == 0 ? 0 : position - 1, "invalid JSON: " + readable(error.what()));
     }
 
   private:
-    std::size_t take_offset() { return taken_ < offsets_.size() ? offsets_[taken_++] : text_.size(); }
+    std::size_t take_offset() { return taken_ < offsets_.size() ? offsets_[taken_++] : end_; }
+    bool number(double number, std::string digits) { return table_.number(number, std::move(digits), take_offset()); }
 
-    Diagnostic at(std::size_t offset, std::string key, std::string message) const {
-        const TextPosition place = position_at(text_, std::min(offset, text_.size()));
-        return {.file = {},
-                .line = place.line,
-                .column = place.column,
-                .key = std::move(key),
-                .message = std::move(message)};
-    }
-    bool fail(std::size_t offset, std::string message) {
-        result_.values.clear();
-        result_.syntax_error = at(offset, "", std::move(message));
-        return false;
-    }
-
-    bool add_number(double number, std::string digits) {
-        return add(ValueKind::number, [&](Value& v) { v.number = number, v.text = std::move(digits); });
-    }
-    template <class Fill>
-    bool add(ValueKind kind, Fill fill) {
-        Value value;
-        value.kind = kind;
-        value.offset = take_offset();
-        fill(value);
-        value.path = open_.empty() ? path_ : attach();
-        result_.values.push_back(std::move(value));
-        return true;
-    }
-    bool add(ValueKind kind) {
-        return add(kind, [](Value&) {});
-    }
-    // Enters the value that is about to be added into the container that is open; returns its path.
-    std::string attach() {
-        Value& parent = result_.values[open_.back()];
-        const std::size_t row = first_row_ + result_.values.size();
-        if (parent.kind == ValueKind::list) {
-            parent.members.push_back({.key = {}, .key_offset = overridden, .value = row});
-            return element_path(parent.path, parent.members.size() - 1);
-        }
-        std::string path = member_path(parent.path, key_);
-        if (const Member* first = parent.find(key_)) {
-            const int line = position_at(text_, first->key_offset).line;
-            result_.duplicates.push_back(
-                at(key_offset_, path, "duplicate key (first on line " + std::to_string(line) + ")"));
-        }
-        parent.members.push_back({.key = std::move(key_), .key_offset = key_offset_, .value = row});
-        return path;
-    }
-    bool open() {
-        open_.push_back(result_.values.size() - 1);
-        return open_.size() <= deepest_nesting || fail(result_.values.back().offset, "nested too deeply");
-    }
-
-    std::string_view text_;
     std::vector<std::size_t> offsets_;
     std::size_t taken_ = 0;
-    std::string path_;
-    std::size_t first_row_;
-    std::vector<std::size_t> open_;  // containers around the next value, outermost first
-    std::string key_;                // the last key seen
-    std::size_t key_offset_ = 0;
-    ParsedValues result_;
+    std::size_t end_;
+    ValueTable& table_;
 };
 
 void append_json(std::string& out, const std::vector<Value>& values, std::size_t row) {
@@ -177,10 +110,11 @@ std::string element_path(std::string_view path, std::size_t index) {
 }
 
 ParsedValues parse_values(std::string_view text, std::string path, std::size_t first_row) {
-    TableBuilder builder(text, std::move(path), first_row);
+    ValueTable table(text, std::move(path), first_row);
+    JsonEvents events(text, table);
     constexpr auto format = ordered_json::input_format_t::json;
-    ordered_json::sax_parse(text.begin(), text.end(), &builder, format, /*strict=*/true, /*ignore_comments=*/true);
-    return std::move(builder).result();
+    ordered_json::sax_parse(text.begin(), text.end(), &events, format, /*strict=*/true, /*ignore_comments=*/true);
+    return std::move(table).result();
 }
 
 std::string to_json(const std::vector<Value>& values, std::size_t row) {

@@ -1,0 +1,84 @@
+// Files of other tools, and what weft makes of them: a model, a job or a machine, each value with where it came from.
+// One constant in one file of workloads/formats per format, found by the build (weft_registry).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/io/draft.hpp"
+
+namespace weft {
+
+enum class FormatKind : std::uint8_t { model, job, machine, trace };
+std::string_view to_text(FormatKind kind);
+
+// A file that the user names, or that such a file refers to.
+struct SourceFile {
+    std::string path;
+    std::string text;
+
+    std::string_view name() const;  // without folders
+};
+
+// What the user says beside the files; empty or 0 where nothing is said. A file's own word yields to it.
+struct FormatOptions {
+    std::string machine;
+    std::uint32_t nodes = 0;
+    std::string model;
+    std::uint32_t vocabulary = 0;        // of the tokenizer, which training configurations name and do not count
+    std::string like;                    // the machine that an imported one is otherwise like
+    std::vector<std::string> variables;  // "NAME=VALUE" of a script
+    std::vector<std::string> overrides;  // "key.path=value" of what is made
+};
+
+// Something about the input that the user should know. An error is a key that would change the result and cannot be
+// represented: nothing is made then.
+struct FormatNote {
+    enum class Severity : std::uint8_t { note, warning, error } severity = Severity::note;
+    Origin origin;  // with the key
+    std::string message;
+};
+
+struct FormatFact {
+    std::string name;
+    std::string json;
+};
+
+struct Import {
+    FormatKind kind = FormatKind::job;
+    Draft object;
+    std::vector<FormatFact> facts;  // what was counted in the file; of models and jobs import_files() adds parameters
+    std::vector<FormatNote> notes;  // with an error among them there is no object
+    std::vector<Origin> without_effect;  // on time and memory
+
+    void note(FormatNote::Severity severity, Origin origin, std::string message);
+    bool has_errors() const;
+};
+
+struct Format {
+    std::string_view name;   // "deepspeed"
+    std::string_view title;  // "DeepSpeed configuration"
+    // Whether a file looks like it, by what is in it rather than by its name; of a cut or otherwise wrong file, too.
+    bool (*recognises)(const SourceFile&);
+    // One import of all files together. Throws ConfigError for syntax, and for several files where one is read.
+    Import (*read)(std::span<const SourceFile>, const FormatOptions&);
+};
+
+namespace formats {
+std::span<const Format* const> all();  // sorted by file name
+}
+
+std::vector<SourceFile> read_sources(std::span<const std::string> paths);  // throws ConfigError
+// The format of a file; nullptr: of none that weft knows.
+const Format* find_format(const SourceFile& file);
+// The format that all files are of, or the one named `from`. Throws ConfigError, with the names of what is known.
+const Format& format_of(std::span<const SourceFile> files, std::string_view from);
+
+// Reads files of one format. Throws ConfigError with all that is wrong: in the files, and in what they come to as a
+// model, job or machine of weft; errors among the notes, too.
+Import import_files(const Format& format, std::span<const SourceFile> files, const FormatOptions& options);
+
+}  // namespace weft

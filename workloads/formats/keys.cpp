@@ -1,0 +1,60 @@
+#include "workloads/formats/keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topologies/machine.hpp"
+
+namespace weft {
+
+bool take_count(Field& from, std::string_view key, Draft& to, std::string_view name) {
+    if (!from.has(key)) return false;
+    to.set(name, from.count(key), from.origin(key));
+    return true;
+}
+
+bool take_number(Field& from, std::string_view key, Draft& to, std::string_view name) {
+    if (!from.has(key)) return false;
+    to.set(name, from.number(key), from.origin(key));
+    return true;
+}
+
+bool take_flag(Field& from, std::string_view key, Draft& to, std::string_view name) {
+    if (!from.has(key)) return false;
+    to.set(name, from.flag(key), from.origin(key));
+    return true;
+}
+
+void without_effect(Import& import, Field& from, std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+        if (from.has(key)) import.without_effect.push_back(from.origin(key));
+    }
+}
+
+void refuse_key(Import& import, Field& from, std::string_view key, std::string_view why) {
+    if (from.has(key)) import.note(FormatNote::Severity::error, from.origin(key), std::string(why));
+}
+
+void warn_key(Import& import, Field& from, std::string_view key, std::string_view what) {
+    if (from.has(key)) import.note(FormatNote::Severity::warning, from.origin(key), std::string(what));
+}
+
+void note_rest(Import& import, const Field& from) {
+    for (const std::string& key : from.unasked()) {
+        import.note(FormatNote::Severity::note, from.origin(key), "not known to weft, and left out");
+    }
+}
+
+std::uint64_t ranks_of(const FormatOptions& options) {
+    if (options.machine.empty() || options.nodes == 0) return 0;
+    return std::uint64_t{options.nodes} * Machine::load(options.machine).info().accelerators_per_node;
+}
+
+bool overridden_by_user(const FormatOptions& options, std::string_view path) {
+    return std::ranges::any_of(options.overrides, [&](std::string_view assignment) {
+        return assignment.substr(0, assignment.find('=')) == path;
+    });
+}
+
+}  // namespace weft

@@ -1,0 +1,85 @@
+#include "workloads/formats/result.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "models/transformer/transformer.hpp"
+#include "sim/io/document.hpp"
+#include "topologies/machine.hpp"
+#include "workloads/job.hpp"
+
+namespace weft {
+namespace {
+
+void add_parameters(Import& import, const Transformer& model) {
+    import.facts.push_back({"parameters", fmt::format("{}", parameters(model))});
+    import.facts.push_back({"active_parameters", fmt::format("{}", active_parameters(model))});
+}
+
+void require(Import& import, std::string_view key, std::string_view option) {
+    if (import.object.has(key)) return;
+    import.note(FormatNote::Severity::error, {.file = {}, .line = 0, .key = std::string(key)},
+                fmt::format("the input does not say it; give {}", option));
+}
+
+// Overrides one value: "key.path=value", the value JSON or else a text.
+void assign(Draft& object, std::string_view assignment) {
+    const std::size_t equals = assignment.find('=');
+    Document value = Document::parse("--set", "{}");
+    value.assign("value=" + std::string(equals == std::string_view::npos ? "" : assignment.substr(equals + 1)));
+    std::string_view path = assignment.substr(0, equals);
+    Draft* inner = &object;
+    for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+        inner = &inner->object(path.substr(0, dot));
+        path.remove_prefix(dot + 1);
+    }
+    const std::string json = value.root().member("value").as_json();
+    inner->set_json(path, json, {.file = "--set", .line = 0, .key = {}});
+}
+
+void put_options(Import& import, const FormatOptions& options) {
+    const auto said = [](std::string word) { return Origin{.file = std::move(word), .line = 0, .key = {}}; };
+    Draft& object = import.object;
+    if (import.kind == FormatKind::job) {
+        if (!options.machine.empty()) object.set("machine", options.machine, said("--machine"));
+        if (options.nodes > 0) object.set("nodes", options.nodes, said("--nodes"));
+        if (!options.model.empty()) object.set("model", options.model, said("--model"));
+    }
+    for (const std::string& assignment : options.overrides) assign(object, assignment);
+}
+
+void check_model(Import& import, const std::string& name) {
+    Document document = import.object.document(name);
+    const Transformer model = read_transformer(document.root(), std::filesystem::path(name).stem().string());
+    document.check();
+    add_parameters(import, model);
+}
+
+void check_job_draft(Import& import, const std::string& name) {
+    require(import, "machine", "--machine MACHINE");
+    require(import, "model", "--model MODEL (a name of the catalog, a model file or a config.json)");
+    if (import.has_errors()) return;
+    const Study study = read_study(import.object.document(name));
+    add_parameters(import, study.job.model);
+}
+
+}  // namespace
+
+void finish_import(Import& import, const FormatOptions& options, const std::string& path) {
+    put_options(import, options);
+    switch (import.kind) {
+        case FormatKind::model:
+            return check_model(import, path);
+        case FormatKind::job:
+            return check_job_draft(import, path);
+        case FormatKind::machine:
+            Machine::read(import.object.document(path));
+            return;
+        case FormatKind::trace:
+            return;
+    }
+}
+
+}  // namespace weft
