@@ -2,22 +2,75 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <filesystem>
+
+#include "sim/io/shipped.hpp"
+#include "workloads/formats/job_file.hpp"
+
 namespace weft {
 
 void add_job_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("job", po::value<std::string>()->required()->value_name("JOB"),
-                          "job file (JSON, comments allowed)")(
+    options.add_options()("job", po::value<std::string>()->value_name("JOB"),
+                          "job file (JSON, comments allowed), or the configuration of a training framework")(
+        "machine", po::value<std::string>()->value_name("MACHINE"), "the job's machine: a name or a file")(
+        "nodes", po::value<std::string>()->value_name("N"), "nodes of that machine")(
+        "model", po::value<std::string>()->value_name("MODEL"),
+        "the job's model: a name, a model file or a config.json")(
+        "vocabulary", po::value<std::string>()->value_name("N"), "size of the tokenizer, where only its name is given")(
         "set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
         "override a key of the job, e.g. layout.tensor=8; repeatable");
     positional.add("job", 1);
 }
 
-std::string job_path(const po::variables_map& arguments) { return arguments["job"].as<std::string>(); }
+std::string job_path(const po::variables_map& arguments) {
+    if (arguments.count("job")) return arguments["job"].as<std::string>();
+    if (arguments.count("machine") && arguments.count("model")) return {};
+    throw po::required_option("job");
+}
 
-std::vector<std::string> job_overrides(const po::variables_map& arguments) { return option_texts(arguments, "set"); }
+std::vector<std::string> job_overrides(const po::variables_map& arguments) {
+    std::vector<std::string> overrides;
+    const auto add = [&](const char* option, const char* key, const std::string& value) {
+        if (arguments.count(option)) overrides.push_back(fmt::format("{}={}", key, value));
+    };
+    // Files of the command line lie where the user is, those of a job file beside it.
+    const auto name = [&](const char* option) {
+        const std::string text = arguments.count(option) ? arguments[option].as<std::string>() : std::string();
+        return is_path(text) ? std::filesystem::absolute(text).string() : text;
+    };
+    add("machine", "machine", name("machine"));
+    add("nodes", "nodes", name("nodes"));
+    add("model", "model", name("model"));
+    add("vocabulary", "model.vocabulary", name("vocabulary"));
+    for (const std::string& assignment : option_texts(arguments, "set")) overrides.push_back(assignment);
+    return overrides;
+}
+
+Document job_document(const po::variables_map& arguments) {
+    OpenedJob job = open_job(job_path(arguments), job_overrides(arguments));
+    return std::move(job.document);
+}
 
 Study job_study(const po::variables_map& arguments, Purpose purpose) {
-    return load_study(job_path(arguments), job_overrides(arguments), purpose);
+    OpenedJob job = open_job(job_path(arguments), job_overrides(arguments));
+    print_notes(job.notes);
+    return read_study(std::move(job.document), purpose);
+}
+
+void print_job_notes(const po::variables_map& arguments) {
+    print_notes(open_job(job_path(arguments), job_overrides(arguments)).notes);
+}
+
+void print_notes(std::span<const FormatNote> notes) {
+    constexpr std::array<std::string_view, 3> words{"note", "warning", "error"};
+    for (const FormatNote& note : notes) {
+        std::string place = note.origin.file;
+        if (note.origin.line > 0) place += fmt::format(":{}", note.origin.line);
+        fmt::print(stderr, "{}{}{}: {}{}{}\n", place, place.empty() ? "" : ": ",
+                   words.at(static_cast<std::size_t>(note.severity)), note.origin.key,
+                   note.origin.key.empty() ? "" : ": ", note.message);
+    }
 }
 
 std::vector<std::string> option_texts(const po::variables_map& arguments, const char* option) {
@@ -26,7 +79,11 @@ std::vector<std::string> option_texts(const po::variables_map& arguments, const 
 
 std::string typed_command(std::string_view command, const po::variables_map& arguments,
                           std::initializer_list<const char*> options) {
-    std::string typed = fmt::format("weft {} {}", command, job_path(arguments));
+    std::string typed = fmt::format("weft {}", command);
+    if (arguments.count("job")) typed += " " + job_path(arguments);
+    for (const char* const option : {"machine", "nodes", "model", "vocabulary"}) {
+        if (arguments.count(option)) typed += fmt::format(" --{} {}", option, arguments[option].as<std::string>());
+    }
     const auto add = [&](const char* option) {
         for (const std::string& text : option_texts(arguments, option))
             typed += fmt::format(" --{} '{}'", option, text);

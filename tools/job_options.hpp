@@ -3,23 +3,33 @@
 
 #include <boost/program_options.hpp>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/engine/engine.hpp"
+#include "workloads/formats/format.hpp"
 #include "workloads/job.hpp"
 
 namespace weft {
 
 namespace po = boost::program_options;
 
-// Adds the positional JOB and the repeatable --set key.path=value.
+// Adds the positional JOB, the repeatable --set key.path=value, and options that are short for some of those:
+// --machine,
+// --nodes, --model, --vocabulary. With a machine and a model there need be no JOB.
 void add_job_options(po::options_description& options, po::positional_options_description& positional);
 
-std::string job_path(const po::variables_map& arguments);  // throws po::error if there is none
+std::string job_path(const po::variables_map& arguments);  // empty if there need be none; throws po::error
 std::vector<std::string> job_overrides(const po::variables_map& arguments);
+// The job with its overrides.
+Document job_document(const po::variables_map& arguments);
 Study job_study(const po::variables_map& arguments, Purpose purpose = Purpose::simulation);
+
+// On stderr, a line each: where, how bad, what. Of a job, the notes on a file of another tool.
+void print_notes(std::span<const FormatNote> notes);
+void print_job_notes(const po::variables_map& arguments);
 
 // The texts of a repeatable option, as typed; none if it is not given.
 std::vector<std::string> option_texts(const po::variables_map& arguments, const char* option);

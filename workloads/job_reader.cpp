@@ -8,6 +8,7 @@
 #include "sim/io/shipped.hpp"
 #include "workloads/fabric_reader.hpp"
 #include "workloads/faults_reader.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/job.hpp"
 #include "workloads/layout_reader.hpp"
 #include "workloads/settings_reader.hpp"
@@ -231,9 +232,7 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
 }
 
 Study load_study(const std::filesystem::path& path, std::span<const std::string> overrides, Purpose purpose) {
-    Document document = Document::read(path);
-    for (const std::string& assignment : overrides) document.assign(assignment);
-    return read_study(std::move(document), purpose);
+    return read_study(open_job(path, overrides).document, purpose);
 }
 
 }  // namespace weft

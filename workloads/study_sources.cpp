@@ -1,5 +1,7 @@
 #include "workloads/study_sources.hpp"
 
+#include "workloads/formats/job_file.hpp"
+
 namespace weft {
 namespace {
 
@@ -22,7 +24,7 @@ const Machine& StudySources::machine(std::string_view name) const {
 
 const Transformer& StudySources::model(std::string_view name) const {
     const std::lock_guard lock(mutex_);
-    return find_or_load(models_, name, load_transformer);
+    return find_or_load(models_, name, load_model);
 }
 
 const Device& StudySources::device(std::string_view name) const {

@@ -68,22 +68,9 @@ std::string to_json(const Format& format, const Import& import) {
     return result.dump(2) + "\n";
 }
 
-std::string place(const Origin& origin) {
-    std::string text = origin.file.empty() ? std::string() : origin.file + ":";
-    if (origin.line > 0) text += fmt::format("{}:", origin.line);
-    return text + (text.empty() ? "" : " ");
-}
-
-void print_notes(const Import& import) {
-    for (const FormatNote& note : import.notes) {
-        fmt::print(stderr, "{}{}: {}{}{}\n", place(note.origin), word(note.severity), note.origin.key,
-                   note.origin.key.empty() ? "" : ": ", note.message);
-    }
-}
-
 void explain(const Import& import) {
     for (const Origin& origin : import.without_effect) {
-        fmt::print(stderr, "{}{}: without effect on time and memory\n", place(origin), origin.key);
+        fmt::print(stderr, "{}:{}: {}: without effect on time and memory\n", origin.file, origin.line, origin.key);
     }
 }
 
@@ -102,7 +89,7 @@ Exit run_import(const po::variables_map& arguments) {
         return Exit::ok;
     }
     if (!arguments.count("out")) fmt::print("{}", text);
-    print_notes(import);
+    print_notes(import.notes);
     if (arguments.count("explain")) explain(import);
     print_facts(import);
     return Exit::ok;

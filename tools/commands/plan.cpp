@@ -93,6 +93,7 @@ Exit run_plan(const po::variables_map& arguments) {
         output_option(arguments, "report", {".html"});  // refuses other names before anything runs
         if (arguments.count("out")) result_format(arguments["out"].as<std::string>());
         const PlanRequest request = request_of(arguments);
+        print_job_notes(arguments);
         const PlanResult result = search(read_space(request), arguments);
         fmt::print("{}", arguments["json"].as<bool>() ? plan_json(result, top) : plan_text(result, top));
         write_files(request, result, arguments);
@@ -109,13 +110,15 @@ const Command plan{
     .name = "plan",
     .summary = "which layout is best: every possible one screened, the best simulated",
     .usage =
-        "weft plan JOB [--fix KEY=VALUE]... [--among KEY=V1,V2]... [--simulate N] [--top K] "
+        "weft plan [JOB] [--model MODEL --machine MACHINE --nodes N] [--fix KEY=VALUE]... [--among KEY=V1,V2]... "
+        "[--simulate N] [--top K] "
         "[--report FILE] [--jobs N]",
     .details =
         "The job gives model, machine, nodes, framework, batch, sequence and precision. Searched are tensor, context,\n"
         "pipeline, data and expert ranks, micro-batch, schedule and virtual stages, recomputation, sequence\n"
         "parallelism, ZeRO stage and, where the framework's rule cannot deal the layers to the stages, their split;\n"
         "--fix and --among say less, or with other keys of a job, more.\n"
+        "Without a job file, --model and --machine are enough; what is then assumed is said.\n"
         "Example: weft plan job.json --fix layout.tensor=8 --among batch.micro=1,2,4 --write-job best.json\n"
         "Exit codes: 0 found, 3 mistakes in the input or nothing possible, 4 nothing fits in memory.",
     .options = plan_options,

@@ -40,8 +40,7 @@ void simulate_options(po::options_description& options, po::positional_options_d
 
 // The job as it was asked for, for whoever reads the page later.
 JobInput job_input(const po::variables_map& arguments) {
-    Document document = Document::read(job_path(arguments));
-    for (const std::string& assignment : job_overrides(arguments)) document.assign(assignment);
+    const Document document = job_document(arguments);
     std::string command = typed_command("simulate", arguments);
     if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
     return {.command = std::move(command), .text = document.text()};

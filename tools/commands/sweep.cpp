@@ -116,6 +116,7 @@ Exit run_sweep(const po::variables_map& arguments) {
     SweepSettings settings = sweep_settings(arguments);
     report_path(arguments);  // refuses other names before anything runs
     const SweepRequest request = sweep_request(arguments);
+    print_job_notes(arguments);
     const Interruption interruption(
         [] { fmt::print(stderr, "\nending with the points under way; again to stop at once\n"); });
     const std::unique_ptr<Crew> crew = crew_of(arguments);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/io/shipped.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/layout_reader.hpp"
 
 namespace weft {
@@ -36,11 +37,7 @@ Among parse_values(const Knob& knob, const Variation& variation) {
     return among;
 }
 
-Document document_of(const PlanRequest& request) {
-    Document document = Document::read(request.job);
-    for (const std::string& assignment : request.overrides) document.assign(assignment);
-    return document;
-}
+Document document_of(const PlanRequest& request) { return open_job(request.job, request.overrides).document; }
 
 // A job without a layout: every knob neutral, data parallelism over whatever accelerators there are.
 Study read_base(const PlanRequest& request, const std::vector<Knob>& knobs, const std::vector<std::string>& others) {

@@ -4,6 +4,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/obstacle.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
@@ -11,16 +12,10 @@ namespace {
 
 constexpr std::size_t most_topologies = 16;  // of a whole machine, tens of MB each
 
-Document read_job(const SweepRequest& request) {
-    Document job = Document::read(request.job);
-    for (const std::string& assignment : request.overrides) job.assign(assignment);
-    return job;
-}
-
 }  // namespace
 
 PointEvaluator::PointEvaluator(const SweepRequest& request)
-    : request_(request), job_(read_job(request)), topologies_(most_topologies) {}
+    : request_(request), job_(open_job(request.job, request.overrides).document), topologies_(most_topologies) {}
 
 PointResult PointEvaluator::evaluate(std::size_t point) const {
     try {

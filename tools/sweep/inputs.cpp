@@ -13,6 +13,7 @@
 #include "sim/io/text_file.hpp"
 #include "tools/digest.hpp"
 #include "tools/version.hpp"
+#include "workloads/formats/job_file.hpp"
 
 namespace weft {
 namespace {
@@ -43,8 +44,7 @@ void collect_texts(std::string_view json, std::set<std::string>& texts) {
 
 // Files that a value may name, as jobs do: from the folder of the job.
 std::string digest_of_files(const SweepRequest& request) {
-    Document job = Document::read(request.job);
-    for (const std::string& assignment : request.overrides) job.assign(assignment);
+    const Document job = open_job(request.job, request.overrides).document;
     std::set<std::string> names;
     collect_texts(job.text(), names);
     for (const std::string& value : request.grid.all_values()) collect_texts(value, names);

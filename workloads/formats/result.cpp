@@ -7,6 +7,7 @@
 
 #include "models/transformer/transformer.hpp"
 #include "sim/io/document.hpp"
+#include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/job.hpp"
 
@@ -39,13 +40,30 @@ void assign(Draft& object, std::string_view assignment) {
     inner->set_json(path, json, {.file = "--set", .line = 0, .key = {}});
 }
 
+// A model of weft by its name or path, one of another tool as the object that it comes to.
+void put_model(Import& import, const std::string& name, Origin origin) {
+    if (!is_path(name)) return import.object.set("model", name, std::move(origin));
+    const std::vector<SourceFile> files = read_sources(std::span(&name, 1));
+    const Format* const format = find_format(files.front());
+    if (format == nullptr) {
+        return import.object.set("model", std::filesystem::absolute(name).string(), std::move(origin));
+    }
+    Import model = import_files(*format, files, {});
+    import.object.object("model") = std::move(model.object);
+    for (FormatNote& note : model.notes) import.notes.push_back(std::move(note));
+}
+
 void put_options(Import& import, const FormatOptions& options) {
     const auto said = [](std::string word) { return Origin{.file = std::move(word), .line = 0, .key = {}}; };
     Draft& object = import.object;
     if (import.kind == FormatKind::job) {
-        if (!options.machine.empty()) object.set("machine", options.machine, said("--machine"));
+        if (!options.machine.empty()) {
+            const bool path = is_path(options.machine);
+            object.set("machine", path ? std::filesystem::absolute(options.machine).string() : options.machine,
+                       said("--machine"));
+        }
         if (options.nodes > 0) object.set("nodes", options.nodes, said("--nodes"));
-        if (!options.model.empty()) object.set("model", options.model, said("--model"));
+        if (!options.model.empty()) put_model(import, options.model, said("--model"));
     }
     for (const std::string& assignment : options.overrides) assign(object, assignment);
 }

@@ -1,0 +1,98 @@
+#include "workloads/formats/job_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "sim/io/shipped.hpp"
+#include "sim/io/text_file.hpp"
+
+namespace weft {
+namespace {
+
+struct Assumption {
+    std::string_view key, value;
+};
+constexpr std::array<Assumption, 4> assumptions{
+    {{"framework", "megatron"}, {"precision", "bf16"}, {"batch.sequence", "4096"}, {"batch.global", "1024"}}};
+
+OpenedJob assumed_job(std::span<const std::string> overrides) {
+    OpenedJob job{Document::parse("command line", "{}"), {}};
+    const FormatOptions options = format_options(overrides);
+    for (const auto& [key, value] : assumptions) {
+        const std::string assignment = fmt::format("{}={}", key, value);
+        job.document.assign(assignment);
+        const bool said = std::ranges::any_of(
+            overrides, [&](std::string_view each) { return each.starts_with(fmt::format("{}=", key)); });
+        if (said) continue;
+        job.notes.push_back({FormatNote::Severity::note,
+                             {.file = {}, .line = 0, .key = std::string(key)},
+                             fmt::format("{} is assumed; --set {} says another", value, assignment)});
+    }
+    for (const std::string& assignment : overrides) job.document.assign(assignment);
+    return job;
+}
+
+OpenedJob imported_job(const Format& format, SourceFile file, std::span<const std::string> overrides) {
+    const std::array files{std::move(file)};
+    Import import = import_files(format, files, format_options(overrides));
+    if (import.kind != FormatKind::job) {
+        throw ConfigError(
+            {Diagnostic{.file = files.front().path,
+                        .key = {},
+                        .message = fmt::format("is a {} ({}), not a job", to_text(import.kind), format.title)}});
+    }
+    return {import.object.document(files.front().path), std::move(import.notes)};
+}
+
+std::uint32_t whole_number(std::string_view text) {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+}  // namespace
+
+FormatOptions format_options(std::span<const std::string> overrides) {
+    FormatOptions options;
+    for (const std::string& assignment : overrides) {
+        const std::size_t equals = std::min(assignment.find('='), assignment.size() - 1);
+        const std::string key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
+        if (key == "machine") {
+            options.machine = value;
+        } else if (key == "model") {
+            options.model = value;
+        } else if (key == "nodes" && whole_number(value) > 0) {
+            options.nodes = whole_number(value);
+        } else if (key == "model.vocabulary" && whole_number(value) > 0) {
+            options.vocabulary = whole_number(value);
+        } else {
+            options.overrides.push_back(assignment);
+        }
+    }
+    return options;
+}
+
+OpenedJob open_job(const std::filesystem::path& path, std::span<const std::string> overrides) {
+    if (path.empty()) return assumed_job(overrides);
+    SourceFile file{path.string(), read_text(path)};
+    if (const Format* const format = find_format(file)) return imported_job(*format, std::move(file), overrides);
+    OpenedJob job{Document::parse(path.string(), std::move(file.text)), {}};
+    for (const std::string& assignment : overrides) job.document.assign(assignment);
+    return job;
+}
+
+Transformer load_model(std::string_view name) {
+    if (!is_path(name)) return load_transformer(name);
+    const std::array files{SourceFile{std::string(name), read_text(name)}};
+    const Format* const format = find_format(files.front());
+    if (format == nullptr) return load_transformer(name);
+    Document document = import_files(*format, files, {}).object.document(std::string(name));
+    Transformer model = read_transformer(document.root(), std::filesystem::path(name).stem().string());
+    document.check();
+    return model;
+}
+
+}  // namespace weft
