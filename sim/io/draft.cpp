@@ -113,6 +113,8 @@ void Draft::erase(std::string_view key) {
     std::erase_if(members_, [&](const Member& member) { return member.key == key; });
 }
 
+void Draft::add(const Draft& other) { members_.insert(members_.end(), other.members_.begin(), other.members_.end()); }
+
 std::string Draft::json() const {
     std::string text = "{";
     for (const Member& member : members_) {

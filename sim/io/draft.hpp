@@ -33,6 +33,7 @@ class Draft {
     bool has(std::string_view key) const;
     bool empty() const { return members_.empty(); }
     void erase(std::string_view key);
+    void add(const Draft& other);  // its members behind these
 
     std::string json() const;  // compact
     // A member a line, each followed by a comment with where it came from.

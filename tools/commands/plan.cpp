@@ -19,6 +19,7 @@
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/progress.hpp"
+#include "workloads/exports/export.hpp"
 
 namespace weft::commands {
 namespace {
@@ -36,7 +37,9 @@ void plan_options(po::options_description& options, po::positional_options_descr
         "out", po::value<std::string>()->value_name("FILE"),
         "write every candidate as a row to FILE (.csv, .jsonl or .sqlite)")(
         "report", po::value<std::string>()->value_name("FILE"), "write the candidates as a page with charts (.html)")(
-        "write-job", po::value<std::string>()->value_name("FILE"), "write the best layout as a job file");
+        "write-job", po::value<std::string>()->value_name("FILE"), "write the best layout as a job file")(
+        "launch", po::value<std::string>()->value_name("FORMAT"),
+        "print what launches the best layout that FORMAT can say, as weft export does; the table goes to stderr");
 }
 
 PlanRequest request_of(const po::variables_map& arguments) {
@@ -59,6 +62,11 @@ PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
     return search_layouts(space.space, space.base_assignments, options);
 }
 
+// The layout of this place among the simulated ones, the best first.
+std::vector<std::string> simulated_layout(const PlanResult& result, std::size_t place) {
+    return result.assignments(result.candidates[result.simulated[place].number]);
+}
+
 void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments) {
     if (arguments.count("out")) {
         const std::string& path = arguments["out"].as<std::string>();
@@ -77,9 +85,38 @@ void write_files(const PlanRequest& request, const PlanResult& result, const po:
         fmt::print(stderr, "{}: not written, no layout fits\n", path);
         return;
     }
-    const ScreenedCandidate& best = result.candidates[result.simulated.front().number];
-    write_file_atomically(path, job_text(request, result.assignments(best), path));
+    write_file_atomically(path, job_text(request, simulated_layout(result, 0), path));
     fmt::print(stderr, "{}: written\n", path);
+}
+
+std::string launch_text(const PlanRequest& request, const std::vector<std::string>& layout,
+                        const ExportFormat& format) {
+    const std::filesystem::path beside = request.job.parent_path() / "best.json";
+    return format.job(read_study(Document::parse(beside.string(), job_text(request, layout, beside))));
+}
+
+// What launches the best layout that the format can say, on stdout in place of the table. Throws ConfigError with why
+// not the best one, where there is none among the simulated.
+void print_launch(const PlanRequest& request, const PlanResult& result, const ExportFormat& format) {
+    std::optional<ConfigError> first;
+    for (std::size_t place = 0; place < result.simulated.size(); ++place) {
+        try {
+            const std::string text = launch_text(request, simulated_layout(result, place), format);
+            if (first) fmt::print(stderr, "{} launches layout {}, not 1: {}\n", format.name, place + 1, first->what());
+            fmt::print("{}", text);
+            return;
+        } catch (const ConfigError& error) {
+            if (!first) first = error;
+        }
+    }
+    if (first) throw ConfigError(*first);
+}
+
+const ExportFormat* launch_format(const po::variables_map& arguments) {
+    if (!arguments.count("launch")) return nullptr;
+    const ExportFormat& format = find_export(arguments["launch"].as<std::string>());
+    if (format.job == nullptr) throw po::error("--launch: " + std::string(format.name) + " is of machines");
+    return &format;
 }
 
 Exit verdict(const PlanResult& result) {
@@ -92,11 +129,14 @@ Exit run_plan(const po::variables_map& arguments) {
     try {
         output_option(arguments, "report", {".html"});  // refuses other names before anything runs
         if (arguments.count("out")) result_format(arguments["out"].as<std::string>());
+        const ExportFormat* const launch = launch_format(arguments);
         const PlanRequest request = request_of(arguments);
         print_job_notes(arguments);
         const PlanResult result = search(read_space(request), arguments);
-        fmt::print("{}", arguments["json"].as<bool>() ? plan_json(result, top) : plan_text(result, top));
+        fmt::print(launch == nullptr ? stdout : stderr, "{}",
+                   arguments["json"].as<bool>() ? plan_json(result, top) : plan_text(result, top));
         write_files(request, result, arguments);
+        if (launch != nullptr) print_launch(request, result, *launch);
         return verdict(result);
     } catch (const std::invalid_argument& error) {
         throw po::error(error.what());

@@ -7,6 +7,7 @@
 
 #include "models/transformer/transformer.hpp"
 #include "sim/io/text_file.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/formats/result.hpp"
 
 namespace weft {
@@ -36,6 +37,30 @@ const Format& named_format(std::string_view name) {
 
 Diagnostic to_diagnostic(const FormatNote& note) {
     return {.file = note.origin.file, .line = note.origin.line, .key = note.origin.key, .message = note.message};
+}
+
+// The options with what comments of the files add: "# weft: key=value", as `weft export` writes them.
+FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> files) {
+    constexpr std::string_view mark = "# weft: ";
+    std::vector<std::string> comments;
+    for (const SourceFile& file : files) {
+        const std::string_view text = file.text;
+        for (std::size_t begin = 0; begin < text.size();) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            const std::string_view line = text.substr(begin, end - begin);
+            if (line.starts_with(mark)) comments.emplace_back(line.substr(mark.size()));
+            begin = end + 1;
+        }
+    }
+    FormatOptions options = format_options(comments);
+    if (!said.machine.empty()) options.machine = said.machine;
+    if (said.nodes > 0) options.nodes = said.nodes;
+    if (!said.model.empty()) options.model = said.model;
+    if (said.vocabulary > 0) options.vocabulary = said.vocabulary;
+    options.like = said.like;
+    options.variables = said.variables;
+    options.overrides.insert(options.overrides.end(), said.overrides.begin(), said.overrides.end());
+    return options;
 }
 
 void throw_errors(const Import& import) {
@@ -109,7 +134,8 @@ const Format& format_of(std::span<const SourceFile> files, std::string_view from
     return *format;
 }
 
-Import import_files(const Format& format, std::span<const SourceFile> files, const FormatOptions& options) {
+Import import_files(const Format& format, std::span<const SourceFile> files, const FormatOptions& said) {
+    const FormatOptions options = completed(said, files);
     Import import = format.read(files, options);
     throw_errors(import);
     finish_import(import, options, files.front().path);

@@ -1,0 +1,217 @@
+#include "workloads/exports/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include "models/transformer/transformer.hpp"
+
+namespace weft {
+namespace {
+
+class Arguments {
+  public:
+    explicit Arguments(std::vector<std::string>& list) : list_(list) {}
+
+    template <class Value>
+    void add(std::string_view flag, const Value& value) {
+        list_.push_back(fmt::format("--{} {}", flag, value));
+    }
+    void add(std::string_view flag) { list_.push_back(fmt::format("--{}", flag)); }
+    void add_if(bool given, std::string_view flag) {
+        if (given) add(flag);
+    }
+    // A size that is 1 unless given.
+    void add_size(std::string_view flag, std::uint32_t size) {
+        if (size > 1) add(flag, size);
+    }
+
+  private:
+    std::vector<std::string>& list_;
+};
+
+void add_attention(Arguments list, const Transformer& model) {
+    list.add("num-attention-heads", model.heads);
+    if (model.has_latent_attention()) {
+        list.add("multi-latent-attention");
+        if (model.latent.q_rank > 0) list.add("q-lora-rank", model.latent.q_rank);
+        list.add("kv-lora-rank", model.latent.kv_rank);
+        list.add("qk-head-dim", model.latent.nope_size);
+        list.add("qk-pos-emb-head-dim", model.latent.rope_size);
+        list.add("v-head-dim", model.latent.value_size);
+        return;
+    }
+    if (model.kv_heads != model.heads) {
+        list.add("group-query-attention");
+        list.add("num-query-groups", model.kv_heads);
+    }
+    if (model.head_size * model.heads != model.hidden) list.add("kv-channels", model.head_size);
+    list.add_if(model.query_key_norm, "qk-layernorm");
+}
+
+// "([0]*3+[1]*58)": which layers have experts.
+std::string layer_frequency(const Transformer& model) {
+    const Experts& experts = model.experts;
+    if (experts.first_dense == 0) return fmt::format("{}", experts.every);
+    std::string list;
+    for (std::uint32_t layer = 0; layer < model.layers; ++layer)
+        list += fmt::format("{}{}", list.empty() ? "" : ",", layer_kind(model, layer) == LayerKind::expert ? 1 : 0);
+    if (experts.every == 1)
+        return fmt::format("\"([0]*{}+[1]*{})\"", experts.first_dense, model.layers - experts.first_dense);
+    return fmt::format("\"[{}]\"", list);
+}
+
+void add_experts(Arguments list, const Job& job) {
+    const Experts& experts = job.model.experts;
+    if (experts.count == 0) return;
+    list.add("num-experts", experts.count);
+    list.add("moe-router-topk", experts.top_k);
+    list.add("moe-ffn-hidden-size", experts.ffn_hidden);
+    if (experts.shared > 0)
+        list.add("moe-shared-expert-intermediate-size", std::uint64_t{experts.shared} * experts.shared_ffn_hidden);
+    if (experts.first_dense > 0 || experts.every > 1) list.add("moe-layer-freq", layer_frequency(job.model));
+    list.add("moe-token-dispatcher-type", "alltoall");
+    list.add("moe-grouped-gemm");
+    if (job.experts.capacity_factor > 0) list.add("moe-expert-capacity-factor", job.experts.capacity_factor);
+}
+
+void add_model(Arguments list, const Job& job, Unsayable& unsayable) {
+    const Transformer& model = job.model;
+    list.add("use-mcore-models");
+    list.add("num-layers", model.layers);
+    list.add("hidden-size", model.hidden);
+    list.add("ffn-hidden-size", model.ffn_hidden);
+    add_attention(list, model);
+    list.add("seq-length", job.batch.sequence);
+    list.add("max-position-embeddings", std::max(job.batch.sequence, model.positions_length));
+    const bool rotary = model.positions == Positions::rotary;
+    list.add("position-embedding-type", rotary                                  ? "rope"
+                                        : model.positions == Positions::learned ? "learned_absolute"
+                                                                                : "none");
+    list.add("normalization", model.norm == Norm::rms_norm ? "RMSNorm" : "LayerNorm");
+    list.add_if(model.gated, "swiglu");
+    list.add_if(!model.biases, "disable-bias-linear");
+    list.add_if(!model.tied_embeddings, "untie-embeddings-and-output-weights");
+    list.add("make-vocab-size-divisible-by", model.vocabulary_multiple);
+    add_experts(list, job);
+    unsayable.unless(model.positions != Positions::alibi, "model.positions", "Megatron-LM has no ALiBi");
+    unsayable.unless(!model.parallel_residual, "model.parallel_residual",
+                     "Megatron-LM has no layers with attention and MLP side by side");
+}
+
+void add_schedule(Arguments list, const Job& job, Unsayable& unsayable) {
+    const bool interleaved = job.schedule->key == "interleaved";
+    unsayable.unless(interleaved || job.schedule->key == "1f1b" || job.layout.pipeline == 1, "schedule",
+                     fmt::format("Megatron-LM runs 1f1b and interleaved, not {}", job.schedule->key));
+    if (!interleaved || job.layout.pipeline == 1) return;
+    const std::uint32_t parts = job.model_parts();
+    if (job.layout.split != StageSplit::ends && job.model.layers % parts == 0) {
+        list.add("num-layers-per-virtual-pipeline-stage", job.model.layers / parts);
+    } else {
+        list.add("num-virtual-stages-per-pipeline-rank", job.layout.virtual_stages);
+    }
+}
+
+void add_layout(Arguments list, const Job& job, Unsayable& unsayable) {
+    const Layout& layout = job.layout;
+    list.add("tensor-model-parallel-size", layout.tensor);
+    list.add("pipeline-model-parallel-size", layout.pipeline);
+    list.add_size("context-parallel-size", layout.context);
+    if (layout.context > 1) {
+        list.add("cp-comm-type", job.context_method == ContextMethod::ring         ? "p2p"
+                                 : job.context_method == ContextMethod::all_gather ? "all_gather"
+                                                                                   : "a2a");
+    }
+    list.add_size("expert-model-parallel-size", layout.expert);
+    if (job.model.experts.count > 0) list.add("expert-tensor-parallel-size", layout.expert_tensor);
+    list.add_if(job.sequence_parallel == SequenceParallel::on, "sequence-parallel");
+    add_schedule(list, job, unsayable);
+    if (layout.split == StageSplit::ends) {
+        list.add("account-for-embedding-in-pipeline-split");
+        list.add("account-for-loss-in-pipeline-split");
+    }
+    std::vector<std::string> pipeline_before_data = usual_order();
+    std::erase(pipeline_before_data, "pipeline");
+    pipeline_before_data.insert(std::ranges::find(pipeline_before_data, "data"), "pipeline");
+    list.add_if(layout.order == pipeline_before_data, "use-tp-pp-dp-mapping");
+    unsayable.unless(layout.order == usual_order() || layout.order == pipeline_before_data, "layout.order",
+                     fmt::format("Megatron-LM has two orders of axes, and not {}", fmt::join(layout.order, ",")));
+}
+
+void add_precision(Arguments list, const Job& job) {
+    list.add_if(job.precision == Precision::fp16, "fp16");
+    list.add_if(job.precision == Precision::bf16 || job.precision == Precision::fp8, "bf16");
+    if (job.precision == Precision::fp8) list.add("fp8-format", "hybrid");
+    const bool half = job.precision == Precision::bf16 || job.precision == Precision::fp8;
+    list.add_if(half && job.megatron.gradient_bytes == 2, "grad-reduce-in-bf16");
+    list.add_if(!half && job.megatron.gradient_bytes == 4, "accumulate-allreduce-grads-in-fp32");
+}
+
+void add_recompute(Arguments list, Recompute recompute) {
+    if (recompute == Recompute::none) return;
+    list.add("recompute-granularity", recompute == Recompute::full ? "full" : "selective");
+    if (recompute != Recompute::full) return;
+    list.add("recompute-method", "uniform");
+    list.add("recompute-num-layers", 1);
+}
+
+void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
+    const MegatronSettings& settings = job.megatron;
+    list.add_if(job.zero == 1, "use-distributed-optimizer");
+    list.add_if(job.gradient_overlap == Setting::on, "overlap-grad-reduce");
+    list.add_if(settings.overlap_parameters == Setting::on, "overlap-param-gather");
+    list.add_if(settings.overlap_tensor == Setting::on, "tp-comm-overlap");
+    if (job.bucket_elements > 0) list.add("ddp-bucket-size", fmt::format("{:.0f}", job.bucket_elements));
+    list.add("transformer-impl", settings.transformer_engine == Setting::on ? "transformer_engine" : "local");
+    list.add("attention-backend", job.attention == AttentionCore::flash   ? "flash"
+                                  : job.attention == AttentionCore::cudnn ? "fused"
+                                                                          : "unfused");
+    unsayable.unless(job.attention != AttentionCore::triton, "attention", "Megatron-LM has no Triton attention");
+    unsayable.unless(job.element_wise == ElementWise::fused, "element_wise",
+                     "Megatron-LM's element-wise kernels are fused");
+    list.add_if(settings.fused_cross_entropy == Setting::on, "cross-entropy-loss-fusion");
+    list.add_if(settings.variable_sequence == Setting::on, "variable-seq-lengths");
+    list.add_if(settings.fused_accumulation == Fusion::none, "no-gradient-accumulation-fusion");
+    list.add_if(settings.overlap_input_reduction == Setting::off, "no-async-tensor-model-parallel-allreduce");
+    list.add_if(settings.overlap_pipeline == Setting::off, "no-overlap-p2p-communication");
+    list.add_if(job.cuda_graphs == CudaGraphs::layer, "enable-cuda-graph");
+    if (job.cuda_graphs == CudaGraphs::full) list.add("cuda-graph-scope", "full_iteration");
+}
+
+void add_training(Arguments list, const Job& job, Unsayable& unsayable) {
+    list.add("micro-batch-size", job.batch.micro);
+    list.add("global-batch-size", job.batch.global);
+    add_precision(list, job);
+    add_recompute(list, job.recompute);
+    add_settings(list, job, unsayable);
+    const double dropout = job.dropout == Dropout::on ? 0.1 : 0.0;
+    list.add("attention-dropout", dropout);
+    list.add("hidden-dropout", dropout);
+    // Data and steps to try it with; what is learned is another matter. The null tokenizer adds a token of its own.
+    list.add("mock-data");
+    list.add("tokenizer-type", "NullTokenizer");
+    list.add("vocab-size", job.model.vocabulary - 1);
+    list.add("train-iters", 20);
+    list.add("lr", "1e-4");
+    list.add("eval-iters", 0);
+    list.add("log-interval", 1);
+    list.add_if(true, "log-throughput");
+}
+
+}  // namespace
+
+MegatronArguments megatron_arguments(const Study& study, Unsayable& unsayable) {
+    const Job& job = study.job;
+    unsayable.unless(job.framework->name == "megatron", "framework",
+                     fmt::format("expected megatron, the job's is {}", job.framework->name));
+    unsayable.unless(job.zero <= 1, "zero", "Megatron-LM has the distributed optimizer, which is ZeRO-1");
+    MegatronArguments arguments;
+    add_model(Arguments(arguments.model), job, unsayable);
+    add_layout(Arguments(arguments.layout), job, unsayable);
+    add_training(Arguments(arguments.training), job, unsayable);
+    return arguments;
+}
+
+std::string bash_array(std::string_view name, const std::vector<std::string>& arguments) {
+    return fmt::format("{}=(\n    {}\n)\n", name, fmt::join(arguments, "\n    "));
+}
+
+}  // namespace weft

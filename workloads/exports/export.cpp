@@ -1,0 +1,49 @@
+#include "workloads/exports/export.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace weft {
+
+const ExportFormat& find_export(std::string_view name) {
+    std::vector<std::string> names;
+    std::string known;
+    for (const ExportFormat* const format : exports::all()) {
+        if (format->name == name) return *format;
+        names.emplace_back(format->name);
+        known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", format->name, format->title);
+    }
+    throw ConfigError({Diagnostic{
+        .file = {},
+        .key = {},
+        .message = fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), known)}});
+}
+
+void Unsayable::unless(bool sayable, std::string_view key, std::string message) {
+    if (sayable) return;
+    found_.push_back({.file = job_, .line = 0, .column = 0, .key = std::string(key), .message = std::move(message)});
+}
+
+void Unsayable::check() const {
+    if (!found_.empty()) throw ConfigError(found_);
+}
+
+std::string own_keys(const Study& study, std::string_view framework) {
+    const Job& job = study.job;
+    std::string text;
+    const auto add = [&](std::string_view key, const auto& value) {
+        text += fmt::format("# weft: {}={}\n", key, value);
+    };
+    add("machine", study.machine.info().name);
+    add("nodes", job.nodes);
+    add("model.vocabulary", job.model.vocabulary);
+    if (framework == "megatron") add("megatron.version", job.megatron.version.name);
+    if (framework == "deepspeed") add("deepspeed.version", fmt::format("\"{}\"", job.deepspeed.version.name));
+    if (job.sustained_clock < 1.0) add("sustained_clock", job.sustained_clock);
+    if (job.experts.imbalance > 1.0) add("experts.imbalance", job.experts.imbalance);
+    if (!job.library.empty()) add("library", job.library);
+    return text;
+}
+
+}  // namespace weft
