@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -22,10 +23,10 @@ OpenedJob assumed_job(std::span<const std::string> overrides) {
     OpenedJob job{Document::parse("command line", "{}"), {}};
     const FormatOptions options = format_options(overrides);
     for (const auto& [key, value] : assumptions) {
-        const std::string assignment = fmt::format("{}={}", key, value);
+        const std::string mark = fmt::format("{}=", key), assignment = fmt::format("{}{}", mark, value);
         job.document.assign(assignment);
-        const bool said = std::ranges::any_of(
-            overrides, [&](std::string_view each) { return each.starts_with(fmt::format("{}=", key)); });
+        const bool said =
+            std::ranges::any_of(overrides, [&](std::string_view each) { return each.starts_with(mark); });
         if (said) continue;
         job.notes.push_back({FormatNote::Severity::note,
                              {.file = {}, .line = 0, .key = std::string(key)},
