@@ -85,14 +85,17 @@ void Document::State::report(std::size_t offset, std::string key, std::string me
     }
     const TextPosition place = position_at(source, offset);
     if (!made_from.empty()) {
-        const auto line = std::min(static_cast<std::size_t>(place.line), made_from.size()) - 1;
-        const Origin& origin = made_from[line];
-        if (!origin.key.empty()) key += " (" + origin.key + ")";
+        const Origin& origin = made_from_of(place.line);
+        if (!origin.key.empty() && origin.key != key) key += " (" + origin.key + ")";
         errors.push_back(
             {origin.file.empty() ? name : origin.file, origin.line, 0, std::move(key), std::move(message)});
         return;
     }
     errors.push_back({name, place.line, place.column, std::move(key), std::move(message)});
+}
+
+const Origin& Document::State::made_from_of(int line) const {
+    return made_from[std::min(static_cast<std::size_t>(line), made_from.size()) - 1];
 }
 
 void Document::State::report_value(std::size_t row, const Expectation& expected) {

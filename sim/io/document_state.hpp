@@ -24,6 +24,8 @@ struct Document::State {
 
     // Records an error at `offset` of the document.
     void report(std::size_t offset, std::string key, std::string message);
+    // Where a line of the source, counted from 1, was made from.
+    const Origin& made_from_of(int line) const;
     // Records that `row` is not what it should be, once.
     void report_value(std::size_t row, const Expectation& expected);
 };
