@@ -184,7 +184,9 @@ Origin Field::origin(std::string_view key) const {
     const std::size_t offset = member == nullptr ? value().offset : member->key_offset;
     std::string path = key.empty() ? value().path : member_path(value().path, key);
     if (offset == overridden) return {.file = {}, .line = 0, .key = std::move(path)};
-    return {.file = state_->name, .line = position_at(state_->source, offset).line, .key = std::move(path)};
+    const int line = position_at(state_->source, offset).line;
+    if (state_->made_from.empty()) return {.file = state_->name, .line = line, .key = std::move(path)};
+    return state_->made_from[std::min(static_cast<std::size_t>(line), state_->made_from.size()) - 1];
 }
 
 std::string Field::as_json() const { return to_json(state_->values, row_); }
