@@ -4,6 +4,7 @@
 #include "sim/io/document.hpp"
 #include "sim/io/document_state.hpp"
 #include "sim/io/field_readers.hpp"
+#include "sim/io/text_positions.hpp"
 
 namespace weft {
 namespace {
