@@ -282,7 +282,8 @@ std::optional<HuggingFaceSize> HuggingFaceKeys::size(std::string_view name) cons
     }
     const std::optional<double> value = family_->default_of(name);
     if (!value) return std::nullopt;
-    return HuggingFaceSize{*value, origin_of_class(name)};
+    const auto keys = huggingface_aliases(name);
+    return HuggingFaceSize{*value, origin_of_class(keys.empty() ? name : keys.front())};
 }
 
 bool HuggingFaceKeys::flag(std::string_view key) const {
@@ -368,8 +369,8 @@ std::vector<bool> HuggingFaceKeys::expert_layers() const {
 }
 
 Origin HuggingFaceKeys::origin_of_expert_layers() const {
-    for (const std::string_view key : {"mlp_only_layers", "moe_layers", "moe_layer_freq", "interleave_moe_layer_step",
-                                       "decoder_sparse_step", "moe_layer_start_index", "first_dense"}) {
+    for (const std::string_view key : {"mlp_only_layers", "moe_layers", "first_dense", "moe_layer_freq",
+                                       "interleave_moe_layer_step", "decoder_sparse_step", "moe_layer_start_index"}) {
         if (const std::optional<Place> at = place(key)) return at->field.origin(at->key);
     }
     return origin_of_class("which layers have experts");
