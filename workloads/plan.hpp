@@ -25,7 +25,7 @@ struct LayerCosts {
 };
 
 struct PartCosts {
-    std::array<LayerCosts, 2> layers;  // by LayerKind
+    std::array<LayerCosts, layer_kinds> layers;  // by LayerKind
     Seconds embedding_forward, embedding_backward;
     Seconds final_norm_forward, final_norm_backward;
     Seconds head_forward, head_input_backward, head_weight_backward;  // logits and loss

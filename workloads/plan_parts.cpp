@@ -154,8 +154,12 @@ PartCosts part_costs(const Plan& plan) {
     const Shard shard = job.shard();
     const auto time = [&](std::span<const Kernel> kernels) { return kernel_time(plan.device, job.precision, kernels); };
     PartCosts costs;
-    costs.layers[0] = layer_costs(plan, LayerKind::dense);
-    if (job.model.experts.count > 0) costs.layers[1] = layer_costs(plan, LayerKind::expert);
+    for (std::size_t k = 0; k < layer_kinds; ++k) {
+        const auto kind = static_cast<LayerKind>(k);
+        if (has_experts(kind) && job.model.experts.count == 0) continue;
+        if (is_windowed(kind) && job.model.window.tokens == 0) continue;
+        costs.layers[k] = layer_costs(plan, kind);
+    }
     costs.embedding_forward = time(embedding_forward(job.model, shard));
     costs.embedding_backward = time(embedding_backward(job.model, shard));
     for (const Kernel& kernel : head_forward(job.model, shard)) {
@@ -172,7 +176,8 @@ PartCosts part_costs(const Plan& plan) {
     }
     for (const Kernel& kernel : head) {
         (kernel.name == "final norm gradient" ? costs.final_norm_backward
-         : kernel.name == "logits weight gradient" || kernel.name == "gradient accumulation"
+         : kernel.name == "logits weight gradient" || kernel.name == "gradient accumulation" ||
+                 kernel.name == "logits bias gradient"
              ? costs.head_weight_backward
              : costs.head_input_backward) += time({&kernel, 1});
         costs.head_backward_flops += kernel.flops;

@@ -32,7 +32,7 @@ class ByKind {
     }
 
   private:
-    std::array<std::optional<Bytes>, 2> known_;
+    std::array<std::optional<Bytes>, layer_kinds> known_;
 };
 
 // The most that any layer of the chunk needs while it runs backward.

@@ -11,7 +11,8 @@ bool has_matrix(const StageModule& module) {
 }
 
 bool outside_layers(const StageModule& module) {
-    constexpr std::array names{"embedding", "positions", "final norm", "output layer", "tied embedding"};
+    constexpr std::array names{"embedding",  "positions",    "embedding norm",
+                               "final norm", "output layer", "tied embedding"};
     return std::find(names.begin(), names.end(), module.name) != names.end();
 }
 

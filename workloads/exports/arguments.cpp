@@ -44,7 +44,7 @@ void add_attention(Arguments list, const Transformer& model) {
         list.add("num-query-groups", model.kv_heads);
     }
     if (model.head_size * model.heads != model.hidden) list.add("kv-channels", model.head_size);
-    list.add_if(model.query_key_norm, "qk-layernorm");
+    list.add_if(model.query_key_norm != QueryKeyNorm::none, "qk-layernorm");
 }
 
 // "([0]*3+[1]*58)": which layers have experts.
@@ -88,7 +88,11 @@ void add_model(Arguments list, const Job& job, Unsayable& unsayable) {
                                                                                 : "none");
     list.add("normalization", model.norm == Norm::rms_norm ? "RMSNorm" : "LayerNorm");
     list.add_if(model.gated, "swiglu");
-    list.add_if(!model.biases, "disable-bias-linear");
+    list.add_if(!model.biases.mlp, "disable-bias-linear");
+    list.add_if(model.biases.qkv && !model.biases.mlp, "add-qkv-bias");
+    unsayable.unless(model.biases.projection == model.biases.mlp && (model.biases.qkv || !model.biases.mlp),
+                     "model.biases", "Megatron-LM has all of a layer, none, or those of queries, keys and values");
+    refuse_rare_terms(model, unsayable);
     list.add_if(!model.tied_embeddings, "untie-embeddings-and-output-weights");
     list.add("make-vocab-size-divisible-by", model.vocabulary_multiple);
     add_experts(list, job);

@@ -29,6 +29,21 @@ void Unsayable::check() const {
     if (!found_.empty()) throw ConfigError(found_);
 }
 
+void refuse_rare_terms(const Transformer& model, Unsayable& unsayable) {
+    const std::string why = "the format has no word for it";
+    unsayable.unless(model.query_key_norm == QueryKeyNorm::none || model.query_key_norm == QueryKeyNorm::per_head,
+                     "model.query_key_norm", why);
+    unsayable.unless(!model.biases.router && !model.biases.head && model.biases.experts == model.biases.mlp,
+                     "model.biases", why);
+    unsayable.unless(!model.attention_sinks, "model.attention_sinks", why);
+    unsayable.unless(model.window.tokens == 0, "model.attention_window", why);
+    unsayable.unless(!model.embedding_norm, "model.embedding_norm", why);
+    unsayable.unless(model.norm_weight, "model.norm_weight", why);
+    unsayable.unless(model.norm_bias || model.norm == Norm::rms_norm, "model.norm_bias", why);
+    unsayable.unless(model.norm_placement <= NormPlacement::shared, "model.norm_placement", why);
+    unsayable.unless(!model.experts.shared_gate, "model.experts.shared_gate", why);
+}
+
 std::string own_keys(const Study& study, std::string_view framework) {
     const Job& job = study.job;
     std::string text;

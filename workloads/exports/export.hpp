@@ -38,6 +38,9 @@ class Unsayable {
     std::vector<Diagnostic> found_;
 };
 
+// Terms of a model that launch configurations have no word for.
+void refuse_rare_terms(const Transformer& model, Unsayable& unsayable);
+
 // Keys of a job that no file of another tool has, as comments that import_files() reads back: "# weft: key=value".
 std::string own_keys(const Study& study, std::string_view framework);
 

@@ -28,13 +28,16 @@ void add_model(Draft& config, const Transformer& model, Unsayable& unsayable) {
                {});
     config.set("no_weight_tying", !model.tied_embeddings, {});
     config.set("gpt_j_residual", model.parallel_residual, {});
-    config.set("gpt_j_tied", false, {});
-    config.set("use_bias_in_attn_linear", model.biases, {});
-    config.set("use_bias_in_mlp", model.biases, {});
+    config.set("gpt_j_tied", model.norm_placement == NormPlacement::shared, {});
+    config.set("use_bias_in_attn_linear", model.biases.qkv, {});
+    config.set("use_bias_in_mlp", model.biases.mlp, {});
+    unsayable.unless(model.biases.qkv == model.biases.projection, "model.biases",
+                     "GPT-NeoX has both of attention or none");
+    refuse_rare_terms(model, unsayable);
     config.set("make_vocab_size_divisible_by", model.vocabulary_multiple, {});
     unsayable.unless(model.experts.count == 0, "model.experts", "weft writes GPT-NeoX's dense models");
     unsayable.unless(!model.has_latent_attention(), "model.latent_attention", "GPT-NeoX has none");
-    unsayable.unless(!model.query_key_norm, "model.query_key_norm", "GPT-NeoX has none");
+    unsayable.unless(model.query_key_norm == QueryKeyNorm::none, "model.query_key_norm", "GPT-NeoX has none");
     unsayable.unless(model.head_size * model.heads == model.hidden, "model.head_size",
                      "GPT-NeoX's heads share the hidden size");
 }

@@ -129,12 +129,19 @@ std::span<const Row> table(const Job& job) {
     return pytorch;
 }
 
-bool holds(const Job& job, When when) {
+// Of the map in the piece, or of the map whose output the piece adds.
+bool is_biased(const Transformer& model, Piece piece) {
+    if (piece == Piece::qkv) return model.biases.qkv;
+    if (piece == Piece::projection || piece == Piece::post_norm) return model.biases.projection;
+    return model.biases.mlp;
+}
+
+bool holds(const Job& job, Piece piece, When when) {
     switch (when) {
         case When::always:
             return true;
         case When::biases:
-            return job.model.biases;
+            return is_biased(job.model, piece);
         case When::dropout:
             return job.dropout == Dropout::on;
         case When::rotary:
@@ -142,7 +149,7 @@ bool holds(const Job& job, When when) {
         case When::gated:
             return job.model.gated;
         case When::query_key_norm:
-            return job.model.query_key_norm;
+            return job.model.query_key_norm != QueryKeyNorm::none;
         case When::unfused_core:
             return job.attention == AttentionCore::unfused;
         case When::fused_core:
@@ -173,9 +180,16 @@ HostOperations& HostOperations::operator+=(const HostOperations& other) {
 }
 
 HostOperations host_operations(const Job& job, Piece piece) {
+    const NormPlacement norms = job.model.norm_placement;
     HostOperations sum;
+    if (piece == Piece::post_norm && norms == NormPlacement::shared) return sum;
     for (const Row& row : table(job)) {
-        if (row.piece == piece && holds(job, row.when)) sum += row.operations;
+        // Norms of outputs: the MLP's in its residual; attention's where the MLP's input has one, too.
+        const bool further = (piece == Piece::post_norm && norms == NormPlacement::sandwich) ||
+                             (piece == Piece::residual && norms >= NormPlacement::post);
+        if (further && row.piece == Piece::input_norm && row.when == When::always) sum += row.operations;
+        if (piece == Piece::input_norm && norms == NormPlacement::post && row.when == When::always) continue;
+        if (row.piece == piece && holds(job, row.piece, row.when)) sum += row.operations;
     }
     return sum;
 }

@@ -1,6 +1,7 @@
 #include "workloads/search/screening.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "sim/base/check.hpp"
@@ -44,7 +45,8 @@ Screen::Likeness Screen::likeness(const std::vector<std::uint32_t>& layers) cons
     const Job& job = plan_.job;
     const PipelineShape shape = job.pipeline_shape();
     struct Part {
-        std::uint32_t dense = 0, expert = 0, ends = 0;
+        std::array<std::uint32_t, layer_kinds> layers{};
+        std::uint32_t ends = 0;
         auto operator<=>(const Part&) const = default;
     };
     std::vector<std::vector<Part>> stages(shape.stages, std::vector<Part>(shape.chunks));
@@ -53,9 +55,9 @@ Screen::Likeness Screen::likeness(const std::vector<std::uint32_t>& layers) cons
         std::uint32_t layer = 0;
         for (std::uint32_t part = 0; part < path.size(); ++part) {
             Part& own = stages[path[part].stage][path[part].chunk];
-            own = {.ends = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U)};
+            own = {.layers = {}, .ends = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U)};
             for (std::uint32_t i = 0; i < layers[part]; ++i) {
-                ++(layer_kind(job.model, layer++) == LayerKind::dense ? own.dense : own.expert);
+                ++own.layers[static_cast<std::size_t>(layer_kind(job.model, layer++))];
             }
         }
     }

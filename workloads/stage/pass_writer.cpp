@@ -162,10 +162,12 @@ void PassWriter::write_backward(const At& here, Halves halves) {
     if (halves != Halves::input) data_parallel_.end_pass(script_, here.pass);
 }
 
-// The table of tokens and perhaps one of positions.
+// The table of tokens, perhaps one of positions, and perhaps a norm of their sum.
 std::size_t PassWriter::end_of_embedding(const At& at) const {
     std::size_t end = at.module + 1;
-    while (end < stage_.modules.size() && stage_.modules[end].name == "positions") ++end;
+    for (const std::string_view name : {"positions", "embedding norm"}) {
+        if (end < stage_.modules.size() && stage_.modules[end].name == name) ++end;
+    }
     return end;
 }
 

@@ -65,7 +65,6 @@ class PassWriter {
     bool repeat(const Beginning& begin);
     void remember(const Beginning& begin);
     std::size_t layers_part(LayerKind kind) const { return stage_.chunks.size() + static_cast<std::size_t>(kind); }
-    static constexpr std::size_t layer_kinds = 2;
     bool is_open() const { return open_.action != Action::none && script_.actions().size() == open_.actions; }
 
     void write_forward(At here);

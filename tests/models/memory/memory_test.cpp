@@ -168,7 +168,7 @@ TEST(saved_tensors, hold_queries_and_keys_on_both_sides_of_their_norms) {
     model.kv_heads = 2;
     const Shard at{.micro_batch = 2, .sequence = 16, .tensor = 2};
     const Bytes without = layer_activations(model, LayerKind::dense, at, {});
-    model.query_key_norm = true;
+    model.query_key_norm = QueryKeyNorm::per_head;
     EXPECT_EQ((layer_activations(model, LayerKind::dense, at, {}) - without).value, 2.0 * 32 * (64 + 32) / 2);
 }
 

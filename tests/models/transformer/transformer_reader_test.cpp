@@ -43,7 +43,7 @@ TEST(read_transformer, fills_in_what_is_usual) {
     EXPECT_EQ(model.vocabulary_multiple, 128U);
     EXPECT_EQ(model.positions, Positions::rotary);
     EXPECT_EQ(model.norm, Norm::layer_norm);
-    EXPECT_TRUE(model.biases);
+    EXPECT_EQ(model.biases, Biases(true));
     EXPECT_FALSE(model.gated || model.tied_embeddings || model.parallel_residual);
 }
 
@@ -61,7 +61,7 @@ TEST(read_transformer, takes_every_key) {
     EXPECT_EQ(model.positions, Positions::learned);
     EXPECT_EQ(model.norm, Norm::rms_norm);
     EXPECT_TRUE(model.gated && model.tied_embeddings && model.parallel_residual);
-    EXPECT_FALSE(model.biases);
+    EXPECT_EQ(model.biases, Biases(false));
 }
 
 struct Mistake {

@@ -183,7 +183,7 @@ TEST(parameters, of_all_ranks_are_at_least_the_whole_and_exceed_it_by_what_is_re
         RC_ASSERT(parameters(model, t) * t >= parameters(model));
         // Replicated per layer: two norms and the biases of the row-parallel maps (h each).
         const std::uint64_t h = model.hidden, norm = final_norm_parameters(model);
-        const std::uint64_t layer = 2 * norm + (model.biases ? 2 * h : 0);
+        const std::uint64_t layer = 2 * norm + (model.biases.projection ? 2 * h : 0);
         RC_ASSERT(layer_parameters(model, t) * t == layer_parameters(model, 1) + (t - 1) * layer);
     }));
 }
