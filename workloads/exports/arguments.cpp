@@ -32,6 +32,7 @@ void add_attention(Arguments list, const Transformer& model) {
     list.add("num-attention-heads", model.heads);
     if (model.has_latent_attention()) {
         list.add("multi-latent-attention");
+        list.add("qk-layernorm");  // of the latent vectors
         if (model.latent.q_rank > 0) list.add("q-lora-rank", model.latent.q_rank);
         list.add("kv-lora-rank", model.latent.kv_rank);
         list.add("qk-head-dim", model.latent.nope_size);
@@ -140,7 +141,9 @@ void add_layout(Arguments list, const Job& job, Unsayable& unsayable) {
                      fmt::format("Megatron-LM has two orders of axes, and not {}", fmt::join(layout.order, ",")));
 }
 
-void add_precision(Arguments list, const Job& job) {
+void add_precision(Arguments list, const Job& job, Unsayable& unsayable) {
+    unsayable.unless(job.precision != Precision::fp32 || job.megatron.gradient_bytes != 2, "megatron.gradients",
+                     "Megatron-LM keeps gradients of fp32 in fp32");
     list.add_if(job.precision == Precision::fp16, "fp16");
     list.add_if(job.precision == Precision::bf16 || job.precision == Precision::fp8, "bf16");
     if (job.precision == Precision::fp8) list.add("fp8-format", "hybrid");
@@ -157,8 +160,23 @@ void add_recompute(Arguments list, Recompute recompute) {
     list.add("recompute-num-layers", 1);
 }
 
+// What a version does not do by itself it has no flag for.
+void check_version(const MegatronSettings& settings, Unsayable& unsayable) {
+    const auto needs = [&](bool differs, std::string_view key) {
+        unsayable.unless(!differs, key, fmt::format("Megatron-LM {} does not", settings.version.name));
+    };
+    const MegatronVersion& version = settings.version;
+    needs(settings.fused_accumulation == Fusion::all && version.fused_accumulation != Fusion::all,
+          "megatron.fused_accumulation");
+    needs(settings.overlap_input_reduction == Setting::on && version.overlap_input_reduction == Setting::off,
+          "megatron.overlap_input_reduction");
+    needs(settings.overlap_pipeline == Setting::on && version.overlap_pipeline == Setting::off,
+          "megatron.overlap_pipeline");
+}
+
 void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
     const MegatronSettings& settings = job.megatron;
+    check_version(settings, unsayable);
     list.add_if(job.zero == 1, "use-distributed-optimizer");
     list.add_if(job.gradient_overlap == Setting::on, "overlap-grad-reduce");
     list.add_if(settings.overlap_parameters == Setting::on, "overlap-param-gather");
@@ -176,14 +194,14 @@ void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
     list.add_if(settings.fused_accumulation == Fusion::none, "no-gradient-accumulation-fusion");
     list.add_if(settings.overlap_input_reduction == Setting::off, "no-async-tensor-model-parallel-allreduce");
     list.add_if(settings.overlap_pipeline == Setting::off, "no-overlap-p2p-communication");
-    list.add_if(job.cuda_graphs == CudaGraphs::layer, "enable-cuda-graph");
+    list.add_if(job.cuda_graphs != CudaGraphs::none, "enable-cuda-graph");
     if (job.cuda_graphs == CudaGraphs::full) list.add("cuda-graph-scope", "full_iteration");
 }
 
 void add_training(Arguments list, const Job& job, Unsayable& unsayable) {
     list.add("micro-batch-size", job.batch.micro);
     list.add("global-batch-size", job.batch.global);
-    add_precision(list, job);
+    add_precision(list, job, unsayable);
     add_recompute(list, job.recompute);
     add_settings(list, job, unsayable);
     const double dropout = job.dropout == Dropout::on ? 0.1 : 0.0;
@@ -212,6 +230,14 @@ MegatronArguments megatron_arguments(const Study& study, Unsayable& unsayable) {
     add_layout(Arguments(arguments.layout), job, unsayable);
     add_training(Arguments(arguments.training), job, unsayable);
     return arguments;
+}
+
+std::string megatron_environment(const Job& job) {
+    std::string text;
+    // Tensor parallelism relies on the order of launches (megatron/training/arguments.py checks it), but for graphs.
+    if (job.layout.tensor > 1 || job.layout.context > 1) text += "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
+    if (job.blocking_launches == Setting::on) text += "export CUDA_LAUNCH_BLOCKING=1\n";
+    return text;
 }
 
 std::string bash_array(std::string_view name, const std::vector<std::string>& arguments) {

@@ -15,6 +15,9 @@ struct MegatronArguments {
 };
 MegatronArguments megatron_arguments(const Study& study, Unsayable& unsayable);
 
+// What has to be exported before.
+std::string megatron_environment(const Job& job);
+
 // A Bash array of them, one a line.
 std::string bash_array(std::string_view name, const std::vector<std::string>& arguments);
 

@@ -6,14 +6,6 @@
 namespace weft::exports {
 namespace {
 
-std::string environment(const Job& job) {
-    std::string text;
-    // Tensor parallelism relies on the order of launches (megatron/training/arguments.py checks it), but for graphs.
-    if (job.layout.tensor > 1 || job.layout.context > 1) text += "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
-    if (job.blocking_launches == Setting::on) text += "export CUDA_LAUNCH_BLOCKING=1\n";
-    return text;
-}
-
 std::string write(const Study& study) {
     Unsayable unsayable(study);
     const MegatronArguments arguments = megatron_arguments(study, unsayable);
@@ -23,7 +15,7 @@ std::string write(const Study& study) {
         "#!/bin/bash\n# {} on {} nodes of {}: {}. For NVIDIA/Megatron-LM ({}): run it on every node,\n"
         "# in a checkout, with NODE_RANK and MASTER_ADDR set.\n",
         job.model.name, job.nodes, study.machine.info().name, axes(job.layout), job.megatron.version.name);
-    text += own_keys(study, "megatron") + environment(job);
+    text += own_keys(study, "megatron") + megatron_environment(job);
     text += fmt::format(
         "\nNODES={}\nGPUS_PER_NODE={}\nDISTRIBUTED_ARGS=(\n    --nnodes $NODES\n    --nproc_per_node "
         "$GPUS_PER_NODE\n    --node_rank ${{NODE_RANK:-0}}\n    --master_addr ${{MASTER_ADDR:-localhost}}\n"

@@ -65,6 +65,14 @@ moe_permute_fusion mock_data bias_gelu_fusion bias_swiglu_fusion bias_dropout_fu
 masked_softmax_fusion standalone
 )";
 
+// The ones with several.
+constexpr std::string_view lists = R"(
+rampup_batch_size cp_comm_type recompute_modules num_experts spec hierarchical_context_parallel_sizes data_path
+train_data_path valid_data_path test_data_path iterations_to_skip profile_ranks mrope_section
+high_priority_stream_groups tiktoken_special_tokens moe_router_load_balancing_type moe_aux_loss_coeff
+retriever_report_topk_accuracies train_weighted_split_paths
+)";
+
 constexpr std::string_view no_effect = R"(
 use_mcore_models deprecated_use_mcore_models use_legacy_models model_type rotary_base rotary_percent
 rotary_interleaved rotary_seq_len_interpolation_factor rotary_scaling_factor use_rope_scaling rope_scaling_factor
@@ -414,12 +422,18 @@ MegatronName megatron_name(std::string_view flag) {
 }
 
 bool matters_to_megatron(std::string_view key) {
+    if (key.starts_with("train_") || key == "tokenizer_type") return false;
     const auto is = [&](const auto& each) { return each.name == key; };
     return taken_names().contains(key) || std::ranges::any_of(watched, is) || std::ranges::any_of(usually_on, is);
 }
 
 bool is_megatron_switch(std::string_view key) {
     static const Names names = words_of(switches);
+    return names.contains(key);
+}
+
+bool is_megatron_list(std::string_view key) {
+    static const Names names = words_of(lists);
     return names.contains(key);
 }
 

@@ -299,6 +299,7 @@ void read_megatron_job(MegatronReading& in) {
     const std::uint64_t ranks = read_nodes(in, replica);
     read_megatron_batch(in, ranks, replica);
     read_megatron_settings(in);
+    if (in.import.object.object("layout").empty()) in.import.object.erase("layout");
 }
 
 }  // namespace weft

@@ -55,6 +55,12 @@ void MegatronInput::add(std::string_view flag, std::string_view value, bool has_
     add_json(name.key, std::move(json), std::move(origin));
 }
 
+void MegatronInput::add_unknown(std::string_view key, std::vector<std::string> names, Origin origin) {
+    add_json(key, "null", origin);
+    unknown[std::string(key)] = std::move(names);
+    unknown_origins[std::string(key)] = std::move(origin);
+}
+
 void MegatronInput::add_json(std::string_view key, std::string json, Origin origin) {
     unknown.erase(std::string(key));
     keys.set_json(key, std::move(json), std::move(origin));
@@ -115,16 +121,57 @@ void MegatronReading::without_effect(std::string_view key) {
     if (keys.has(key)) import.without_effect.push_back(keys.origin(key));
 }
 
+namespace {
+
+// What the user says in place of a key.
+bool is_overridden(const FormatOptions& options, std::string_view key) {
+    constexpr std::pair<std::string_view, std::string_view> paths[] = {
+        {"global_batch_size", "batch.global"},
+        {"micro_batch_size", "batch.micro"},
+        {"seq_length", "batch.sequence"},
+        {"tensor_model_parallel_size", "layout.tensor"},
+        {"pipeline_model_parallel_size", "layout.pipeline"},
+        {"context_parallel_size", "layout.context"},
+        {"expert_model_parallel_size", "layout.expert"}};
+    for (const auto& [name, path] : paths) {
+        if (name == key) return overridden_by_user(options, path);
+    }
+    return options.vocabulary > 0 && (key == "vocab_size" || key == "padded_vocab_size");
+}
+
+// With the errors among the notes, so that all are told at once.
+void tell_mistakes(const Document& document, Import& import) {
+    try {
+        document.check();
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& each : error.diagnostics())
+            import.note(FormatNote::Severity::error, {.file = each.file, .line = each.line, .key = each.key},
+                        each.message);
+    }
+}
+
+void ask_for_variables(MegatronReading& reading) {
+    for (const auto& [key, names] : reading.input.unknown) {
+        if (!matters_to_megatron(key) || is_overridden(reading.options, key)) continue;
+        Origin origin = reading.input.file;
+        for (const auto& [name, place] : reading.input.unknown_origins) {
+            if (name == key) origin = place;
+        }
+        reading.import.note(FormatNote::Severity::error, origin,
+                            names.empty() ? "its value is not known"
+                                          : fmt::format("depends on ${}, which is not set; give --variable {}=VALUE",
+                                                        names.front(), names.front()));
+    }
+}
+
+}  // namespace
+
 Import read_megatron_input(const MegatronInput& input, const FormatOptions& options) {
     Import import;
     Document document = input.keys.document(input.file.file);
     MegatronReading reading{import, document.root(), options, input};
     reading.deepspeed = reading.on("deepspeed") || reading.keys.has("zero_stage");
-    for (const auto& [key, names] : input.unknown) {
-        if (!matters_to_megatron(key)) continue;
-        reading.error(key,
-                      fmt::format("is ${}, which is not set; give --variable {}=VALUE", names.front(), names.front()));
-    }
+    ask_for_variables(reading);
     if (import.has_errors()) return import;
     const auto given = [&](std::string_view key) { return reading.keys.has(key); };
     const auto shared = [&](std::string_view key) { return given(key) && reading.number(key) > 1; };
@@ -139,7 +186,7 @@ Import read_megatron_input(const MegatronInput& input, const FormatOptions& opti
         read_megatron_model(reading, import.object);
     }
     sort_out_megatron_keys(reading, import.kind);
-    document.check();
+    tell_mistakes(document, import);
     return import;
 }
 

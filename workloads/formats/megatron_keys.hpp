@@ -18,9 +18,10 @@ namespace weft {
 struct MegatronInput {
     Draft keys;
     std::map<std::string, std::vector<std::string>, std::less<>> unknown;  // variables that the value of a key needs
-    std::map<std::string, std::string, std::less<>> environment;           // variables of the processes
-    std::uint32_t nodes = 0;                                               // 0: not said
-    std::uint32_t ranks_per_node = 0;                                      // 0: not said
+    std::map<std::string, Origin, std::less<>> unknown_origins;
+    std::map<std::string, std::string, std::less<>> environment;  // variables of the processes
+    std::uint32_t nodes = 0;                                      // 0: not said
+    std::uint32_t ranks_per_node = 0;                             // 0: not said
     Origin nodes_origin, environment_origin;
     std::vector<std::string> unknown_nodes;  // variables that the number of nodes needs
     Origin file;                             // the input as a whole
@@ -28,7 +29,8 @@ struct MegatronInput {
 
     // "--name" with its value; a flag alone has none.
     void add(std::string_view flag, std::string_view value, bool has_value, Origin origin);
-    void add_json(std::string_view flag, std::string json, Origin origin);
+    void add_json(std::string_view key, std::string json, Origin origin);
+    void add_unknown(std::string_view key, std::vector<std::string> variables, Origin origin);
 };
 
 // What reading is about: the keys as an object whose mistakes are told at the places of the input.
@@ -69,6 +71,7 @@ struct MegatronName {
 MegatronName megatron_name(std::string_view flag);
 bool is_megatron_flag(std::string_view flag);   // "--hidden-size", of the table
 bool is_megatron_switch(std::string_view key);  // one that changes something, and has no value
+bool is_megatron_list(std::string_view key);    // one with several
 // Whether a key can change what a step does: one of those with an effect, refused or warned of.
 bool matters_to_megatron(std::string_view key);
 

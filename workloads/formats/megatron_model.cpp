@@ -24,7 +24,8 @@ void read_megatron_mlp(MegatronReading& in, Draft& model, std::uint32_t hidden) 
         model.set("ffn_hidden", swiglu ? narrow : width,
                   with_key(in.origin("hidden_size"), swiglu ? "two thirds of 4 hidden-size" : "4 hidden-size"));
     }
-    if (gated) model.set("gated", true, in.origin(swiglu ? "swiglu" : "quick_geglu"));
+    const std::string_view key = swiglu ? "swiglu" : in.on("quick_geglu") ? "quick_geglu" : "gated_linear_unit";
+    model.set("gated", gated, in.origin(key));
 }
 
 void read_megatron_latent(MegatronReading& in, Draft& model) {
@@ -58,7 +59,10 @@ void read_megatron_attention(MegatronReading& in, Draft& model) {
         in.note("num_query_groups", "has no effect without --group-query-attention");
     }
     take_count(in.keys, "kv_channels", model, "head_size");
-    if (in.on("qk_layernorm")) model.set("query_key_norm", true, in.origin("qk_layernorm"));
+    if (!in.on("qk_layernorm")) return;
+    model.set("query_key_norm", true, in.origin("qk_layernorm"));
+    if (in.lower("normalization", "layernorm") != "rmsnorm")
+        in.warn("qk_layernorm", "norms of queries and keys are simulated as RMS norms");
 }
 
 void read_megatron_positions(MegatronReading& in, Draft& model) {

@@ -46,7 +46,8 @@ Words split_words(const Words& words) {
 
 class ScriptArguments {
   public:
-    ScriptArguments(MegatronInput& input, Import& import) : input_(input), import_(import) {}
+    ScriptArguments(std::span<const SourceFile> files, MegatronInput& input, Import& import)
+        : files_(files), input_(input), import_(import) {}
 
     void take(const ShellScript& script) {
         directives(script);
@@ -112,31 +113,50 @@ class ScriptArguments {
                     launcher(script.file, {"--nodes", words[i].line}, words[i + 1].text);
                 continue;
             }
-            const std::size_t equals = word.find('=');
+            const std::size_t at = i, equals = word.find('=');
             std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
             bool has_value = equals != std::string::npos;
             // Values go on to the next flag, but not over the program's name; a switch has none.
-            const bool plain = equals == std::string::npos && !is_megatron_switch(megatron_name(word).key);
-            while (plain && i + 1 < words.size() && !words[i + 1].text.starts_with("--") &&
-                   !is_program(words[i + 1].text)) {
+            const std::string key = megatron_name(word).key;
+            const std::size_t most = equals != std::string::npos || is_megatron_switch(key) ? 0
+                                     : is_megatron_list(key)                                ? words.size()
+                                                                                            : 1;
+            for (std::size_t taken = 0; taken < most && i + 1 < words.size() && !words[i + 1].text.starts_with("--") &&
+                                        !is_program(words[i + 1].text);
+                 ++taken) {
                 value += (has_value ? " " : "") + words[++i].text;
                 has_value = true;
             }
-            flag(script.file, {word.substr(0, equals), words[i].line}, value, has_value);
+            const ShellWord name{word.substr(0, equals), words[at].line};
+            flag(place_of(script, name), name, value, has_value);
         }
     }
 
-    void flag(const std::string& file, const ShellWord& name, std::string value, bool has_value) {
-        if (launcher(file, name, value)) return;
-        const Origin origin{.file = file, .line = name.line, .key = name.text};
-        if (!has_unknown(value)) return input_.add(name.text, value, has_value, origin);
-        const std::string key = megatron_name(name.text).key;
-        input_.add_json(key, "\"unknown\"", origin);
-        std::vector<std::string> names = unknown_names(value);
-        for (std::string& each : names) {
-            if (each.empty()) each = key;
+    // Where a flag is written, rather than where a variable brings it in.
+    Origin place_of(const ShellScript& script, const ShellWord& name) const {
+        Origin place{.file = script.file, .line = name.line, .key = name.text};
+        std::size_t found = 0;
+        for (const SourceFile& file : files_) {
+            for (std::size_t at = file.text.find(name.text); at != std::string::npos && found < 2;
+                 at = file.text.find(name.text, at + 1)) {
+                const std::size_t end = at + name.text.size();
+                if (end < file.text.size() &&
+                    std::string_view(" =\t\r\n\\\"'").find(file.text[end]) == std::string_view::npos)
+                    continue;
+                const auto line = static_cast<int>(
+                    std::count(file.text.begin(), file.text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+                if (++found == 1) place = {.file = file.path, .line = line + 1, .key = name.text};
+            }
         }
-        input_.unknown[key] = std::move(names);
+        return found == 1 ? place : Origin{.file = script.file, .line = name.line, .key = name.text};
+    }
+
+    void flag(const Origin& origin, const ShellWord& name, const std::string& value, bool has_value) {
+        if (launcher(origin.file, {name.text, origin.line}, value)) return;
+        if (!has_unknown(value)) return input_.add(name.text, value, has_value, origin);
+        std::vector<std::string> names = unknown_names(value);
+        std::erase(names, "");
+        input_.add_unknown(megatron_name(name.text).key, std::move(names), origin);
     }
 
     void whole_word(const std::string& file, const ShellWord& word) {
@@ -180,6 +200,7 @@ class ScriptArguments {
         }
     }
 
+    std::span<const SourceFile> files_;
     MegatronInput& input_;
     Import& import_;
     std::vector<std::string> told_;
@@ -231,7 +252,7 @@ MegatronInput megatron_script_arguments(std::span<const SourceFile> files, const
         set_slurm_variables(variables, file);
         scripts.push_back(read_shell_script(file, variables));
     }
-    ScriptArguments arguments(input, import);
+    ScriptArguments arguments(files, input, import);
     for (const ShellScript& script : scripts) arguments.take(script);
     note_sourced(import, scripts);
     input.environment_origin.file = files.back().path;

@@ -44,9 +44,7 @@ class YamlArguments {
         const std::string text =
             written.find('$') == std::string::npos ? written : variables_.text(shell_default(written), origin.line);
         if (!has_unknown(text)) return input_.add(key, text, true, origin);
-        const std::string name = megatron_name(key).key;
-        input_.add_json(name, "\"unknown\"", origin);
-        input_.unknown[name] = unknown_names(text);
+        input_.add_unknown(megatron_name(key).key, unknown_names(text), origin);
     }
 
     // A text as it is, with its variables filled in.

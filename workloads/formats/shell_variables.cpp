@@ -196,8 +196,9 @@ class ShellExpansion {
                 i = end + 1;
             } else if (c == '"' && !quoted) {
                 const std::size_t end = end_of_quotation(word, i);
-                has_field_ = true;
-                run(word.substr(i + 1, end - i - 1), true);
+                const std::string_view inside = word.substr(i + 1, end - i - 1);
+                has_field_ = has_field_ || !is_empty_list(inside);
+                run(inside, true);
                 i = end + 1;
             } else if (c == '`') {
                 const std::size_t end = std::min(word.find('`', i + 1), word.size());
@@ -210,6 +211,14 @@ class ShellExpansion {
                 ++i;
             }
         }
+    }
+
+    // "$@" and "${NAME[@]}" of nothing are no word, where other empty quotations are one.
+    bool is_empty_list(std::string_view inside) const {
+        if (inside == "$@" || inside == "${@}") return !variables_.is_set("@");
+        if (!inside.starts_with("${") || !inside.ends_with("[@]}")) return false;
+        const auto found = variables_.values_.find(inside.substr(2, inside.size() - 6));
+        return found != variables_.values_.end() && found->second.empty();
     }
 
     static std::size_t end_of_quotation(std::string_view word, std::size_t begin) {
@@ -273,7 +282,7 @@ class ShellExpansion {
             if (rest.size() == 3) return put(name, quoted);
             rest.remove_prefix(3);
         } else if (rest.starts_with('[')) {
-            return put_element(name, rest.substr(1, rest.find(']') - 1));
+            return put_element(name, rest.substr(1, rest.find(']') - 1), quoted);
         }
         if (rest.empty()) return put(name, quoted);
         put_otherwise(name, rest, quoted);
@@ -341,13 +350,13 @@ class ShellExpansion {
         add(fmt::format("{}", all ? found->second.size() : variables_.value(name).size()));
     }
 
-    void put_element(std::string_view name, std::string_view index) {
+    void put_element(std::string_view name, std::string_view index, bool quoted) {
         const auto found = variables_.values_.find(name);
         std::string unknown;
         const std::optional<long long> at = variables_.arithmetic(index, line_, unknown);
         if (found == variables_.values_.end() || !at) return put_unknown(name);
         if (*at >= 0 && static_cast<std::size_t>(*at) < found->second.size())
-            add(found->second[static_cast<std::size_t>(*at)]);
+            split(found->second[static_cast<std::size_t>(*at)], quoted);
     }
 
     void put(std::string_view name, bool quoted) {

@@ -37,6 +37,16 @@ void expect_same_job(std::string_view format_name, std::string_view file, const 
     EXPECT_EQ(step_time(again), step_time(study)) << import.object.text();
 }
 
+// Of every kind of layer that the model has.
+std::vector<std::uint64_t> layer_tensors_of(const Transformer& model) {
+    std::vector<std::uint64_t> sizes;
+    for (std::uint32_t layer = 0; layer < model.layers; ++layer) {
+        for (const Module& module : layer_modules(model, layer_kind(model, layer), {}))
+            sizes.push_back(module_parameters(module));
+    }
+    return sizes;
+}
+
 std::vector<std::filesystem::path> shipped_jobs() {
     std::vector<std::filesystem::path> jobs;
     for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE_DIR "/workloads/jobs")) {
@@ -48,6 +58,65 @@ std::vector<std::filesystem::path> shipped_jobs() {
 
 TEST(exports, a_script_of_megatron_is_the_job_that_it_was_made_of) {
     for (const auto& job : shipped_jobs()) expect_same_job("megatron", "train.sh", job);
+}
+
+TEST(exports, a_batch_script_of_slurm_is_the_job_that_it_was_made_of) {
+    for (const auto& job : shipped_jobs()) expect_same_job("slurm", "train.sbatch", job);
+}
+
+// Every shipped model that Megatron-LM has, and what it has flags for beside the shipped jobs'.
+TEST(exports, models_and_settings_come_back_from_flags_of_megatron) {
+    const std::vector<std::string> usual{
+        "machine=dgx-h100", "nodes=4",         "framework=megatron", "batch.sequence=2048",
+        "batch.global=128", "layout.tensor=4", "precision=bf16",     "sequence_parallel=true"};
+    std::size_t exported_models = 0;
+    for (const std::string& name : model_names()) {
+        SCOPED_TRACE(name);
+        std::vector<std::string> overrides = usual;
+        overrides.push_back("model=" + name);
+        std::optional<Study> study;
+        try {
+            study = load_study("", overrides);
+        } catch (const ConfigError&) {
+            continue;  // does not divide so
+        }
+        const std::optional<std::string> text = exported(find_export("megatron"), *study);
+        if (!text) continue;
+        ++exported_models;
+        const std::vector<SourceFile> files{{"train.sh", *text}};
+        const Import import = import_files(format_of(files, ""), files, {});
+        const Transformer again = read_study(import.object.document("train.sh")).job.model;
+        EXPECT_EQ(parameters(again), parameters(study->job.model)) << import.object.text();
+        EXPECT_EQ(active_parameters(again), active_parameters(study->job.model));
+        EXPECT_EQ(layer_tensors_of(again), layer_tensors_of(study->job.model));
+    }
+    EXPECT_GT(exported_models, 5U);
+}
+
+TEST(exports, settings_come_back_from_flags_of_megatron) {
+    const std::vector<std::vector<std::string>> variants{
+        {"dropout=true", "attention=unfused", "recompute=selective"},
+        {"layout.pipeline=4", "layout.virtual_stages=2", "schedule=interleaved", "zero=1", "overlap_gradients=true"},
+        {"layout.order=tensor,pipeline,data", "layout.pipeline=2", "megatron.gradients=bf16", "blocking_launches=true"},
+        {"cuda_graphs=full", "megatron.fused_cross_entropy=true", "precision=fp8", "attention=cudnn"},
+        {"megatron.version=2021", "precision=fp16", "megatron.transformer_engine=false", "sequence_parallel=false"},
+        {"nodes=1", "layout.data=1", "megatron.overlap_tensor=true"},
+        {"layout.context=2", "context_method=all_to_all", "zero=1", "megatron.overlap_parameters=true",
+         "overlap_gradients=true", "bucket_elements=2e7"}};
+    for (const std::vector<std::string>& variant : variants) {
+        std::vector<std::string> overrides{"machine=dgx-h100", "nodes=4",         "framework=megatron",
+                                           "model=llama3-8b",  "precision=bf16",  "batch.sequence=2048",
+                                           "batch.global=32",  "layout.tensor=4", "sequence_parallel=true"};
+        overrides.insert(overrides.end(), variant.begin(), variant.end());
+        SCOPED_TRACE(variant.front());
+        const Study study = load_study("", overrides);
+        for (const char* const format : {"megatron", "slurm"}) {
+            const std::vector<SourceFile> files{{"train.sh", find_export(format).job(study)}};
+            const Import import = import_files(format_of(files, ""), files, {});
+            const Study again = read_study(import.object.document("train.sh"));
+            EXPECT_EQ(step_time(again), step_time(study)) << import.object.text();
+        }
+    }
 }
 
 TEST(exports, a_configuration_of_gpt_neox_is_the_job_that_it_was_made_of) {

@@ -1,0 +1,84 @@
+// Configurations of NeMo 1: Megatron's arguments under other names, with references.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "workloads/formats/format.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+
+const std::string start =
+    "trainer:\n  num_nodes: 2\n  devices: 8\n  precision: bf16\nmodel:\n  megatron_amp_O2: True\n"
+    "  encoder_seq_length: 128\n  max_position_embeddings: ${.encoder_seq_length}\n  num_layers: 4\n"
+    "  hidden_size: 64\n  num_attention_heads: 4\n  micro_batch_size: 1\n  tensor_model_parallel_size: 2\n";
+
+Import imported(const std::string& text, FormatOptions options = {}) {
+    options.machine = "dgx-h100";
+    options.vocabulary = 1000;
+    const std::vector<SourceFile> files{{"conf.yaml", text}};
+    return import_files(format_of(files, ""), files, options);
+}
+
+json object_of(const std::string& text, const FormatOptions& options = {}) {
+    return json::parse(imported(text, options).object.json());
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        imported(text);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "made";
+}
+
+TEST(nemo_format, keys_become_those_of_megatron) {
+    const json job = object_of(
+        start +
+        "  ffn_hidden_size: ${multiply:4, ${.hidden_size}}\n  global_batch_size: "
+        "${multiply:${model.micro_batch_size},32}\n"
+        "  bias: false\n  activation: fast-swiglu\n  num_query_groups: 2\n  share_embeddings_and_output_weights: "
+        "False\n"
+        "  activations_checkpoint_granularity: selective\n  activations_checkpoint_method: null\n  mcore_gpt: True\n"
+        "  sequence_parallel: True\n  hidden_dropout: 0\n  attention_dropout: 0\n  optim:\n"
+        "    name: mcore_distributed_optim\n    overlap_grad_sync: True\n    overlap_param_sync: True\n    lr: 1\n");
+    EXPECT_EQ(job["nodes"], 2);
+    EXPECT_EQ(job["model"], json::parse(R"({"layers": 4, "hidden": 64, "heads": 4, "kv_heads": 2, "ffn_hidden": 256,
+        "gated": true, "vocabulary": 1000, "positions": "learned", "positions_length": 128, "biases": false})"));
+    EXPECT_EQ(job["batch"], json::parse(R"({"sequence": 128, "micro": 1, "global": 32})"));
+    EXPECT_EQ(job["precision"], "bf16");
+    EXPECT_EQ(job["recompute"], "selective");
+    EXPECT_EQ(job["zero"], 1);
+    EXPECT_EQ(job["megatron"], json::parse(R"({"overlap_parameters": true, "transformer_engine": true})"));
+}
+
+TEST(nemo_format, what_is_said_elsewhere_is_asked_for) {
+    EXPECT_NE(refusal(start + "  global_batch_size: ${gbs}\n").find("give --variable gbs=VALUE"), std::string::npos);
+    EXPECT_NE(refusal(start + "  global_batch_size: ${oc.env:GBS}\n").find("give --variable GBS=VALUE"),
+              std::string::npos);
+    FormatOptions options;
+    options.variables = {"gbs=64"};
+    EXPECT_EQ(object_of(start + "  global_batch_size: ${gbs}\n", options)["batch"]["global"], 64);
+}
+
+TEST(nemo_format, references_that_go_round_or_double_end) {
+    EXPECT_NE(refusal(start + "  kv_channels: ${.kv_channels}\n"), "made");
+    std::string text = start;
+    for (int i = 0; i < 40; ++i)
+        text += "  a" + std::to_string(i) + ": ${.a" + std::to_string(i + 1) + "}${.a" + std::to_string(i + 1) + "}\n";
+    EXPECT_NE(refusal(text + "  kv_channels: ${.a0}\n"), "made");
+}
+
+TEST(nemo_format, what_weft_has_not_is_refused_or_noted) {
+    EXPECT_NE(refusal(start + "  fsdp: True\n").find("conf.yaml:14: error: model.fsdp"), std::string::npos);
+    EXPECT_NE(refusal(start + "  encoder:\n    num_layers: 3\n").find("model.encoder"), std::string::npos);
+    const Import import = imported(start + "  no_such_key: 3\n");
+    EXPECT_TRUE(std::ranges::any_of(
+        import.notes, [](const FormatNote& note) { return note.origin.key.find("no_such_key") != std::string::npos; }));
+}
+
+}  // namespace
+}  // namespace weft
