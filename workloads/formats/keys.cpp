@@ -32,11 +32,14 @@ void without_effect(Import& import, Field& from, std::initializer_list<std::stri
     }
 }
 
-void unread_without_effect(Import& import, Field& from, std::initializer_list<std::string_view> keys) {
+void unread_without_effect(Import& import, Field& from, std::string_view keys) {
     const std::vector<std::string> unread = from.unasked();
-    for (const std::string_view key : keys) {
+    for (std::size_t begin = 0; begin < keys.size();) {
+        const std::size_t end = std::min(keys.find(' ', begin), keys.size());
+        const std::string_view key = keys.substr(begin, end - begin);
         if (std::ranges::find(unread, key) != unread.end() && from.has(key))
             import.without_effect.push_back(from.origin(key));
+        begin = end + 1;
     }
 }
 
