@@ -57,6 +57,17 @@ void note_rest(Import& import, const Field& from) {
     }
 }
 
+void take_mistakes(Import& import, const Document& document) {
+    try {
+        document.check();
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& each : error.diagnostics()) {
+            import.note(FormatNote::Severity::error, {.file = each.file, .line = each.line, .key = each.key},
+                        each.message);
+        }
+    }
+}
+
 std::uint64_t ranks_of(const FormatOptions& options) {
     if (options.machine.empty() || options.nodes == 0) return 0;
     return std::uint64_t{options.nodes} * Machine::load(options.machine).info().accelerators_per_node;

@@ -26,6 +26,9 @@ void warn_key(Import& import, Field& from, std::string_view key, std::string_vie
 // Every key that nobody asked for is noted: it may change what a step does.
 void note_rest(Import& import, const Field& from);
 
+// The document's mistakes become notes of the import, told together with what it refuses.
+void take_mistakes(Import& import, const Document& document);
+
 // Ranks of the job that the options name, machine and nodes; 0 where they do not.
 std::uint64_t ranks_of(const FormatOptions& options);
 // Whether the user overrides this key of what is made ("batch.micro").

@@ -27,6 +27,7 @@ std::string read_neox_precision(Import& import, Field& root) {
     if (root.is_object("deepspeed_extra_args")) {
         Field extra = root.object("deepspeed_extra_args");
         read_half_precision(import, extra);
+        read_deepspeed_rest(import, extra);
         note_rest(import, extra);
     }
     const auto enabled = [&](std::string_view section) {
@@ -88,8 +89,12 @@ void read_batch(Import& import, Field& root, const FormatOptions& options) {
     const double model_ranks = double(std::max(root.whole("model_parallel_size", 1), 1U)) *
                                double(std::max(root.whole("pipe_parallel_size", 0), 1U));
     const double ranks = static_cast<double>(ranks_said(import, root, options)) / model_ranks;
-    if (root.has("seq_length"))
+    if (root.has("seq_length")) {
         import.object.object("batch").set("sequence", root.count("seq_length"), root.origin("seq_length"));
+    } else if (!overridden_by_user(options, "batch.sequence")) {
+        import.note(Severity::warning, {.file = root.origin("num_layers").file, .line = 0, .key = "seq_length"},
+                    "the input does not say it; 2048 is assumed, --set batch.sequence=N says another");
+    }
     const bool none = !root.has("train_batch_size") && !root.has("train_micro_batch_size_per_gpu");
     if (!none || (overridden_by_user(options, "batch.micro") && overridden_by_user(options, "batch.global")))
         return read_deepspeed_batch(import, root, options, ranks);
@@ -173,7 +178,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     read_dropout(import, root);
     read_rest(import, root);
     tell_repeated(import, merged.repeated);
-    document.check();
+    take_mistakes(import, document);
     return import;
 }
 

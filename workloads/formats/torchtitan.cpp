@@ -313,7 +313,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;
     import.object.set("framework", "fsdp", {.file = files.front().path, .line = 0, .key = {}});
     TorchtitanReader(import, root, options).read();
-    document.check();
+    take_mistakes(import, document);
     return import;
 }
 
