@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "workloads/exports/run_keys.hpp"
+
 namespace weft {
 
 const ExportFormat& find_export(std::string_view name) {
@@ -58,7 +60,7 @@ std::string own_keys(const Study& study, std::string_view framework) {
     if (job.sustained_clock < 1.0) add("sustained_clock", job.sustained_clock);
     if (job.experts.imbalance > 1.0) add("experts.imbalance", job.experts.imbalance);
     if (!job.library.empty()) add("library", job.library);
-    return text;
+    return text + run_keys(study);
 }
 
 }  // namespace weft

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "models/transformer/transformer.hpp"
 #include "workloads/exports/deepspeed_keys.hpp"
+#include "workloads/exports/run_keys.hpp"
 
 namespace weft::exports {
 namespace {
@@ -49,8 +52,10 @@ void add_layout(Draft& config, const Job& job, Unsayable& unsayable) {
     config.set("model_parallel_size", layout.tensor, {});
     unsayable.unless(layout.context == 1, "layout.context", "GPT-NeoX has no context parallelism");
     unsayable.unless(job.schedule->key == "1f1b" || layout.pipeline == 1, "schedule", "DeepSpeed runs 1f1b");
-    unsayable.unless(layout.order == usual_order() || layout.pipeline == 1, "layout.order",
-                     "GPT-NeoX has one order of axes: tensor, data, pipeline");
+    std::vector<std::string> order = layout.order, own = usual_order();
+    for (std::vector<std::string>* axes : {&order, &own})
+        std::erase_if(*axes, [&](const std::string& axis) { return layout.size(axis) == 1; });
+    unsayable.unless(order == own, "layout.order", "GPT-NeoX has one order of axes: tensor, data, pipeline");
     unsayable.unless(layout.split == StageSplit::framework || layout.pipeline == 1, "layout.split",
                      "GPT-NeoX deals layers by its own rule");
     unsayable.unless(job.sequence_parallel == SequenceParallel::off, "sequence_parallel",
@@ -96,6 +101,7 @@ std::string write(const Study& study) {
     add_model(config, study.job.model, unsayable);
     add_training(config, study.job, unsayable);
     const Draft deepspeed = deepspeed_keys(study, unsayable);
+    refuse_placement(study, unsayable);
     unsayable.check();
     config.add(deepspeed);
     return fmt::format("# {} on {} nodes of {}: {}. For EleutherAI/gpt-neox, beside a file with data and optimizer.\n",

@@ -1,6 +1,8 @@
 // A DeepSpeed configuration (ds_config.json): batch, precision and ZeRO of a job. The model and the layout are the
 // script's that it goes with, so they are the user's to say. Keys and defaults: microsoft/DeepSpeed runtime/config.py,
 // runtime/constants.py, runtime/activation_checkpointing/config.py.
+#include <fmt/format.h>
+
 #include <string>
 
 #include "workloads/formats/deepspeed_keys.hpp"
@@ -53,6 +55,17 @@ void read_checkpointing(Import& import, Field& root) {
     note_rest(import, field);
 }
 
+// What the script that this goes with says.
+void tell_assumed(Import& import, const FormatOptions& options) {
+    const auto assume = [&](std::string_view key, std::string_view value, std::string_view what) {
+        if (overridden_by_user(options, key)) return;
+        import.note(FormatNote::Severity::note, {.file = {}, .line = 0, .key = std::string(key)},
+                    fmt::format("the script says it; {} is assumed, --set {}={} says another", value, key, what));
+    };
+    assume("batch.sequence", "2048", "N");
+    if (!import.object.has("recompute")) assume("recompute", "none", "full");
+}
+
 void read_rest(Import& import, Field& root) {
     read_deepspeed_rest(import, root);
     for (const std::string_view key : {"tensor_parallel", "pipeline"}) warn_key(import, root, key, "is not taken over");
@@ -75,7 +88,8 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     read_zero_optimization(import, root, DeepSpeedEngine::plain);
     read_checkpointing(import, root);
     read_rest(import, root);
-    document.check();
+    tell_assumed(import, options);
+    take_mistakes(import, document);
     return import;
 }
 

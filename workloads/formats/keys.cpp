@@ -32,11 +32,14 @@ void without_effect(Import& import, Field& from, std::initializer_list<std::stri
     }
 }
 
-void unread_without_effect(Import& import, Field& from, std::initializer_list<std::string_view> keys) {
+void unread_without_effect(Import& import, Field& from, std::string_view keys) {
     const std::vector<std::string> unread = from.unasked();
-    for (const std::string_view key : keys) {
+    for (std::size_t begin = 0; begin < keys.size();) {
+        const std::size_t end = std::min(keys.find(' ', begin), keys.size());
+        const std::string_view key = keys.substr(begin, end - begin);
         if (std::ranges::find(unread, key) != unread.end() && from.has(key))
             import.without_effect.push_back(from.origin(key));
+        begin = end + 1;
     }
 }
 
@@ -51,6 +54,17 @@ void warn_key(Import& import, Field& from, std::string_view key, std::string_vie
 void note_rest(Import& import, const Field& from) {
     for (const std::string& key : from.unasked()) {
         import.note(FormatNote::Severity::note, from.origin(key), "not known to weft, and left out");
+    }
+}
+
+void take_mistakes(Import& import, const Document& document) {
+    try {
+        document.check();
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& each : error.diagnostics()) {
+            import.note(FormatNote::Severity::error, {.file = each.file, .line = each.line, .key = each.key},
+                        each.message);
+        }
     }
 }
 

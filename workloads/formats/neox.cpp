@@ -27,6 +27,7 @@ std::string read_neox_precision(Import& import, Field& root) {
     if (root.is_object("deepspeed_extra_args")) {
         Field extra = root.object("deepspeed_extra_args");
         read_half_precision(import, extra);
+        read_deepspeed_rest(import, extra);
         note_rest(import, extra);
     }
     const auto enabled = [&](std::string_view section) {
@@ -88,8 +89,12 @@ void read_batch(Import& import, Field& root, const FormatOptions& options) {
     const double model_ranks = double(std::max(root.whole("model_parallel_size", 1), 1U)) *
                                double(std::max(root.whole("pipe_parallel_size", 0), 1U));
     const double ranks = static_cast<double>(ranks_said(import, root, options)) / model_ranks;
-    if (root.has("seq_length"))
+    if (root.has("seq_length")) {
         import.object.object("batch").set("sequence", root.count("seq_length"), root.origin("seq_length"));
+    } else if (!overridden_by_user(options, "batch.sequence")) {
+        import.note(Severity::warning, {.file = root.origin("num_layers").file, .line = 0, .key = "seq_length"},
+                    "the input does not say it; 2048 is assumed, --set batch.sequence=N says another");
+    }
     const bool none = !root.has("train_batch_size") && !root.has("train_micro_batch_size_per_gpu");
     if (!none || (overridden_by_user(options, "batch.micro") && overridden_by_user(options, "batch.global")))
         return read_deepspeed_batch(import, root, options, ranks);
@@ -121,7 +126,7 @@ void read_memory_savings(Import& import, Field& root) {
         take_flag(root, "synchronize_each_layer", job.object("deepspeed"), "synchronize_each_layer");
     without_effect(import, root,
                    {"contiguous_checkpointing", "deepspeed_activation_checkpointing", "profile_backward"});
-    unread_without_effect(import, root, {"partition_activations", "checkpoint_in_cpu", "activation_checkpointing"});
+    unread_without_effect(import, root, "partition_activations checkpoint_in_cpu activation_checkpointing");
 }
 
 // Without scores in memory, dropout of them costs nothing of its own.
@@ -141,161 +146,7 @@ void read_rest(Import& import, Field& root) {
         warn_key(import, root, "use_bnb_optimizer", "the optimizer's states are simulated in fp32, not in 8 bits");
     if (root.has("deepspeed") && !root.flag("deepspeed"))
         refuse_key(import, root, "deepspeed", "GPT-NeoX runs with DeepSpeed alone");
-    unread_without_effect(import, root,
-                          {"lr_decay_style",
-                           "lr_decay_iters",
-                           "lr_decay_fraction",
-                           "min_lr",
-                           "warmup",
-                           "override_lr_scheduler",
-                           "use_checkpoint_lr_scheduler",
-                           "lr",
-                           "optimizer_type",
-                           "zero_stage",
-                           "zero_reduce_scatter",
-                           "zero_contiguous_gradients",
-                           "zero_reduce_bucket_size",
-                           "zero_allgather_bucket_size",
-                           "weight_decay",
-                           "clip_grad",
-                           "hysteresis",
-                           "dynamic_loss_scale",
-                           "loss_scale",
-                           "loss_scale_window",
-                           "min_scale"});
-    unread_without_effect(import, root,
-                          {"use_wandb",
-                           "wandb",
-                           "wandb_group",
-                           "wandb_run_name",
-                           "wandb_team",
-                           "wandb_project",
-                           "wandb_host",
-                           "wandb_init_all_ranks",
-                           "git_hash",
-                           "log_dir",
-                           "tensorboard_dir",
-                           "tensorboard",
-                           "use_comet",
-                           "comet_workspace",
-                           "comet_project",
-                           "comet_experiment_name",
-                           "comet_tags",
-                           "comet_others",
-                           "comet_experiment",
-                           "peak_theoretical_tflops",
-                           "log_interval",
-                           "log_grad_pct_zeros",
-                           "log_param_norm",
-                           "log_grad_norm",
-                           "log_optimizer_states",
-                           "log_gradient_noise_scale",
-                           "gradient_noise_scale_n_batches",
-                           "gradient_noise_scale_cpu_offload",
-                           "memory_profiling",
-                           "memory_profiling_path",
-                           "profile",
-                           "profile_step_start",
-                           "profile_step_stop",
-                           "char_level_ppl"});
-    unread_without_effect(import, root,
-                          {"data_path",
-                           "use_shared_fs",
-                           "train_data_paths",
-                           "train_label_data_paths",
-                           "train_reward_data_paths",
-                           "test_data_paths",
-                           "test_label_data_paths",
-                           "test_reward_data_paths",
-                           "valid_data_paths",
-                           "valid_label_data_paths",
-                           "valid_reward_data_paths",
-                           "train_data_weights",
-                           "valid_data_weights",
-                           "test_data_weights",
-                           "weight_by_num_documents",
-                           "weighted_sampler_alpha",
-                           "data_impl",
-                           "pack_impl",
-                           "dataset_impl",
-                           "allow_chopped",
-                           "mmap_warmup",
-                           "label_data_paths",
-                           "save",
-                           "s3_path",
-                           "s3_chunk_size",
-                           "config_files",
-                           "load",
-                           "checkpoint_validation_with_forward_pass",
-                           "checkpoint_scale",
-                           "checkpoint_factor",
-                           "extra_save_iters",
-                           "save_iters",
-                           "save_interval",
-                           "no_save_optim",
-                           "no_save_rng",
-                           "no_load_optim",
-                           "no_load_rng",
-                           "finetune",
-                           "batch_size",
-                           "train_iters",
-                           "train_epochs",
-                           "eval_iters",
-                           "keep_last_n_checkpoints",
-                           "eval_interval",
-                           "split",
-                           "vocab_file",
-                           "merge_file",
-                           "tokenizer_type",
-                           "num_workers",
-                           "exit_interval",
-                           "short_seq_prob",
-                           "eod_mask_loss",
-                           "z_loss",
-                           "seed",
-                           "dpo_fp32",
-                           "dpo_beta",
-                           "dpo_reference_free",
-                           "serve_model_weights"});
-    unread_without_effect(import, root,
-                          {"distributed_backend",
-                           "local_rank",
-                           "rank",
-                           "lazy_mpu_init",
-                           "adlr_autoresume",
-                           "adlr_autoresume_interval",
-                           "onnx_safe",
-                           "deepscale",
-                           "deepscale_config",
-                           "deepspeed_mpi",
-                           "deepspeed_slurm",
-                           "user_script",
-                           "iteration",
-                           "do_train",
-                           "do_valid",
-                           "do_test",
-                           "world_size",
-                           "is_pipe_parallel",
-                           "hostfile",
-                           "include",
-                           "exclude",
-                           "num_nodes",
-                           "num_gpus",
-                           "global_num_gpus",
-                           "master_port",
-                           "master_addr",
-                           "launcher",
-                           "force_multi",
-                           "autotuning_run",
-                           "no_ssh_check",
-                           "comment",
-                           "account",
-                           "context_parallel_size",
-                           "deepspeed_jsrun"});
-    unread_without_effect(import, root,
-                          {"text_gen_type", "precompute_model_name", "temperature", "top_p", "top_k", "return_logits",
-                           "maximum_tokens", "prompt_end", "sample_input_file", "sample_output_file", "num_samples",
-                           "recompute", "eval_results_prefix", "eval_tasks"});
+    pass_over_neox(import, root);
     note_rest(import, root);
 }
 
@@ -318,7 +169,8 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;
     import.object.set("framework", "deepspeed", {.file = files.front().path, .line = 0, .key = {}});
     const std::string precision = read_neox_precision(import, root);
-    read_neox_model(import, root, options, precision);
+    read_neox_model(import, root, options);
+    read_neox_kernels(import, root, precision);
     read_layout(import, root);
     read_batch(import, root, options);
     read_zero_optimization(import, root, engine_of(root));
@@ -326,7 +178,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     read_dropout(import, root);
     read_rest(import, root);
     tell_repeated(import, merged.repeated);
-    document.check();
+    take_mistakes(import, document);
     return import;
 }
 

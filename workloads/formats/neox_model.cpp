@@ -25,12 +25,8 @@ std::uint64_t rounded_up(std::uint64_t size, std::uint64_t multiple) {
 
 class ModelReader {
   public:
-    ModelReader(Import& import, Field& root, const FormatOptions& options, std::string_view precision)
-        : import_(import),
-          root_(root),
-          options_(options),
-          precision_(precision),
-          model_(import.object.object("model")) {}
+    ModelReader(Import& import, Field& root, const FormatOptions& options)
+        : import_(import), root_(root), options_(options), model_(import.object.object("model")) {}
 
     void read() {
         for (const auto& [key, name] :
@@ -44,10 +40,7 @@ class ModelReader {
         read_norm();
         read_flags();
         read_biases();
-        read_attention();
-        read_element_wise();
         read_experts();
-        refuse_others();
     }
 
   private:
@@ -124,7 +117,6 @@ class ModelReader {
             model_.set("positions_length", root_.count("max_position_embeddings"),
                        root_.origin("max_position_embeddings"));
         }
-        rotary_ = kind == "rotary";
     }
 
     void read_norm() {
@@ -163,64 +155,6 @@ class ModelReader {
                                  attention ? "attention" : "MLP (use_bias_in_mlp, true by default)"));
     }
 
-    // [[["flash"], 32]] or [[["local", "global"], "all"]] or a word per layer.
-    void gather_kinds(Field field, std::vector<std::string>& kinds) {
-        for (Field& part : field.elements()) {
-            const std::string json = part.as_json();
-            if (json.starts_with('"')) {
-                kinds.push_back(part.as_text());
-            } else if (json.starts_with('[')) {
-                gather_kinds(part, kinds);
-            }
-        }
-    }
-
-    void read_attention() {
-        std::vector<std::string> kinds;
-        if (root_.has("attention_config")) gather_kinds(root_.member("attention_config"), kinds);
-        std::erase(kinds, "all");
-        for (const std::string& kind : kinds) {
-            if (kind == "global" || kind == "flash") continue;
-            return refuse_key(import_, root_, "attention_config", fmt::format("weft has no {} layers", kind));
-        }
-        if (std::ranges::find(kinds, "global") != kinds.end() && std::ranges::find(kinds, "flash") != kinds.end())
-            return refuse_key(import_, root_, "attention_config", "weft has one kind of attention for all layers");
-        flash_ = !kinds.empty() && kinds.front() == "flash";
-        import_.object.set(
-            "attention", flash_ ? "flash" : "unfused",
-            root_.has("attention_config") ? root_.origin("attention_config") : by_default(", attention_config global"));
-        // model/fused_softmax.py; a fused kernel makes scale, mask and softmax one pass.
-        const bool fused = root_.flag("scaled_upper_triang_masked_softmax_fusion", false) ||
-                           root_.flag("scaled_masked_softmax_fusion", false);
-        if (!flash_ && !fused) {
-            import_.note(Severity::note, root_.origin("scaled_upper_triang_masked_softmax_fusion"),
-                         "scale, mask and softmax are simulated as one pass, as with this fusion");
-        }
-        if (root_.has("sliding_window_width")) {
-            const double width = root_.count("sliding_window_width"), sequence = root_.count("seq_length", 2048);
-            warn_key(import_, root_, "sliding_window_width",
-                     width < sequence ? "attention is simulated over the whole sequence, not in a window"
-                                      : "is no shorter than the sequence");
-        }
-    }
-
-    // weft's "unfused": rotary embeddings and biases of outputs as passes of their own. GPT-NeoX's rotary embedding is
-    // one kernel but in bf16 without rope_fusion (model/transformer.py, apply_rotary_fn).
-    void read_element_wise() {
-        const bool rope_fusion = root_.flag("rope_fusion", false);
-        const bool bias_fusion = root_.flag("bias_dropout_fusion", false);
-        const bool unfused = rotary_ ? precision_ == "bf16" && !rope_fusion : !bias_fusion;
-        if (rotary_ && root_.has("bias_dropout_fusion") && bias_fusion == unfused) {
-            import_.note(Severity::note, root_.origin("bias_dropout_fusion"),
-                         fmt::format("biases of outputs are simulated as rotary embeddings are: {}",
-                                     unfused ? "passes of their own" : "fused"));
-        }
-        if (!unfused) return;
-        const std::string_view key = rotary_ ? "rope_fusion" : "bias_dropout_fusion";
-        import_.object.set("element_wise", "unfused",
-                           root_.has(key) ? root_.origin(key) : by_default(fmt::format(", {} false", key)));
-    }
-
     // model/moe.py, moe_mlp.py: experts that drop no token, dealt to the tensor ranks. Before (2024) DeepSpeed's own,
     // with ranks of their own and a capacity.
     void read_experts() {
@@ -256,135 +190,20 @@ class ModelReader {
         }
     }
 
-    // A kernel that weft takes for one pass over memory, and that this switch makes one.
-    void note_fusion(std::string_view key) {
-        if (!root_.has(key)) return;
-        if (root_.flag(key)) {
-            import_.without_effect.push_back(root_.origin(key));
-        } else {
-            import_.note(Severity::note, root_.origin(key), "is simulated as one pass, as with this fusion");
-        }
-    }
-
-    void refuse_others() {
-        refuse_key(import_, root_, "num_unique_layers", "weft has no layers that share their weights");
-        if (root_.is_object("soft_prompt_tuning") && is_on_inside("soft_prompt_tuning", "enabled"))
-            refuse_key(import_, root_, "soft_prompt_tuning", "weft trains all weights");
-        if (root_.has("train_impl") && root_.text("train_impl") != "normal")
-            refuse_key(import_, root_, "train_impl", "weft simulates pre-training (\"normal\")");
-        if (is_on(root_, "te_fp8_mha"))
-            refuse_key(import_, root_, "te_fp8_mha", "weft's fp8 is not that of one module");
-        for (const std::string_view key : {"te_columnparallel", "te_rowparallel", "te_layernorm_mlp", "te_mha"}) {
-            if (is_on(root_, key))
-                warn_key(import_, root_, key, "Transformer Engine's kernels are taken as GPT-NeoX's");
-        }
-        if (!flash_ && is_on(root_, "attention_softmax_in_fp32"))
-            warn_key(import_, root_, "attention_softmax_in_fp32", "the softmax is simulated in the layers' precision");
-        if (is_on(root_, "fp16_lm_cross_entropy"))
-            warn_key(import_, root_, "fp16_lm_cross_entropy", "the loss is simulated in fp32");
-        if (root_.text("activation", "gelu") == "gelu") note_fusion("bias_gelu_fusion");
-        if (root_.text("norm", "layernorm") == "rmsnorm") note_fusion("rmsnorm_fusion");
-    }
-
-    bool is_on_inside(std::string_view key, std::string_view flag) {
-        Field inner = root_.object(key);
-        return is_on(inner, flag);
-    }
-
     Import& import_;
     Field& root_;
     const FormatOptions& options_;
-    std::string_view precision_;
     Draft& model_;
     bool gated_ = false;
-    bool rotary_ = false;
-    bool flash_ = false;
 };
 
 }  // namespace
 
-void read_neox_model(Import& import, Field& root, const FormatOptions& options, std::string_view precision) {
+void read_neox_model(Import& import, Field& root, const FormatOptions& options) {
     bool has_model = false;
     for (const std::string_view key : {"num_layers", "hidden_size", "num_attention_heads"})
         has_model = root.has(key) || has_model;
-    if (has_model) ModelReader(import, root, options, precision).read();
-    unread_without_effect(import, root,
-                          {"num_kv_heads",
-                           "max_position_embeddings",
-                           "layernorm_epsilon",
-                           "rms_norm_epsilon",
-                           "scalenorm_epsilon",
-                           "rpe_num_buckets",
-                           "rpe_max_distance",
-                           "opt_pos_emb_offset",
-                           "param_sharing_style",
-                           "sparsity_config",
-                           "use_flashattn_swiglu",
-                           "fused_kernels_build_path",
-                           "init_method",
-                           "init_method_std",
-                           "output_layer_init_method",
-                           "apply_query_key_layer_scaling",
-                           "attention_softmax_in_fp32",
-                           "use_cpu_initialization",
-                           "rotary_pct",
-                           "rotary_emb_base",
-                           "rotary_save_freqs_buffer",
-                           "gmlp_attn_dim",
-                           "bias_gelu_fusion",
-                           "layernorm_fusion",
-                           "rmsnorm_fusion",
-                           "use_bias_in_norms",
-                           "output_layer_parallelism",
-                           "soft_prompt_tuning",
-                           "fp16_lm_cross_entropy",
-                           "te_columnparallel",
-                           "te_rowparallel",
-                           "te_layernorm_mlp",
-                           "te_mha",
-                           "te_fp8_mha",
-                           "te_fp8_format",
-                           "te_fp8_wgrad",
-                           "te_fp8_amax_history_len",
-                           "te_fp8_amax_compute_algo",
-                           "te_fp8_margin",
-                           "train_impl",
-                           "mamba_selective_scan_fusion",
-                           "mamba_causal_conv_fusion",
-                           "mamba_inner_func_fusion",
-                           "mamba_selective_fp32_params",
-                           "mamba_use_bias_in_conv",
-                           "mamba_use_bias_in_linears",
-                           "dim_att",
-                           "head_size",
-                           "ffn_dim",
-                           "moe_router_type",
-                           "moe_lbl_in_fp32",
-                           "moe_jitter_eps",
-                           "moe_loss_coeff",
-                           "moe_eval_capacity_factor",
-                           "moe_min_capacity",
-                           "create_moe_param_group",
-                           "moe_type",
-                           "enable_expert_tensor_parallelism",
-                           "moe_num_experts",
-                           "moe_top_k",
-                           "moe_expert_interval",
-                           "moe_token_dropping",
-                           "moe_train_capacity_factor",
-                           "moe_use_residual",
-                           "moe_glu",
-                           "use_mup",
-                           "coord_check",
-                           "save_base_shapes",
-                           "base_shapes_file",
-                           "mup_init_scale",
-                           "mup_attn_temp",
-                           "mup_output_temp",
-                           "mup_embedding_mult",
-                           "mup_rp_embedding_mult",
-                           "mup_width_scale",
-                           "padded_vocab_size"});
+    if (has_model) ModelReader(import, root, options).read();
 }
 
 }  // namespace weft

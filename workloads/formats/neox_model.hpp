@@ -1,4 +1,4 @@
-// The model of a GPT-NeoX configuration.
+// The model of a GPT-NeoX configuration, and how it computes.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,10 @@
 
 namespace weft {
 
-// Puts "model" into the job, and what the model's keys say of its attention and kernels. Nothing where the files have
-// no model. Asks for the vocabulary where it is not known. `precision`: of the job.
-void read_neox_model(Import& import, Field& root, const FormatOptions& options, std::string_view precision);
+// Puts "model" into the job; nothing where the files have no model. Asks for the vocabulary where it is not known.
+void read_neox_model(Import& import, Field& root, const FormatOptions& options);
+
+// Attention, and what is one kernel or several. `precision`: of the job.
+void read_neox_kernels(Import& import, Field& root, std::string_view precision);
 
 }  // namespace weft

@@ -26,15 +26,19 @@ double step_time(const Study& study) {
     return make_report(run).metrics.front().value;
 }
 
-void expect_same_job(std::string_view format_name, std::string_view file, const std::filesystem::path& path) {
-    SCOPED_TRACE(path.filename().string());
-    const Study study = load_study(path);
+void expect_same_job(std::string_view format_name, std::string_view file, const Study& study,
+                     const FormatOptions& options = {}) {
     const std::optional<std::string> text = exported(find_export(format_name), study);
     if (!text) return;
     const std::vector<SourceFile> files{{std::string(file), *text}};
-    const Import import = import_files(format_of(files, ""), files, {});
+    const Import import = import_files(format_of(files, ""), files, options);
     const Study again = read_study(import.object.document(std::string(file)));
     EXPECT_EQ(step_time(again), step_time(study)) << import.object.text();
+}
+
+void expect_same_job(std::string_view format_name, std::string_view file, const std::filesystem::path& path) {
+    SCOPED_TRACE(path.filename().string());
+    expect_same_job(format_name, file, load_study(path));
 }
 
 // Of every kind of layer that the model has.
@@ -121,6 +125,44 @@ TEST(exports, settings_come_back_from_flags_of_megatron) {
 
 TEST(exports, a_configuration_of_gpt_neox_is_the_job_that_it_was_made_of) {
     for (const auto& job : shipped_jobs()) expect_same_job("neox", "train.yml", job);
+}
+
+Study shipped_job(std::string_view name, const std::vector<std::string>& overrides) {
+    return load_study(std::filesystem::path(WEFT_SOURCE_DIR "/workloads/jobs") / name, overrides);
+}
+
+// The model and the machine are not in it.
+TEST(exports, a_configuration_of_deepspeed_is_the_job_that_it_was_made_of) {
+    const FormatOptions options{
+        .machine = "frontier", .nodes = 2, .model = "gpt-neox-1.3b", .overrides = {"batch.sequence=2048"}};
+    for (const std::string zero : {"1", "2", "3"}) {
+        SCOPED_TRACE("stage " + zero);
+        const Study study =
+            shipped_job("frontier-gpt-neox-13b-zero3.json",
+                        {"model=gpt-neox-1.3b", "nodes=2", "layout={}", "batch={\"micro\": 2, \"global\": 64}",
+                         "zero=" + zero, "deepspeed={\"partition_activations\": true}", "recompute=full",
+                         "attention=flash", "bucket_elements=2e8"});
+        ASSERT_TRUE(exported(find_export("deepspeed"), study));
+        expect_same_job("deepspeed", "ds_config.json", study, options);
+    }
+}
+
+TEST(exports, a_configuration_of_torchtitan_is_the_job_that_it_was_made_of) {
+    for (const std::string strategy : {"full_shard", "shard_grad_op", "hybrid_shard"}) {
+        SCOPED_TRACE(strategy);
+        const Study study =
+            shipped_job("dgx-h100-llama3-8b-fsdp.json",
+                        {"fsdp={\"version\": 2, \"strategy\": \"" + strategy + "\", \"reduce_precision\": \"fp32\"}"});
+        ASSERT_TRUE(exported(find_export("torchtitan"), study));
+        expect_same_job("torchtitan", "run.toml", study);
+    }
+}
+
+TEST(exports, torchtitan_has_no_model_of_another_shape) {
+    const Study study = shipped_job("dgx-h100-llama3-8b-fsdp.json", {"model=llama2-13b", "fsdp.version=1"});
+    const Study other = shipped_job("dgx-h100-llama3-8b-fsdp.json", {"model=pythia-1.4b"});
+    EXPECT_FALSE(exported(find_export("torchtitan"), study));
+    EXPECT_FALSE(exported(find_export("torchtitan"), other));
 }
 
 TEST(exports, what_a_format_cannot_say_is_refused_all_at_once) {

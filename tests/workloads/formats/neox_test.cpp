@@ -1,0 +1,161 @@
+// GPT-NeoX's YAML: its own rules for sizes and batches, files put together, what is refused and why.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "workloads/formats/format.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+
+std::string neox_run(const std::string& more) {
+    return "{ \"pipe_parallel_size\": 1, \"model_parallel_size\": 2, \"num_layers\": 4, \"hidden_size\": 512,\n"
+           "  \"num_attention_heads\": 8, \"seq_length\": 1024, \"max_position_embeddings\": 1024,\n"
+           "  \"pos_emb\": \"rotary\", \"train_micro_batch_size_per_gpu\": 2, \"fp16\": { \"enabled\": true },\n" +
+           more + "}\n";
+}
+
+FormatOptions frontier_node() { return {.machine = "frontier", .nodes = 1, .vocabulary = 50257}; }
+
+Import neox_import(const std::vector<SourceFile>& files, const FormatOptions& options = frontier_node()) {
+    return import_files(format_of(files, ""), files, options);
+}
+
+json neox_object(const std::string& more) {
+    return json::parse(neox_import({{"a.yml", neox_run(more)}}).object.json());
+}
+
+std::string neox_refusal(const std::vector<SourceFile>& files, const FormatOptions& options = frontier_node()) {
+    try {
+        neox_import(files, options);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+bool neox_notes(const Import& import, std::string_view key, std::string_view message) {
+    return std::ranges::any_of(import.notes, [&](const FormatNote& note) {
+        return note.origin.key == key && note.message.find(message) != std::string::npos;
+    });
+}
+
+TEST(neox, batch_and_layout_follow_from_the_ranks_left_for_data) {
+    const json job = neox_object("\"gradient_accumulation_steps\": 4");
+    EXPECT_EQ(job["framework"], "deepspeed");
+    EXPECT_EQ(job["layout"], json({{"tensor", 2}, {"pipeline", 1}}));
+    EXPECT_EQ(job["batch"], json({{"sequence", 1024}, {"micro", 2}, {"global", 2 * 4 * (8 / 2)}}));
+    EXPECT_EQ(job["precision"], "fp16");
+    EXPECT_EQ(job["attention"], "unfused");  // attention_config is "global" by default
+    EXPECT_EQ(job["model"]["tied_embeddings"], true);
+}
+
+// 3 x 1024 x 2/3 = 2048 for two matrices: 1024 each, 1088 in multiples of 64 of 17.
+TEST(neox, a_gated_mlp_shares_two_thirds_and_is_rounded_up) {
+    const auto width = [](const std::string& more) {
+        return neox_object("\"activation\": \"swiglu\"" + more)["model"]["ffn_hidden"].get<int>();
+    };
+    EXPECT_EQ(width(R"(, "intermediate_size": 3072)"), 1024);
+    EXPECT_EQ(width(R"(, "intermediate_size": 3072, "mlp_multiple_of": 1000)"), 2000);
+    EXPECT_EQ(width(R"(, "expansion_factor": 6)"), 1024);
+    EXPECT_EQ(width(R"(, "mlp_multiple_of": 128)"), 768);  // of 4 x 512: 682
+    EXPECT_EQ(neox_object(R"("intermediate_size": 3072)")["model"]["ffn_hidden"], 3072);
+}
+
+TEST(neox, the_pipeline_engine_runs_where_pipe_parallel_size_is_one) {
+    const std::string zero = R"("zero_optimization": { "stage": 1, "overlap_comm": True })";
+    EXPECT_EQ(neox_object(zero)["overlap_gradients"], false);
+    std::string plain = neox_run(zero);
+    plain.replace(plain.find("\"pipe_parallel_size\": 1"), 23, "\"pipe_parallel_size\": 0");
+    EXPECT_EQ(json::parse(neox_import({{"a.yml", plain}}).object.json())["overlap_gradients"], true);
+    const std::string refusal = neox_refusal({{"a.yml", neox_run(R"("zero_optimization": { "stage": 2 })")}});
+    EXPECT_NE(refusal.find("a.yml:4: error: zero_optimization.stage: DeepSpeed's pipeline engine"), std::string::npos)
+        << refusal;
+}
+
+TEST(neox, rotary_embeddings_are_passes_of_their_own_in_bf16) {
+    const std::string bf16 = R"("precision": "bfloat16")";
+    std::string text = neox_run(bf16);
+    text.replace(text.find("\"fp16\": { \"enabled\": true },"), 28, "");
+    const auto element_wise = [](const std::string& run) {
+        return json::parse(neox_import({{"a.yml", run}}).object.json()).value("element_wise", "fused");
+    };
+    EXPECT_EQ(element_wise(text), "unfused");
+    text.replace(text.find(bf16), bf16.size(), bf16 + ", \"rope_fusion\": true");
+    EXPECT_EQ(element_wise(text), "fused");
+    EXPECT_EQ(element_wise(neox_run("")), "fused");
+}
+
+TEST(neox, files_are_put_together_with_the_places_of_each) {
+    const SourceFile model{"model.yml", neox_run("\"data-path\": \"a\"")};
+    const SourceFile site{"site.yml", "{ \"data_path\": \"b\",\n  \"save\": \"c\", \"checkpoint_factor\": 10,\n}"};
+    const Import import = neox_import({model, site});
+    EXPECT_TRUE(neox_notes(import, "data_path", "model.yml:4 has it, too")) << import.object.text();
+    const SourceFile other{"other.yml", "{ \"hidden-size\": 512, \"checkpoint_factor\": 10 }"};
+    const std::string refusal = neox_refusal({model, other});
+    EXPECT_NE(refusal.find("other.yml:1: error: hidden-size: model.yml:1 has it, too"), std::string::npos) << refusal;
+}
+
+TEST(neox, mistakes_are_told_at_their_places_all_at_once) {
+    const std::string refusal = neox_refusal(
+        {{"a.yml", neox_run("\"num-kv-heads\": -2,\n\"hidden_dropout\": \"no\",\n\"norm\": \"scalenorm\"")}});
+    EXPECT_NE(refusal.find("a.yml:4: error: num_kv_heads"), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("a.yml:5: error: hidden_dropout"), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("a.yml:6: error: norm: weft has no scalenorm"), std::string::npos) << refusal;
+}
+
+TEST(neox, what_weft_cannot_represent_is_refused_by_name) {
+    for (const auto& [more, word] : std::vector<std::pair<std::string, std::string>>{
+             {R"("attention_config": [[["gmlp"], "all"]])", "weft has no gmlp layers"},
+             {R"("attention_config": [[["local", "global"], 2]])", "weft has no local layers"},
+             {R"("attention_config": [[["flash"], 2], [["global"], 2]])", "one kind of attention"},
+             {R"("norm": "scalenorm")", "scalenorm"},
+             {R"("pos_emb": "rpe")", "duplicate key"},
+             {R"("sequence_parallel": true)", "sequence parallelism"},
+             {R"("context_parallel_size": 2)", "context_parallel_size"},
+             {R"("num_unique_layers": 2)", "share their weights"},
+             {R"("moe_num_experts": 8)", "deals experts to the tensor ranks"},
+             {R"("optimizer": { "type": "OneBitAdam" })", "compressed communication"},
+             {R"("zero_optimization": { "stage": 1, "cpu_offload": True })", "offloading"},
+             {R"("precision": "bfloat16")", "section fp16 is enabled"},
+         }) {
+        const std::string refusal = neox_refusal({{"a.yml", neox_run(more)}});
+        EXPECT_NE(refusal.find(word), std::string::npos) << more << ": " << refusal;
+    }
+}
+
+TEST(neox, what_is_not_said_is_asked_for_or_assumed_aloud) {
+    std::string text = neox_run("");
+    const std::string no_tokenizer = neox_refusal({{"a.yml", text}}, {.machine = "frontier", .nodes = 1});
+    EXPECT_NE(no_tokenizer.find("--vocabulary N"), std::string::npos) << no_tokenizer;
+    const Import counted = neox_import({{"a.yml", neox_run(R"("tokenizer_type": "CharLevelTokenizer")")}},
+                                       {.machine = "frontier", .nodes = 1});
+    EXPECT_EQ(json::parse(counted.object.json())["model"]["vocabulary"], 512);
+    const std::string no_ranks = neox_refusal({{"a.yml", text}}, {.machine = "frontier", .vocabulary = 512});
+    EXPECT_NE(no_ranks.find("--machine and --nodes"), std::string::npos) << no_ranks;
+    text.replace(text.find("\"train_micro_batch_size_per_gpu\": 2,"), 36, "");
+    EXPECT_TRUE(neox_notes(neox_import({{"a.yml", text}}), "train_micro_batch_size_per_gpu", "1 is assumed"));
+}
+
+// Keys that are read, known or noted: none is passed over.
+TEST(neox, an_unknown_key_is_noted) {
+    EXPECT_TRUE(neox_notes(neox_import({{"a.yml", neox_run("\"sparkle\": 3")}}), "sparkle", "not known"));
+}
+
+TEST(neox, bad_input_is_a_config_error) {
+    for (const std::string& text :
+         {std::string("{ \"pipe_parallel_size\": "), std::string("[ \"pipe_parallel_size\": 1 ]"),
+          std::string("{ \"pipe_parallel_size\": [[1]], \"num_layers\": 1e30, \"hidden_size\": -1 }"),
+          neox_run("\"num_kv_heads\": 3"), neox_run("\"attention_config\": 7"), neox_run("\"zero_optimization\": []"),
+          "{ \"pipe_parallel_size\": " + std::string(100000, '[') + " }"}) {
+        EXPECT_FALSE(neox_refusal({{"a.yml", text}}).empty()) << text.substr(0, 200);
+    }
+}
+
+}  // namespace
+}  // namespace weft

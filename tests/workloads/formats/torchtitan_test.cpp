@@ -1,0 +1,114 @@
+// torchtitan's TOML: flavours, degrees, where keys stood before, and what FSDP alone cannot be.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "workloads/formats/format.hpp"
+#include "workloads/formats/torchtitan_flavours.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+
+std::string titan_run(const std::string& flavour, const std::string& more) {
+    return "[model]\nname = \"llama3\"\nflavor = \"" + flavour + "\"\n" + more + "\n[lr_scheduler]\nwarmup_steps = 2\n";
+}
+
+FormatOptions titan_nodes() { return {.machine = "dgx-h100", .nodes = 2}; }
+
+Import titan_import(const std::string& text, const FormatOptions& options = titan_nodes()) {
+    const std::vector<SourceFile> files{{"run.toml", text}};
+    return import_files(format_of(files, ""), files, options);
+}
+
+json titan_object(const std::string& more) { return json::parse(titan_import(titan_run("8B", more)).object.json()); }
+
+std::string titan_refusal(const std::string& text, const FormatOptions& options = titan_nodes()) {
+    try {
+        titan_import(text, options);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(torchtitan, a_flavour_is_a_model_under_version_2_of_fsdp) {
+    const json job = titan_object("[training]\nlocal_batch_size = 2\nseq_len = 4096\n");
+    EXPECT_EQ(job["framework"], "fsdp");
+    EXPECT_EQ(job["model"]["ffn_hidden"], 14336);
+    EXPECT_EQ(job["fsdp"], json({{"version", 2}, {"reduce_precision", "fp32"}}));
+    EXPECT_EQ(job["batch"], json({{"sequence", 4096}, {"micro", 2}, {"global", 32}}));
+    EXPECT_EQ(job["precision"], "bf16");
+}
+
+TEST(torchtitan, degrees_make_the_strategy) {
+    const json hybrid = titan_object("[training]\n[parallelism]\ndata_parallel_replicate_degree = 2\n");
+    EXPECT_EQ(hybrid["fsdp"]["strategy"], "hybrid_shard");
+    EXPECT_EQ(hybrid["fsdp"]["shard_ranks"], 8);
+    const json kept = titan_object("[training]\n[parallelism]\nfsdp_reshard_after_forward = \"never\"\n");
+    EXPECT_EQ(kept["fsdp"]["strategy"], "shard_grad_op");
+    const json said =
+        titan_object("[training]\nlocal_batch_size = 1\n[parallelism]\ndata_parallel_shard_degree = 16\n");
+    EXPECT_EQ(said["layout"]["data"], 16);
+    EXPECT_EQ(said["batch"]["global"], 16);
+}
+
+TEST(torchtitan, keys_count_where_they_stood_before) {
+    const json job = titan_object(
+        "[training]\nbatch_size = 3\ndata_parallel_degree = -1\ncompile = true\n"
+        "[activation_checkpoint]\nmode = \"full\"\n[float8]\nenable_float8_linear = true\n");
+    EXPECT_EQ(job["batch"]["micro"], 3);
+    EXPECT_EQ(job["compile"], true);
+    EXPECT_EQ(job["recompute"], "full");
+    EXPECT_EQ(job["precision"], "fp8");
+}
+
+TEST(torchtitan, selective_recomputation_is_left_out_aloud) {
+    const Import import = titan_import(titan_run("8B", "[training]\n[activation_checkpoint]\nmode = \"selective\"\n"));
+    EXPECT_TRUE(std::ranges::any_of(import.notes, [](const FormatNote& note) {
+        return note.severity == FormatNote::Severity::warning && note.origin.key == "activation_checkpoint.mode";
+    }));
+}
+
+TEST(torchtitan, what_fsdp_alone_is_not_is_refused_by_name) {
+    for (const auto& [more, word] : std::vector<std::pair<std::string, std::string>>{
+             {"[training]\n[parallelism]\ntensor_parallel_degree = 8\n", "without tensor parallelism"},
+             {"[training]\n[experimental]\npipeline_parallel_degree = 2\n", "without pipeline parallelism"},
+             {"[training]\n[experimental]\ncontext_parallel_degree = 2\n", "without context parallelism"},
+             {"[training]\nenable_cpu_offload = true\n", "offloading"},
+             {"converters = [\"mx\"]\n[training]\n", "weft has no \"mx\""},
+             {"[training]\nlocal_batch_size = -1\n", "training.local_batch_size"},
+             {"[training]\n[parallelism]\ndata_parallel_shard_degree = -3\n", "data_parallel_shard_degree"},
+         }) {
+        const std::string refusal = titan_refusal(titan_run("8B", more));
+        EXPECT_NE(refusal.find(word), std::string::npos) << more << ": " << refusal;
+    }
+    const std::string unknown = titan_refusal(titan_run("9B", "[training]\n"));
+    EXPECT_NE(unknown.find("llama3 8B"), std::string::npos) << unknown;
+    EXPECT_NE(unknown.find("run.toml:3"), std::string::npos) << unknown;
+}
+
+// The models' own reports and the weights released: 8.03, 70.55 and 405.85 billion; 0.75 and 32.76; 671.03 without the
+// module for several tokens.
+TEST(torchtitan, flavours_have_the_parameters_of_their_models) {
+    const auto count = [](std::string_view model, std::string_view flavour) {
+        return parameters(find_torchtitan_flavour(model, flavour)->shape);
+    };
+    EXPECT_EQ(count("llama3", "8B"), 8030261248U);
+    EXPECT_EQ(count("llama3", "70B"), 70553706496U);
+    EXPECT_EQ(count("llama3", "405B"), 405853388800U);
+    EXPECT_EQ(count("llama2", "7B"), 6738415616U);
+    EXPECT_EQ(count("qwen3", "0.6B"), 596049920U);
+    EXPECT_EQ(count("qwen3", "32B"), 32762123264U);
+    EXPECT_EQ(count("qwen3", "30B-A3B"), 30532122624U);
+    EXPECT_EQ(count("deepseek_v3", "671B"), 671026404352U);
+    for (const TorchtitanFlavour& each : torchtitan_flavours())
+        EXPECT_EQ(torchtitan_flavour_of(each.shape), &each) << each.model << " " << each.flavour;
+}
+
+}  // namespace
+}  // namespace weft

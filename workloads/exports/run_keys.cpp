@@ -1,0 +1,101 @@
+#include "workloads/exports/run_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <variant>
+
+namespace weft {
+namespace {
+
+class Comments {
+  public:
+    template <class Value>
+    void add_if(bool given, std::string_view key, const Value& value) {
+        if (given) text_ += fmt::format("# weft: {}={}\n", key, value);
+    }
+    std::string text() && { return std::move(text_); }
+
+  private:
+    std::string text_;
+};
+
+std::string slow_gpus(const Job& job) {
+    std::string list;
+    for (const SlowRanks& slow : job.faults.slow) {
+        const bool rank = slow.count == 1;
+        list += fmt::format(R"({}{{"{}": {}, "factor": {}}})", list.empty() ? "" : ", ", rank ? "rank" : "node",
+                            index(slow.first) / (rank ? 1 : slow.count), slow.factor);
+    }
+    return "[" + list + "]";
+}
+
+std::string slow_links(const Job& job) {
+    std::string list;
+    for (const LinkFault& fault : job.fabric.link_faults) {
+        std::string where;
+        if (const auto* cable = std::get_if<NicCable>(&fault.where)) {
+            where = fmt::format(R"("node": {}, "nic": {})", cable->node, cable->nic);
+        } else {
+            const auto& route = std::get<RouteCables>(fault.where);
+            where = fmt::format(R"("from": {}, "to": {})", index(route.from), index(route.to));
+            if (!route.link_class.empty()) where += fmt::format(R"(, "class": "{}")", route.link_class);
+        }
+        list += fmt::format(R"({}{{{}, "bandwidth": {}}})", list.empty() ? "" : ", ", where, fault.share);
+    }
+    return "[" + list + "]";
+}
+
+std::string_view routing_name(Routing routing) {
+    return routing == Routing::minimal ? "minimal" : routing == Routing::valiant ? "valiant" : "adaptive";
+}
+
+void add_faults(Comments& comments, const Job& job) {
+    const Faults& faults = job.faults;
+    comments.add_if(!faults.slow.empty(), "faults.slow_gpus", slow_gpus(job));
+    comments.add_if(faults.spread != (faults.slow.empty() ? 1.0 : 0.0), "faults.spread", faults.spread);
+    comments.add_if(!job.fabric.link_faults.empty(), "faults.links", slow_links(job));
+    comments.add_if(faults.jitter.spread > 0, "faults.jitter",
+                    fmt::format(R"({{"spread": {}, "seed": {}}})", faults.jitter.spread, faults.jitter.seed));
+}
+
+void add_fabric(Comments& comments, const Fabric& fabric) {
+    if (fabric.routing) comments.add_if(true, "fabric.routing", routing_name(*fabric.routing));
+    std::string background;
+    for (const auto& [link_class, share] : fabric.background)
+        background += fmt::format(R"({}"{}": {})", background.empty() ? "" : ", ", link_class, share);
+    comments.add_if(!background.empty(), "fabric.background", "{" + background + "}");
+}
+
+void add_deepspeed(Comments& comments, const Job& job) {
+    if (job.framework->name != "deepspeed") return;
+    const DeepSpeedSettings& settings = job.deepspeed;
+    comments.add_if(settings.pipe_partitioned == Setting::off, "deepspeed.pipe_partitioned", false);
+    comments.add_if(settings.grad_partitioned == Setting::off, "deepspeed.grad_partitioned", false);
+    comments.add_if(settings.attention_mask == Setting::off, "deepspeed.attention_mask", false);
+}
+
+}  // namespace
+
+std::string run_keys(const Study& study) {
+    const Job& job = study.job;
+    Comments comments;
+    comments.add_if(job.layout.ranks() != std::uint64_t{job.nodes} * job.ranks_per_node, "layout.data",
+                    job.layout.data);
+    comments.add_if(job.step == StepKind::first, "step", "first");
+    comments.add_if(job.first_use.value > 0, "first_use", fmt::format("\"{} s\"", job.first_use.value));
+    comments.add_if(job.blocking_launches == Setting::on, "blocking_launches", true);
+    comments.add_if(job.framework->name == "deepspeed" && job.cuda_graphs != CudaGraphs::none, "cuda_graphs",
+                    job.cuda_graphs == CudaGraphs::layer ? "layer" : "full");
+    add_faults(comments, job);
+    add_fabric(comments, job.fabric);
+    add_deepspeed(comments, job);
+    return std::move(comments).text();
+}
+
+void refuse_placement(const Study& study, Unsayable& unsayable) {
+    unsayable.unless(study.job.fabric.placement.empty(), "fabric.placement",
+                     "which nodes a job gets is the scheduler's to say");
+}
+
+}  // namespace weft

@@ -1,0 +1,94 @@
+// A torchtitan configuration: one of its models under FSDP. Keys: pytorch/torchtitan torchtitan/config/job_config.py as
+// of 2025.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "workloads/exports/export.hpp"
+#include "workloads/exports/run_keys.hpp"
+#include "workloads/formats/torchtitan_flavours.hpp"
+
+namespace weft::exports {
+namespace {
+
+bool hybrid(const FsdpSettings& settings) {
+    return settings.strategy == Sharding::hybrid || settings.strategy == Sharding::hybrid_gradients;
+}
+
+std::string model_section(const Job& job, Unsayable& unsayable) {
+    const TorchtitanFlavour* const flavour = torchtitan_flavour_of(job.model);
+    unsayable.unless(flavour != nullptr, "model",
+                     fmt::format("torchtitan has no model of this shape (known: {})", known_torchtitan_flavours()));
+    if (flavour == nullptr) return {};
+    return fmt::format("[model]\nname = \"{}\"\nflavor = \"{}\"\n{}\n", flavour->model, flavour->flavour,
+                       job.precision == Precision::fp8 ? "converters = [\"float8\"]\n" : "");
+}
+
+std::string training_section(const Job& job, Unsayable& unsayable) {
+    unsayable.unless(job.precision != Precision::fp16, "precision", "torchtitan trains in bfloat16 or float32");
+    unsayable.unless(job.fsdp.reduce_bytes == 4 || job.precision == Precision::fp32, "fsdp.reduce_precision",
+                     "torchtitan reduces gradients in fp32");
+    return fmt::format(
+        "[training]\nlocal_batch_size = {}\nglobal_batch_size = {}\nseq_len = {}\nmixed_precision_param = \"{}\"\n"
+        "mixed_precision_reduce = \"float32\"\n\n",
+        job.batch.micro, job.batch.global, job.batch.sequence,
+        job.precision == Precision::fp32 ? "float32" : "bfloat16");
+}
+
+std::string parallelism_section(const Job& job) {
+    const std::uint32_t shards = hybrid(job.fsdp) ? job.layout.shard_ranks : job.layout.data;
+    const bool keeps = job.fsdp.strategy == Sharding::gradients || job.fsdp.strategy == Sharding::hybrid_gradients;
+    return fmt::format(
+        "[parallelism]\ndata_parallel_replicate_degree = {}\ndata_parallel_shard_degree = {}\n"
+        "fsdp_reshard_after_forward = \"{}\"\ntensor_parallel_degree = 1\npipeline_parallel_degree = 1\n"
+        "context_parallel_degree = 1\n\n",
+        job.layout.data / shards, shards, keeps ? "never" : "always");
+}
+
+std::string activation_section(const Job& job, Unsayable& unsayable) {
+    unsayable.unless(job.recompute != Recompute::selective, "recompute",
+                     "torchtitan's \"selective\" recomputes other operations than the attention core alone");
+    return fmt::format("[activation_checkpoint]\nmode = \"{}\"\n\n",
+                       job.recompute == Recompute::full ? "full" : "none");
+}
+
+void refuse_settings(const Job& job, Unsayable& unsayable) {
+    const FsdpSettings& settings = job.fsdp;
+    unsayable.unless(settings.version == 2, "fsdp.version", "torchtitan shards by fully_shard, which is version 2");
+    unsayable.unless(settings.accumulate_locally == Setting::off, "fsdp.accumulate_locally",
+                     "torchtitan reduces after every micro-batch");
+    unsayable.unless(settings.backward_prefetch == BackwardPrefetch::before, "fsdp.backward_prefetch",
+                     "fully_shard prefetches before the backward pass of a unit");
+    unsayable.unless(settings.forward_prefetch == Setting::off, "fsdp.forward_prefetch",
+                     "torchtitan has no key for it");
+    unsayable.unless(settings.limit_all_gathers == Setting::on, "fsdp.limit_all_gathers",
+                     "fully_shard always limits them");
+    unsayable.unless(job.dropout == Dropout::off, "dropout", "torchtitan's models have none");
+    unsayable.unless(job.attention == AttentionCore::flash, "attention", "torchtitan's attention is PyTorch's own");
+    unsayable.unless(job.element_wise == ElementWise::fused, "element_wise", "torchtitan has no key for it");
+    unsayable.unless(job.cuda_graphs == CudaGraphs::none, "cuda_graphs", "torchtitan has no key for it");
+}
+
+std::string write(const Study& study) {
+    Unsayable unsayable(study);
+    const Job& job = study.job;
+    unsayable.unless(job.framework->name == "fsdp", "framework",
+                     fmt::format("expected fsdp, the job's is {}", job.framework->name));
+    const std::string sections = model_section(job, unsayable) + training_section(job, unsayable) +
+                                 parallelism_section(job) + activation_section(job, unsayable);
+    refuse_settings(job, unsayable);
+    refuse_placement(study, unsayable);
+    unsayable.check();
+    return fmt::format(
+               "# {} on {} nodes of {}: {}. For pytorch/torchtitan; data, tokenizer and optimizer are its "
+               "defaults.\n",
+               job.model.name, job.nodes, study.machine.info().name, axes(job.layout)) +
+           own_keys(study, "fsdp") + sections + fmt::format("[compile]\nenable = {}\n", job.compile == Setting::on);
+}
+
+}  // namespace
+
+extern const ExportFormat torchtitan;
+const ExportFormat torchtitan{"torchtitan", "torchtitan configuration", write, nullptr};
+
+}  // namespace weft::exports
