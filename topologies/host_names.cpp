@@ -30,7 +30,8 @@ class HostExpression {
         const std::size_t open = rest.find('['), close = rest.find(']');
         if (open == rest.npos && close == rest.npos) return add_name(begin + std::string(rest));
         if (open == rest.npos || close == rest.npos || close < open)
-            return mistake(fmt::format("brackets that do not match in \"{}{}\"", begin, rest));
+            return mistake(
+                fmt::format("brackets that do not match in \"{}\"", (begin + std::string(rest)).substr(0, 80)));
         const std::string_view ranges = rest.substr(open + 1, close - open - 1), after = rest.substr(close + 1);
         for (std::size_t start = 0; start <= ranges.size();) {
             const std::size_t comma = std::min(ranges.find(',', start), ranges.size());

@@ -95,12 +95,20 @@ class Switches final : public Network {
         return way % ways_->count(leaf(from), leaf(to));
     }
 
+    // Whether NICs of one number are so near to each other.
+    bool is_within(std::uint32_t distance, std::uint32_t a, std::uint32_t b) const {
+        for (std::uint32_t nic = 0; nic < cabling().nics; ++nic) {
+            if (ways_->distance(leaf({a, nic}), leaf({b, nic})) > distance) return false;
+        }
+        return true;
+    }
+
     // How many nodes one after another are no further apart than `distance`, where all such runs are equal but for a
     // shorter last one; 0 otherwise.
     std::uint32_t run_within(std::uint32_t distance) const {
         std::uint32_t first_run = 0, run = 1;
         for (std::uint32_t node = 1; node < cabling().nodes(); ++node, ++run) {
-            if (ways_->distance(leaf({node - 1, 0}), leaf({node, 0})) <= distance) continue;
+            if (is_within(distance, node - 1, node)) continue;
             if (first_run == 0) first_run = run;
             if (run != first_run) return 0;
             run = 0;

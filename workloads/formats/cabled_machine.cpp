@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,9 @@ void add_link_class(Draft& links, const std::string& name, double gbit, const Li
     latency.set("source", as, {});
 }
 
+// Descriptions of devices may hold any bytes.
+std::string to_json_text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
 std::string cables_json(const CabledFabric::Cables& cables) {
     json rows = json::array();
     for (const auto& [ends, count] : cables.between) {
@@ -40,7 +44,7 @@ std::string cables_json(const CabledFabric::Cables& cables) {
 std::string nodes_json(const CabledFabric& fabric) {
     json rows = json::array();
     for (const CabledNode& node : fabric.nodes) {
-        if (node.switches.size() == 1) {
+        if (std::ranges::all_of(node.switches, [&](std::uint32_t i) { return i == node.switches.front(); })) {
             rows.push_back(node.switches.front());
         } else {
             rows.push_back(node.switches);
@@ -49,19 +53,19 @@ std::string nodes_json(const CabledFabric& fabric) {
     return rows.dump();
 }
 
-// Names that count up are a prefix and a first number.
+// Names that count up are a prefix and a first number; zeros before it would be lost.
 void set_node_names(Draft& object, const std::vector<CabledNode>& nodes, const Origin& origin) {
     const std::string& first = nodes.front().name;
     const std::size_t at = number_at_end(first);
     const std::string prefix = first.substr(0, at), digits = first.substr(at, 9);
     const auto number = digits.empty() ? 0U : static_cast<std::uint32_t>(std::stoul(digits));
-    bool counts_up = !prefix.empty() && !digits.empty();
+    bool counts_up = !prefix.empty() && !digits.empty() && fmt::format("{}", number) == digits;
     json names = json::array();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        counts_up = counts_up && nodes[i].name == fmt::format("{}{:0{}}", prefix, number + i, digits.size());
+        counts_up = counts_up && nodes[i].name == fmt::format("{}{}", prefix, number + i);
         names.push_back(nodes[i].name);
     }
-    if (!counts_up) return object.set_json("node_names", names.dump(), origin);
+    if (!counts_up) return object.set_json("node_names", to_json_text(names), origin);
     object.object("node_names").set("prefix", prefix, origin);
     object.object("node_names").set("first", number, origin);
 }
@@ -119,7 +123,7 @@ void write_cabled_machine(Import& import, const CabledFabric& fabric, const Like
     network.set("kind", "switches", origin);
     network.set("routing", routing_word(like.routing), said);
     network.set("port", port, own_port ? origin : said);
-    network.set_json("switches", json(fabric.switches).dump(-1, ' ', false, json::error_handler_t::replace), origin);
+    network.set_json("switches", to_json_text(json(fabric.switches)), origin);
     for (const auto& [name, cables] : fabric.cables)
         network.object("cables").set_json(name, cables_json(cables), origin);
     if (fabric.cables.empty()) network.set_json("cables", "{}", origin);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "sim/io/syntaxes.hpp"
 #include "topologies/host_names.hpp"
@@ -34,6 +35,7 @@ struct SlurmTree {
     std::vector<SlurmSwitch> switches;
     std::vector<Origin> blocks, flat;  // where these are
     std::vector<Diagnostic> mistakes;
+    std::size_t expanded = 0;  // names in all
 
     void mistake(const Origin& origin, std::string message) {
         if (mistakes.size() < most_mistakes)
@@ -41,8 +43,9 @@ struct SlurmTree {
                 {.file = origin.file, .line = origin.line, .key = origin.key, .message = std::move(message)});
     }
     std::vector<std::string> expand(std::string_view list, const Origin& origin) {
-        HostNames found = expand_host_names(list, most_hosts);
+        HostNames found = expand_host_names(list, most_hosts - std::min(most_hosts, expanded));
         if (!found.mistake.empty()) mistake(origin, found.mistake);
+        expanded += found.names.size();
         return std::move(found.names);
     }
 };
@@ -178,8 +181,8 @@ bool has_true(Field& field, std::string_view key) { return field.is_flag(key) &&
 
 // A list of topologies, of which Slurm uses the default of the cluster, or the first.
 SlurmTree read_yaml(Import& import, const SourceFile& file) {
-    Document document = parse_yaml(file.path, "topologies:\n" + file.text.substr(file.text.starts_with("---") ? 3 : 0));
-    std::vector<Field> topologies = document.root().list("topologies");
+    Document document = parse_yaml(file.path, file.text);
+    std::vector<Field> topologies = document.root().elements();
     SlurmTree into;
     document.check();
     if (topologies.empty()) into.mistake({.file = file.path, .line = 0, .key = {}}, "expected a topology");
@@ -226,12 +229,13 @@ Hierarchy hierarchy_of(SlurmTree& tree) {
             tree.mistake(one.origin, fmt::format("\"{}\" stands here again, first in line {}", one.name,
                                                  tree.switches[first->second].origin.line));
     }
+    std::vector<std::uint32_t> last_parent(count, ~0U);
     for (std::uint32_t i = 0; i < count; ++i) {
         for (const std::string& name : tree.switches[i].children) {
             const auto child = numbers.find(name);
             if (child == numbers.end()) {
                 tree.mistake(tree.switches[i].origin, fmt::format("\"{}\" has no line of its own", name));
-            } else if (std::ranges::find(found.children[i], child->second) == found.children[i].end()) {
+            } else if (std::exchange(last_parent[child->second], i) != i) {
                 found.children[i].push_back(child->second);
                 found.parents[child->second].push_back(i);
             }
