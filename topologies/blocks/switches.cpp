@@ -19,13 +19,9 @@
 // equal-cost routing of Ethernet does. Of n equal ways, cables of one pair counted apart, number (destination + salt)
 // mod n is taken, where ports of one leaf have consecutive numbers, so that traffic to the NICs of a leaf spreads over
 // the ways; or with "hash" one by a hash of sender, receiver and salt. Detours are other shortest ways.
-//
-// Leaves with the same neighbours (by as many cables of a class) look the same from everywhere else: distances and ways
-// are kept per set of such leaves, not per leaf.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
 #include <map>
@@ -33,211 +29,20 @@
 #include <string>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/base/hash.hpp"
 #include "topologies/blocks/detours.hpp"
+#include "topologies/blocks/shortest_ways.hpp"
 
 namespace weft::blocks {
 
 namespace {
 
-constexpr std::uint32_t most_hops = Route::capacity - 8;  // leaves room for two ports and three links in each node
 constexpr std::uint64_t most_switches = std::uint64_t{1} << 20;
-constexpr std::uint64_t most_entries = std::uint64_t{1} << 26;  // of the tables of distances and ways
 constexpr std::uint64_t most_links = std::uint64_t{1} << 30;
-constexpr std::uint32_t most_ways = std::uint32_t{1} << 30;  // that are told apart
-constexpr std::uint8_t unreachable = 0xff;
-
-// Cables between two switches, of one class.
-struct Bundle {
-    std::uint32_t a = 0, b = 0, cables = 1;
-    LinkClassId link_class{};
-    std::uint32_t first_link = 0;
-};
-
-// A bundle as one of its switches sees it.
-struct Branch {
-    std::uint32_t to = 0, cables = 1;
-    std::uint32_t first_link = 0;  // the link out by cable k is first_link + 2 k
-    LinkClassId link_class{};
-    auto operator<=>(const Branch&) const = default;
-};
-
-enum class SwitchEcmp : std::uint8_t { arithmetic, hash };
-
-struct Cabling {
-    LinkClassId port{};
-    std::uint32_t switches = 0, nics = 1;  // NICs of a node
-    std::vector<std::string> names;        // of switches; empty: numbers are their names
-    std::vector<Bundle> bundles;
-    std::vector<std::uint32_t> leaves;  // of node n, NIC i: n * nics + i
-    SwitchEcmp ecmp = SwitchEcmp::arithmetic;
-
-    std::uint32_t nodes() const { return static_cast<std::uint32_t>(leaves.size() / nics); }
-    std::string name(std::uint32_t number) const {
-        return names.empty() ? fmt::format("{}", number) : fmt::format("{} (\"{}\")", number, names[number]);
-    }
-};
-
-// What routing needs to know of a cabling: computed once, shared by all parts of a machine.
-class Ways {
-  public:
-    explicit Ways(Cabling cabling) : cabling_(std::move(cabling)), branches_(cabling_.switches) {
-        for (const Bundle& bundle : cabling_.bundles) {
-            branches_[bundle.a].push_back({bundle.b, bundle.cables, bundle.first_link, bundle.link_class});
-            branches_[bundle.b].push_back({bundle.a, bundle.cables, bundle.first_link + 1, bundle.link_class});
-        }
-        for (std::vector<Branch>& each : branches_) std::ranges::sort(each);
-        find_sets();
-        number_ports();
-    }
-
-    // Whether the tables are small enough; they are empty otherwise.
-    bool fill() {
-        if (std::uint64_t{sets_.size()} * cabling_.switches > most_entries) return false;
-        distance_.assign(sets_.size() * cabling_.switches, unreachable);
-        ways_.assign(distance_.size(), 0);
-        for (std::size_t set = 0; set < sets_.size(); ++set) fill(set);
-        return true;
-    }
-
-    const Cabling& cabling() const { return cabling_; }
-    std::size_t sets() const { return sets_.size(); }
-    std::uint64_t destination(Port port) const { return number_[slot(port)]; }
-    std::uint32_t leaf(Port port) const { return cabling_.leaves[slot(port)]; }
-
-    // Cables to cross from one leaf to another; `unreachable` if there is no way.
-    std::uint32_t distance(std::uint32_t from, std::uint32_t to) const {
-        return from == to ? 0U : distance_[entry(from, to)];
-    }
-    // How many ways of this length there are, up to most_ways.
-    std::uint32_t count(std::uint32_t from, std::uint32_t to) const { return from == to ? 1U : ways_[entry(from, to)]; }
-
-    // Way number `way`, of count(from, to).
-    Route route(std::uint32_t from, std::uint32_t to, std::uint64_t way) const {
-        WEFT_CHECK(distance(from, to) != unreachable, "no way between two switches");
-        Route route;
-        for (std::uint32_t here = from; here != to;) here = add_hop(route, here, to, way);
-        return route;
-    }
-
-  private:
-    struct Choice {
-        const Branch* branch;
-        std::uint32_t cable;
-        std::uint64_t ways;  // onwards
-    };
-    using Choices = boost::container::small_vector<Choice, 64>;
-
-    std::size_t slot(Port port) const { return std::size_t{port.node} * cabling_.nics + port.nic; }
-    std::size_t entry(std::uint32_t from, std::uint32_t to) const {
-        return std::size_t{set_of_[to]} * cabling_.switches + from;
-    }
-
-    // Leaves with equal branches, which have their links in other places.
-    void find_sets() {
-        std::map<std::vector<Branch>, std::uint32_t> known;
-        set_of_.assign(cabling_.switches, 0);
-        std::vector<std::uint8_t> is_leaf(cabling_.switches);
-        for (const std::uint32_t leaf : cabling_.leaves) is_leaf[leaf] = 1;
-        for (std::uint32_t leaf = 0; leaf < cabling_.switches; ++leaf) {
-            if (is_leaf[leaf] == 0) continue;
-            std::vector<Branch> key = branches_[leaf];
-            for (Branch& each : key) each.first_link = 0;
-            // A switch without cables is like no other.
-            if (key.empty()) key.push_back({.to = leaf, .cables = 0});
-            const auto [place, is_new] = known.try_emplace(std::move(key), static_cast<std::uint32_t>(sets_.size()));
-            if (is_new) sets_.push_back(leaf);
-            set_of_[leaf] = place->second;
-        }
-    }
-
-    void number_ports() {
-        std::vector<std::uint32_t> next(std::size_t{cabling_.switches} + 1);
-        for (const std::uint32_t leaf : cabling_.leaves) ++next[leaf + 1];
-        for (std::uint32_t i = 0; i < cabling_.switches; ++i) next[i + 1] += next[i];
-        for (const std::uint32_t leaf : cabling_.leaves) number_.push_back(next[leaf]++);
-    }
-
-    // Distances of all switches from a leaf of the set, which its equals see as if it were themselves: a leaf of the
-    // set counts as far as any neighbour of it is, and one hop.
-    void fill(std::size_t set) {
-        const std::uint32_t end = sets_[set];
-        std::uint8_t* const distance = &distance_[set * cabling_.switches];
-        std::uint32_t* const ways = &ways_[set * cabling_.switches];
-        std::vector<std::uint32_t> order{end};
-        distance[end] = 0;
-        ways[end] = 1;
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const std::uint32_t here = order[i];
-            if (distance[here] > most_hops) break;
-            for (const Branch& branch : branches_[here]) {
-                if (distance[branch.to] == unreachable) {
-                    distance[branch.to] = static_cast<std::uint8_t>(distance[here] + 1);
-                    order.push_back(branch.to);
-                }
-                if (distance[branch.to] != distance[here] + 1) continue;
-                const std::uint64_t sum = ways[branch.to] + std::uint64_t{ways[here]} * branch.cables;
-                ways[branch.to] = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, most_ways));
-            }
-        }
-        if (branches_[end].empty()) return;
-        // From one leaf of the set to another: by a neighbour of both.
-        distance[end] = 2;
-        std::uint64_t sum = 0;
-        for (const Branch& branch : branches_[end]) sum += std::uint64_t{ways[branch.to]} * branch.cables;
-        ways[end] = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, most_ways));
-    }
-
-    // The cables that lead nearer: the first of each neighbour, then the second, ...
-    Choices choices(std::uint32_t here, std::uint32_t to) const {
-        Choices found;
-        const std::uint32_t left = distance(here, to);
-        std::uint32_t most = 0;
-        for (const Branch& branch : branches_[here]) {
-            if (distance(branch.to, to) + 1 == left) most = std::max(most, branch.cables);
-        }
-        for (std::uint32_t cable = 0; cable < most; ++cable) {
-            for (const Branch& branch : branches_[here]) {
-                if (cable < branch.cables && distance(branch.to, to) + 1 == left)
-                    found.push_back({&branch, cable, count(branch.to, to)});
-            }
-        }
-        return found;
-    }
-
-    // Deals the ways to the choices in turn; where some have fewer, the others go on. `way` becomes that of the way on,
-    // moved on by the number of the cable, so that the cables up and those down are not bound to each other.
-    std::uint32_t add_hop(Route& route, std::uint32_t here, std::uint32_t to, std::uint64_t& way) const {
-        Choices open = choices(here, to);
-        std::uint64_t dealt = 0;  // to each that is open
-        for (;;) {
-            const std::uint64_t fewest = std::ranges::min_element(open, {}, &Choice::ways)->ways;
-            const std::uint64_t round = (fewest - dealt) * open.size();
-            if (way < round || std::ranges::all_of(open, [&](const Choice& c) { return c.ways == fewest; })) break;
-            way -= round;
-            dealt = fewest;
-            open.erase(std::remove_if(open.begin(), open.end(), [&](const Choice& c) { return c.ways == fewest; }),
-                       open.end());
-        }
-        const Choice& taken = open[way % open.size()];
-        route.push_back(LinkId(taken.branch->first_link + 2 * taken.cable));
-        way = (dealt + way / open.size() + taken.cable) % taken.ways;
-        return taken.branch->to;
-    }
-
-    Cabling cabling_;
-    std::vector<std::vector<Branch>> branches_;  // by switch
-    std::vector<std::uint32_t> sets_;            // one leaf of each
-    std::vector<std::uint32_t> set_of_;          // by switch; of leaves
-    std::vector<std::uint32_t> number_;          // of ports, leaf by leaf
-    std::vector<std::uint8_t> distance_;         // by set and switch
-    std::vector<std::uint32_t> ways_;            // as distance_
-};
 
 class Switches final : public Network {
   public:
-    explicit Switches(std::shared_ptr<const Ways> ways) : ways_(std::move(ways)) {}
+    explicit Switches(std::shared_ptr<const ShortestWays> ways) : ways_(std::move(ways)) {}
 
     // Ways between any two nodes may lead past any switch.
     std::unique_ptr<const Network> first(std::uint32_t /*nodes*/) const override {
@@ -285,10 +90,17 @@ class Switches final : public Network {
     const Cabling& cabling() const { return ways_->cabling(); }
 
     std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
-        const std::uint64_t way = cabling().ecmp == SwitchEcmp::hash
-                                      ? hash_of({from.node, from.nic, to.node, to.nic, salt})
-                                      : ways_->destination(to) + salt;
+        const std::uint64_t way =
+            cabling().hashes ? hash_of({from.node, from.nic, to.node, to.nic, salt}) : ways_->destination(to) + salt;
         return way % ways_->count(leaf(from), leaf(to));
+    }
+
+    // Whether NICs of one number are so near to each other.
+    bool is_within(std::uint32_t distance, std::uint32_t a, std::uint32_t b) const {
+        for (std::uint32_t nic = 0; nic < cabling().nics; ++nic) {
+            if (ways_->distance(leaf({a, nic}), leaf({b, nic})) > distance) return false;
+        }
+        return true;
     }
 
     // How many nodes one after another are no further apart than `distance`, where all such runs are equal but for a
@@ -296,7 +108,7 @@ class Switches final : public Network {
     std::uint32_t run_within(std::uint32_t distance) const {
         std::uint32_t first_run = 0, run = 1;
         for (std::uint32_t node = 1; node < cabling().nodes(); ++node, ++run) {
-            if (ways_->distance(leaf({node - 1, 0}), leaf({node, 0})) <= distance) continue;
+            if (is_within(distance, node - 1, node)) continue;
             if (first_run == 0) first_run = run;
             if (run != first_run) return 0;
             run = 0;
@@ -304,12 +116,12 @@ class Switches final : public Network {
         return run <= first_run ? first_run : 0;
     }
 
-    std::shared_ptr<const Ways> ways_;
+    std::shared_ptr<const ShortestWays> ways_;
 };
 
 std::vector<std::uint32_t> Switches::neighbourhoods() const {
     std::vector<std::uint32_t> sizes;
-    for (std::uint32_t distance = 0; distance <= most_hops; ++distance) {
+    for (std::uint32_t distance = 0; distance <= ShortestWays::most_hops; ++distance) {
         const std::uint32_t size = run_within(distance);
         if (size > 1 && size < cabling().nodes() && (sizes.empty() || size > sizes.back())) sizes.push_back(size);
     }
@@ -421,7 +233,7 @@ void read_nodes(Field& block, NetworkSize size, Cabling& cabling) {
 }
 
 // Messages lead from any NIC to any other, or with PXN between NICs of one number. False after an error.
-bool check_joined(Field& block, const Ways& ways, NetworkSize size) {
+bool check_joined(Field& block, const ShortestWays& ways, NetworkSize size) {
     const std::uint32_t rails = size.pxn == Pxn::on ? size.nics_per_node : 1;
     for (std::uint32_t rail = 0; rail < rails && size.nodes > 1; ++rail) {
         std::map<std::uint32_t, Port> leaves;  // a port of each
@@ -431,13 +243,13 @@ bool check_joined(Field& block, const Ways& ways, NetworkSize size) {
         }
         for (const auto& [to, port] : leaves) {
             for (const auto& [from, other] : leaves) {
-                if (ways.distance(from, to) <= most_hops) continue;
+                if (ways.distance(from, to) <= ShortestWays::most_hops) continue;
                 block.error(
                     "cables",
                     fmt::format("the network falls apart: no way of at most {} cables from switch {} (NIC {} of "
                                 "node {}) to switch {} (NIC {} of node {})",
-                                most_hops, ways.cabling().name(from), other.nic, other.node, ways.cabling().name(to),
-                                port.nic, port.node));
+                                ShortestWays::most_hops, ways.cabling().name(from), other.nic, other.node,
+                                ways.cabling().name(to), port.nic, port.node));
                 return false;
             }
         }
@@ -450,13 +262,13 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
     Cabling cabling;
     cabling.port = classes.read(block, "port");
     const std::string ecmp = block.choice("ecmp", {"arithmetic", "hash"}, "arithmetic");
-    cabling.ecmp = ecmp == "hash" ? SwitchEcmp::hash : SwitchEcmp::arithmetic;
+    cabling.hashes = ecmp == "hash";
     read_names(block, cabling);
     read_cables(block, classes, cabling);
     read_nodes(block, size, cabling);
     block.done();
     if (cabling.leaves.size() != std::size_t{size.nodes} * size.nics_per_node) return nullptr;
-    auto ways = std::make_shared<Ways>(std::move(cabling));
+    auto ways = std::make_shared<ShortestWays>(std::move(cabling));
     if (!ways->fill()) {
         block.error("switches", fmt::format("{} switches with {} kinds of leaves are more than can be routed",
                                             ways->cabling().switches, ways->sets()));
