@@ -88,6 +88,9 @@ Machine Machine::read(Document document) {
     info.name = stem(document.name());
     info.title = root.text("title");
     root.text("source");
+    if (root.has("also")) {
+        for (Field& each : root.list("also")) each.as_text();  // other names, for sim/io/shipped
+    }
     info.device = root.text("device");
     info.nodes = root.count("nodes");
 
@@ -129,14 +132,13 @@ Machine Machine::read(Document document) {
 Machine Machine::load(std::string_view name) {
     if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name))
         return read(std::move(found->document));
-    const std::vector<std::string> known = machine_names();
-    std::string list;
-    for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+    const std::vector<std::string> known = machine_names(), near = nearest_shipped(embedded::machines(), name);
     throw ConfigError(
         {{.file = {},
           .key = "machine",
           .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
-                                 suggestion(name, known), list)}});
+                                 near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
+                                 fmt::join(known, ", "))}});
 }
 
 const Library* MachineInfo::find_library(std::string_view library) const {
