@@ -52,7 +52,7 @@ Finding check_job(const po::variables_map& arguments) {
                     to_text(plan.device.memory));
     if (plan.fits()) {
         found.text =
-            fmt::format("{}: fine: {}, {} ranks on {} nodes of {}, fullest stage {}\n", job_path(arguments),
+            fmt::format("{}: fine: {}, {} ranks on {} nodes of {}, fullest stage {}\n", name,
                         model_text(plan.job.model), plan.job.layout.ranks(), plan.job.nodes, plan.machine.name, of);
         return found;
     }
