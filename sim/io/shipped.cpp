@@ -15,12 +15,6 @@ bool is_file(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, none);
 }
 
-// "owner/name" as on the Hugging Face hub, rather than a path of the file system.
-bool may_have_owner(std::string_view name) {
-    const bool is_place = name.empty() || name.front() == '.' || name.front() == '/' || name.front() == '~';
-    return !is_place && std::ranges::count(name, '/') == 1 && !name.ends_with(".json");
-}
-
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -74,6 +68,11 @@ std::vector<std::string> other_names(const embedded::File& file) {
 }
 
 }  // namespace
+
+bool may_have_owner(std::string_view name) {
+    const bool is_place = name.empty() || name.front() == '.' || name.front() == '/' || name.front() == '~';
+    return !is_place && std::ranges::count(name, '/') == 1 && !name.ends_with(".json");
+}
 
 bool is_path(std::string_view name) { return name.find('/') != std::string_view::npos || name.ends_with(".json"); }
 

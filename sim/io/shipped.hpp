@@ -20,6 +20,9 @@ struct NamedDocument {
 
 bool is_path(std::string_view name);  // contains '/' or ends in .json; no shipped name does
 
+// "owner/name" as on the Hugging Face hub, rather than a path of the file system.
+bool may_have_owner(std::string_view name);
+
 // The file that people call so: by its name or one that its "also" lists, whatever the capitals and separators, with an
 // owner before it ("meta-llama/Llama-2-7b-hf") and with "hf" or "base" behind; nullptr if there is none.
 const embedded::File* find_called(std::span<const embedded::File> files, std::string_view said);

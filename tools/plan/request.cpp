@@ -80,11 +80,14 @@ void check_overrides(const PlanRequest& request, const std::vector<Knob>& knobs)
 }
 
 // A name that is a path is meant from the folder of the file that says it.
-void move_path(nlohmann::ordered_json& json, const char* key, std::span<const embedded::File> shipped,
-               const std::filesystem::path& from, const std::filesystem::path& to) {
-    if (!json.contains(key) || !json[key].is_string()) return;
+void move_path(nlohmann::ordered_json& json, const char* key, std::string_view kind,
+               std::span<const embedded::File> shipped, const std::filesystem::path& from,
+               const std::filesystem::path& to) {
+    if (!json.contains(key)) return;
+    if (json[key].is_object()) return move_path(json[key], "extends", kind, shipped, from, to);
+    if (!json[key].is_string()) return;
     const std::string said = json[key].get<std::string>();
-    const std::string name = meant(shipped, key, said, from.parent_path());
+    const std::string name = meant(shipped, kind, said, from.parent_path());
     if (!is_path(name) || std::filesystem::path(said).is_absolute()) return;
     const std::filesystem::path there = std::filesystem::absolute(name).lexically_normal();
     std::string moved = there.lexically_proximate(std::filesystem::absolute(to).parent_path()).string();
@@ -116,6 +119,7 @@ void leave_out_what_follows(Document& document) {
 }
 
 void erase_nulls(nlohmann::ordered_json& object) {
+    if (object.contains("extends")) return;  // null removes what it extends there
     for (auto member = object.begin(); member != object.end();) {
         if (member->is_object()) erase_nulls(*member);
         member = member->is_null() ? object.erase(member) : std::next(member);
@@ -141,6 +145,11 @@ PlanSpace read_space(const PlanRequest& request) {
     }
     keep_own(request, knobs, among);
     const SweepGrid grid(others);
+    for (const std::string& key : grid.keys()) {
+        if (key.starts_with("machine.") && grid.size() > 1) {
+            throw std::invalid_argument(fmt::format("{}: one search is about one machine", key));
+        }
+    }
     std::vector<Study> bases;
     std::vector<std::vector<std::string>> assignments;
     for (std::size_t i = 0; i < grid.size(); ++i) {
@@ -162,8 +171,8 @@ std::string job_text(const PlanRequest& request, const std::vector<std::string>&
     leave_out_what_follows(document);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.text());
     erase_nulls(json);
-    move_path(json, "machine", embedded::machines(), request.job, path);
-    move_path(json, "model", embedded::catalog(), request.job, path);
+    move_path(json, "machine", "machine", embedded::machines(), request.job, path);
+    move_path(json, "model", "model", embedded::catalog(), request.job, path);
     std::string text = json.dump(2) + "\n";
     read_study(Document::parse(path.string(), text));
     return text;

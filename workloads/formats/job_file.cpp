@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/io/embedded.hpp"
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/text_file.hpp"
 
@@ -88,16 +89,24 @@ OpenedJob open_job(const std::filesystem::path& path, std::span<const std::strin
     return job;
 }
 
-Transformer load_model(std::string_view said) {
+Document open_model(std::string_view said) {
     const std::string name = meant(embedded::catalog(), "model", said, {});
-    if (!is_path(name)) return load_transformer(name);
-    const std::array files{SourceFile{name, read_text(name)}};
-    const Format* const format = find_format(files.front());
-    if (format == nullptr) return load_transformer(name);
-    const Import import = import_files(*format, files, {});
-    if (import.kind != FormatKind::model) refuse_kind(import, name, *format, "model");
-    Document document = import.object.document(name);
-    Transformer model = read_transformer(document.root(), std::filesystem::path(name).stem().string());
+    if (is_path(name)) {
+        const std::array files{SourceFile{name, read_text(name)}};
+        if (const Format* const format = find_format(files.front())) {
+            const Import import = import_files(*format, files, {});
+            if (import.kind != FormatKind::model) refuse_kind(import, name, *format, "model");
+            return import.object.document(name);
+        }
+    }
+    return open_shipped(embedded::catalog(), "model", name).document;
+}
+
+Transformer load_model(std::string_view name) {
+    Document document = open_model(name);
+    extend(document.root(), open_model);
+    // The file's name, and not the name said: that of "pythia-1.4b" without an ending is another.
+    Transformer model = read_transformer(document.root(), std::filesystem::path(document.name()).stem().string());
     document.check();
     return model;
 }
