@@ -78,14 +78,17 @@ void Document::State::report(std::size_t offset, std::string key, std::string me
     const SourceText& text = text_at(offset);
     const TextPosition place = position_at(text.text, offset - text.begin);
     if (!text.made_from.empty()) {
-        const auto line = std::min(static_cast<std::size_t>(place.line), text.made_from.size()) - 1;
-        const Origin& origin = text.made_from[line];
-        if (!origin.key.empty()) key += " (" + origin.key + ")";
+        const Origin& origin = text.made_from_of(place.line);
+        if (!origin.key.empty() && origin.key != key) key += " (" + origin.key + ")";
         errors.push_back(
             {origin.file.empty() ? text.name : origin.file, origin.line, 0, std::move(key), std::move(message)});
         return;
     }
     errors.push_back({text.name, place.line, place.column, std::move(key), std::move(message)});
+}
+
+const Origin& SourceText::made_from_of(int line) const {
+    return made_from[std::min(static_cast<std::size_t>(line), made_from.size()) - 1];
 }
 
 void Document::State::report_value(std::size_t row, const Expectation& expected) {

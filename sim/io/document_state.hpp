@@ -21,6 +21,8 @@ struct SourceText {
     std::string text;
     std::size_t begin = 0;               // the offset of its first character
     std::vector<Origin> made_from = {};  // of each of its lines, where it was made from other files
+
+    const Origin& made_from_of(int line) const;  // counted from 1
 };
 
 struct Document::State {

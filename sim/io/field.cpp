@@ -4,6 +4,7 @@
 #include "sim/io/document.hpp"
 #include "sim/io/document_state.hpp"
 #include "sim/io/field_readers.hpp"
+#include "sim/io/text_positions.hpp"
 
 namespace weft {
 namespace {
@@ -182,6 +183,10 @@ Origin Field::origin(std::string_view key) const {
     const Member* member = value().find(key);
     const std::size_t offset = member == nullptr ? value().offset : member->key_offset;
     std::string path = key.empty() ? value().path : member_path(value().path, key);
+    if (offset != overridden && !state_->text_at(offset).made_from.empty()) {
+        const SourceText& text = state_->text_at(offset);
+        return text.made_from_of(position_at(text.text, offset - text.begin).line);
+    }
     Origin origin = state_->place_of(offset);
     origin.key = std::move(path);
     return origin;

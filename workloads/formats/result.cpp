@@ -86,7 +86,10 @@ void check_job_draft(Import& import, const std::string& name) {
     require(import, "model", "--model MODEL (a name of the catalog, a model file or a config.json)");
     if (import.has_errors()) return;
     const Study study = read_study(import.object.document(name));
-    add_parameters(import, study.job.model);
+    Transformer model = study.job.model;  // as the tensor ranks together hold it
+    model.vocabulary = static_cast<std::uint32_t>(padded_vocabulary(model, study.job.layout.tensor));
+    model.vocabulary_multiple = 1;
+    add_parameters(import, model);
 }
 
 }  // namespace
