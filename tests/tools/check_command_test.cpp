@@ -87,6 +87,22 @@ TEST(check_command, tells_programs_what_it_tells_people) {
     EXPECT_EQ(check_json("topologies/machines/vista.json", 0).at("kind"), "machine");
 }
 
+TEST(check_command, takes_what_extends_another_for_what_that_is) {
+    const test::TemporaryFolder folder;
+    std::ofstream(folder.path() / "half.json") << R"({"extends": "meta-llama/Llama-3.1-8B", "layers": 16})";
+    std::ofstream(folder.path() / "quarter.json") << R"({"extends": "half.json", "layers": 8})";
+    std::ofstream(folder.path() / "mine.json") << R"({"extends": "DGX H100", "nodes": 64})";
+    std::ofstream(folder.path() / "round.json") << R"({"extends": "round.json"})";
+    const json model = check_json((folder.path() / "quarter.json").string(), 0);
+    EXPECT_EQ(model.at("kind"), "model");
+    EXPECT_EQ(model.at("model").at("layers"), 8);
+    EXPECT_EQ(model.at("model").at("hidden"), 4096);
+    const json machine = check_json((folder.path() / "mine.json").string(), 0);
+    EXPECT_EQ(machine.at("kind"), "machine");
+    EXPECT_EQ(machine.at("machine").at("nodes"), 64);
+    check_json((folder.path() / "round.json").string(), 3);
+}
+
 TEST(check_command, tells_programs_of_every_mistake) {
     const json absent = check_json("no-such-job.json", 3);
     EXPECT_EQ(absent.at("ok"), false);

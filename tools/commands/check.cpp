@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -97,8 +98,10 @@ Finding check_imported_machine(const std::string& path, const Format& format, co
 enum class Checked : std::uint8_t { job, machine, model, other_tools };
 constexpr std::array<std::string_view, 4> kind_words{"job", "machine", "model", ""};
 
-// By what a file of weft has that the others do not; a shipped machine or model by its name.
-Checked kind_of(const std::string& name) {
+// By what a file of weft has that the others do not; a shipped machine or model by its name. What extends another is of
+// its kind; `extensions`: how many led here, which end where files extend one another.
+Checked kind_of(const std::string& name, int extensions = 0) {
+    constexpr int most_extensions = 16;
     const bool is_machine = find_called(embedded::machines(), name) != nullptr;
     const std::string place =
         is_machine ? meant(embedded::machines(), "machine", name, {}) : meant(embedded::catalog(), "model", name, {});
@@ -110,7 +113,13 @@ Checked kind_of(const std::string& name) {
     if (find_format(file) != nullptr) return Checked::other_tools;
     const Field root = Document::parse(name, std::move(file.text)).root();
     if (root.has("batch") || root.has("model")) return Checked::job;
-    if (root.has("links") || root.has("libraries") || root.has("extends")) return Checked::machine;
+    if (root.has("links") || root.has("libraries")) return Checked::machine;
+    if (root.is_text("extends") && extensions < most_extensions) {
+        const std::string base = Field(root).text("extends");
+        const std::filesystem::path beside = std::filesystem::path(name).parent_path() / base;
+        const Checked kind = kind_of(std::filesystem::exists(beside) ? beside.string() : base, extensions + 1);
+        return kind == Checked::other_tools ? Checked::model : kind;
+    }
     return root.has("hidden") || root.has("layers") ? Checked::model : Checked::job;
 }
 
