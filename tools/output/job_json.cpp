@@ -5,6 +5,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "tools/version.hpp"
 #include "workloads/layout_reader.hpp"
@@ -18,6 +19,8 @@ using Json = nlohmann::ordered_json;
 // The words of job and model files, in the order of the enumerators.
 constexpr std::array<std::string_view, 4> position_words{"rotary", "learned", "alibi", "none"};
 constexpr std::array<std::string_view, 2> norm_words{"layer_norm", "rms_norm"};
+constexpr std::array<std::string_view, 4> placement_words{"pre", "shared", "post", "sandwich"};
+constexpr std::array<std::string_view, 4> query_key_words{"none", "unweighted", "per_head", "whole"};
 constexpr std::array<std::string_view, 3> recompute_words{"none", "selective", "full"};
 constexpr std::array<std::string_view, 4> precision_words{"fp32", "fp16", "bf16", "fp8"};
 constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
@@ -37,7 +40,28 @@ Json experts_json(const Experts& experts) {
     if (experts.shared > 0) json["shared_ffn_hidden"] = experts.shared_ffn_hidden;
     json["first_dense"] = experts.first_dense;
     json["every"] = experts.every;
+    if (experts.shared_gate) json["shared_gate"] = true;
     return json;
+}
+
+// All of a layer's maps or none: a flag; else their names.
+Json biases_json(const Biases& biases) {
+    if (biases == Biases(true)) return true;
+    if (biases == Biases(false)) return false;
+    Json names = Json::array();
+    for (const auto& [name, has] :
+         {std::pair{"qkv", biases.qkv}, std::pair{"projection", biases.projection}, std::pair{"mlp", biases.mlp},
+          std::pair{"experts", biases.experts}, std::pair{"router", biases.router}, std::pair{"head", biases.head}}) {
+        if (has) names.push_back(name);
+    }
+    return names;
+}
+
+Json window_json(const AttentionWindow& window) {
+    return {{"tokens", window.tokens},
+            {"chunked", window.chunked},
+            {"first_full", window.first_full},
+            {"full_every", window.full_every}};
 }
 
 Json latent_json(const LatentAttention& latent) {
@@ -94,7 +118,14 @@ Json model_json(const Transformer& model) {
                  {"tied_embeddings", model.tied_embeddings},
                  {"parallel_residual", model.parallel_residual},
                  {"positions", word(position_words, model.positions)},
-                 {"norm", word(norm_words, model.norm)}});
+                 {"norm", word(norm_words, model.norm)},
+                 {"norm_placement", word(placement_words, model.norm_placement)},
+                 {"biases", biases_json(model.biases)}});
+    if (model.positions == Positions::learned) json["positions_length"] = model.positions_length;
+    if (model.query_key_norm != QueryKeyNorm::none)
+        json["query_key_norm"] = word(query_key_words, model.query_key_norm);
+    if (model.attention_sinks) json["attention_sinks"] = true;
+    if (model.window.tokens > 0) json["attention_window"] = window_json(model.window);
     if (model.experts.count > 0) json["experts"] = experts_json(model.experts);
     return json;
 }
