@@ -5,7 +5,9 @@
 #include <array>
 #include <filesystem>
 
+#include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
+#include "tools/input_digest.hpp"
 #include "workloads/formats/job_file.hpp"
 
 namespace weft {
@@ -35,14 +37,18 @@ std::vector<std::string> job_overrides(const po::variables_map& arguments) {
         if (arguments.count(option)) overrides.push_back(fmt::format("{}={}", key, value));
     };
     // Files of the command line lie where the user is, those of a job file beside it.
-    const auto name = [&](const char* option) {
-        const std::string text = arguments.count(option) ? arguments[option].as<std::string>() : std::string();
-        return is_path(text) ? std::filesystem::absolute(text).string() : text;
+    const auto name = [&](const char* option, std::span<const embedded::File> shipped) {
+        if (!arguments.count(option)) return std::string();
+        const std::string text = meant(shipped, option, arguments[option].as<std::string>(), {});
+        return is_path(text) ? std::filesystem::absolute(text).lexically_normal().string() : text;
     };
-    add("machine", "machine", name("machine"));
-    add("nodes", "nodes", name("nodes"));
-    add("model", "model", name("model"));
-    add("vocabulary", "model.vocabulary", name("vocabulary"));
+    const auto text = [&](const char* option) {
+        return arguments.count(option) ? arguments[option].as<std::string>() : std::string();
+    };
+    add("machine", "machine", name("machine", embedded::machines()));
+    add("nodes", "nodes", text("nodes"));
+    add("model", "model", name("model", embedded::catalog()));
+    add("vocabulary", "model.vocabulary", text("vocabulary"));
     for (const std::string& assignment : option_texts(arguments, "set")) overrides.push_back(assignment);
     return overrides;
 }
@@ -56,6 +62,10 @@ Study job_study(const po::variables_map& arguments, Purpose purpose) {
     OpenedJob job = open_job(job_path(arguments), job_overrides(arguments));
     print_notes(job.notes);
     return read_study(std::move(job.document), purpose);
+}
+
+JobRecord job_record(const po::variables_map& arguments) {
+    return {.overrides = job_overrides(arguments), .digest = input_digest(job_document(arguments))};
 }
 
 void print_job_notes(const po::variables_map& arguments) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
+#include "tools/output/job_json.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/job.hpp"
 
@@ -17,14 +18,15 @@ namespace weft {
 namespace po = boost::program_options;
 
 // Adds the positional JOB, the repeatable --set key.path=value, and options that are short for some of those:
-// --machine,
-// --nodes, --model, --vocabulary. With a machine and a model there need be no JOB.
+// --machine, --nodes, --model, --vocabulary. With a machine and a model there need be no JOB.
 void add_job_options(po::options_description& options, po::positional_options_description& positional);
 
 std::string job_path(const po::variables_map& arguments);  // empty if there need be none; throws po::error
 std::vector<std::string> job_overrides(const po::variables_map& arguments);
 // The job with its overrides.
 Document job_document(const po::variables_map& arguments);
+// What JSON tells of it beside what it says.
+JobRecord job_record(const po::variables_map& arguments);
 Study job_study(const po::variables_map& arguments, Purpose purpose = Purpose::simulation);
 
 // On stderr, a line each: where, how bad, what. Of a job, the notes on a file of another tool.

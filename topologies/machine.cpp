@@ -97,12 +97,13 @@ void add_background(Topology& topology, const Fabric& fabric) {
 
 Document find_machine(std::string_view name) {
     if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) return found->document;
-    const std::vector<std::string> known = machine_names();
+    const std::vector<std::string> known = machine_names(), near = nearest_shipped(embedded::machines(), name);
     throw ConfigError(
         {{.file = {},
           .key = "machine",
           .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
-                                 suggestion(name, known), fmt::join(known, ", "))}});
+                                 near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
+                                 fmt::join(known, ", "))}});
 }
 
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
@@ -121,6 +122,9 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
     root.text("source", "");
+    if (root.has("also")) {
+        for (Field& each : root.list("also")) each.as_text();  // other names, for sim/io/shipped
+    }
     info.device = root.text("device");
     info.nodes = root.count("nodes");
 

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <optional>
 
+#include "models/transformer/model_synonyms.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
 #include "workloads/fabric_reader.hpp"
 #include "workloads/faults_reader.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/job.hpp"
+#include "workloads/job_synonyms.hpp"
 #include "workloads/layout_reader.hpp"
 #include "workloads/settings_reader.hpp"
 #include "workloads/study_sources.hpp"
@@ -17,22 +20,18 @@
 namespace weft {
 namespace {
 
-// A path in a job file is meant from the folder of that file; other names are shipped ones.
-std::string resolve(const std::string& name, const std::filesystem::path& job) {
-    return is_path(name) ? (job.parent_path() / name).string() : name;
-}
-
-// Loads something the job names; a failure is reported at the key that named it.
+// Loads something the job names, the path of a file from the job's folder or a shipped one; a failure is reported at
+// the key that named it.
 template <class Load>
-auto load_named(Field& field, std::string_view key, std::string_view job, Load load)
-    -> std::optional<decltype(load(std::string_view{}))> {
+auto load_named(Field& field, std::string_view key, std::span<const embedded::File> shipped, std::string_view job,
+                Load load) -> std::optional<decltype(load(std::string_view{}))> {
     const std::string name = field.text(key);
     if (name.empty()) {
         if (field.is_text(key)) field.error(key, "expected a name, got \"\"");
         return std::nullopt;
     }
     try {
-        return load(resolve(name, job));
+        return load(meant(shipped, key, name, std::filesystem::path(job).parent_path()));
     } catch (const ConfigError& error) {
         for (const Diagnostic& inner : error.diagnostics()) {
             const bool placed = inner.line > 0;
@@ -47,7 +46,8 @@ std::optional<Machine> read_machine(Field& root, std::string_view job, const Stu
         const Machine* const machine = sources.machine(root.object("machine"));
         return machine == nullptr ? std::nullopt : std::optional(*machine);
     }
-    return load_named(root, "machine", job, [&](std::string_view name) { return sources.machine(name); });
+    return load_named(root, "machine", embedded::machines(), job,
+                      [&](std::string_view name) { return sources.machine(name); });
 }
 
 std::optional<Transformer> read_model(Field& root, std::string_view job, const StudySources& sources) {
@@ -55,7 +55,8 @@ std::optional<Transformer> read_model(Field& root, std::string_view job, const S
         const Transformer* const model = sources.model(root.object("model"));
         return model == nullptr ? std::nullopt : std::optional(*model);
     }
-    return load_named(root, "model", job, [&](std::string_view name) { return sources.model(name); });
+    return load_named(root, "model", embedded::catalog(), job,
+                      [&](std::string_view name) { return sources.model(name); });
 }
 
 Batch read_batch(Field& root) {
@@ -64,7 +65,7 @@ Batch read_batch(Field& root) {
     batch.sequence = field.count("sequence", 2048);
     batch.micro = field.count("micro", 1);
     batch.global = field.count("global");
-    field.done();
+    field.done({{"", job_synonyms()}});
     return batch;
 }
 
@@ -203,7 +204,7 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     } else {
         root.text("library", "");
     }
-    root.done();
+    root.done({{"", job_synonyms()}, {"model", model_synonyms()}});
     if (model) {
         job.model = *model;
         // Without experts there is nothing to cut: groups of expert ranks are then whatever data parallelism has.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/job_synonyms.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -100,7 +101,7 @@ ReadLayout read_layout(Field& root) {
     const std::vector<std::string> splits = stage_split_names();
     const auto split = std::ranges::find(splits, field.choice("split", splits, splits.front()));
     read.layout.split = StageSplit{static_cast<std::uint8_t>(split - splits.begin())};
-    field.done();
+    field.done({{"", job_synonyms()}});
     return read;
 }
 

@@ -111,12 +111,12 @@ double window_share(const AttentionWindow& window, double sequence);
 // Reads a model object, records its mistakes in the field's document, and refuses unknown keys. Required: layers,
 // hidden, heads, vocabulary. Defaults: kv_heads = heads, head_size = hidden / heads, ffn_hidden = 4 hidden, rotary
 // positions, layer norm, biases, GELU, untied embeddings, vocabulary padded to multiples of 128. `name` yields to a
-// "name" key; "title" and "source" are for people. "experts" is an object with the members of Experts: count is
-// required; top_k = 1, ffn_hidden = the model's, shared = 0, shared_ffn_hidden = the experts' ffn_hidden.
-// "latent_attention" is an object with the members of LatentAttention: kv_rank, nope_size, rope_size and value_size are
-// required, q_rank = 0; it excludes kv_heads and head_size. "biases" is a flag, which speaks of a layer's maps, or a
-// list of the members of Biases; "query_key_norm" a flag (true: per_head) or a member of QueryKeyNorm;
-// "attention_window" an object with the members of AttentionWindow, tokens required.
+// "name" key; "title" and "source" are for people, "also" lists what else the model is called. "experts" is an object
+// with the members of Experts: count is required; top_k = 1, ffn_hidden = the model's, shared = 0, shared_ffn_hidden =
+// the experts' ffn_hidden. "latent_attention" is an object with the members of LatentAttention: kv_rank, nope_size,
+// rope_size and value_size are required, q_rank = 0; it excludes kv_heads and head_size. "biases" is a flag, which
+// speaks of a layer's maps, or a list of the members of Biases; "query_key_norm" a flag (true: per_head) or a member of
+// QueryKeyNorm; "attention_window" an object with the members of AttentionWindow, tokens required.
 Transformer read_transformer(Field field, std::string name);
 // A shipped model (models/catalog), or the path of a model file. Throws ConfigError with the nearest names.
 Transformer load_transformer(std::string_view name);

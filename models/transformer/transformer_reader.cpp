@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "models/transformer/model_synonyms.hpp"
 #include "models/transformer/transformer.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
@@ -195,6 +196,9 @@ Transformer read_transformer(Field field, std::string name) {
     model.name = field.text("name", name);
     field.text("title", "");
     field.text("source", "");
+    if (field.has("also")) {
+        for (Field& each : field.list("also")) each.as_text();  // for sim/io/shipped
+    }
     model.layers = field.count("layers");
     model.hidden = field.count("hidden");
     if (field.has("latent_attention")) {
@@ -224,7 +228,7 @@ Transformer read_transformer(Field field, std::string name) {
     read_norms(field, model);
     if (field.has("experts")) model.experts = read_experts(field.object("experts"), model);
     check_size(field, model);
-    field.done();
+    field.done({{field.path(), model_synonyms()}});
     return model;
 }
 

@@ -40,6 +40,15 @@ class ConfigError : public std::runtime_error {
 // 2), or because they begin with it.
 std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known);
 
+// A word that others use for a key: "tp" for "layout.tensor".
+struct Synonym {
+    std::string_view word;  // small letters, '_' between words
+    std::string_view key;
+};
+
+// The key that a word stands for, whatever its capitals, and with '-' for '_'; "" if none is known.
+std::string_view key_meant(std::string_view word, std::span<const Synonym> synonyms);
+
 // `, did you mean "a" or "b"?`, or "" when nothing is near.
 std::string suggestion(std::string_view name, std::span<const std::string> known);
 

@@ -59,6 +59,12 @@ class Document {
     std::shared_ptr<State> state_;  // Fields point into it; never shared beyond the reading of one document
 };
 
+// What others call the keys of an object of a document.
+struct Synonyms {
+    std::string object;  // its path; empty: the document
+    std::span<const Synonym> words;
+};
+
 // An object or list of the document. Cheap to copy.
 class Field {
   public:
@@ -113,8 +119,9 @@ class Field {
 
     // Records an error of meaning at `key` of this object (at the object itself if key is empty or absent).
     void error(std::string_view key, std::string message);
-    // Every key that no getter asked for is an error, with the nearest of the keys that were.
-    void done();
+    // Every key that no getter asked for is an error, with the nearest of the keys that were. Words of `synonyms` are
+    // answered with the path of the key that they stand for.
+    void done(std::initializer_list<Synonyms> synonyms = {});
 
   private:
     friend class Document;

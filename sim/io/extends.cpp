@@ -106,7 +106,9 @@ struct Extension {
         const Value& value = state().values[object.row_];
         const std::size_t offset = state().values[value.find(extends_key)->value].offset;
         const std::string file = offset == overridden ? state().texts.front().name : state().text_at(offset).name;
-        return (std::filesystem::path(file).parent_path() / name).lexically_normal().string();
+        const std::filesystem::path path = (std::filesystem::path(file).parent_path() / name).lexically_normal();
+        std::error_code none;
+        return may_have_owner(name) && !std::filesystem::is_regular_file(path, none) ? name : path.string();
     }
 
     void refuse(std::string message) const {

@@ -208,14 +208,19 @@ void Field::error(std::string_view key, std::string message) {
     state_->report(place.offset, key.empty() ? value().path : member_path(value().path, key), std::move(message));
 }
 
-void Field::done() {
+void Field::done(std::initializer_list<Synonyms> synonyms) {
     if (!expect(ValueKind::object)) return;
     const std::vector<std::string> asked(value().asked.begin(), value().asked.end());
+    const auto accepted = [&](const std::string& key) {
+        for (const Synonyms& each : synonyms) {
+            const std::string_view meant = key_meant(key, each.words);
+            if (!meant.empty()) return ", did you mean \"" + member_path(each.object, meant) + "\"?";
+        }
+        return suggestion(key, asked) + " (this object accepts: " + joined(asked, "no keys") + ")";
+    };
     for (const Member& member : value().members) {
         if (value().asked.contains(member.key)) continue;
-        state_->report(
-            member.key_offset, member_path(value().path, member.key),
-            "unknown key" + suggestion(member.key, asked) + " (this object accepts: " + joined(asked, "no keys") + ")");
+        state_->report(member.key_offset, member_path(value().path, member.key), "unknown key" + accepted(member.key));
     }
 }
 

@@ -48,6 +48,15 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
     return names;
 }
 
+std::string_view key_meant(std::string_view word, std::span<const Synonym> synonyms) {
+    std::string plain;
+    for (const char c : word.substr(std::min(word.find_first_not_of('-'), word.size()))) {
+        plain += c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    const auto found = std::ranges::find(synonyms, std::string_view(plain), &Synonym::word);
+    return found == synonyms.end() ? std::string_view() : found->key;
+}
+
 std::string suggestion(std::string_view name, std::span<const std::string> known) {
     std::string text;
     for (const std::string& candidate : nearest(name, known)) {

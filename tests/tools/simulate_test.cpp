@@ -86,7 +86,7 @@ TEST(simulate, two_runs_differ_in_nothing_but_wall_time) {
 
 TEST(simulate, sets_keys_from_the_command_line) {
     const Json report = simulate(std::string(job) + " --set batch.global=256 --set schedule=gpipe");
-    EXPECT_NE(report.at("job").at("batch").get<std::string>().find("8 micro-batches of 4, ZeRO 1, gpipe"),
+    EXPECT_NE(report.at("job").at("text").get<std::string>().find("8 micro-batches of 4, ZeRO 1, gpipe"),
               std::string::npos);
 }
 

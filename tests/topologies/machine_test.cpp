@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "sim/io/diagnostics.hpp"
@@ -176,6 +177,18 @@ TEST(machines, unknown_name_is_answered_with_the_nearest) {
         FAIL() << "an unknown machine was loaded";
     } catch (const ConfigError& error) {
         EXPECT_NE(std::string(error.what()).find("did you mean \"frontier\""), std::string::npos) << error.what();
+    }
+}
+
+TEST(machines, are_called_as_people_call_them) {
+    const std::map<std::string, std::string> expected{
+        {"Frontier", "frontier"},       {"LUMI", "lumi-g"},           {"lumi_g", "lumi-g"},
+        {"DGX H100", "dgx-h100"},       {"eos", "dgx-h100"},          {"Selene", "dgx-a100"},
+        {"El Capitan", "el-capitan"},   {"Jean Zay", "jean-zay"},     {"DGX A100 40GB", "dgx-a100-40"},
+        {"GB200 NVL72", "gb200-nvl72"}, {"Perlmutter", "perlmutter"}, {"TPU v5p", "tpu-v5p"}};
+    for (const auto& [said, name] : expected) EXPECT_EQ(Machine::load(said).info().name, name) << said;
+    for (const char* const other : {"dgx", "h100", "dgx-a10040", "tpu", "alps-h100"}) {
+        EXPECT_THROW(static_cast<void>(Machine::load(other)), ConfigError) << other;
     }
 }
 

@@ -1,57 +1,189 @@
 // `weft check JOB`: reads and plans, simulates nothing.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 
-#include "sim/io/document.hpp"
+#include "sim/base/check.hpp"
+#include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/text_file.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
+#include "tools/output/check_json.hpp"
+#include "tools/output/model_text.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/served_text.hpp"
-#include "topologies/machine.hpp"
-#include "workloads/formats/format.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/needed_calls.hpp"
 #include "workloads/plan.hpp"
 
 namespace weft::commands {
 namespace {
 
-Exit check_job(const po::variables_map& arguments) {
-    const Study study = job_study(arguments);
+using Json = nlohmann::ordered_json;
+
+// What was found: the exit code, and both ways of saying it.
+struct Finding {
+    Exit exit = Exit::ok;
+    std::string text;            // of what is fine on stdout, else on stderr
+    Json json = Json::object();  // beside "ok", "kind" and "diagnostics"
+    std::vector<Diagnostic> diagnostics;
+};
+
+Finding check_job(const po::variables_map& arguments) {
+    const OpenedJob opened = open_job(job_path(arguments), job_overrides(arguments));
+    print_notes(opened.notes);
+    const Study study = read_study(opened.document.copy());
     const Plan plan = make_plan(study);
     check_calls(plan);
     const Stage& fullest = plan.stages[plan.fullest_stage()];
-    if (!plan.fits()) {
-        fmt::print(stderr, "{}: does not fit: stage {} needs at least {} of {}\n{}{}", job_path(arguments),
-                   plan.fullest_stage(), to_text(fullest.memory.least()), to_text(plan.device.memory),
-                   memory_text(plan), advice_text(plan, memory_advice(study)));
-        return Exit::does_not_fit;
+    const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
+    const std::string name = job_path(arguments).empty() ? "command line" : job_path(arguments);
+    Finding found;
+    found.json = {{"memory", planned_memory_json(plan, advice)},
+                  {"job", job_json(plan.job, plan.machine, job_record(arguments))},
+                  {"notes", notes_json(opened.notes)}};
+    const std::string of =
+        fmt::format("{} of {}", to_text(plan.fits() ? fullest.memory.total() : fullest.memory.least()),
+                    to_text(plan.device.memory));
+    if (plan.fits()) {
+        found.text =
+            fmt::format("{}: fine: {}, {} ranks on {} nodes of {}, fullest stage {}\n", name,
+                        model_text(plan.job.model), plan.job.layout.ranks(), plan.job.nodes, plan.machine.name, of);
+        return found;
     }
-    fmt::print("{}: fine: {} ranks on {} nodes of {}, fullest stage {} of {}\n", job_path(arguments),
-               plan.job.layout.ranks(), plan.job.nodes, plan.machine.name, to_text(fullest.memory.total()),
-               to_text(plan.device.memory));
-    return Exit::ok;
+    found.exit = Exit::does_not_fit;
+    const std::string why = fmt::format("does not fit: stage {} needs at least {}", plan.fullest_stage(), of);
+    found.text = fmt::format("{}: {}\n{}{}", name, why, memory_text(plan), advice_text(plan, advice));
+    found.diagnostics.push_back({.file = name, .key = {}, .message = why});
+    return found;
 }
 
-// A shipped machine's name, or a file with what jobs do not have.
-bool names_machine(const std::string& name) {
-    if (std::ranges::binary_search(machine_names(), name)) return true;
-    if (!is_path(name)) return false;
+Finding check_machine(const std::string& name) {
+    const Served served = weft::served(name);
+    return {.exit = Exit::ok,
+            .text = served_text(name, served),
+            .json = {{"machine", served_json(served)}},
+            .diagnostics = {}};
+}
+
+Finding check_model(const std::string& name, const Transformer& model, const std::vector<FormatNote>& notes) {
+    return {.exit = Exit::ok,
+            .text = fmt::format("{}: fine: a model, {}: {} layers, hidden {}, {} heads, vocabulary {}\n", name,
+                                model_text(model), model.layers, model.hidden, model.heads, model.vocabulary),
+            .json = {{"model", model_json(model)}, {"notes", notes_json(notes)}},
+            .diagnostics = {}};
+}
+
+// A machine that another tool's file comes to has no name yet to run jobs on.
+Finding check_imported_machine(const std::string& path, const Format& format, const Import& import) {
+    const MachineInfo machine = Machine::read(import.object.document(path)).info();
+    return {.exit = Exit::ok,
+            .text = fmt::format("{}: fine: a machine ({}), {} nodes of {} accelerators ({}); weft import writes it\n",
+                                path, format.title, machine.nodes, machine.accelerators_per_node, machine.device),
+            .json = {{"machine",
+                      {{"name", machine.name},
+                       {"nodes", machine.nodes},
+                       {"accelerators_per_node", machine.accelerators_per_node},
+                       {"device", machine.device}}},
+                     {"notes", notes_json(import.notes)}},
+            .diagnostics = {}};
+}
+
+enum class Checked : std::uint8_t { job, machine, model, other_tools };
+constexpr std::array<std::string_view, 4> kind_words{"job", "machine", "model", ""};
+
+// By what a file of weft has that the others do not; a shipped machine or model by its name. What extends another is of
+// its kind; `extensions`: how many led here, which end where files extend one another.
+Checked kind_of(const std::string& name, int extensions = 0) {
+    constexpr int most_extensions = 16;
+    const bool is_machine = find_called(embedded::machines(), name) != nullptr;
+    const std::string place =
+        is_machine ? meant(embedded::machines(), "machine", name, {}) : meant(embedded::catalog(), "model", name, {});
+    if (!is_path(place)) {
+        if (is_machine) return Checked::machine;
+        return find_called(embedded::catalog(), place) != nullptr ? Checked::model : Checked::job;
+    }
     SourceFile file{name, read_text(name)};
-    if (find_format(file) != nullptr) return false;
+    if (find_format(file) != nullptr) return Checked::other_tools;
     const Field root = Document::parse(name, std::move(file.text)).root();
-    return root.has("links") || root.has("libraries") || root.has("extends");
+    if (root.has("batch") || root.has("model")) return Checked::job;
+    if (root.has("links") || root.has("libraries")) return Checked::machine;
+    if (root.is_text("extends") && extensions < most_extensions) {
+        const std::string base = Field(root).text("extends");
+        const std::filesystem::path beside = std::filesystem::path(name).parent_path() / base;
+        const Checked kind = kind_of(std::filesystem::exists(beside) ? beside.string() : base, extensions + 1);
+        return kind == Checked::other_tools ? Checked::model : kind;
+    }
+    return root.has("hidden") || root.has("layers") ? Checked::model : Checked::job;
+}
+
+Finding check_other_tools(const po::variables_map& arguments, std::string_view& kind) {
+    const std::string path = job_path(arguments);
+    const std::array files{SourceFile{path, read_text(path)}};
+    const Format& format = *find_format(files.front());
+    const Import import = import_files(format, files, format_options(job_overrides(arguments)));
+    kind = to_text(import.kind);
+    if (import.kind == FormatKind::job) return check_job(arguments);
+    print_notes(import.notes);
+    if (import.kind == FormatKind::machine) return check_imported_machine(path, format, import);
+    Document document = import.object.document(path);
+    const Transformer model = read_transformer(document.root(), std::filesystem::path(path).stem().string());
+    document.check();
+    return check_model(path, model, import.notes);
+}
+
+Finding check(const po::variables_map& arguments, std::string_view& kind) {
+    const std::string name = job_path(arguments);
+    const Checked checked = name.empty() ? Checked::job : kind_of(name);
+    kind = kind_words.at(static_cast<std::size_t>(checked));
+    if (checked == Checked::job) return check_job(arguments);
+    if (checked == Checked::other_tools) return check_other_tools(arguments, kind);
+    if (!job_overrides(arguments).empty())
+        throw po::error(fmt::format("--set and its like: override keys of a job, not of a {}", kind));
+    return checked == Checked::machine ? check_machine(name) : check_model(name, load_model(name), {});
+}
+
+std::string finding_json(const Finding& found, std::string_view kind) {
+    Json json{{"ok", found.exit == Exit::ok},
+              {"kind", kind.empty() ? Json() : Json(kind)},
+              {"diagnostics", diagnostics_json(found.diagnostics)}};
+    json.update(found.json);
+    return json.dump(2) + "\n";
 }
 
 Exit run_check(const po::variables_map& arguments) {
-    if (!names_machine(job_path(arguments))) return check_job(arguments);
-    if (arguments.count("set")) throw po::error("--set: overrides keys of a job, not of a machine");
-    fmt::print("{}", served_text(job_path(arguments)));
-    return Exit::ok;
+    const bool as_json = arguments["json"].as<bool>();
+    std::string_view kind;
+    Finding found;
+    try {
+        found = check(arguments, kind);
+    } catch (const ConfigError& error) {
+        if (!as_json) throw;
+        found = {.exit = Exit::bad_input, .text = {}, .json = Json::object(), .diagnostics = error.diagnostics()};
+    } catch (const RangeError& error) {
+        if (!as_json) throw;
+        found = {.exit = Exit::bad_input,
+                 .text = {},
+                 .json = Json::object(),
+                 .diagnostics = {{.file = job_path(arguments), .key = {}, .message = error.what()}}};
+    }
+    if (as_json) {
+        fmt::print("{}", finding_json(found, kind));
+    } else {
+        fmt::print(found.exit == Exit::ok ? stdout : stderr, "{}", found.text);
+    }
+    return found.exit;
+}
+
+void check_options(po::options_description& options, po::positional_options_description& positional) {
+    add_job_options(options, positional);
+    options.add_options()("json", po::bool_switch(), "what was found as JSON: ok, kind, diagnostics and more");
 }
 
 }  // namespace
@@ -59,12 +191,15 @@ Exit run_check(const po::variables_map& arguments) {
 extern const Command check;
 const Command check{
     .name = "check",
-    .summary = "read a job and plan it, or read a machine: every mistake at once",
-    .usage = "weft check JOB|MACHINE [--set KEY=VALUE]...",
+    .summary = "read a job and plan it, or read a machine or a model: every mistake at once",
+    .usage = "weft check JOB|MACHINE|MODEL [--set KEY=VALUE]... [--json]",
     .details =
-        "Of a machine it says which frameworks, by which kind of parallelism, its libraries can serve.\n"
+        "Of a machine it says which frameworks, by which kind of parallelism, its libraries can serve; of a model its\n"
+        "parameters, total and active. Each may be a file of another tool.\n\n"
+        "  weft check config.json\n"
+        "  weft check train.sh --machine dgx-h100 --nodes 64 --json\n\n"
         "Exit codes: 0 the job could run, 3 mistakes in the input, 4 it does not fit in memory.",
-    .options = add_job_options,
+    .options = check_options,
     .run = run_check,
     .group = CommandGroup::inspect,
 };

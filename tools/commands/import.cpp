@@ -8,6 +8,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
+#include "tools/output/check_json.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft::commands {
@@ -33,30 +34,6 @@ FormatOptions format_options(const po::variables_map& arguments) {
             .overrides = option_texts(arguments, "set")};
 }
 
-std::string_view word(FormatNote::Severity severity) {
-    switch (severity) {
-        case FormatNote::Severity::note:
-            return "note";
-        case FormatNote::Severity::warning:
-            return "warning";
-        case FormatNote::Severity::error:
-            return "error";
-    }
-    return {};
-}
-
-ordered_json notes_json(const Import& import) {
-    ordered_json notes = ordered_json::array();
-    for (const FormatNote& note : import.notes) {
-        notes.push_back({{"key", note.origin.key},
-                         {"severity", word(note.severity)},
-                         {"message", note.message},
-                         {"file", note.origin.file},
-                         {"line", note.origin.line}});
-    }
-    return notes;
-}
-
 std::string to_json(const Format& format, const Import& import) {
     ordered_json facts = ordered_json::object();
     for (const FormatFact& fact : import.facts) facts[fact.name] = ordered_json::parse(fact.json);
@@ -64,7 +41,7 @@ std::string to_json(const Format& format, const Import& import) {
                               {"kind", to_text(import.kind)},
                               {"object", ordered_json::parse(import.object.json())},
                               {"facts", std::move(facts)},
-                              {"notes", notes_json(import)}};
+                              {"notes", notes_json(import.notes)}};
     return result.dump(2) + "\n";
 }
 

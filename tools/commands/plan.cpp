@@ -39,7 +39,7 @@ void plan_options(po::options_description& options, po::positional_options_descr
         "report", po::value<std::string>()->value_name("FILE"), "write the candidates as a page with charts (.html)")(
         "write-job", po::value<std::string>()->value_name("FILE"), "write the best layout as a job file")(
         "launch", po::value<std::string>()->value_name("FORMAT"),
-        "print what launches the best layout that FORMAT can say, as weft export does; the table goes to stderr");
+        "print what launches the best layout that FORMAT can say, as weft export does; all else goes to stderr");
 }
 
 PlanRequest request_of(const po::variables_map& arguments) {
@@ -119,6 +119,32 @@ const ExportFormat* launch_format(const po::variables_map& arguments) {
     return &format;
 }
 
+bool can_say(const ExportFormat& format, const Study& base, const std::string& schedule) {
+    Study study = base;
+    study.job.schedule = find_schedule(schedule);
+    study.job.layout.pipeline = 2;  // on one stage every schedule is the same
+    try {
+        format.job(study);
+    } catch (const ConfigError& error) {
+        return std::ranges::none_of(error.diagnostics(), [](const Diagnostic& each) { return each.key == "schedule"; });
+    }
+    return true;
+}
+
+// Whoever wants a script is not helped by schedules that it cannot have: unless the user lists some, they are not
+// tried.
+void leave_out_unsayable(PlanRequest& request, const ExportFormat& format) {
+    const auto of_schedules = [](const Variation& each) { return each.keys.front() == "schedule"; };
+    if (std::ranges::any_of(request.among, of_schedules)) return;
+    const PlanSpace space = read_space(request);
+    std::vector<std::string> left;
+    for (const std::string& key : schedule_keys()) {
+        if (can_say(format, space.space.bases().front(), key)) left.push_back(key);
+    }
+    if (left.empty() || left.size() == schedule_keys().size()) return;
+    request.among.push_back(parse_variation(fmt::format("schedule={}", fmt::join(left, ","))));
+}
+
 Exit verdict(const PlanResult& result) {
     if (!result.simulated.empty()) return Exit::ok;
     return result.count(Verdict::does_not_fit) > 0 ? Exit::does_not_fit : Exit::bad_input;
@@ -130,11 +156,13 @@ Exit run_plan(const po::variables_map& arguments) {
         output_option(arguments, "report", {".html"});  // refuses other names before anything runs
         if (arguments.count("out")) result_format(arguments["out"].as<std::string>());
         const ExportFormat* const launch = launch_format(arguments);
-        const PlanRequest request = request_of(arguments);
+        PlanRequest request = request_of(arguments);
+        if (launch != nullptr) leave_out_unsayable(request, *launch);
         print_job_notes(arguments);
         const PlanResult result = search(read_space(request), arguments);
-        fmt::print(launch == nullptr ? stdout : stderr, "{}",
-                   arguments["json"].as<bool>() ? plan_json(result, top) : plan_text(result, top));
+        fmt::print(
+            launch == nullptr ? stdout : stderr, "{}",
+            arguments["json"].as<bool>() ? plan_json(result, job_record(arguments), top) : plan_text(result, top));
         write_files(request, result, arguments);
         if (launch != nullptr) print_launch(request, result, *launch);
         return verdict(result);
@@ -152,14 +180,18 @@ const Command plan{
     .usage =
         "weft plan [JOB] [--model MODEL --machine MACHINE --nodes N] [--fix KEY=VALUE]... [--among KEY=V1,V2]... "
         "[--simulate N] [--top K] "
-        "[--report FILE] [--jobs N]",
+        "[--report FILE] [--launch FORMAT] [--jobs N]",
     .details =
         "The job gives model, machine, nodes, framework, batch, sequence and precision. Searched are tensor, context,\n"
         "pipeline, data and expert ranks, micro-batch, schedule and virtual stages, recomputation, sequence\n"
         "parallelism, ZeRO stage and, where the framework's rule cannot deal the layers to the stages, their split;\n"
         "--fix and --among say less, or with other keys of a job, more.\n"
         "Without a job file, --model and --machine are enough; what is then assumed is said.\n"
-        "Example: weft plan job.json --fix layout.tensor=8 --among batch.micro=1,2,4 --write-job best.json\n"
+        "With --launch there is nothing but the script on stdout, and only schedules that its framework has are "
+        "tried.\n"
+        "\n"
+        "  weft plan job.json --fix layout.tensor=8 --among batch.micro=1,2,4 --write-job best.json\n"
+        "  weft plan --model meta-llama/Llama-3.1-70B --machine dgx-h100 --nodes 64 --launch megatron > train.sh\n\n"
         "Exit codes: 0 found, 3 mistakes in the input or nothing possible, 4 nothing fits in memory.",
     .options = plan_options,
     .run = run_plan,

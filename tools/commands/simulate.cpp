@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -43,7 +44,9 @@ JobInput job_input(const po::variables_map& arguments) {
     const Document document = job_document(arguments);
     std::string command = typed_command("simulate", arguments);
     if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
-    return {.command = std::move(command), .text = document.text()};
+    return {.command = std::move(command),
+            .text = document.text(),
+            .folder = std::filesystem::path(job_path(arguments)).parent_path()};
 }
 
 // Refuses what cannot fit, with the numbers.
@@ -116,7 +119,7 @@ Exit run_simulate(const po::variables_map& arguments) {
     if (refused(arguments, plan, advice, validity)) {
         Report report = planned_report(plan, network_option(arguments));
         report.advice = advice;
-        if (arguments["json"].as<bool>()) fmt::print("{}", planned_json(report, validity));
+        if (arguments["json"].as<bool>()) fmt::print("{}", planned_json(report, plan, job_record(arguments), validity));
         return Exit::does_not_fit;
     }
     SimulationOptions options{
@@ -141,7 +144,7 @@ Exit run_simulate(const po::variables_map& arguments) {
     if (traced.valid()) traced.get();
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
     if (arguments["json"].as<bool>()) {
-        fmt::print("{}", report_json(report, validity, wall));
+        fmt::print("{}", report_json(report, simulation.plan, job_record(arguments), validity, wall));
     } else {
         fmt::print("{}\n", report_text(report));
         if (flops) fmt::print("{:.2f} TFLOP/s per GPU: {}\n\n", flops->value, flops->meaning);
@@ -157,8 +160,15 @@ extern const Command simulate;
 const Command simulate{
     .name = "simulate",
     .summary = "one training step of one layout: time, breakdown, memory, links",
-    .usage = "weft simulate JOB [--set KEY=VALUE]... [--json] [--trace FILE] [--picture FILE] [--report FILE]",
+    .usage =
+        "weft simulate [JOB] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]... [--json] [--trace FILE] "
+        "[--picture FILE] [--report FILE]",
     .details =
+        "JOB is a job file or what another tool is configured with; --model and --machine are enough without one, and\n"
+        "what is then assumed is said.\n\n"
+        "  weft simulate job.json --set layout.tensor=8\n"
+        "  weft simulate train.sh --model config.json --machine dgx-h100 --nodes 64\n"
+        "  weft simulate --model meta-llama/Llama-3.1-8B --machine LUMI --nodes 4\n\n"
         "Open the trace at ui.perfetto.dev or in speedscope; it stays on your machine.\n"
         "Exit codes: 0 simulated, 3 mistakes in the input, 4 does not fit in memory.",
     .options = simulate_options,

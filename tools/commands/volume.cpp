@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tools/command.hpp"
 #include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/obstacle.hpp"
+#include "tools/output/job_json.hpp"
 #include "tools/output/logger_table.hpp"
+#include "tools/output/model_text.hpp"
 #include "tools/output/volume_text.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -51,14 +54,23 @@ std::string log_text(const Study& study, const po::variables_map& arguments) {
     return (given(arguments, "verbose") ? logger_lines(log, world, rank) : "") + logger_summary(log, world);
 }
 
-std::string table_text(const VolumeTable& table, const po::variables_map& arguments) {
+// What the table is of: "llama3-8b (8.03B parameters) on dgx-h100: 64 ranks = ... on 8 nodes"
+std::string heading(const Study& study) {
+    const Job& job = study.job;
+    return fmt::format("{} on {}: {} ranks = {} on {} nodes, {}\n\n", model_text(job.model), study.machine.info().name,
+                       job.layout.ranks(), axes(job.layout), job.nodes, job.framework->name);
+}
+
+std::string table_text(const Study& study, const VolumeTable& table, const po::variables_map& arguments) {
     const bool histogram = given(arguments, "histogram");
     if (given(arguments, "csv")) {
         if (histogram) return histogram_csv(volume_histogram(table));
         return given(arguments, "totals") ? volume_totals_csv(table) : volume_csv(table);
     }
     const VolumeParts parts = histogram ? VolumeParts::rows_and_histogram : VolumeParts::rows;
-    return given(arguments, "json") ? volume_json(table, parts) : volume_text(table, parts);
+    if (!given(arguments, "json")) return heading(study) + volume_text(table, parts);
+    const nlohmann::ordered_json job = job_json(study.job, study.machine.info(), job_record(arguments));
+    return volume_json(table, parts, &job);
 }
 
 void check_options(const po::variables_map& arguments, const std::string& view) {
@@ -76,16 +88,16 @@ void check_options(const po::variables_map& arguments, const std::string& view) 
 }
 
 std::string text_of(const po::variables_map& arguments, const std::string& view) {
-    if (view == "paper") return table_text(paper_volume(job_study(arguments, Purpose::equations).job), arguments);
-    const Study study = job_study(arguments);
+    const Study study = job_study(arguments, view == "paper" ? Purpose::equations : Purpose::simulation);
+    if (view == "paper") return table_text(study, paper_volume(study.job), arguments);
     const RankId rank = chosen_rank(arguments, study.job);
-    if (view == "framework") return table_text(framework_volume(make_plan(study), rank), arguments);
+    if (view == "framework") return table_text(study, framework_volume(make_plan(study), rank), arguments);
     if (study.job.framework->name != "deepspeed") {
         throw po::error(fmt::format("--view logger: only DeepSpeed has this logger; the job's framework is {}",
                                     study.job.framework->name));
     }
     if (!given(arguments, "json") && !given(arguments, "csv")) return log_text(study, arguments);
-    return table_text(logger_volume(make_plan(study), rank), arguments);
+    return table_text(study, logger_volume(make_plan(study), rank), arguments);
 }
 
 Exit run_volume(const po::variables_map& arguments) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "tools/version.hpp"
+
 namespace weft {
 namespace {
 
@@ -12,17 +14,33 @@ using Json = nlohmann::ordered_json;
 
 std::int64_t whole(Bytes bytes) { return std::llround(bytes.value); }
 
+Json::json_pointer pointer_of(std::string key) {
+    std::ranges::replace(key, '.', '/');
+    return Json::json_pointer("/" + key);
+}
+
 // {"layout": {"tensor": 8, ...}, ...}: as a job file has it.
-Json job_json(const PlanResult& result, const ScreenedCandidate& screened) {
+Json assigned_json(const PlanResult& result, const ScreenedCandidate& screened) {
     Json job = Json::object();
     for (const std::string& assignment : result.assignments(screened)) {
         const std::size_t sign = assignment.find('=');
-        std::string path = "/" + assignment.substr(0, sign);
-        std::ranges::replace(path, '.', '/');
         const Json value = Json::parse(assignment.substr(sign + 1), nullptr, false);
-        job[Json::json_pointer(path)] = value.is_discarded() ? Json(assignment.substr(sign + 1)) : value;
+        job[pointer_of(assignment.substr(0, sign))] = value.is_discarded() ? Json(assignment.substr(sign + 1)) : value;
     }
     return job;
+}
+
+// What all candidates have in common: the job without what was searched for, and without what follows from that.
+Json common_json(const PlanResult& result, const JobRecord& record) {
+    const Study& base = result.space.bases().front();
+    Json common = job_json(base.job, base.machine.info(), record);
+    std::vector<std::string> open{"layout.ranks", "layout.data", "batch.micro_batches"};
+    for (const Knob& knob : result.space.knobs()) open.push_back(knob.key);
+    for (const std::string& key : open) {
+        const Json::json_pointer path = pointer_of(key);
+        if (common.contains(path)) common.at(path.parent_pointer()).erase(path.back());
+    }
+    return common;
 }
 
 Json slower_by(const StepParts& slower, const StepParts& faster) {
@@ -36,7 +54,7 @@ Json slower_by(const StepParts& slower, const StepParts& faster) {
 Json simulated_json(const PlanResult& result, const SimulatedCandidate& one) {
     const ScreenedCandidate& screened = result.candidates[one.number];
     const StepParts& parts = one.parts;
-    Json json{{"job", job_json(result, screened)},
+    Json json{{"job", assigned_json(result, screened)},
               {"step",
                {{"time_s", one.time.value},
                 {"compute_s", (parts.compute + parts.optimizer).value},
@@ -53,15 +71,15 @@ Json simulated_json(const PlanResult& result, const SimulatedCandidate& one) {
 }
 
 Json screened_json(const PlanResult& result, const ScreenedCandidate& screened) {
-    return {{"job", job_json(result, screened)},
+    return {{"job", assigned_json(result, screened)},
             {"screened_time_s", screened.estimate.time.value},
             {"peak_bytes", whole(screened.memory)}};
 }
 
 }  // namespace
 
-std::string plan_json(const PlanResult& result, std::size_t top) {
-    Json json;
+std::string plan_json(const PlanResult& result, const JobRecord& record, std::size_t top) {
+    Json json{{"weft", version}, {"job", common_json(result, record)}};
     json["candidates"] = {{"all", result.candidates.size()},
                           {"refused", result.count(Verdict::refused)},
                           {"does_not_fit", result.count(Verdict::does_not_fit)},
@@ -89,7 +107,7 @@ std::string plan_json(const PlanResult& result, std::size_t top) {
                              {"not_simulated_as_close", quality.close}};
     } else if (result.count(Verdict::does_not_fit) > 0) {
         const ScreenedCandidate& nearest = result.nearest_miss();
-        json["nearest_miss"] = {{"job", job_json(result, nearest)},
+        json["nearest_miss"] = {{"job", assigned_json(result, nearest)},
                                 {"peak_bytes", whole(nearest.memory)},
                                 {"capacity_bytes", whole(result.capacity)}};
     }

@@ -9,6 +9,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
+#include "tools/output/model_text.hpp"
 #include "tools/output/number.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/text_table.hpp"
@@ -52,7 +53,7 @@ std::string heading(const PlanResult& result) {
     const Study& base = result.space.bases().front();
     const MachineInfo& machine = base.machine.info();
     const std::uint32_t accelerators = base.job.nodes * machine.accelerators_per_node;
-    return fmt::format("{} on {}: {} ranks on {} nodes, {}, {} sequences of {} tokens\n\n", base.job.model.name,
+    return fmt::format("{} on {}: {} ranks on {} nodes, {}, {} sequences of {} tokens\n\n", model_text(base.job.model),
                        machine.name, accelerators, base.job.nodes, base.job.framework->name, base.job.batch.global,
                        base.job.batch.sequence);
 }

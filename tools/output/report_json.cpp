@@ -1,8 +1,11 @@
 #include "tools/output/report_json.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/output/check_json.hpp"
 #include "tools/version.hpp"
 
 namespace weft {
@@ -46,17 +49,6 @@ Json splits_json(const std::vector<Split>& splits) {
     return json;
 }
 
-Json advice_json(const std::vector<MemoryAdvice>& advice) {
-    Json json = Json::array();
-    for (const MemoryAdvice& each : advice) {
-        json.push_back({{"changes", each.changes},
-                        {"peak_bytes", std::llround(each.peak.value)},
-                        {"saved_bytes", std::llround(each.saved.value)},
-                        {"fits", each.fits}});
-    }
-    return json;
-}
-
 Json evidence_json(const Evidence& evidence) {
     Json json{{"validated", evidence.is_of_the_kind()}, {"rows", evidence.errors.rows}};
     if (evidence.errors.rows == 0) return json;
@@ -76,13 +68,12 @@ Json validity_json(const Validity& validity) {
     return {{"job", job}, {"step_time", evidence_json(validity.step_time)}, {"memory", evidence_json(validity.memory)}};
 }
 
-Json heading_json(const Report& report, const Validity& validity) {
+Json heading_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity) {
     Json json;
     json["weft"] = version;
-    json["job"] = {{"name", report.job},       {"machine", report.machine},
-                   {"model", report.model},    {"framework", report.framework},
-                   {"layout", report.layout},  {"batch", report.batch},
-                   {"network", report.network}};
+    json["job"] = job_json(plan.job, plan.machine, record);
+    json["job"]["network"] = report.network;
+    json["job"]["text"] = fmt::format("{} on {}: {}; {}", report.model, report.machine, report.layout, report.batch);
     json["step"] = nullptr;
     json["throughput"] = nullptr;
     for (const Metric& metric : report.metrics) {
@@ -96,14 +87,15 @@ Json heading_json(const Report& report, const Validity& validity) {
 
 }  // namespace
 
-std::string planned_json(const Report& report, const Validity& validity) {
-    Json json = heading_json(report, validity);
+std::string planned_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity) {
+    Json json = heading_json(report, plan, record, validity);
     for (const StageReport& stage : report.stages) json["stages"].push_back(planned_stage_json(stage));
     return json.dump(2) + "\n";
 }
 
-std::string report_json(const Report& report, const Validity& validity, Seconds wall) {
-    Json json = heading_json(report, validity);
+std::string report_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity,
+                        Seconds wall) {
+    Json json = heading_json(report, plan, record, validity);
     json["stages"] = Json::array();
     for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
     json["communication"] = Json::array();

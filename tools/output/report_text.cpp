@@ -7,6 +7,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
+#include "tools/output/model_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
@@ -105,8 +106,9 @@ std::string link_table(const Report& report) {
 }  // namespace
 
 std::string report_text(const Report& report) {
-    std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\n\n", report.model, report.machine, report.layout,
-                                  report.framework, report.batch, report.network);
+    std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\n\n",
+                                  model_text(report.model, report.parameters, report.active_parameters), report.machine,
+                                  report.layout, report.framework, report.batch, report.network);
     out += headline(report) + '\n';
     out += stage_table(report);
     if (!report.communication.empty()) out += '\n' + communication_table(report);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -43,39 +44,76 @@ Document small_job(const std::string& machine, const std::string& framework, std
     return job;
 }
 
-// "yes", "-" where the framework does not have it, or what is missing.
-std::string verdict(const Library& library, const Document& job) {
+ServedKind kind_served(const Library& library, std::string_view kind, const Document& job) {
+    ServedKind served{.kind = kind, .missing = std::nullopt};
     std::set<Collective> ops;
     try {
         ops = collectives_of(make_plan(read_study(job.copy())));
     } catch (const ConfigError&) {
-        return "-";
+        return served;
     }
-    std::vector<std::string_view> missing;
+    served.missing.emplace();
     for (const Collective op : ops) {
-        if (!library.runs(op)) missing.push_back(name(op));
+        if (!library.runs(op)) served.missing->push_back(name(op));
     }
-    return missing.empty() ? "yes" : fmt::format("no {}", fmt::join(missing, ", "));
+    return served;
+}
+
+// "yes", "-" where the framework does not have it, or what is missing.
+std::string verdict(const ServedKind& served) {
+    if (!served.missing) return "-";
+    return served.missing->empty() ? "yes" : fmt::format("no {}", fmt::join(*served.missing, ", "));
 }
 
 }  // namespace
 
-std::string served_text(const std::string& name) {
-    const MachineInfo machine = Machine::load(name).info();
+Served served(const std::string& name) {
+    Served served{.machine = Machine::load(name).info(), .rows = {}};
+    for (const Library& library : served.machine.libraries) {
+        for (const std::string& framework : framework_names()) {
+            ServedRow row{.library = library.name, .framework = framework, .kinds = {}};
+            for (const auto& [kind, settings] : kinds) {
+                row.kinds.push_back(kind_served(library, kind, small_job(name, framework, settings)));
+            }
+            served.rows.push_back(std::move(row));
+        }
+    }
+    return served;
+}
+
+std::string served_text(const std::string& name, const Served& served) {
     std::vector<std::string> header{"<library", "<framework"};
     for (const auto& [kind, settings] : kinds) header.push_back("<" + std::string(kind));
     TextTable table(header);
-    for (const Library& library : machine.libraries) {
-        for (const std::string& framework : framework_names()) {
-            std::vector<std::string> row{library.name, framework};
-            for (const auto& [kind, settings] : kinds) {
-                row.push_back(verdict(library, small_job(name, framework, settings)));
-            }
-            table.add(std::move(row));
-        }
+    for (const ServedRow& row : served.rows) {
+        std::vector<std::string> cells{row.library, row.framework};
+        for (const ServedKind& kind : row.kinds) cells.push_back(verdict(kind));
+        table.add(std::move(cells));
     }
+    const MachineInfo& machine = served.machine;
     return fmt::format("{}: fine: {} nodes of {} accelerators ({})\n\n{}", name, machine.nodes,
                        machine.accelerators_per_node, machine.device, table.text());
+}
+
+nlohmann::ordered_json served_json(const Served& served) {
+    using Json = nlohmann::ordered_json;
+    Json rows = Json::array();
+    for (const ServedRow& row : served.rows) {
+        Json kinds_of_row = Json::object();
+        for (const ServedKind& kind : row.kinds) {
+            Json& own = kinds_of_row[std::string(kind.kind)];
+            own["served"] = kind.missing && kind.missing->empty();
+            own["framework_has_it"] = kind.missing.has_value();
+            own["missing"] = kind.missing.value_or(std::vector<std::string_view>{});
+        }
+        rows.push_back({{"library", row.library}, {"framework", row.framework}, {"kinds", std::move(kinds_of_row)}});
+    }
+    const MachineInfo& machine = served.machine;
+    return {{"name", machine.name},
+            {"nodes", machine.nodes},
+            {"accelerators_per_node", machine.accelerators_per_node},
+            {"device", machine.device},
+            {"serves", std::move(rows)}};
 }
 
 }  // namespace weft

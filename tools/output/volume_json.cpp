@@ -3,6 +3,7 @@
 #include "tools/output/number.hpp"
 #include "tools/output/volume_text.hpp"
 #include "tools/output/volume_totals.hpp"
+#include "tools/version.hpp"
 
 namespace weft {
 namespace {
@@ -48,8 +49,10 @@ Json histogram_json(const std::vector<HistogramBin>& bins) {
 
 }  // namespace
 
-std::string volume_json(const VolumeTable& table, VolumeParts parts) {
-    Json json{{"rows", Json::array()}};
+std::string volume_json(const VolumeTable& table, VolumeParts parts, const Json* job) {
+    Json json{{"weft", version}};
+    if (job != nullptr) json["job"] = *job;
+    json["rows"] = Json::array();
     for (const VolumeRow& row : table.rows) json["rows"].push_back(row_json(row));
     const std::vector<CollectiveTotal> steady = steady_totals(table);
     Json& totals = json["totals"];

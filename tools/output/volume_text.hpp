@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "tools/output/histogram.hpp"
@@ -13,10 +14,11 @@ enum class VolumeParts : std::uint8_t { rows, rows_and_histogram };
 
 std::string volume_text(const VolumeTable& table, VolumeParts parts = VolumeParts::rows);
 
-// {"rows": [...], "totals": {"volume_bytes", "micro_batches", "collectives": [...]}, "histogram": [...]}. A row has
-// "type", "label" and "logged_bytes" where they are known; "start_up" and "first_step" stand beside "collectives" where
-// the table has such rows.
-std::string volume_json(const VolumeTable& table, VolumeParts parts = VolumeParts::rows);
+// {"weft", "job": what was counted, where it is given, "rows": [...], "totals": {"volume_bytes", "micro_batches",
+// "collectives": [...]}, "histogram": [...]}. A row has "type", "label" and "logged_bytes" where they are known;
+// "start_up" and "first_step" stand beside "collectives" where the table has such rows.
+std::string volume_json(const VolumeTable& table, VolumeParts parts = VolumeParts::rows,
+                        const nlohmann::ordered_json* job = nullptr);
 
 // A line per row of the table; step_bytes and step_percent are its part of one steady step.
 std::string volume_csv(const VolumeTable& table);

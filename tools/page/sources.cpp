@@ -25,22 +25,22 @@ void collect(const Json& json, const std::string& path, const std::string& file,
 void add_file(std::span<const embedded::File> shipped, const std::string& name, std::vector<Source>& sources) {
     const auto document = find_shipped(shipped, name);
     if (!document) return;
-    const auto file = std::ranges::find(shipped, name, &embedded::File::name);
     const Json json = Json::parse(document->document.text(), nullptr, false);
-    collect(json, "", file == shipped.end() ? name : std::string(file->path), sources);
+    collect(json, "", is_path(name) ? name : std::string(document->document.name()), sources);
 }
 
 }  // namespace
 
 std::vector<Source> sources(const JobInput& job, const Plan& plan) {
     const Json json = Json::parse(job.text, nullptr, false);
-    const auto named = [&](const char* key) {
-        return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+    const auto named = [&](std::span<const embedded::File> shipped, const char* key) {
+        const bool is_named = json.is_object() && json.contains(key) && json[key].is_string();
+        return is_named ? meant(shipped, key, json[key].get<std::string>(), job.folder) : std::string();
     };
     std::vector<Source> all;
-    add_file(embedded::machines(), named("machine"), all);
+    add_file(embedded::machines(), named(embedded::machines(), "machine"), all);
     add_file(embedded::devices(), plan.machine.device, all);
-    const std::string model = named("model");
+    const std::string model = named(embedded::catalog(), "model");
     if (!is_path(model) || model.ends_with(".json")) add_file(embedded::catalog(), model, all);
     return all;
 }

@@ -1,6 +1,7 @@
 // What a job was made from, and where the constants in it come from.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,9 @@ namespace weft {
 
 // The job as it was asked for.
 struct JobInput {
-    std::string command;  // "weft simulate JOB --set ..."
-    std::string text;     // JSON, overrides applied
+    std::string command;                // "weft simulate JOB --set ..."
+    std::string text;                   // JSON, overrides applied
+    std::filesystem::path folder = {};  // from which it names files
 };
 
 struct Source {

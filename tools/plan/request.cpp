@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/layout_reader.hpp"
@@ -79,15 +80,16 @@ void check_overrides(const PlanRequest& request, const std::vector<Knob>& knobs)
 }
 
 // A name that is a path is meant from the folder of the file that says it.
-void move_path(nlohmann::ordered_json& json, const char* key, const std::filesystem::path& from,
+void move_path(nlohmann::ordered_json& json, const char* key, std::string_view kind,
+               std::span<const embedded::File> shipped, const std::filesystem::path& from,
                const std::filesystem::path& to) {
     if (!json.contains(key)) return;
-    if (json[key].is_object()) return move_path(json[key], "extends", from, to);
+    if (json[key].is_object()) return move_path(json[key], "extends", kind, shipped, from, to);
     if (!json[key].is_string()) return;
-    const std::string name = json[key].get<std::string>();
-    const std::filesystem::path path(name);
-    if (!is_path(name) || path.is_absolute()) return;
-    const std::filesystem::path there = std::filesystem::absolute(from.parent_path() / path).lexically_normal();
+    const std::string said = json[key].get<std::string>();
+    const std::string name = meant(shipped, kind, said, from.parent_path());
+    if (!is_path(name) || std::filesystem::path(said).is_absolute()) return;
+    const std::filesystem::path there = std::filesystem::absolute(name).lexically_normal();
     std::string moved = there.lexically_proximate(std::filesystem::absolute(to).parent_path()).string();
     if (!is_path(moved)) moved = "./" + moved;
     json[key] = moved;
@@ -169,7 +171,8 @@ std::string job_text(const PlanRequest& request, const std::vector<std::string>&
     leave_out_what_follows(document);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.text());
     erase_nulls(json);
-    for (const char* key : {"machine", "model"}) move_path(json, key, request.job, path);
+    move_path(json, "machine", "machine", embedded::machines(), request.job, path);
+    move_path(json, "model", "model", embedded::catalog(), request.job, path);
     std::string text = json.dump(2) + "\n";
     read_study(Document::parse(path.string(), text));
     return text;

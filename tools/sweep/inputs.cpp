@@ -3,44 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <string_view>
-#include <system_error>
 
 #include "sim/io/document.hpp"
-#include "sim/io/embedded.hpp"
 #include "sim/io/text_file.hpp"
 #include "tools/digest.hpp"
+#include "tools/input_digest.hpp"
 #include "tools/version.hpp"
 #include "workloads/formats/job_file.hpp"
 
 namespace weft {
 namespace {
-
-// Texts one after another, each with its length, so that no two lists give the same bytes.
-class Texts {
-  public:
-    Texts& add(std::string_view text) {
-        bytes_ += fmt::format("{}:{};", text.size(), text);
-        return *this;
-    }
-    std::string digest() const { return sha256(bytes_); }
-
-  private:
-    std::string bytes_;
-};
-
-// Every text between quotation marks in JSON, and the whole where it is none.
-void collect_texts(std::string_view json, std::set<std::string>& texts) {
-    texts.emplace(json);
-    for (std::size_t begin = json.find('"'); begin != std::string_view::npos;) {
-        const std::size_t end = json.find('"', begin + 1);
-        if (end == std::string_view::npos) break;
-        texts.emplace(json.substr(begin + 1, end - begin - 1));
-        begin = json.find('"', end + 1);
-    }
-}
 
 // Files that a value may name, as jobs do: from the folder of the job.
 std::string digest_of_files(const SweepRequest& request) {
@@ -48,29 +21,11 @@ std::string digest_of_files(const SweepRequest& request) {
     std::set<std::string> names;
     collect_texts(job.text(), names);
     for (const std::string& value : request.grid.all_values()) collect_texts(value, names);
-    std::map<std::string, std::string> files;
-    for (const std::string& name : names) {
-        constexpr std::size_t longest_name = 4096;
-        if (name.empty() || name.size() > longest_name || name.find('\0') != std::string::npos) continue;
-        std::error_code none;
-        const std::filesystem::path path = request.job.parent_path() / name;
-        if (std::filesystem::is_regular_file(path, none)) files.emplace(name, read_text(path));
-    }
-    Texts texts;
-    for (const auto& [name, text] : files) texts.add(name).add(text);
-    return texts.digest();
-}
-
-std::string digest_of_shipped_data() {
-    Texts texts;
-    for (const auto& files : {embedded::catalog(), embedded::devices(), embedded::machines(), embedded::tuners()}) {
-        for (const embedded::File& file : files) texts.add(file.name).add(file.text);
-    }
-    return texts.digest();
+    return digest_of_named_files(names, request.job.parent_path());
 }
 
 std::string digest_of_grid(const SweepRequest& request) {
-    Texts texts;
+    DigestedTexts texts;
     for (const std::string& key : request.grid.keys()) texts.add(key);
     for (const std::string& value : request.grid.all_values()) texts.add(value);
     for (const std::string& condition : request.conditions) texts.add(condition);
@@ -78,7 +33,7 @@ std::string digest_of_grid(const SweepRequest& request) {
 }
 
 std::string digest_of(const std::vector<std::string>& list) {
-    Texts texts;
+    DigestedTexts texts;
     for (const std::string& text : list) texts.add(text);
     return texts.digest();
 }
@@ -86,7 +41,7 @@ std::string digest_of(const std::vector<std::string>& list) {
 }  // namespace
 
 std::string SweepInputs::digest() const {
-    Texts texts;
+    DigestedTexts texts;
     for (const auto& [name, hash] : parts) texts.add(name).add(hash);
     return texts.digest();
 }
@@ -103,7 +58,7 @@ std::string SweepInputs::difference(const SweepInputs& other) const {
 SweepInputs inputs_of(const SweepRequest& request) {
     const SimulationOptions& options = request.simulation;
     return {{{"version of weft", sha256(version)},
-             {"job text", sha256(read_text(request.job))},
+             {"job text", sha256(request.job.empty() ? "" : read_text(request.job))},
              {"values set", digest_of(request.overrides)},
              {"varied values and conditions", digest_of_grid(request)},
              {"network and folding",

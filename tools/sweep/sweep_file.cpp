@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "sim/io/document.hpp"
+#include "sim/io/text_file.hpp"
 #include "tools/sweep/value_list.hpp"
+#include "workloads/formats/format.hpp"
 
 namespace weft {
 namespace {
@@ -48,7 +50,10 @@ std::vector<std::string> read_overrides(Field set) {
 }  // namespace
 
 std::optional<SweepFile> read_sweep_file(const std::filesystem::path& path) {
-    Document document = Document::read(path);
+    if (path.empty()) return std::nullopt;
+    SourceFile source{path.string(), read_text(path)};
+    if (find_format(source) != nullptr) return std::nullopt;  // a job of another tool
+    Document document = Document::parse(path.string(), std::move(source.text));
     Field root = document.root();
     if (!root.has("job") && !root.has("vary") && !root.has("zip")) return std::nullopt;
     SweepFile file;

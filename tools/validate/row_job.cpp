@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
 
 namespace weft {
@@ -28,11 +29,13 @@ Document row_document(const ValidationSet& set, const ValidationRow& row) {
 
 std::string row_job(const ValidationSet& set, const ValidationRow& row) {
     auto job = nlohmann::ordered_json::parse(row_document(set, row).text());
-    for (const char* key : {"machine", "model"}) {
+    const std::filesystem::path folder = std::filesystem::absolute(set.path).parent_path();
+    for (const auto& [key, shipped] :
+         {std::pair{"machine", embedded::machines()}, std::pair{"model", embedded::catalog()}}) {
         const auto named = job.find(key);
-        if (named == job.end() || !named->is_string() || !is_path(named->get<std::string>())) continue;
-        const std::filesystem::path folder = std::filesystem::absolute(set.path).parent_path();
-        *named = (folder / named->get<std::string>()).lexically_normal().string();
+        if (named == job.end() || !named->is_string()) continue;
+        const std::string name = meant(shipped, key, named->get<std::string>(), folder);
+        *named = is_path(name) ? std::filesystem::path(name).lexically_normal().string() : name;
     }
     return job.dump();
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/text_file.hpp"
@@ -26,8 +27,7 @@ OpenedJob assumed_job(std::span<const std::string> overrides) {
     for (const auto& [key, value] : assumptions) {
         const std::string mark = fmt::format("{}=", key), assignment = fmt::format("{}{}", mark, value);
         job.document.assign(assignment);
-        const bool said =
-            std::ranges::any_of(overrides, [&](std::string_view each) { return each.starts_with(mark); });
+        const bool said = std::ranges::any_of(overrides, [&](std::string_view each) { return each.starts_with(mark); });
         if (said) continue;
         job.notes.push_back({FormatNote::Severity::note,
                              {.file = {}, .line = 0, .key = std::string(key)},
@@ -37,15 +37,18 @@ OpenedJob assumed_job(std::span<const std::string> overrides) {
     return job;
 }
 
+[[noreturn]] void refuse_kind(const Import& import, const std::string& path, const Format& format,
+                              std::string_view expected) {
+    throw ConfigError(
+        {Diagnostic{.file = path,
+                    .key = {},
+                    .message = fmt::format("is a {} ({}), not a {}", to_text(import.kind), format.title, expected)}});
+}
+
 OpenedJob imported_job(const Format& format, SourceFile file, std::span<const std::string> overrides) {
     const std::array files{std::move(file)};
     Import import = import_files(format, files, format_options(overrides));
-    if (import.kind != FormatKind::job) {
-        throw ConfigError(
-            {Diagnostic{.file = files.front().path,
-                        .key = {},
-                        .message = fmt::format("is a {} ({}), not a job", to_text(import.kind), format.title)}});
-    }
+    if (import.kind != FormatKind::job) refuse_kind(import, files.front().path, format, "job");
     return {import.object.document(files.front().path), std::move(import.notes)};
 }
 
@@ -86,11 +89,14 @@ OpenedJob open_job(const std::filesystem::path& path, std::span<const std::strin
     return job;
 }
 
-Document open_model(std::string_view name) {
+Document open_model(std::string_view said) {
+    const std::string name = meant(embedded::catalog(), "model", said, {});
     if (is_path(name)) {
-        const std::array files{SourceFile{std::string(name), read_text(name)}};
+        const std::array files{SourceFile{name, read_text(name)}};
         if (const Format* const format = find_format(files.front())) {
-            return import_files(*format, files, {}).object.document(std::string(name));
+            const Import import = import_files(*format, files, {});
+            if (import.kind != FormatKind::model) refuse_kind(import, name, *format, "model");
+            return import.object.document(name);
         }
     }
     return open_shipped(embedded::catalog(), "model", name).document;
@@ -99,7 +105,8 @@ Document open_model(std::string_view name) {
 Transformer load_model(std::string_view name) {
     Document document = open_model(name);
     extend(document.root(), open_model);
-    Transformer model = read_transformer(document.root(), std::filesystem::path(name).stem().string());
+    // The file's name, and not the name said: that of "pythia-1.4b" without an ending is another.
+    Transformer model = read_transformer(document.root(), std::filesystem::path(document.name()).stem().string());
     document.check();
     return model;
 }

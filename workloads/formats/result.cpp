@@ -7,6 +7,7 @@
 
 #include "models/transformer/transformer.hpp"
 #include "sim/io/document.hpp"
+#include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
@@ -45,7 +46,8 @@ void assign(Draft& object, std::string_view assignment) {
 }
 
 // A model of weft by its name or path, one of another tool as the object that it comes to.
-void put_model(Import& import, const std::string& name, Origin origin) {
+void put_model(Import& import, const std::string& said, Origin origin) {
+    const std::string name = meant(embedded::catalog(), "model", said, {});
     if (!is_path(name)) return import.object.set("model", name, std::move(origin));
     const std::vector<SourceFile> files = read_sources(std::span(&name, 1));
     const Format* const format = find_format(files.front());
@@ -62,9 +64,8 @@ void put_options(Import& import, const FormatOptions& options) {
     Draft& object = import.object;
     if (import.kind == FormatKind::job) {
         if (!options.machine.empty()) {
-            const bool path = is_path(options.machine);
-            object.set("machine", path ? std::filesystem::absolute(options.machine).string() : options.machine,
-                       said("--machine"));
+            const std::string name = meant(embedded::machines(), "machine", options.machine, {});
+            object.set("machine", is_path(name) ? std::filesystem::absolute(name).string() : name, said("--machine"));
         }
         if (options.nodes > 0) object.set("nodes", options.nodes, said("--nodes"));
         if (!options.model.empty()) put_model(import, options.model, said("--model"));

@@ -207,6 +207,8 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.job = job.name;
     report.machine = plan.machine.name;
     report.model = job.model.name;
+    report.parameters = parameters(job.model);
+    report.active_parameters = active_parameters(job.model);
     report.framework = job.framework->name;
     report.layout = fmt::format("{} ranks = {} on {} nodes", job.layout.ranks(), axes(job.layout), job.nodes);
     report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}, recompute {}, {}",

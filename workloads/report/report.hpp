@@ -74,6 +74,7 @@ struct LinkReport {
 
 struct Report {
     std::string job, machine, model, framework, layout, batch, network;
+    std::uint64_t parameters = 0, active_parameters = 0;  // of the model
     std::vector<Metric> metrics;
     std::vector<StageReport> stages;
     std::vector<CommunicationReport> communication;  // sorted by dimension, op, group size
