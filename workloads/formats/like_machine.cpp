@@ -33,8 +33,15 @@ void read_links(LikeMachine& like, Field links) {
 void read_node(LikeMachine& like, Field node) {
     like.crossbar = node.text("kind") == "crossbar";
     like.node_link = node.text("link");
-    like.accelerators =
-        like.crossbar ? node.count("accelerators") : static_cast<std::uint32_t>(node.list("links").size());
+    if (like.crossbar) {
+        like.accelerators = node.count("accelerators");
+    } else {
+        for (Field& row : node.list("links")) {
+            std::vector<std::uint32_t>& cells = like.matrix.emplace_back();
+            for (Field& cell : row.elements()) cells.push_back(cell.as_whole());
+        }
+        like.accelerators = static_cast<std::uint32_t>(like.matrix.size());
+    }
     Field nics = node.object("nics");
     for (Field& nic : nics.list("attached")) like.attached.push_back(nic.as_whole());
     like.nic_link = nics.text("link");

@@ -29,6 +29,7 @@ struct LikeMachine {
     bool crossbar = false;  // else a graph
     std::string node_link;  // class of a crossbar, family of a graph
     std::uint32_t accelerators = 1;
+    std::vector<std::vector<std::uint32_t>> matrix;  // of a graph
     std::vector<std::uint32_t> attached;
     std::string nic_link;
     bool pxn = false;

@@ -35,26 +35,9 @@ Origin place_of(const Field& element, std::string_view key, std::string name) {
     return origin;
 }
 
-std::uint32_t hexadecimal(std::string_view digits) {
-    std::uint32_t number = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
-    return number;
-}
-
-// "0000:c1:00.0" of a PCI device: numbers of buses below one root are dealt out side by side.
-std::uint32_t buses_apart(std::string_view a, std::string_view b) {
-    constexpr std::uint32_t most_buses = 256;
-    const std::size_t i = a.find(':'), j = b.find(':');
-    if (i == std::string_view::npos || j == std::string_view::npos || a.substr(0, i) != b.substr(0, j))
-        return most_buses;
-    const std::uint32_t x = hexadecimal(a.substr(i + 1, 2)), y = hexadecimal(b.substr(j + 1, 2));
-    return x > y ? x - y : y - x;
-}
-
 // Where an element stands.
 struct PciPlace {
     std::vector<std::size_t> above;  // CPU and PCI devices around it, outermost first
-    std::size_t cpus = 0;            // of these: 1 within a CPU
     std::string busid, vendor, device, device_class;
     double narrowest = 0;  // link of the PCI devices above, GB/s
 };
@@ -72,11 +55,6 @@ struct FoundGpu {
     std::string guess;
 };
 
-struct FoundNic {
-    PciPlace place;
-    DescribedNic nic;
-};
-
 class NcclTopology {
   public:
     NcclTopology(Import& import, const SourceFile& file) : import_(import), document_(parse_xml(file.path, file.text)) {
@@ -90,12 +68,14 @@ class NcclTopology {
         walk(root, {});
         node_.numa_nodes = static_cast<std::uint32_t>(numa_nodes_.size());
         choose_devices();
+        check_node_size(document_path(), gpus_.size(), nets_.size());
         number_gpus();
         node_.links = node_.no_links();
         node_.links_origin = {.file = document_path(), .line = 0, .key = "links"};
         for (FoundLink& link : links_) read_link(link);
         choose_kind();
-        place_nics();
+        for (DescribedNic& nic : nets_) node_.nics.push_back(std::move(nic));
+        place_nics_by_tree(node_);
         document_.check();
         return std::move(node_);
     }
@@ -113,7 +93,6 @@ class NcclTopology {
     void choose_devices();
     void number_gpus();
     void choose_kind();
-    void place_nics();
     std::uint32_t number(Field& element, std::string_view key, std::uint32_t otherwise);
 
     Import& import_;
@@ -122,7 +101,7 @@ class NcclTopology {
     std::size_t next_ = 0;
     std::set<std::string> numa_nodes_;
     std::vector<FoundGpu> gpus_, pci_gpus_;
-    std::vector<FoundNic> nets_, pci_nics_;
+    std::vector<DescribedNic> nets_, pci_nics_;
     std::vector<FoundLink> links_;
     std::map<std::string, std::size_t> by_busid_;  // index of gpus_
     std::set<std::string> noted_;
@@ -178,7 +157,6 @@ void NcclTopology::walk(Field element, PciPlace place) {
 void NcclTopology::read_cpu(Field& element, PciPlace& place) {
     numa_nodes_.insert(element.text("host_hash", "") + " " + element.text("numaid", ""));
     place.above.push_back(next_++);
-    place.cpus = 1;
     without_effect(import_, element, {"affinity", "arch", "vendor", "familyid", "modelid", "host_hash"});
 }
 
@@ -192,7 +170,8 @@ void NcclTopology::read_pci(Field& element, PciPlace& place) {
     if (own > 0 && (place.narrowest == 0 || own < place.narrowest)) place.narrowest = own;
     without_effect(import_, element, {"subsystem_vendor", "subsystem_device"});
     const std::string_view kind = std::string_view(place.device_class).substr(0, 6);
-    const DescribedAccelerator accelerator{place.busid, place_of(element, "busid", "pci busid"), 0, place.narrowest};
+    const DescribedAccelerator accelerator{place.busid, place_of(element, "busid", "pci busid"), 0, place.narrowest,
+                                           place.above};
     if (kind == "0x0302" || kind == "0x0380" || kind == "0x1200")
         pci_gpus_.push_back({static_cast<std::uint32_t>(pci_gpus_.size()), place, accelerator, nullptr, {}});
     if (kind == "0x0207" || kind == "0x0200") {
@@ -200,14 +179,16 @@ void NcclTopology::read_pci(Field& element, PciPlace& place) {
         nic.name = place.busid;
         nic.origin = place_of(element, "busid", "pci busid");
         nic.pcie_gigabytes = place.narrowest;
-        pci_nics_.push_back({place, std::move(nic)});
+        nic.busid = place.busid;
+        nic.above = place.above;
+        pci_nics_.push_back(std::move(nic));
     }
 }
 
 void NcclTopology::read_gpu(Field& element, const PciPlace& place) {
     FoundGpu gpu{.number = number(element, "dev", static_cast<std::uint32_t>(gpus_.size())),
                  .place = place,
-                 .accelerator = {place.busid, place_of(element, "dev", "gpu dev"), 0, place.narrowest},
+                 .accelerator = {place.busid, place_of(element, "dev", "gpu dev"), 0, place.narrowest, place.above},
                  .kind = kind_of_pci(place.vendor, place.device),
                  .guess = {}};
     const std::string gcn = element.text("gcn", "");
@@ -231,7 +212,9 @@ void NcclTopology::read_net(Field& element, const PciPlace& place) {
     constexpr double megabits_per_gigabit = 1000;
     nic.gigabits = number(element, "speed", 0) / megabits_per_gigabit;
     nic.pcie_gigabytes = place.narrowest;
-    nets_.push_back({place, std::move(nic)});
+    nic.busid = place.busid;
+    nic.above = place.above;
+    nets_.push_back(std::move(nic));
     without_effect(import_, element, {"dev", "latency", "port", "guid", "maxconn", "gdr", "coll", "keep"});
 }
 
@@ -300,20 +283,6 @@ void NcclTopology::choose_kind() {
     const double per_lane = first.place.narrowest / 2;  // GT/s of 16 lanes
     node_.kind = kind_of_sm(per_lane >= 32 ? 90 : per_lane >= 16 ? 80 : 70);
     node_.kind_guess = fmt::format("PCIe links of {:g} GT/s", per_lane);
-}
-
-void NcclTopology::place_nics() {
-    for (FoundNic& found : nets_) {
-        const PciPlace& place = found.place;
-        for (const FoundGpu& gpu : gpus_) {
-            const auto [mine, theirs] = std::ranges::mismatch(place.above, gpu.place.above);
-            const auto common = static_cast<std::uint32_t>(mine - place.above.begin());
-            constexpr std::uint32_t farthest = 1U << 20U;
-            found.nic.distance.push_back(farthest - std::min(common, farthest));
-            found.nic.apart.push_back(buses_apart(place.busid, gpu.place.busid));
-        }
-        node_.nics.push_back(std::move(found.nic));
-    }
 }
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {

@@ -17,7 +17,44 @@ double leading_number(std::string_view text) {
     return number >= 0 && number < 1e6 ? number : 0;
 }
 
+std::uint32_t hexadecimal(std::string_view digits) {
+    std::uint32_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
+    return number;
+}
+
+std::uint32_t buses_apart(std::string_view a, std::string_view b) {
+    constexpr std::uint32_t most_buses = 256;
+    const std::size_t i = a.find(':'), j = b.find(':');
+    if (i == std::string_view::npos || j == std::string_view::npos || a.substr(0, i) != b.substr(0, j))
+        return most_buses;
+    const std::uint32_t x = hexadecimal(a.substr(i + 1, 2)), y = hexadecimal(b.substr(j + 1, 2));
+    return x > y ? x - y : y - x;
+}
+
 }  // namespace
+
+void check_node_size(const std::string& path, std::size_t accelerators, std::size_t nics) {
+    constexpr std::size_t most = 1024;
+    if (accelerators <= most && nics <= most) return;
+    throw ConfigError(
+        {Diagnostic{.file = path,
+                    .key = {},
+                    .message = fmt::format("has {} accelerators and {} NICs: a node has at most {} of each",
+                                           accelerators, nics, most)}});
+}
+
+void place_nics_by_tree(NodeDescription& node) {
+    for (DescribedNic& nic : node.nics) {
+        for (const DescribedAccelerator& accelerator : node.accelerators) {
+            const auto first = std::ranges::mismatch(nic.above, accelerator.above).in1;
+            constexpr std::uint32_t farthest = 1U << 20U;
+            const auto common = static_cast<std::uint32_t>(first - nic.above.begin());
+            nic.distance.push_back(farthest - std::min(common, farthest));
+            nic.apart.push_back(buses_apart(nic.busid, accelerator.name));
+        }
+    }
+}
 
 LinkCounts NodeDescription::no_links() const {
     return LinkCounts(accelerators.size(), std::vector<std::uint32_t>(accelerators.size()));

@@ -18,10 +18,12 @@ struct DescribedAccelerator {
     Origin origin;
     std::uint32_t switch_links = 0;  // to NVSwitches
     double pcie_gigabytes = 0;       // per second, of the narrowest PCIe link towards its host; 0: not said
+    std::vector<std::size_t> above;  // what is around it in the tree of the file, outermost first
 };
 
 struct DescribedNic {
     std::string name;
+    std::string busid;  // empty: not known
     Origin origin;
     double gigabits = 0;        // per second, of its port; 0: not said
     double pcie_gigabytes = 0;  // per second, of its own PCIe link; 0: not said
@@ -29,7 +31,8 @@ struct DescribedNic {
     std::vector<std::uint32_t> distance;
     // Breaks ties between accelerators, after the number of NICs that each has. Empty: all alike.
     std::vector<std::uint32_t> apart;
-    bool near_accelerator = true;  // within one PCIe switch of one
+    std::vector<std::size_t> above;  // as of accelerators
+    bool near_accelerator = true;    // within one PCIe switch of one
 };
 
 struct NodeDescription {
@@ -53,6 +56,13 @@ struct NodeDescription {
 
 // GT/s of one lane as tools print it ("16.0 GT/s PCIe"), times lanes, in GB/s; 0 where either is not said.
 double pcie_gigabytes(std::string_view speed, std::string_view lanes);
+
+// A machine of more than these is no node. Throws ConfigError.
+void check_node_size(const std::string& path, std::size_t accelerators, std::size_t nics);
+
+// Sets the distances of NICs by what is around them and accelerators, and breaks ties by the numbers of their buses,
+// which are dealt out side by side below one root ("0000:c1:00.0", their names).
+void place_nics_by_tree(NodeDescription& node);
 
 // The accelerator that each NIC is attached to: the nearest; among equals the one with the fewest NICs, then by
 // `apart`, then the first.

@@ -80,6 +80,7 @@ class NodeMachine {
 
     std::uint32_t count() const { return static_cast<std::uint32_t>(node_.accelerators.size()); }
     LinkCounts symmetric();
+    void count_links();
     bool same_family() const { return like_->node_link.starts_with(to_text(node_.family)); }
     std::string family() const {
         return same_family() && !like_->crossbar ? like_->node_link : std::string(to_text(node_.family));
@@ -167,6 +168,17 @@ LinkCounts NodeMachine::symmetric() {
     return links;
 }
 
+// Where the file says which pairs links join and not by how many: as the other machine, if it joins the same pairs.
+void NodeMachine::count_links() {
+    const auto same_pair = [](std::uint32_t mine, std::uint32_t other) { return (mine > 0) == (other > 0); };
+    const bool same = std::ranges::equal(node_.links, like_->matrix, [&](const auto& mine, const auto& other) {
+        return std::ranges::equal(mine, other, same_pair);
+    });
+    if (same) node_.links = like_->matrix;
+    note(node_.links_origin, same ? fmt::format("how many links join a pair is as {}, which joins the same pairs", like_->name)
+                                  : "the file does not say how many links join a pair: one each");
+}
+
 void NodeMachine::write_joined() {
     if (!node_.links_known) return write_as_like();
     const auto switched = [](const DescribedAccelerator& each) { return each.switch_links > 0; };
@@ -175,6 +187,7 @@ void NodeMachine::write_joined() {
         return error(node_.links_origin, "some accelerators have links to NVSwitches and some have none");
     }
     node_.links = symmetric();
+    if (!node_.counts_known) count_links();
     const bool any = std::ranges::any_of(node_.links, [](const std::vector<std::uint32_t>& row) {
         return std::ranges::any_of(row, [](std::uint32_t links) { return links > 0; });
     });
