@@ -103,7 +103,10 @@ void Draft::set_json(std::string_view key, std::string json, Origin origin) {
 
 Draft& Draft::object(std::string_view key) {
     Member& in = member(key);
-    if (in.members.empty()) in.members.resize(1);
+    if (in.members.empty()) {
+        in.members.resize(1);
+        if (in.json.starts_with('"')) in.members.front().set_json("extends", in.json, in.origin);
+    }
     return in.members.front();
 }
 

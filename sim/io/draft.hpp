@@ -29,7 +29,8 @@ class Draft {
     void set(std::string_view key, double number, Origin origin);
     void set_json(std::string_view key, std::string json, Origin origin);  // any value, as JSON on one line
 
-    Draft& object(std::string_view key);  // the object under `key`, made where there is none; stays where it is
+    // The object under `key`, made where there is none; stays where it is. A text becomes one that extends what it names.
+    Draft& object(std::string_view key);
     bool has(std::string_view key) const;
     bool empty() const { return members_.empty(); }
     void erase(std::string_view key);
