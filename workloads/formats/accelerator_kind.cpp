@@ -36,24 +36,24 @@ constexpr auto nvlink = LinkFamily::nvlink;
 constexpr auto fabric = LinkFamily::infinity_fabric;
 
 constexpr std::array kinds{
-    AcceleratorKind{"P100", "a100-40", "dgx-a100-40", nvlink, 20, 4, true},
-    AcceleratorKind{"V100", "a100-40", "dgx-a100-40", nvlink, 25, 6, true},
-    AcceleratorKind{"A100 40 GB", "a100-40", "dgx-a100-40", nvlink, 25, 12},
-    AcceleratorKind{"A100 64 GB", "a100-64", "leonardo", nvlink, 25, 12},
-    AcceleratorKind{"A100 80 GB", "a100-80", "dgx-a100", nvlink, 25, 12},
-    AcceleratorKind{"H100", "h100", "dgx-h100", nvlink, 25, 18},
-    AcceleratorKind{"H200", "h200", "dgx-h100", nvlink, 25, 18},
-    AcceleratorKind{"GH200", "gh200", "alps", nvlink, 25, 18},
-    AcceleratorKind{"B200", "b200", "dgx-b200", nvlink, 50, 18},
-    AcceleratorKind{"GB200", "gb200", "gb200-nvl72", nvlink, 50, 18},
-    AcceleratorKind{"MI50 or MI60", "mi250x-gcd", "frontier", fabric, 46, 2, true},
-    AcceleratorKind{"MI100", "mi250x-gcd", "frontier", fabric, 46, 3, true},
-    AcceleratorKind{"die of MI250X", "mi250x-gcd", "frontier", fabric, 50, 8, false, 2},
-    AcceleratorKind{"MI210", "mi250x-gcd", "frontier", fabric, 50, 3, true},
-    AcceleratorKind{"MI300A", "mi300a", "el-capitan", fabric, 64, 8},
-    AcceleratorKind{"MI300X", "mi300x", "el-capitan", fabric, 64, 7},
-    AcceleratorKind{"MI325X", "mi300x", "el-capitan", fabric, 64, 7, true},
-    AcceleratorKind{"MI350X or MI355X", "mi300x", "el-capitan", fabric, 76.8, 7, true},
+    AcceleratorKind{"P100", "a100-40", "dgx-a100-40", nvlink, 20, true, 1, 60},
+    AcceleratorKind{"V100", "a100-40", "dgx-a100-40", nvlink, 25, true, 1, 70},
+    AcceleratorKind{"A100 40 GB", "a100-40", "dgx-a100-40", nvlink, 25, false, 1, 80},
+    AcceleratorKind{"A100 64 GB", "a100-64", "leonardo", nvlink, 25, false, 1, 80},
+    AcceleratorKind{"A100 80 GB", "a100-80", "dgx-a100", nvlink, 25, false, 1, 80},
+    AcceleratorKind{"H100", "h100", "dgx-h100", nvlink, 25, false, 1, 90},
+    AcceleratorKind{"H200", "h200", "dgx-h100", nvlink, 25, false, 1, 90},
+    AcceleratorKind{"GH200", "gh200", "alps", nvlink, 25, false, 1, 90},
+    AcceleratorKind{"B200", "b200", "dgx-b200", nvlink, 50, false, 1, 100},
+    AcceleratorKind{"GB200", "gb200", "gb200-nvl72", nvlink, 50, false, 1, 100},
+    AcceleratorKind{"MI50 or MI60", "mi250x-gcd", "frontier", fabric, 46, true, 1, 64, "906"},
+    AcceleratorKind{"MI100", "mi250x-gcd", "frontier", fabric, 46, true, 1, 120, "908"},
+    AcceleratorKind{"die of MI250X", "mi250x-gcd", "frontier", fabric, 50, false, 2, 104, "910"},
+    AcceleratorKind{"MI210", "mi250x-gcd", "frontier", fabric, 50, true, 1, 104, "910"},
+    AcceleratorKind{"MI300A", "mi300a", "el-capitan", fabric, 64, false, 1, 228, "gfx942"},
+    AcceleratorKind{"MI300X", "mi300x", "el-capitan", fabric, 64, false, 1, 304, "gfx942"},
+    AcceleratorKind{"MI325X", "mi300x", "el-capitan", fabric, 64, true, 1, 304, "gfx942"},
+    AcceleratorKind{"MI350X or MI355X", "mi300x", "el-capitan", fabric, 76.8, true, 1, 256, "gfx950"},
 };
 
 const AcceleratorKind* at(Kind kind) { return &kinds[static_cast<std::size_t>(kind)]; }
@@ -69,14 +69,15 @@ const AcceleratorKind* find(const std::array<Named, Size>& table, std::string_vi
     return found == table.end() ? nullptr : at(found->kind);
 }
 
+// Of each kind the most common first.
 constexpr std::array nvidia_devices{
     Named{"0x15f8", Kind::p100},    Named{"0x15f9", Kind::p100},    Named{"0x1db1", Kind::v100},
     Named{"0x1db3", Kind::v100},    Named{"0x1db4", Kind::v100},    Named{"0x1db5", Kind::v100},
     Named{"0x1db6", Kind::v100},    Named{"0x1db8", Kind::v100},    Named{"0x20b0", Kind::a100_40},
     Named{"0x20b2", Kind::a100_80}, Named{"0x20b3", Kind::a100_64}, Named{"0x20b5", Kind::a100_80},
     Named{"0x20f1", Kind::a100_40}, Named{"0x20f3", Kind::a100_80}, Named{"0x20f5", Kind::a100_80},
-    Named{"0x2321", Kind::h100},    Named{"0x2322", Kind::h100},    Named{"0x2324", Kind::h100},
-    Named{"0x2330", Kind::h100},    Named{"0x2331", Kind::h100},    Named{"0x2339", Kind::h100},
+    Named{"0x2330", Kind::h100},    Named{"0x2321", Kind::h100},    Named{"0x2322", Kind::h100},
+    Named{"0x2324", Kind::h100},    Named{"0x2331", Kind::h100},    Named{"0x2339", Kind::h100},
     Named{"0x2335", Kind::h200},    Named{"0x233b", Kind::h200},    Named{"0x2342", Kind::gh200},
     Named{"0x2348", Kind::gh200},   Named{"0x2901", Kind::b200},    Named{"0x2941", Kind::gb200},
 };
@@ -138,9 +139,8 @@ const AcceleratorKind* kind_of_pci(std::string_view vendor, std::string_view dev
 }
 
 const AcceleratorKind* kind_of_gcn(std::string_view gcn, std::uint32_t units) {
-    constexpr std::uint32_t units_of_mi300a = 228;
     const std::string_view number = gcn.starts_with("gfx") ? gcn.substr(3) : gcn;
-    if (number.starts_with("94") && units == units_of_mi300a) return at(Kind::mi300a);
+    if (number.starts_with("94") && units == at(Kind::mi300a)->units) return at(Kind::mi300a);
     return find(gcn_names, number);
 }
 
@@ -189,6 +189,16 @@ const AcceleratorKind* kind_of_nvlinks(std::uint32_t links) {
         default:
             return nullptr;
     }
+}
+
+std::string_view pci_vendor_of(const AcceleratorKind& kind) { return kind.family == nvlink ? "0x10de" : "0x1002"; }
+
+std::string_view pci_device_of(const AcceleratorKind& kind) {
+    const auto device = [&](const auto& table) -> std::string_view {
+        const auto found = std::ranges::find_if(table, [&](const Named& named) { return at(named.kind) == &kind; });
+        return found == table.end() ? std::string_view{} : found->name;
+    };
+    return kind.family == nvlink ? device(nvidia_devices) : device(amd_devices);
 }
 
 }  // namespace weft

@@ -15,10 +15,14 @@ struct AcceleratorKind {
     std::string_view machine;  // shipped, with that device or the nearest to it
     LinkFamily family = LinkFamily::nvlink;
     double link_gigabytes = 0;  // per second, of one link and direction
-    std::uint32_t links = 0;    // of one accelerator; 0: not known
     bool stands_in = false;     // weft has no file of this device
     std::uint32_t dies_per_package = 1;
+    std::uint32_t units = 0;    // "sm" of topology files: compute capability of NVIDIA, compute units of AMD
+    std::string_view gcn = {};  // of AMD
 };
+
+std::string_view pci_vendor_of(const AcceleratorKind& kind);  // "0x10de"
+std::string_view pci_device_of(const AcceleratorKind& kind);  // the most common; empty where none is known
 
 // nullptr where nothing is known of it. All texts as the tools print them.
 const AcceleratorKind* kind_of_pci(std::string_view vendor, std::string_view device);  // "0x10de", "0x20b2"

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
 
@@ -81,7 +82,9 @@ const LikeLink* LikeMachine::nearest(std::string_view family, std::uint32_t coun
 
 LikeMachine read_like_machine(std::string_view name) {
     Machine::load(name);  // says what is wrong with it, or that there is none
-    Document document = find_shipped(embedded::machines(), name)->document;
+    const auto find = [](const std::string& other) { return find_shipped(embedded::machines(), other)->document; };
+    Document document = find(std::string(name));
+    extend(document.root(), find);
     LikeMachine like{.name = is_path(name) ? std::filesystem::absolute(name).string() : std::string(name)};
     Field root = document.root();
     like.device = root.text("device");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <map>
 #include <set>
 
@@ -59,6 +60,7 @@ class NcclTopology {
   public:
     NcclTopology(Import& import, const SourceFile& file) : import_(import), document_(parse_xml(file.path, file.text)) {
         node_.tool = "NCCL topology";
+        node_.path = file.path;
         node_.file = std::string(file.name());
     }
 
@@ -89,6 +91,7 @@ class NcclTopology {
     void read_gpu(Field& element, const PciPlace& place);
     void read_net(Field& element, const PciPlace& place);
     void read_link(FoundLink& link);
+    void no_effect(Field& element, const std::string& name, std::initializer_list<std::string_view> keys);
     void note_unknown(const Field& element, const std::string& name);
     void choose_devices();
     void number_gpus();
@@ -105,22 +108,32 @@ class NcclTopology {
     std::vector<FoundLink> links_;
     std::map<std::string, std::size_t> by_busid_;  // index of gpus_
     std::set<std::string> noted_;
+    int mistakes_ = 0, dangling_ = 0;
 };
 
 std::uint32_t NcclTopology::number(Field& element, std::string_view key, std::uint32_t otherwise) {
     const std::string text = element.text(key, "");
     if (text.empty()) return otherwise;
+    constexpr int most_mistakes = 100;
     constexpr std::uint32_t most = 1'000'000'000;
     std::uint32_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number > most) {
         element.error(key, fmt::format("expected a whole number up to {}, got \"{}\"", most, text));
+        if (++mistakes_ == most_mistakes) document_.check();
         return otherwise;
     }
     return number;
 }
 
-// One note per kind of attribute or element, however many there are.
+// One word per kind of attribute or element, however many there are: finding the line of each would take long.
+void NcclTopology::no_effect(Field& element, const std::string& name, std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+        if (!element.has(key) || !noted_.insert(fmt::format("{} {}", name, key)).second) continue;
+        import_.without_effect.push_back(place_of(element, key, fmt::format("{} {}", name, key)));
+    }
+}
+
 void NcclTopology::note_unknown(const Field& element, const std::string& name) {
     for (const std::string& key : element.unasked()) {
         if (!noted_.insert(name + " " + key).second) continue;
@@ -138,7 +151,7 @@ void NcclTopology::walk(Field element, PciPlace place) {
     if (name == "net") read_net(element, place);
     if (link && gpus_.empty()) element.error("", "expected within an element <gpu>");
     if (link && !gpus_.empty()) links_.push_back({element, gpus_.size() - 1});
-    without_effect(import_, element, {"version"});
+    no_effect(element, name, {"version"});
     const bool known = link || name == "system" || name == "cpu" || name == "pci" || name == "gpu" || name == "nic" ||
                        name == "net" || name == "c2c" || name == "pcilink";
     if (!known && noted_.insert("<" + name).second) {
@@ -146,8 +159,8 @@ void NcclTopology::walk(Field element, PciPlace place) {
                      fmt::format("<{}> is not known to weft, and left out", name));
     }
     // What GPUs and CPUs, and PCI switches, have between themselves: no traffic of collectives that weft simulates.
-    if (name == "c2c") without_effect(import_, element, {"bw", "count"});
-    if (name == "pcilink") without_effect(import_, element, {"target"});
+    if (name == "c2c") no_effect(element, name, {"bw", "count"});
+    if (name == "pcilink") no_effect(element, name, {"target"});
     if (element.has("#elements") && known) {
         for (Field& inner : element.list("#elements")) walk(inner, place);
     }
@@ -157,10 +170,11 @@ void NcclTopology::walk(Field element, PciPlace place) {
 void NcclTopology::read_cpu(Field& element, PciPlace& place) {
     numa_nodes_.insert(element.text("host_hash", "") + " " + element.text("numaid", ""));
     place.above.push_back(next_++);
-    without_effect(import_, element, {"affinity", "arch", "vendor", "familyid", "modelid", "host_hash"});
+    no_effect(element, "cpu", {"affinity", "arch", "vendor", "familyid", "modelid", "host_hash"});
 }
 
 void NcclTopology::read_pci(Field& element, PciPlace& place) {
+    check_node_size(document_path(), pci_gpus_.size(), pci_nics_.size());
     place.above.push_back(next_++);
     place.busid = lower(element.text("busid"));
     place.vendor = element.text("vendor", "");
@@ -168,12 +182,13 @@ void NcclTopology::read_pci(Field& element, PciPlace& place) {
     place.device_class = lower(element.text("class", ""));
     const double own = pcie_gigabytes(element.text("link_speed", ""), element.text("link_width", ""));
     if (own > 0 && (place.narrowest == 0 || own < place.narrowest)) place.narrowest = own;
-    without_effect(import_, element, {"subsystem_vendor", "subsystem_device"});
+    no_effect(element, "pci", {"subsystem_vendor", "subsystem_device"});
     const std::string_view kind = std::string_view(place.device_class).substr(0, 6);
-    const DescribedAccelerator accelerator{place.busid, place_of(element, "busid", "pci busid"), 0, place.narrowest,
-                                           place.above};
-    if (kind == "0x0302" || kind == "0x0380" || kind == "0x1200")
+    if (kind == "0x0302" || kind == "0x0380" || kind == "0x1200") {
+        const DescribedAccelerator accelerator{place.busid, place_of(element, "busid", "pci busid"), 0, place.narrowest,
+                                               place.above};
         pci_gpus_.push_back({static_cast<std::uint32_t>(pci_gpus_.size()), place, accelerator, nullptr, {}});
+    }
     if (kind == "0x0207" || kind == "0x0200") {
         DescribedNic nic;
         nic.name = place.busid;
@@ -186,6 +201,7 @@ void NcclTopology::read_pci(Field& element, PciPlace& place) {
 }
 
 void NcclTopology::read_gpu(Field& element, const PciPlace& place) {
+    check_node_size(document_path(), gpus_.size(), 0);
     FoundGpu gpu{.number = number(element, "dev", static_cast<std::uint32_t>(gpus_.size())),
                  .place = place,
                  .accelerator = {place.busid, place_of(element, "dev", "gpu dev"), 0, place.narrowest, place.above},
@@ -201,11 +217,12 @@ void NcclTopology::read_gpu(Field& element, const PciPlace& place) {
     if (place.busid.empty()) element.error("", "expected within an element <pci> with a busid");
     if (!by_busid_.try_emplace(place.busid, gpus_.size()).second)
         element.error("", fmt::format("a second GPU with the busid {}", place.busid));
-    without_effect(import_, element, {"arch", "rank", "gdr"});
+    no_effect(element, "gpu", {"arch", "rank", "gdr"});
     gpus_.push_back(std::move(gpu));
 }
 
 void NcclTopology::read_net(Field& element, const PciPlace& place) {
+    check_node_size(document_path(), 0, nets_.size());
     DescribedNic nic;
     nic.name = element.text("name", "");
     nic.origin = place_of(element, "speed", "net speed");
@@ -215,7 +232,7 @@ void NcclTopology::read_net(Field& element, const PciPlace& place) {
     nic.busid = place.busid;
     nic.above = place.above;
     nets_.push_back(std::move(nic));
-    without_effect(import_, element, {"dev", "latency", "port", "guid", "maxconn", "gdr", "coll", "keep"});
+    no_effect(element, "net", {"dev", "latency", "port", "guid", "maxconn", "gdr", "coll", "keep"});
 }
 
 // Libraries take what they found themselves, where they found something.
@@ -261,9 +278,10 @@ void NcclTopology::read_link(FoundLink& link) {
         node_.links[link.gpu][found->second] += count;
     } else if (target_class.starts_with(nvswitch_class)) {
         node_.accelerators[link.gpu].switch_links += count;
-    } else {
+    } else if (constexpr int most_noted = 100; ++dangling_ <= most_noted) {
         import_.note(FormatNote::Severity::warning, place_of(link.field, "target", name + " target"),
-                     fmt::format("{} {} leads to no accelerator of the file, and is left out", name, target));
+                     fmt::format("{} {} leads to no accelerator of the file, and is left out{}", name, target,
+                                 dangling_ == most_noted ? "; so are all further ones" : ""));
     }
 }
 

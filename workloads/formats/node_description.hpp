@@ -36,8 +36,8 @@ struct DescribedNic {
 };
 
 struct NodeDescription {
-    std::string tool;  // "NCCL topology"
-    std::string file;
+    std::string tool;        // "NCCL topology"
+    std::string path, file;  // file: without folders
     std::vector<DescribedAccelerator> accelerators;
     std::vector<DescribedNic> nics;
     std::uint32_t numa_nodes = 0;  // 0: not said

@@ -53,7 +53,7 @@ class NodeMachine {
     }
 
   private:
-    Origin in_file(std::string key) const { return {.file = node_.file, .line = 0, .key = std::move(key)}; }
+    Origin in_file(std::string key) const { return {.file = node_.path, .line = 0, .key = std::move(key)}; }
     Origin of_like(std::string_view what) const {
         return {.file = {}, .line = 0, .key = fmt::format("{}, as {}", what, like_->name)};
     }
@@ -62,6 +62,7 @@ class NodeMachine {
     void error(Origin origin, std::string text) { import_.note(Severity::error, std::move(origin), std::move(text)); }
 
     bool find_like();
+    bool has_links() const;
     void write_head();
     void write_joined();
     void write_crossbar(std::string_view link_class, Origin origin);
@@ -91,10 +92,20 @@ class NodeMachine {
     NodeDescription node_;
     const FormatOptions& options_;
     std::optional<LikeMachine> like_;
+    std::size_t nics_ = 0;
     bool through_host_ = false;  // not all ways between accelerators are links of their own
     Draft& links() { return import_.object.object("links"); }
     Draft& block() { return import_.object.object("node"); }
 };
+
+bool NodeMachine::has_links() const {
+    const auto any = [](const std::vector<std::uint32_t>& row) {
+        return std::ranges::count(row, 0U) < std::ssize(row);
+    };
+    return std::ranges::any_of(node_.links, any) ||
+           std::ranges::any_of(node_.accelerators,
+                               [](const DescribedAccelerator& each) { return each.switch_links > 0; });
+}
 
 // The one that the user names, or else a shipped one with this kind of accelerator.
 bool NodeMachine::find_like() {
@@ -125,6 +136,10 @@ bool NodeMachine::find_like() {
                   fmt::format("neither the file nor {} has a kind of accelerator whose links are known", like_->name));
             return false;
         }
+    }
+    if (has_links() && node_.kind->family != node_.family) {
+        error(node_.links_origin, fmt::format("these are links of another kind than {} has", node_.kind->name));
+        return false;
     }
     if (node_.kind->stands_in) {
         warn(node_.kind_origin,
@@ -175,8 +190,9 @@ void NodeMachine::count_links() {
         return std::ranges::equal(mine, other, same_pair);
     });
     if (same) node_.links = like_->matrix;
-    note(node_.links_origin, same ? fmt::format("how many links join a pair is as {}, which joins the same pairs", like_->name)
-                                  : "the file does not say how many links join a pair: one each");
+    note(node_.links_origin,
+         same ? fmt::format("how many links join a pair is as {}, which joins the same pairs", like_->name)
+              : "the file does not say how many links join a pair: one each");
 }
 
 void NodeMachine::write_joined() {
@@ -342,8 +358,9 @@ void NodeMachine::spread_nics_of_like() {
         for (std::uint32_t i = 0; i < nics; ++i)
             attached[i] = static_cast<std::uint32_t>(std::uint64_t{i} * count() / nics);
     }
-    note(in_file("NICs"), fmt::format("the file names no NIC: {}, attached as in {}", attached.size(), like_->name));
+    note(in_file("NICs"), fmt::format("the file names no NIC: {} of them, as {} has", attached.size(), like_->name));
     block().object("nics").set_json("attached", fmt::format("{}", attached), of_like("NICs"));
+    nics_ = attached.size();
 }
 
 // Libraries spread over NICs of one speed: slower ones serve storage and management.
@@ -408,6 +425,7 @@ void NodeMachine::write_nics() {
     if (node_.nics.empty()) {
         spread_nics_of_like();
     } else {
+        nics_ = node_.nics.size();
         nics.set_json("attached", fmt::format("{}", attached_to(node_.nics, count())), node_.nics.front().origin);
         write_nic_bandwidths();
     }
@@ -419,7 +437,7 @@ void NodeMachine::write_nics() {
 // Keeps the shape of the other machine's network: NIC i of every node on rail i where that one has a rail per NIC.
 void NodeMachine::write_network() {
     const std::size_t before = like_->attached.size();
-    const std::size_t now = node_.nics.empty() ? before : node_.nics.size();
+    const std::size_t now = nics_;
     if (now == before) return;
     Draft& network = import_.object.object("network");
     Origin origin = in_file(fmt::format("NICs: {} instead of {}", now, before));

@@ -192,6 +192,7 @@ void TopologyMatrix::tell_nics(NodeDescription& node) const {
 NodeDescription TopologyMatrix::node() const {
     NodeDescription node;
     node.tool = "nvidia-smi topo -m";
+    node.path = file_.path;
     node.file = std::string(file_.name());
     std::set<std::string> numa;
     for (const std::size_t gpu : gpu_columns()) {
