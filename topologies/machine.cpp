@@ -104,7 +104,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     const std::optional<std::string> base = extend(root, [](const std::string& other) { return find_machine(other); });
     info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
-    root.text("source");
+    root.text("source", "");
     info.device = root.text("device");
     info.nodes = root.count("nodes");
 

@@ -29,7 +29,7 @@ class StudySources {
     template <class Value>
     using Known = std::map<std::string, std::unique_ptr<const Value>, std::less<>>;
 
-    mutable std::mutex mutex_;  // guards all three
+    mutable std::mutex mutex_;         // guards all three
     mutable Known<Machine> machines_;  // by name, or by what is written
     mutable Known<Transformer> models_;
     mutable Known<Device> devices_;

@@ -1,4 +1,4 @@
-// From a device file to a Device. A constant is an object of its value and its source.
+// From a device file to a Device. A constant is an object of its value and, in shipped files, its source.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 namespace weft {
 namespace {
 
-// Reads the constant `key` with `reader(field)`, which reads "value"; a source is compulsory.
+// Reads the constant `key` with `reader(field)`, which reads "value".
 template <class Reader>
 auto constant(Field& parent, std::string_view key, Reader reader) {
     Field field = parent.object(key);
     auto value = reader(field);
-    if (field.text("source").empty() && field.has("source")) field.error("source", "expected where the value is from");
+    field.text("source", "");
     field.done();
     return value;
 }

@@ -48,7 +48,7 @@ Origin Document::State::place_of(std::size_t offset) const {
     return {.file = text.name, .line = position_at(text.text, offset - text.begin).line, .key = {}};
 }
 
-std::size_t Document::State::take(const State& other, const std::string& path) {
+std::size_t Document::State::take(const State& other, std::string path) {
     const std::size_t first_row = values.size();
     const std::size_t begin = texts.back().begin + texts.back().text.size() + 1;  // the end of a text is a place of it
     for (const SourceText& text : other.texts) {

@@ -31,7 +31,7 @@ struct Document::State {
     const SourceText& text_at(std::size_t offset) const;  // not of what is overridden
     Origin place_of(std::size_t offset) const;            // without a key; of a text that was made, in that text
     // Takes over the values of another document; returns the row of its outermost, whose path becomes `path`.
-    std::size_t take(const State& other, const std::string& path);
+    std::size_t take(const State& other, std::string path);  // by value: it may be a path of these
 
     // Records an error at `offset` of the document.
     void report(std::size_t offset, std::string key, std::string message);

@@ -1,5 +1,6 @@
 #include "sim/io/key_path.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <system_error>
@@ -26,10 +27,7 @@ std::size_t first_step(const Value& object, std::string_view path) {
         const std::string_view key = member.key;
         if (key.size() > longest && path.starts_with(key) && ends_step(path, key.size())) longest = key.size();
     }
-    while (longest == 0 && !ends_step(path, longest)) ++longest;
-    if (longest == 0) return 0;
-    if (object.kind == ValueKind::object && object.find(path.substr(0, longest)) != nullptr) return longest;
-    return std::min(path.find_first_of(".[]"), path.size());
+    return longest > 0 ? longest : std::min(path.find_first_of(".[]"), path.size());
 }
 
 // Takes the first `length` characters off, and the marks up to the next step.
@@ -48,7 +46,8 @@ std::size_t element_row(const Value& list, const std::string& step) {
     std::size_t index = 0;
     const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
     if (error != std::errc() || end != step.data() + step.size() || index >= list.members.size()) {
-        refuse_path(list.path, "has no element \"" + step + "\": it is a list of " + std::to_string(list.members.size()));
+        refuse_path(list.path,
+                    "has no element \"" + step + "\": it is a list of " + std::to_string(list.members.size()));
     }
     return list.members[index].value;
 }
