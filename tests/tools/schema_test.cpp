@@ -9,6 +9,7 @@
 #include "tests/tools/program.hpp"
 #include "tools/schema/json_schema.hpp"
 #include "tools/schema/reference.hpp"
+#include "workloads/framework/framework.hpp"
 
 namespace weft {
 namespace {
@@ -106,6 +107,16 @@ TEST(schema_command, names_the_kinds_of_files_it_knows) {
     const test::Ran ran = test::run_weft("schema tuner");
     EXPECT_EQ(ran.exit_code, 2);
     EXPECT_NE(ran.err.find("device, job, machine, model"), std::string::npos) << ran.err;
+}
+
+TEST(schema_command, has_examples_that_check_passes) {
+    int jobs = 0;
+    for (const embedded::File& file : embedded::schema_examples()) {
+        const test::Ran ran = test::run_weft("check " + std::string(WEFT_SOURCE_DIR "/") + std::string(file.path));
+        EXPECT_EQ(ran.exit_code, 0) << file.path << ran.err;
+        if (file.name.starts_with("job")) ++jobs;
+    }
+    EXPECT_GE(jobs, static_cast<int>(framework_names().size()));
 }
 
 TEST(schema_command, says_what_readers_know) {

@@ -113,7 +113,8 @@ Reference make_reference(std::string_view kind) {
     Reference reference{.kind = std::string(kind)};
     for (const embedded::File& file : embedded::schema_meanings()) {
         if (file.name != kind) continue;
-        for (const auto& [key, meaning] : nlohmann::ordered_json::parse(file.text).items()) {
+        const auto meanings = nlohmann::ordered_json::parse(file.text);
+        for (const auto& [key, meaning] : meanings.items()) {
             reference.meanings.emplace_back(key, meaning.get<std::string>());
         }
     }
