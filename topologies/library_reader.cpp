@@ -33,7 +33,7 @@ std::vector<std::string> algorithm_names() {
 Seconds sourced_duration(Field& parent, std::string_view key) {
     Field field = parent.object(key);
     const Seconds value = field.duration("value");
-    field.text("source");
+    field.text("source", "");
     field.done();
     return value;
 }
@@ -79,7 +79,7 @@ ProtocolCost read_cost(Field row) {
     if (cost.overlap < 1.0) row.error("overlap", fmt::format("expected at least 1, got {}", cost.overlap));
     cost.over = row.bytes("over", cost.over);
     cost.most = row.bytes("most", cost.most);
-    row.text("source");
+    row.text("source", "");
     row.done();
     return cost;
 }
@@ -87,7 +87,7 @@ ProtocolCost read_cost(Field row) {
 TunerTable read_table(Field table) {
     TunerTable result;
     result.bus = table.bandwidth("bus");
-    table.text("source");
+    table.text("source", "");
     for (Field& row : table.list("rows")) {
         TunerRow& read = result.rows.emplace_back();
         read.algorithm = row.choice("algorithm", {"ring", "tree"});
@@ -154,7 +154,7 @@ std::vector<Library> read_libraries(Field& machine) {
 Tuner load_tuner(std::string_view name) {
     NamedDocument file = open_shipped(embedded::tuners(), "tuner", name);
     Field root = file.document.root();
-    root.text("source");
+    root.text("source", "");
     Tuner tuner{.in_node = read_table(root.object("in_node")), .across = read_table(root.object("across"))};
     root.done();
     file.document.check();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
@@ -78,16 +79,32 @@ void add_background(Topology& topology, const Fabric& fabric) {
     }
 }
 
+Document find_machine(std::string_view name) {
+    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) return found->document;
+    const std::vector<std::string> known = machine_names();
+    throw ConfigError(
+        {{.file = {},
+          .key = "machine",
+          .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
+                                 suggestion(name, known), fmt::join(known, ", "))}});
+}
+
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
 
 Machine Machine::read(Document document) {
-    Field root = document.root();
+    std::optional<Machine> machine = read(document.root(), stem(document.name()));
+    document.check();
+    return *std::move(machine);
+}
+
+std::optional<Machine> Machine::read(Field root, std::string name) {
     MachineInfo info;
-    info.name = stem(document.name());
+    const std::optional<std::string> base = extend(root, [](const std::string& other) { return find_machine(other); });
+    info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
-    root.text("source");
+    root.text("source", "");
     info.device = root.text("device");
     info.nodes = root.count("nodes");
 
@@ -117,7 +134,7 @@ Machine Machine::read(Document document) {
     info.node_names = read_node_names(root);
     for (const LinkClass& link_class : parts->classes) info.link_classes.push_back(link_class.name);
     root.done();
-    document.check();
+    if (root.has_errors()) return std::nullopt;
 
     info.neighbourhoods = parts->network->neighbourhoods();
     info.bisection = parts->network->bisection(parts->classes);
@@ -126,18 +143,7 @@ Machine Machine::read(Document document) {
     return machine;
 }
 
-Machine Machine::load(std::string_view name) {
-    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name))
-        return read(std::move(found->document));
-    const std::vector<std::string> known = machine_names();
-    std::string list;
-    for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
-    throw ConfigError(
-        {{.file = {},
-          .key = "machine",
-          .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
-                                 suggestion(name, known), list)}});
-}
+Machine Machine::load(std::string_view name) { return read(find_machine(name)); }
 
 const Library* MachineInfo::find_library(std::string_view library) const {
     for (const Library& each : libraries) {

@@ -49,6 +49,8 @@ class Machine {
     // Throws ConfigError.
     static Machine load(std::string_view name);
     static Machine read(Document document);
+    // A machine within another document. Mistakes are recorded there; nothing if it has any.
+    static std::optional<Machine> read(Field root, std::string name);
 
     const MachineInfo& info() const { return info_; }
     // Whether both come from one reading of one file, so that they build the same topologies.

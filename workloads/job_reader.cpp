@@ -42,11 +42,18 @@ auto load_named(Field& field, std::string_view key, std::string_view job, Load l
     }
 }
 
+std::optional<Machine> read_machine(Field& root, std::string_view job, const StudySources& sources) {
+    if (root.is_object("machine")) {
+        const Machine* const machine = sources.machine(root.object("machine"));
+        return machine == nullptr ? std::nullopt : std::optional(*machine);
+    }
+    return load_named(root, "machine", job, [&](std::string_view name) { return sources.machine(name); });
+}
+
 std::optional<Transformer> read_model(Field& root, std::string_view job, const StudySources& sources) {
     if (root.is_object("model")) {
-        Field inline_model = root.object("model");
-        Transformer model = read_transformer(inline_model, "inline");
-        return model;
+        const Transformer* const model = sources.model(root.object("model"));
+        return model == nullptr ? std::nullopt : std::optional(*model);
     }
     return load_named(root, "model", job, [&](std::string_view name) { return sources.model(name); });
 }
@@ -178,8 +185,7 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     Field root = document.root();
     Job job;
     job.name = stem(document.name());
-    const std::optional<Machine> machine =
-        load_named(root, "machine", document.name(), [&](std::string_view name) { return sources.machine(name); });
+    const std::optional<Machine> machine = read_machine(root, document.name(), sources);
     std::optional<std::uint32_t> nodes;
     if (root.has("nodes")) nodes = root.count("nodes");
     // What was read without a mistake is checked further, so that one run finds as much as it can.

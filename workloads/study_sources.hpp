@@ -21,13 +21,16 @@ class StudySources {
     const Machine& machine(std::string_view name) const;
     const Transformer& model(std::string_view name) const;
     const Device& device(std::string_view name) const;
+    // Written in a job, or what differs from a named one (sim/io/extends). Null where mistakes were recorded.
+    const Machine* machine(Field written) const;
+    const Transformer* model(Field written) const;
 
   private:
     template <class Value>
     using Known = std::map<std::string, std::unique_ptr<const Value>, std::less<>>;
 
-    mutable std::mutex mutex_;  // guards all three
-    mutable Known<Machine> machines_;
+    mutable std::mutex mutex_;         // guards all three
+    mutable Known<Machine> machines_;  // by name, or by what is written
     mutable Known<Transformer> models_;
     mutable Known<Device> devices_;
 };

@@ -1,20 +1,21 @@
-// From a device file to a Device. A constant is an object of its value and its source.
+// From a device file to a Device. A constant is an object of its value and, in shipped files, its source.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "models/device/device.hpp"
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 
 namespace weft {
 namespace {
 
-// Reads the constant `key` with `reader(field)`, which reads "value"; a source is compulsory.
+// Reads the constant `key` with `reader(field)`, which reads "value".
 template <class Reader>
 auto constant(Field& parent, std::string_view key, Reader reader) {
     Field field = parent.object(key);
     auto value = reader(field);
-    if (field.text("source").empty() && field.has("source")) field.error("source", "expected where the value is from");
+    field.text("source", "");
     field.done();
     return value;
 }
@@ -174,6 +175,9 @@ Device read_device(Field field, std::string name) {
 
 Device load_device(std::string_view name) {
     NamedDocument file = open_shipped(embedded::devices(), "device", name);
+    extend(file.document.root(), [](const std::string& base) {
+        return open_shipped(embedded::devices(), "device", base).document;
+    });
     Device device = read_device(file.document.root(), file.name);
     file.document.check();
     return device;

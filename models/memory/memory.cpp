@@ -23,7 +23,7 @@ Bytes backward_transients(const Transformer& model, LayerKind kind, const Shard&
     const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
     const double whole = divided ? size.hidden : 0.0;  // gathered, beyond the own share
     double mlp = std::max(size.tokens * (whole + size.ffn), around_mlp(size.tokens, 0.0, size.ffn_inputs, size.ffn));
-    if (kind == LayerKind::expert) {
+    if (has_experts(kind)) {
         const ExpertSizes expert(model, shard);
         const double returned = (expert.dispatched + expert.received()) * size.hidden;
         const double own = around_mlp(expert.received(), size.hidden, expert.inputs, expert.ffn);
@@ -80,7 +80,8 @@ Bytes embedding_activations(const Transformer& model, const Shard& shard) {
     constexpr double token_bytes = 8.0;  // an int64 per token, for the gradient's scatter
     constexpr double mask_bytes = 1.0;
     const double mask = shard.dropout == Dropout::on ? size.own_state * mask_bytes : 0.0;
-    return {mask + size.tokens * token_bytes};
+    const double norm = model.embedding_norm ? size.own_state * size.element_bytes : 0.0;  // its input
+    return {mask + norm + size.tokens * token_bytes};
 }
 
 Bytes head_activations(const Transformer& model, const Shard& shard) {

@@ -19,9 +19,14 @@ class Tensors {
         keep("layer input", size_.own_state);
         if (inventory_.recompute == Recompute::full) return saved_;
         attention();
-        keep("post-attention norm's input", size_.own_state);
-        keep_operand("MLP's input", size_.own_state);
-        kind == LayerKind::dense ? mlp() : experts();
+        // Where attention and MLP share a norm, its input and output are kept once.
+        const double own = model_.norm_placement == NormPlacement::shared ? 0.0 : size_.own_state;
+        const bool both = model_.norm_placement == NormPlacement::sandwich;
+        if (both) keep("attention output norm's input", own);
+        keep("post-attention norm's input", own);
+        keep_operand("MLP's input", own);
+        has_experts(kind) ? experts() : mlp();
+        if (both) keep("output norm's input", own);
         if (shard_.dropout == Dropout::on) keep_bytes("mask after MLP", size_.own_state * mask_bytes);
         return saved_;
     }
@@ -38,7 +43,7 @@ class Tensors {
         keep_operand("input of queries, keys and values", size_.own_state);
         if (model_.has_latent_attention()) latent();
         keep("queries, keys and values", size_.tokens * size_.qkv);
-        if (model_.query_key_norm) {
+        if (model_.query_key_norm != QueryKeyNorm::none) {
             const std::uint64_t normed = query_width(model_) + key_width(model_);
             keep("queries and keys before their norms", size_.tokens * static_cast<double>(normed) / shard_.tensor);
         }

@@ -1,6 +1,9 @@
 // Scores, softmax and weighted sum of the values: one fused kernel, or three. A context rank has 1 / context of the
 // queries and meets every key and value. Dropout of the probabilities is a pass of its own between three kernels; a
 // fused kernel draws its random numbers again in backward and moves no mask.
+//
+// In a layer with a window a fused kernel skips what is out of it, as it skips the masked half; three kernels compute
+// every score and mask it.
 #include "models/transformer/kernel_parts.hpp"
 
 namespace weft {
@@ -13,25 +16,26 @@ constexpr double flash_forward_executed = 0.5;
 constexpr double flash_backward_executed = 0.5 * 5.0 / 4.0;
 
 Kernel flash_attention(std::string_view name, const Transformer& model, const Shard& shard, const ShardSizes& size,
-                       double products, double moved, double executed) {
+                       double share, double products, double moved, double executed) {
     Kernel kernel = memory_kernel(name, moved, size.element_bytes);
     kernel.kind = KernelKind::attention;
     kernel.count = size.heads;
     kernel.k = model.head_size;
     kernel.m = size.scores / (size.heads * shard.sequence);
-    kernel.n = shard.sequence;
-    kernel.flops = {products * size.scores * (model.head_size + value_size(model))};
+    kernel.n = shard.sequence * share;
+    kernel.flops = {products * share * size.scores * (model.head_size + value_size(model))};
     kernel.executed = executed;
     kernel.core = shard.attention;
     return kernel;
 }
 
-LayerPiece flash_core(const Transformer& model, const Shard& shard, const ShardSizes& size) {
+LayerPiece flash_core(const Transformer& model, LayerKind kind, const Shard& shard, const ShardSizes& size) {
+    const double share = is_windowed(kind) ? window_share(model.window, shard.sequence) : 1.0;
     const double keys_and_values = (size.qkv - size.queries) * shard.context;
     const double moved = size.tokens * (size.queries + size.context + keys_and_values);
     LayerPiece piece = piece_of(Piece::core, {});
-    piece.forward = {flash_attention("attention core", model, shard, size, 2.0, moved, flash_forward_executed)};
-    piece.input_backward = {flash_attention("attention core gradient", model, shard, size, 4.0,
+    piece.forward = {flash_attention("attention core", model, shard, size, share, 2.0, moved, flash_forward_executed)};
+    piece.input_backward = {flash_attention("attention core gradient", model, shard, size, share, 4.0,
                                             2.0 * moved,  // and gradients
                                             flash_backward_executed)};
     piece.input_backward.front().kind = KernelKind::attention_backward;
@@ -40,9 +44,9 @@ LayerPiece flash_core(const Transformer& model, const Shard& shard, const ShardS
 
 }  // namespace
 
-LayerPiece core_piece(const Transformer& model, const Shard& shard) {
+LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& shard) {
     const ShardSizes size(model, shard);
-    if (shard.attention != AttentionCore::unfused) return flash_core(model, shard, size);
+    if (shard.attention != AttentionCore::unfused) return flash_core(model, kind, shard, size);
     const double e = size.element_bytes, keys = shard.sequence, queries = keys / shard.context;
     const double d = model.head_size, v = value_size(model);
     LayerPiece piece = piece_of(Piece::core, {});

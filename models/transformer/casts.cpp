@@ -16,7 +16,9 @@ namespace {
 constexpr double wide = 2.0, eighth = 1.0;  // bytes per element
 
 // Its norm writes the input of the product, and casts it as it does.
-bool normalised(Piece piece) { return piece == Piece::qkv || piece == Piece::mlp_up; }
+bool normalised(Piece piece, const Transformer& model) {
+    return model.norm_placement != NormPlacement::post && (piece == Piece::qkv || piece == Piece::mlp_up);
+}
 
 // The gradient of its output comes in shares of the tokens, each cast before they are gathered.
 bool gathered(Piece piece, const Shard& shard) {
@@ -47,10 +49,10 @@ void before_products(std::vector<Kernel>& kernels, Casts casts) {
 
 }  // namespace
 
-void add_casts(LayerPiece& piece, const Shard& shard) {
+void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard) {
     const bool shares = gathered(piece.piece, shard);
     before_products(piece.forward, [&](const Kernel& gemm) -> std::vector<Kernel> {
-        if (normalised(piece.piece)) return {};
+        if (normalised(piece.piece, model)) return {};
         return {memory_kernel("cast input", gemm.count * gemm.m * gemm.k, wide + eighth)};
     });
     before_products(piece.input_backward, [&](const Kernel& gemm) -> std::vector<Kernel> {

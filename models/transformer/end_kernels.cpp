@@ -30,6 +30,9 @@ std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& sha
     if (model.positions == Positions::learned) {
         kernels.push_back(memory_kernel("position embedding", 2.0 * size.hidden_state, size.element_bytes));
     }
+    if (model.embedding_norm) {
+        kernels.push_back(memory_kernel("embedding norm", 2.0 * size.own_state, size.element_bytes));
+    }
     if (size.mask_bytes > 0) {
         kernels.push_back(dropout_kernel("embedding dropout", size.own_state, size.element_bytes));
     }
@@ -43,6 +46,9 @@ std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& sh
     std::vector<Kernel> kernels;
     if (size.mask_bytes > 0) {
         kernels.push_back(dropout_kernel("embedding dropout gradient", size.own_state, size.element_bytes));
+    }
+    if (model.embedding_norm) {
+        kernels.push_back(memory_kernel("embedding norm gradient", 3.0 * size.own_state, size.element_bytes));
     }
     if (model.positions == Positions::learned) {
         kernels.push_back(memory_kernel("position embedding gradient", size.hidden_state, size.element_bytes));
@@ -62,10 +68,13 @@ std::vector<Kernel> head_forward(const Transformer& model, const Shard& shard) {
 std::vector<Kernel> head_backward(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     const double e = size.element_bytes, vocabulary = vocabulary_share(model, shard);
-    return {memory_kernel("cross entropy gradient", size.tokens * vocabulary, loss_backward_bytes(shard)),
-            gemm_kernel("logits input gradient", size.tokens, size.hidden, vocabulary, e),
-            gemm_kernel("logits weight gradient", vocabulary, size.hidden, size.tokens, e),
-            memory_kernel("final norm gradient", 3.0 * size.own_state, e)};
+    std::vector<Kernel> kernels{
+        memory_kernel("cross entropy gradient", size.tokens * vocabulary, loss_backward_bytes(shard)),
+        gemm_kernel("logits input gradient", size.tokens, size.hidden, vocabulary, e),
+        gemm_kernel("logits weight gradient", vocabulary, size.hidden, size.tokens, e)};
+    if (model.biases.head) kernels.push_back(memory_kernel("logits bias gradient", size.tokens * vocabulary, e));
+    kernels.push_back(memory_kernel("final norm gradient", 3.0 * size.own_state, e));
+    return kernels;
 }
 
 }  // namespace weft

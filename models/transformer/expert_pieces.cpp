@@ -16,11 +16,12 @@ LayerPiece router(const Transformer& model, const ShardSizes& size, const Expert
                {.forward = "router",
                 .input_gradient = "router input gradient",
                 .weight_gradient = "router weight gradient",
-                .bias_gradient = {},
+                .bias_gradient = "router bias gradient",
+                .biased = model.biases.router,
                 .rows = expert.routed,
                 .inputs = size.hidden,
                 .outputs = static_cast<double>(model.experts.count)},
-               model, size.element_bytes);
+               size.element_bytes);
     // Frameworks keep it out of fp8 (Megatron-core transformer/moe/router.py: a plain linear map).
     for (std::vector<Kernel>* const kernels : {&piece.forward, &piece.input_backward, &piece.weight_backward}) {
         for (Kernel& kernel : *kernels) kernel.parameters = false;
@@ -58,11 +59,12 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
                 .input_gradient = "experts up input gradient",
                 .weight_gradient = "experts up weight gradient",
                 .bias_gradient = "experts up bias gradient",
+                .biased = model.biases.experts,
                 .rows = expert.rows,
                 .inputs = size.hidden,
                 .outputs = expert.inputs,
                 .count = expert.local},
-               model, e);
+               e);
     if (sorted) piece.forward.push_back(sort);
     piece.forward.push_back(up.forward.front());
     piece.forward.push_back(activation(model, rows, expert.inputs, expert.ffn, e));
@@ -72,11 +74,12 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
                 .input_gradient = "experts down input gradient",
                 .weight_gradient = "experts down weight gradient",
                 .bias_gradient = "experts down bias gradient",
+                .biased = model.biases.experts,
                 .rows = expert.rows,
                 .inputs = expert.ffn,
                 .outputs = size.hidden,
                 .count = expert.local},
-               model, e);
+               e);
     if (sorted) piece.forward.push_back(sort);
     piece.input_backward.push_back(activation_gradient(model, rows, expert.inputs, expert.ffn, e));
     piece.input_backward.push_back(up.input_backward.front());
@@ -94,10 +97,11 @@ LayerPiece shared_up(const Transformer& model, const ShardSizes& size, const Exp
                 .input_gradient = "shared experts up input gradient",
                 .weight_gradient = "shared experts up weight gradient",
                 .bias_gradient = "shared experts up bias gradient",
+                .biased = model.biases.experts,
                 .rows = size.tokens,
                 .inputs = size.hidden,
                 .outputs = expert.shared_inputs},
-               model, e);
+               e);
     piece.forward.push_back(activation(model, size.tokens, expert.shared_inputs, expert.shared_ffn, e));
     return piece;
 }
@@ -109,10 +113,17 @@ LayerPiece shared_down(const Transformer& model, const ShardSizes& size, const E
                 .input_gradient = "shared experts down input gradient",
                 .weight_gradient = "shared experts down weight gradient",
                 .bias_gradient = "shared experts down bias gradient",
+                .biased = model.biases.experts,
                 .rows = size.tokens,
                 .inputs = expert.shared_ffn,
                 .outputs = size.hidden},
-               model, size.element_bytes);
+               size.element_bytes);
+    // Their gate reads the hidden state and weighs what they give; its gradients read both again.
+    if (model.experts.shared_gate) {
+        const double moved = (size.hidden_state + 2.0 * size.own_state);
+        piece.forward.push_back(memory_kernel("shared experts gate", moved, size.element_bytes));
+        piece.input_backward.push_back(memory_kernel("shared experts gate gradient", 2.0 * moved, size.element_bytes));
+    }
     // What the shared experts add to the others' sum, and the gradients that meet before the norm.
     const Kernel sum = memory_kernel("shared experts sum", 3.0 * size.own_state, size.element_bytes);
     piece.forward.push_back(sum);

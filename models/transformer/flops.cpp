@@ -6,13 +6,14 @@ namespace {
 // Elements of the matrices that a token meets in one layer: biases and norms do no matrix products.
 double layer_matrices(const Transformer& model, LayerKind kind) {
     const double attention = static_cast<double>(qkv_matrices(model) + model.hidden * context_width(model));
-    if (kind == LayerKind::dense) {
+    if (!has_experts(kind)) {
         return attention + model.hidden * (static_cast<double>(ffn_input_width(model)) + model.ffn_hidden);
     }
     const Experts& experts = model.experts;
     const double expert = static_cast<double>(expert_input_width(model)) + experts.ffn_hidden;
     const double shared = static_cast<double>(shared_input_width(model) + shared_width(model));
-    return attention + model.hidden * (experts.count + experts.top_k * expert + shared);
+    const double scores = experts.count + (experts.shared_gate ? 1.0 : 0.0);
+    return attention + model.hidden * (scores + experts.top_k * expert + shared);
 }
 
 double all_layer_matrices(const Transformer& model) {
@@ -28,7 +29,9 @@ double vocabulary(const Transformer& model) { return static_cast<double>(padded_
 Flops model_flops(const Transformer& model, double sequences, double sequence) {
     const double tokens = sequences * sequence;
     const double matrices = all_layer_matrices(model) + model.hidden * vocabulary(model);
-    const double scores = model.layers * static_cast<double>(query_width(model) + context_width(model)) * sequence;
+    const double windowed = windowed_layers(model);
+    const double layers = model.layers - windowed + windowed * window_share(model.window, sequence);
+    const double scores = layers * static_cast<double>(query_width(model) + context_width(model)) * sequence;
     return {6.0 * tokens * (matrices + scores)};
 }
 

@@ -9,7 +9,8 @@
 namespace weft {
 
 // Matmul FLOPs of the model for `sequences` sequences of length `sequence`, forward and backward, no recomputation:
-// 6 FLOPs per matrix parameter and token plus 12 L h s per token of attention scores (full, not causal), i.e.
+// 6 FLOPs per matrix parameter and token plus 12 L h s per token of attention scores (full, not causal; of windowed
+// layers the share of them that causal attention leaves), i.e.
 // 72 B s L h^2 (1 + s/6h + V/12Lh) for h_ffn = 4h, with the vocabulary padded for one tensor rank.
 // Source: Narayanan et al. 2021 (2104.04473) without recomputation; Korthikanti et al. 2022 (2205.05198). Of experts,
 // the router's matrix, the top_k that a token meets and the shared ones.

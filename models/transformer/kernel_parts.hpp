@@ -23,21 +23,22 @@ LayerPiece piece_of(Piece piece, std::string_view module);  // without kernels y
 // A linear map's names and shape: (rows x inputs) (inputs x outputs), `count` of them in one launch.
 struct Linear {
     std::string_view forward, input_gradient, weight_gradient;
-    std::string_view bias_gradient;  // empty: it has no bias, whatever the model has
+    std::string_view bias_gradient;
+    bool biased;
     double rows, inputs, outputs, count = 1.0;
 };
 // One product forward and two backward, and the sum of a bias gradient.
-void add_linear(LayerPiece& piece, const Linear& linear, const Transformer& model, double element_bytes);
+void add_linear(LayerPiece& piece, const Linear& linear, double element_bytes);
 // The activation function after a first map: bias and GELU, or SwiGLU. Its gradient comes before add_linear's.
 Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
 Kernel activation_gradient(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
 
 // Under Casting::eighth: adds the casts and transposes of a finished piece's products, and halves their operands.
-void add_casts(LayerPiece& piece, const Shard& shard);
+void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard);
 
 // The pieces that take the place of mlp_up and mlp_down in a layer with experts.
 std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& shard);
-LayerPiece core_piece(const Transformer& model, const Shard& shard);
+LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& shard);
 LayerPiece latent_piece(const Transformer& model, const Shard& shard);  // Piece::qkv of multi-head latent attention
 // What a program without fused kernels does besides (Shard::element_wise), and ALiBi's part of unfused attention.
 void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, const Shard& shard);

@@ -13,7 +13,8 @@ namespace weft {
 
 enum class KernelKind : std::uint8_t {
     gemm,       // m x n x k, `count` of them in one launch (batched)
-    attention,  // fused (flash) attention core: m queries, n keys, k the head size, `count` heads
+    attention,  // fused (flash) attention core: m queries, n keys, k the head size, `count` heads; in a window n is
+                // twice the keys of a query on average, as it is without
     attention_backward,
     memory,  // element-wise, norms, softmax, dropout, ...: bound by bytes
 };
@@ -28,8 +29,8 @@ struct Kernel {
     KernelKind kind = KernelKind::memory;
     double m = 0, n = 0, k = 0, count = 1;  // of a gemm or of attention
     bool parameters = false;                // a gemm with a parameter matrix of a layer, or its gradient
-    Flops flops;                            // of matrix products; the attention scores in full, although causal
-    Bytes bytes;                            // read and written
+    Flops flops;  // of matrix products; the attention scores in full, although causal, or a window's share
+    Bytes bytes;  // read and written
     // FLOPs that the device executes over `flops`: flash attention skips the masked half of the scores and computes
     // the other half twice (once more in backward).
     double executed = 1.0;

@@ -19,10 +19,11 @@ void add_queries(LayerPiece& piece, const Transformer& model, const ShardSizes& 
                     .input_gradient = "query down input gradient",
                     .weight_gradient = "query down weight gradient",
                     .bias_gradient = "query down bias gradient",
+                    .biased = model.biases.qkv,
                     .rows = size.tokens,
                     .inputs = size.hidden,
                     .outputs = rank},
-                   model, e);
+                   e);
         add_norm(piece, "query norm", "query norm gradient", size, rank);
     }
     add_linear(piece,
@@ -30,10 +31,11 @@ void add_queries(LayerPiece& piece, const Transformer& model, const ShardSizes& 
                 .input_gradient = "query up input gradient",
                 .weight_gradient = "query up weight gradient",
                 .bias_gradient = "query up bias gradient",
+                .biased = model.biases.qkv,
                 .rows = size.tokens,
                 .inputs = model.latent.q_rank > 0 ? rank : size.hidden,
                 .outputs = size.queries},
-               model, e);
+               e);
 }
 
 void add_keys_and_values(LayerPiece& piece, const Transformer& model, const Shard& shard, const ShardSizes& size) {
@@ -44,20 +46,22 @@ void add_keys_and_values(LayerPiece& piece, const Transformer& model, const Shar
                 .input_gradient = "key-value down input gradient",
                 .weight_gradient = "key-value down weight gradient",
                 .bias_gradient = "key-value down bias gradient",
+                .biased = model.biases.qkv,
                 .rows = size.tokens,
                 .inputs = size.hidden,
                 .outputs = 1.0 * latent.kv_rank + latent.rope_size},
-               model, e);
+               e);
     add_norm(piece, "key-value norm", "key-value norm gradient", size, latent.kv_rank);
     add_linear(piece,
                {.forward = "key-value up",
                 .input_gradient = "key-value up input gradient",
                 .weight_gradient = "key-value up weight gradient",
                 .bias_gradient = "key-value up bias gradient",
+                .biased = model.biases.qkv,
                 .rows = size.tokens,
                 .inputs = 1.0 * latent.kv_rank,
                 .outputs = heads * (1.0 * latent.nope_size + latent.value_size)},
-               model, e);
+               e);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ void append(std::vector<Kernel>& kernels, const std::vector<Kernel>& more) {
 }
 
 std::vector<LayerPiece> dense_pieces(const Transformer& model, const Shard& shard) {
-    WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; use layer_pieces");
+    WEFT_CHECK(model.experts.count == 0 && model.window.tokens == 0,
+               "the layers of a model with experts or windows differ; use layer_pieces");
     return layer_pieces(model, LayerKind::dense, shard);
 }
 
@@ -24,10 +25,11 @@ LayerKernels layer_forward(const Transformer& model, const Shard& shard) {
         append(piece.piece < Piece::post_norm ? layer.attention : layer.mlp, piece.forward);
         if (piece.piece == Piece::core) layer.attention_core = piece.forward;
     }
-    // The residual addition of attention opens post_norm, and closes the first half.
+    // The residual addition of attention is in post_norm, and closes the first half.
     if (!model.parallel_residual) {
-        layer.attention.push_back(layer.mlp.front());
-        layer.mlp.erase(layer.mlp.begin());
+        const auto sum = std::ranges::find(layer.mlp, "attention residual", &Kernel::name);
+        layer.attention.insert(layer.attention.end(), layer.mlp.begin(), sum + 1);
+        layer.mlp.erase(layer.mlp.begin(), sum + 1);
     }
     return layer;
 }

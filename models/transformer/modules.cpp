@@ -25,21 +25,26 @@ void add_vector(Module& module, std::uint64_t elements) {
     module.vector.push_back(true);
 }
 
-void add_linear(Module& module, const Transformer& model, std::uint64_t inputs, std::uint64_t outputs) {
+void add_linear(Module& module, bool biased, std::uint64_t inputs, std::uint64_t outputs) {
     add_matrix(module, inputs, outputs);
-    if (model.biases) add_vector(module, outputs);
+    if (biased) add_vector(module, outputs);
+}
+
+void add_norm(Module& module, const Transformer& model, std::uint64_t width) {
+    if (!model.norm_weight) return;
+    add_vector(module, width);
+    if (model.norm == Norm::layer_norm && model.norm_bias) add_vector(module, width);
 }
 
 Module norm(std::string_view name, const Transformer& model) {
     Module module{.name = name, .tensors = {}, .vector = {}};
-    add_vector(module, model.hidden);
-    if (model.norm == Norm::layer_norm) add_vector(module, model.hidden);
+    add_norm(module, model, model.hidden);
     return module;
 }
 
-Module linear(std::string_view name, const Transformer& model, std::uint64_t inputs, std::uint64_t outputs) {
+Module linear(std::string_view name, bool biased, std::uint64_t inputs, std::uint64_t outputs) {
     Module module{.name = name, .tensors = {}, .vector = {}};
-    add_linear(module, model, inputs, outputs);
+    add_linear(module, biased, inputs, outputs);
     return module;
 }
 
@@ -48,37 +53,42 @@ Module linear(std::string_view name, const Transformer& model, std::uint64_t inp
 Module latent_maps(const Transformer& model, std::uint32_t tensor) {
     const LatentAttention& latent = model.latent;
     Module module{.name = "qkv", .tensors = {}, .vector = {}};
-    const auto normed = [&](std::uint64_t rank) {
-        add_vector(module, rank);
-        if (model.norm == Norm::layer_norm) add_vector(module, rank);
-    };
+    const bool biased = model.biases.qkv;
     const std::uint64_t queries = share(query_width(model), tensor);
     if (latent.q_rank == 0) {
-        add_linear(module, model, model.hidden, queries);
+        add_linear(module, biased, model.hidden, queries);
     } else {
-        add_linear(module, model, model.hidden, latent.q_rank);
-        normed(latent.q_rank);
-        add_linear(module, model, latent.q_rank, queries);
+        add_linear(module, biased, model.hidden, latent.q_rank);
+        add_norm(module, model, latent.q_rank);
+        add_linear(module, biased, latent.q_rank, queries);
     }
     const std::uint64_t size = latent.nope_size + latent.value_size;
-    add_linear(module, model, model.hidden, latent.kv_rank + latent.rope_size);
-    normed(latent.kv_rank);
-    add_linear(module, model, latent.kv_rank, share(model.heads * size, tensor));
+    add_linear(module, biased, model.hidden, latent.kv_rank + latent.rope_size);
+    add_norm(module, model, latent.kv_rank);
+    add_linear(module, biased, latent.kv_rank, share(model.heads * size, tensor));
     return module;
+}
+
+void add_query_key_norm(Module& module, const Transformer& model, std::uint32_t tensor) {
+    if (model.query_key_norm == QueryKeyNorm::per_head) {
+        for (const std::uint32_t width : {model.head_size, model.head_size}) add_norm(module, model, width);
+    } else if (model.query_key_norm == QueryKeyNorm::whole) {
+        for (const std::uint64_t width : {query_width(model), key_width(model)})
+            add_vector(module, share(width, tensor));
+    }
 }
 
 Module attention_maps(const Transformer& model, std::uint32_t tensor) {
     if (model.has_latent_attention()) return latent_maps(model, tensor);
-    Module module = linear("qkv", model, model.hidden, share(qkv_width(model), tensor));
-    if (model.query_key_norm) {
-        for (const std::uint32_t weights : {model.head_size, model.head_size}) add_vector(module, weights);
-    }
+    Module module = linear("qkv", model.biases.qkv, model.hidden, share(qkv_width(model), tensor));
+    add_query_key_norm(module, model, tensor);
+    if (model.attention_sinks) add_vector(module, share(model.heads, tensor));
     return module;
 }
 
 Module router(const Transformer& model) {
-    Module module{.name = "router", .tensors = {}, .vector = {}};
-    add_matrix(module, model.hidden, model.experts.count);
+    Module module = linear("router", model.biases.router, model.hidden, model.experts.count);
+    if (model.experts.shared_gate) add_matrix(module, model.hidden, 1);
     return module;
 }
 
@@ -86,8 +96,8 @@ Module local_experts(const Transformer& model, const LayerSplit& split) {
     Module module{.name = "experts", .expert = true, .tensors = {}, .vector = {}};
     const std::uint64_t experts = share(model.experts.count, split.expert);
     for (std::uint64_t expert = 0; expert < experts; ++expert) {
-        add_linear(module, model, model.hidden, share(expert_input_width(model), split.expert_tensor));
-        add_linear(module, model, share(model.experts.ffn_hidden, split.expert_tensor), model.hidden);
+        add_linear(module, model.biases.experts, model.hidden, share(expert_input_width(model), split.expert_tensor));
+        add_linear(module, model.biases.experts, share(model.experts.ffn_hidden, split.expert_tensor), model.hidden);
     }
     return module;
 }
@@ -98,24 +108,34 @@ std::uint64_t module_parameters(const Module& module) {
     return std::accumulate(module.tensors.begin(), module.tensors.end(), std::uint64_t{0});
 }
 
-std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split) {
-    const std::uint64_t hidden = model.hidden;
-    const std::uint32_t tensor = split.tensor;
-    std::vector<Module> modules{norm("input norm", model), attention_maps(model, tensor),
-                                linear("dense", model, share(context_width(model), tensor), hidden),
-                                norm("post-attention norm", model)};
-    if (kind == LayerKind::dense) {
-        modules.push_back(linear("h_to_4h", model, hidden, share(ffn_input_width(model), tensor)));
-        modules.push_back(linear("4h_to_h", model, share(model.ffn_hidden, tensor), hidden));
-        return modules;
-    }
+static void add_dense_mlp(std::vector<Module>& modules, const Transformer& model, std::uint32_t tensor) {
+    const bool biased = model.biases.mlp;
+    modules.push_back(linear("h_to_4h", biased, model.hidden, share(ffn_input_width(model), tensor)));
+    modules.push_back(linear("4h_to_h", biased, share(model.ffn_hidden, tensor), model.hidden));
+}
+
+static void add_experts(std::vector<Module>& modules, const Transformer& model, const LayerSplit& split) {
     WEFT_CHECK(model.experts.count > 0, "a layer with experts of a model without");
     modules.push_back(router(model));
     modules.push_back(local_experts(model, split));
-    if (model.experts.shared > 0) {
-        modules.push_back(linear("shared experts up", model, hidden, share(shared_input_width(model), tensor)));
-        modules.push_back(linear("shared experts down", model, share(shared_width(model), tensor), hidden));
-    }
+    if (model.experts.shared == 0) return;
+    const bool biased = model.biases.experts;
+    const std::uint64_t inputs = share(shared_input_width(model), split.tensor);
+    modules.push_back(linear("shared experts up", biased, model.hidden, inputs));
+    modules.push_back(linear("shared experts down", biased, share(shared_width(model), split.tensor), model.hidden));
+}
+
+std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split) {
+    const NormPlacement norms = model.norm_placement;
+    std::vector<Module> modules;
+    if (norms != NormPlacement::post) modules.push_back(norm("input norm", model));
+    modules.push_back(attention_maps(model, split.tensor));
+    modules.push_back(
+        linear("dense", model.biases.projection, share(context_width(model), split.tensor), model.hidden));
+    if (norms != NormPlacement::shared) modules.push_back(norm("post-attention norm", model));
+    if (norms == NormPlacement::sandwich) add_norm(modules.back(), model, model.hidden);
+    has_experts(kind) ? add_experts(modules, model, split) : add_dense_mlp(modules, model, split.tensor);
+    if (norms >= NormPlacement::post) modules.push_back(norm("output norm", model));
     return modules;
 }
 
@@ -126,15 +146,15 @@ std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit
         modules.push_back({.name = "positions", .tensors = {}, .vector = {}});
         add_matrix(modules.back(), model.positions_length, model.hidden);  // every rank holds the whole table
     }
+    if (model.embedding_norm) modules.push_back(norm("embedding norm", model));
     return modules;
 }
 
 std::vector<Module> head_modules(const Transformer& model, const LayerSplit& split) {
     std::vector<Module> modules{norm("final norm", model)};
-    if (!model.tied_embeddings) {
-        modules.push_back({.name = "output layer", .tensors = {}, .vector = {}});
-        add_matrix(modules.back(), share(padded_vocabulary(model, split.tensor), split.tensor), model.hidden);
-    }
+    if (model.tied_embeddings) return modules;
+    const std::uint64_t outputs = share(padded_vocabulary(model, split.tensor), split.tensor);
+    modules.push_back(linear("output layer", model.biases.head, model.hidden, outputs));
     return modules;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "sim/base/check.hpp"
@@ -55,16 +56,43 @@ std::uint64_t shared_width(const Transformer& model) {
 }
 std::uint64_t shared_input_width(const Transformer& model) { return shared_width(model) * (model.gated ? 2 : 1); }
 
+static bool has_experts(const Experts& experts, std::uint32_t layer) {
+    if (experts.count == 0 || layer < experts.first_dense) return false;
+    return (layer - experts.first_dense) % experts.every == 0;
+}
+
+static bool is_windowed(const AttentionWindow& window, std::uint32_t layer) {
+    if (window.tokens == 0 || layer < window.first_full) return false;
+    return window.full_every == 0 || (layer - window.first_full + 1) % window.full_every != 0;
+}
+
 LayerKind layer_kind(const Transformer& model, std::uint32_t layer) {
-    const Experts& experts = model.experts;
-    if (experts.count == 0 || layer < experts.first_dense) return LayerKind::dense;
-    return (layer - experts.first_dense) % experts.every == 0 ? LayerKind::expert : LayerKind::dense;
+    const bool expert = has_experts(model.experts, layer);
+    if (!is_windowed(model.window, layer)) return expert ? LayerKind::expert : LayerKind::dense;
+    return expert ? LayerKind::windowed_expert : LayerKind::windowed_dense;
 }
 
 std::uint32_t expert_layers(const Transformer& model) {
     const Experts& experts = model.experts;
     if (experts.count == 0 || experts.first_dense >= model.layers) return 0;
     return (model.layers - experts.first_dense - 1) / experts.every + 1;
+}
+
+std::uint32_t windowed_layers(const Transformer& model) {
+    const AttentionWindow& window = model.window;
+    if (window.tokens == 0 || window.first_full >= model.layers) return 0;
+    const std::uint32_t others = model.layers - window.first_full;
+    return others - (window.full_every == 0 ? 0 : others / window.full_every);
+}
+
+double window_share(const AttentionWindow& window, double sequence) {
+    const double tokens = window.tokens;
+    if (tokens == 0 || sequence <= tokens) return 1.0;
+    const auto causal = [](double keys) { return keys * (keys + 1.0) / 2.0; };
+    const double chunks = std::floor(sequence / tokens);
+    const double pairs = window.chunked ? chunks * causal(tokens) + causal(sequence - chunks * tokens)
+                                        : causal(tokens) + (sequence - tokens) * tokens;
+    return pairs / causal(sequence);
 }
 
 std::vector<std::string> tensor_obstacles(const Transformer& model, std::uint32_t tensor) {
@@ -123,7 +151,8 @@ std::uint64_t active_parameters(const Transformer& model) {
     Transformer met = model;
     met.experts.count = model.experts.top_k;
     // The router scores every expert, also those that are not met.
-    const std::uint64_t unscored = std::uint64_t{model.experts.count - met.experts.count} * model.hidden;
+    const std::uint64_t inputs = std::uint64_t{model.hidden} + (model.biases.router ? 1 : 0);
+    const std::uint64_t unscored = (model.experts.count - met.experts.count) * inputs;
     return parameters(met) + expert_layers(model) * unscored;
 }
 

@@ -1,6 +1,7 @@
 // A decoder-only transformer: its shape and its exact parameter count, whole and per rank of a layout.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +15,32 @@ namespace weft {
 enum class Positions : std::uint8_t { rotary, learned, alibi, none };
 enum class Norm : std::uint8_t { layer_norm, rms_norm };  // layer_norm has weight and bias, rms_norm weight only
 
+// Of what a layer's norms are: of the inputs of attention and MLP; of the one input of both, side by side (GPT-J); of
+// their outputs, before these join the residual (OLMo-2); of inputs and outputs (Gemma-2).
+enum class NormPlacement : std::uint8_t { pre, shared, post, sandwich };
+
+// A norm of queries and keys before positions. Its parameters: none (Llama 4); those of a norm of one head, which all
+// heads share (Qwen3); or a weight for each element of all heads' queries and keys (OLMo-2, Cohere).
+enum class QueryKeyNorm : std::uint8_t { none, unweighted, per_head, whole };
+
+// Which linear maps add a bias. `experts` are those of the shared experts, too; `head` is the output layer.
+struct Biases {
+    bool qkv, projection, mlp, experts, router = false, head = false;
+
+    // NOLINTNEXTLINE(google-explicit-constructor): `biases = false` says what it means
+    Biases(bool of_layers) : qkv(of_layers), projection(of_layers), mlp(of_layers), experts(of_layers) {}
+    bool operator==(const Biases&) const = default;
+};
+
+// In some layers a token attends to the last `tokens` alone, itself among them (Mistral), or, `chunked`, to those of
+// its own chunk of so many (Llama 4).
+struct AttentionWindow {
+    std::uint32_t tokens = 0;  // 0: every layer attends to all
+    bool chunked = false;
+    std::uint32_t first_full = 0;  // leading layers without a window
+    std::uint32_t full_every = 0;  // of the layers after those, the last of each run of so many has none; 0: all have
+};
+
 // Mixture of experts (Shazeer et al. 2017, 1701.06538): in some layers a router sends each token to `top_k` MLPs of
 // `count`, and `shared` more see every token (DeepSeekMoE, 2401.06066). Experts are gated and biased as the model is.
 struct Experts {
@@ -24,6 +51,7 @@ struct Experts {
     std::uint32_t shared_ffn_hidden = 0;  // of each of those
     std::uint32_t first_dense = 0;        // leading layers without experts
     std::uint32_t every = 1;  // of the layers after those, the first of each run of so many (Megatron's moe-layer-freq)
+    bool shared_gate = false;  // a learned sum over the hidden state weighs the shared experts (Qwen2-MoE)
 };
 
 // Multi-head latent attention (DeepSeek-V2, 2405.04434, section 2.1). Keys and values of all heads are made from one
@@ -51,10 +79,16 @@ struct Transformer {
     bool gated = false;                  // SwiGLU-like MLP with three matrices
     bool tied_embeddings = false;
     bool parallel_residual = false;  // attention and MLP side by side (GPT-J), one reduction instead of two
-    bool biases = true;              // on the linear layers
-    bool query_key_norm = false;     // an RMS norm of every head's queries and keys, before positions
+    Biases biases = true;
+    QueryKeyNorm query_key_norm = QueryKeyNorm::none;
+    bool attention_sinks = false;  // a learned score per head beside those of the keys (GPT-OSS)
+    AttentionWindow window;
     Positions positions = Positions::rotary;
+    bool embedding_norm = false;  // of the embedding's output (BLOOM)
     Norm norm = Norm::layer_norm;
+    bool norm_weight = true;  // false: norms without parameters (OLMo)
+    bool norm_bias = true;    // of layer_norm
+    NormPlacement norm_placement = NormPlacement::pre;
     std::uint32_t vocabulary_multiple = 128;  // padding: to a multiple of this times the tensor ranks; 1: none
     Experts experts;
     LatentAttention latent;
@@ -62,9 +96,17 @@ struct Transformer {
     bool has_latent_attention() const { return latent.kv_rank > 0; }
 };
 
-enum class LayerKind : std::uint8_t { dense, expert };
+// Windowed: in its attention.
+enum class LayerKind : std::uint8_t { dense, expert, windowed_dense, windowed_expert };
+constexpr std::size_t layer_kinds = 4;
+constexpr bool has_experts(LayerKind kind) { return kind == LayerKind::expert || kind == LayerKind::windowed_expert; }
+constexpr bool is_windowed(LayerKind kind) { return kind >= LayerKind::windowed_dense; }
 LayerKind layer_kind(const Transformer& model, std::uint32_t layer);  // layers are numbered from 0
-std::uint32_t expert_layers(const Transformer& model);                // how many are of LayerKind::expert
+std::uint32_t expert_layers(const Transformer& model);                // how many have experts
+std::uint32_t windowed_layers(const Transformer& model);
+// Pairs of queries and keys that a windowed layer scores, over those of causal attention, s (s + 1) / 2: with w tokens
+//   sliding  [w (w + 1) / 2 + (s - w) w],   chunked  [n w (w + 1) / 2 + r (r + 1) / 2],  n = s / w, r = s mod w.
+double window_share(const AttentionWindow& window, double sequence);
 
 // Reads a model object, records its mistakes in the field's document, and refuses unknown keys. Required: layers,
 // hidden, heads, vocabulary. Defaults: kv_heads = heads, head_size = hidden / heads, ffn_hidden = 4 hidden, rotary
@@ -72,7 +114,9 @@ std::uint32_t expert_layers(const Transformer& model);                // how man
 // "name" key; "title" and "source" are for people. "experts" is an object with the members of Experts: count is
 // required; top_k = 1, ffn_hidden = the model's, shared = 0, shared_ffn_hidden = the experts' ffn_hidden.
 // "latent_attention" is an object with the members of LatentAttention: kv_rank, nope_size, rope_size and value_size are
-// required, q_rank = 0; it excludes kv_heads and head_size.
+// required, q_rank = 0; it excludes kv_heads and head_size. "biases" is a flag, which speaks of a layer's maps, or a
+// list of the members of Biases; "query_key_norm" a flag (true: per_head) or a member of QueryKeyNorm;
+// "attention_window" an object with the members of AttentionWindow, tokens required.
 Transformer read_transformer(Field field, std::string name);
 // A shipped model (models/catalog), or the path of a model file. Throws ConfigError with the nearest names.
 Transformer load_transformer(std::string_view name);
@@ -103,11 +147,14 @@ std::uint64_t module_parameters(const Module& module);
 
 // Of latent attention "qkv" is the maps down, each with its norm, and up: those down are whole on every rank.
 // In registration order: "input norm", "qkv", "dense", "post-attention norm", then "h_to_4h", "4h_to_h", or in a layer
-// with experts "router" (h x count, no bias, whole on every rank), "experts" (up and down of each of the rank's
-// count / expert), and if there are any "shared experts up", "shared experts down" (one MLP as wide as all of them).
-// Every matrix is followed by its bias; a gated MLP registers its two inputs as one matrix.
+// with experts "router" (h x count, and the shared experts' gate; whole on every rank), "experts" (up and down of each
+// of the rank's count / expert), and if there are any "shared experts up", "shared experts down" (one MLP as wide as
+// all of them). Every matrix is followed by its bias, if it has one; a gated MLP registers its two inputs as one
+// matrix. Norms of outputs: attention's in "post-attention norm", the MLP's at the end as "output norm". A norm shared
+// by attention and MLP is "input norm". Attention's sinks and the norms of queries and keys are in "qkv".
 std::vector<Module> layer_modules(const Transformer& model, LayerKind kind, const LayerSplit& split);
-std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit& split);  // "embedding", "positions"
+// "embedding", "positions", "embedding norm"
+std::vector<Module> embedding_modules(const Transformer& model, const LayerSplit& split);
 std::vector<Module> head_modules(const Transformer& model, const LayerSplit& split);  // "final norm", "output layer"
 
 // Parameter counts of one tensor rank out of `tensor` (1: the whole). Exact integers.

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
 #include "models/transformer/transformer.hpp"
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 
 namespace weft {
@@ -60,11 +63,67 @@ void read_latent_attention(Field& field, Transformer& model) {
     model.head_size = std::min(model.latent.nope_size, most) + std::min(model.latent.rope_size, most);
 }
 
-void read_query_key_norm(Field& field, Transformer& model) {
-    model.query_key_norm = field.flag("query_key_norm", false);
-    if (model.query_key_norm && model.has_latent_attention()) {
-        field.error("query_key_norm", "latent attention has norms of its own");
+QueryKeyNorm read_query_key_norm(Field& field) {
+    constexpr std::string_view key = "query_key_norm";
+    if (!field.is_text(key)) return field.flag(key, false) ? QueryKeyNorm::per_head : QueryKeyNorm::none;
+    const std::string text = field.choice(key, {"per_head", "whole", "unweighted"});
+    if (text == "whole") return QueryKeyNorm::whole;
+    return text == "unweighted" ? QueryKeyNorm::unweighted : QueryKeyNorm::per_head;
+}
+
+// A flag, or the names of the maps.
+Biases read_biases(Field& field) {
+    constexpr std::string_view key = "biases";
+    if (!field.has(key)) return true;
+    if (field.is_flag(key)) return field.flag(key);
+    Biases biases = false;
+    const std::array maps{std::pair{"qkv", &biases.qkv},       std::pair{"projection", &biases.projection},
+                          std::pair{"mlp", &biases.mlp},       std::pair{"experts", &biases.experts},
+                          std::pair{"router", &biases.router}, std::pair{"head", &biases.head}};
+    for (Field& element : field.list(key)) {
+        const std::string word = element.as_text();
+        const auto map = std::ranges::find_if(maps, [&](const auto& known) { return word == known.first; });
+        if (map != maps.end()) {
+            *map->second = true;
+        } else if (!word.empty()) {
+            field.error(key, fmt::format("expected true, false or names out of qkv, projection, mlp, experts, router "
+                                         "and head, got \"{}\"",
+                                         word));
+        }
     }
+    return biases;
+}
+
+AttentionWindow read_window(Field field) {
+    AttentionWindow window;
+    window.tokens = field.count("tokens");
+    window.chunked = field.flag("chunked", false);
+    window.first_full = field.whole("first_full", 0);
+    window.full_every = field.whole("full_every", 0);
+    if (window.full_every == 1) field.error("full_every", "leaves no layer with a window; expected 0 or at least 2");
+    field.done();
+    return window;
+}
+
+void read_norms(Field& field, Transformer& model) {
+    const std::string kind = field.choice("norm", {"layer_norm", "rms_norm"}, "layer_norm");
+    model.norm = kind == "rms_norm" ? Norm::rms_norm : Norm::layer_norm;
+    model.norm_weight = field.flag("norm_weight", true);
+    model.norm_bias = field.flag("norm_bias", model.norm == Norm::layer_norm && model.norm_weight);
+    if (model.norm_bias && model.norm == Norm::rms_norm) field.error("norm_bias", "an rms_norm has no bias");
+    if (model.norm_bias && !model.norm_weight) field.error("norm_bias", "a norm without weight has no bias");
+    const std::string placement = field.choice("norm_placement", {"pre", "shared", "post", "sandwich"}, "pre");
+    model.norm_placement = placement == "post"       ? NormPlacement::post
+                           : placement == "sandwich" ? NormPlacement::sandwich
+                           : placement == "shared"   ? NormPlacement::shared
+                                                     : NormPlacement::pre;
+    const bool several = model.norm_placement >= NormPlacement::post;
+    if (model.norm_placement == NormPlacement::shared && !model.parallel_residual) {
+        field.error("norm_placement", "attention and MLP share a norm only with parallel_residual");
+    } else if (several && model.parallel_residual) {
+        field.error("norm_placement", "with parallel_residual norms are pre or shared");
+    }
+    model.embedding_norm = field.flag("embedding_norm", false);
 }
 
 void read_position_table(Field& field, Transformer& model) {
@@ -107,6 +166,10 @@ Experts read_experts(Field field, const Transformer& model) {
                     fmt::format("{} dense layers of {} leave none to the experts", experts.first_dense, model.layers));
     }
     experts.every = field.count("every", experts.every);
+    experts.shared_gate = field.flag("shared_gate", false);
+    if (experts.shared_gate && experts.shared == 0) {
+        field.error("shared_gate", "only a model with shared experts has a gate of them");
+    }
     field.done();
     return experts;
 }
@@ -145,11 +208,20 @@ Transformer read_transformer(Field field, std::string name) {
     model.vocabulary_multiple = field.count("vocabulary_multiple", model.vocabulary_multiple);
     model.tied_embeddings = field.flag("tied_embeddings", false);
     model.parallel_residual = field.flag("parallel_residual", false);
-    model.biases = field.flag("biases", true);
-    read_query_key_norm(field, model);
+    model.biases = read_biases(field);
+    if (model.biases.head && model.tied_embeddings) {
+        field.error("biases", "a head with a bias needs an output layer of its own; give tied_embeddings = false");
+    }
+    model.query_key_norm = read_query_key_norm(field);
+    model.attention_sinks = field.flag("attention_sinks", false);
+    if (model.has_latent_attention()) {
+        if (model.query_key_norm != QueryKeyNorm::none)
+            field.error("query_key_norm", "latent attention has norms of its own");
+        if (model.attention_sinks) field.error("attention_sinks", "weft knows latent attention without sinks");
+    }
+    if (field.has("attention_window")) model.window = read_window(field.object("attention_window"));
     read_position_table(field, model);
-    model.norm = field.choice("norm", {"layer_norm", "rms_norm"}, "layer_norm") == "rms_norm" ? Norm::rms_norm
-                                                                                              : Norm::layer_norm;
+    read_norms(field, model);
     if (field.has("experts")) model.experts = read_experts(field.object("experts"), model);
     check_size(field, model);
     field.done();
@@ -158,6 +230,9 @@ Transformer read_transformer(Field field, std::string name) {
 
 Transformer load_transformer(std::string_view name) {
     NamedDocument file = open_shipped(embedded::catalog(), "model", name);
+    extend(file.document.root(), [](const std::string& base) {
+        return open_shipped(embedded::catalog(), "model", base).document;
+    });
     Transformer model = read_transformer(file.document.root(), file.name);
     file.document.check();
     return model;

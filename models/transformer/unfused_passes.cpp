@@ -51,9 +51,12 @@ void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& mode
     }
     if (shard.element_wise == ElementWise::fused) return;
     if (model.positions == Positions::rotary) add_rotary(*find(pieces, Piece::qkv), size);
-    if (!model.biases) return;
-    add_bias(*find(pieces, model.parallel_residual ? Piece::residual : Piece::post_norm), size, "attention bias");
-    add_bias(*find(pieces, Piece::residual), size, "mlp bias");
+    if (model.biases.projection) {
+        add_bias(*find(pieces, model.parallel_residual ? Piece::residual : Piece::post_norm), size, "attention bias");
+    }
+    if (find(pieces, Piece::mlp_down) != nullptr ? model.biases.mlp : model.biases.experts) {
+        add_bias(*find(pieces, Piece::residual), size, "mlp bias");
+    }
 }
 
 }  // namespace weft

@@ -1,41 +1,26 @@
 #include "sim/io/document.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
+#include <iterator>
 #include <utility>
 
-#include "sim/base/check.hpp"
 #include "sim/io/document_state.hpp"
+#include "sim/io/key_path.hpp"
 #include "sim/io/text_file.hpp"
 #include "sim/io/text_positions.hpp"
 
 namespace weft {
 namespace {
 
-constexpr std::string_view override_name = "--set";
-
-[[noreturn]] void refuse(std::string_view file, std::string_view key, std::string message) {
-    throw ConfigError({Diagnostic{.file = std::string(file), .key = std::string(key), .message = std::move(message)}});
-}
-
-// The steps of "tiers[1].radix" or "tiers.1.radix".
-std::vector<std::string> path_steps(std::string_view path) {
-    std::vector<std::string> steps(1);
-    for (const char c : path) {
-        if (c == '.' || c == '[') {
-            steps.emplace_back();
-        } else if (c != ']') {
-            steps.back() += c;
-        }
-    }
-    return steps;
+[[noreturn]] void refuse(std::string_view key, std::string message) {
+    throw ConfigError(
+        {Diagnostic{.file = std::string(override_name), .key = std::string(key), .message = std::move(message)}});
 }
 
 // Reads an override's value: JSON, or else a text. Throws ConfigError for duplicate keys.
 std::vector<Value> read_override(std::string_view text, const std::string& path, std::size_t first_row) {
     ParsedValues parsed = parse_values(text, path, first_row);
-    if (!parsed.duplicates.empty()) refuse(override_name, parsed.duplicates.front().key, "duplicate key");
+    if (!parsed.duplicates.empty()) refuse(parsed.duplicates.front().key, "duplicate key");
     if (parsed.syntax_error) {
         Value value;
         value.kind = ValueKind::text;
@@ -50,49 +35,60 @@ std::vector<Value> read_override(std::string_view text, const std::string& path,
     return std::move(parsed.values);
 }
 
-// The row under `step` of row `parent`, added as null if an object lacks it.
-std::size_t step_into(std::vector<Value>& values, std::size_t parent, const std::string& step) {
-    if (values[parent].kind == ValueKind::null) values[parent].kind = ValueKind::object;
-    const ValueKind kind = values[parent].kind;
-    const std::string path = values[parent].path;
-    if (kind == ValueKind::list) {
-        std::size_t index = 0;
-        const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
-        if (error != std::errc() || end != step.data() + step.size() || index >= values[parent].members.size()) {
-            refuse(override_name, path,
-                   "has no element \"" + step + "\": it is a list of " + std::to_string(values[parent].members.size()));
-        }
-        return values[parent].members[index].value;
-    }
-    if (kind != ValueKind::object) {
-        refuse(override_name, member_path(path, step), "cannot be set: " + path + " is " + shown(values[parent]));
-    }
-    if (const Member* member = values[parent].find(step)) return member->value;
-    values[parent].members.push_back({.key = step, .key_offset = overridden, .value = values.size()});
-    Value added;
-    added.path = member_path(path, step);
-    added.offset = values[parent].offset;  // what an assignment leaves out is missing there
-    values.push_back(std::move(added));
-    return values.size() - 1;
+}  // namespace
+
+const SourceText& Document::State::text_at(std::size_t offset) const {
+    const auto behind = std::ranges::upper_bound(texts, offset, {}, &SourceText::begin);
+    return *std::prev(behind);
 }
 
-}  // namespace
+Origin Document::State::place_of(std::size_t offset) const {
+    if (offset == overridden) return {};
+    const SourceText& text = text_at(offset);
+    return {.file = text.name, .line = position_at(text.text, offset - text.begin).line, .key = {}};
+}
+
+std::size_t Document::State::take(const State& other, std::string path) {
+    const std::size_t first_row = values.size();
+    const std::size_t begin = texts.back().begin + texts.back().text.size() + 1;  // the end of a text is a place of it
+    for (const SourceText& text : other.texts) {
+        texts.push_back(text);
+        texts.back().begin += begin;
+    }
+    const auto shift = [begin](std::size_t& offset) {
+        if (offset != overridden) offset += begin;
+    };
+    for (Value value : other.values) {
+        shift(value.offset);
+        for (Member& member : value.members) {
+            shift(member.key_offset);
+            member.value += first_row;
+        }
+        value.path = value.path.empty() ? path : member_path(path, value.path);
+        values.push_back(std::move(value));
+    }
+    return first_row;
+}
 
 void Document::State::report(std::size_t offset, std::string key, std::string message) {
     if (offset == overridden) {
         errors.push_back({.file = std::string(override_name), .key = std::move(key), .message = std::move(message)});
         return;
     }
-    const TextPosition place = position_at(source, offset);
-    if (!made_from.empty()) {
-        const auto line = std::min(static_cast<std::size_t>(place.line), made_from.size()) - 1;
-        const Origin& origin = made_from[line];
-        if (!origin.key.empty()) key += " (" + origin.key + ")";
+    const SourceText& text = text_at(offset);
+    const TextPosition place = position_at(text.text, offset - text.begin);
+    if (!text.made_from.empty()) {
+        const Origin& origin = text.made_from_of(place.line);
+        if (!origin.key.empty() && origin.key != key) key += " (" + origin.key + ")";
         errors.push_back(
-            {origin.file.empty() ? name : origin.file, origin.line, 0, std::move(key), std::move(message)});
+            {origin.file.empty() ? text.name : origin.file, origin.line, 0, std::move(key), std::move(message)});
         return;
     }
-    errors.push_back({name, place.line, place.column, std::move(key), std::move(message)});
+    errors.push_back({text.name, place.line, place.column, std::move(key), std::move(message)});
+}
+
+const Origin& SourceText::made_from_of(int line) const {
+    return made_from[std::min(static_cast<std::size_t>(line), made_from.size()) - 1];
 }
 
 void Document::State::report_value(std::size_t row, const Expectation& expected) {
@@ -114,24 +110,21 @@ Document Document::of(std::string name, std::string text, ParsedValues parsed) {
     for (Diagnostic& error : errors) error.file = name;
     if (!errors.empty()) throw ConfigError(std::move(errors));
     Document document;
-    document.state_ = std::make_shared<State>(State{std::move(name), std::move(text), std::move(parsed.values), {}});
+    document.state_ = std::make_shared<State>(
+        State{.texts = {{std::move(name), std::move(text)}}, .values = std::move(parsed.values), .errors = {}});
     return document;
 }
 
-void Document::made_from(std::vector<Origin> lines) { state_->made_from = std::move(lines); }
+void Document::made_from(std::vector<Origin> lines) { state_->texts.front().made_from = std::move(lines); }
 
 void Document::assign(std::string_view assignment) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string_view::npos) {
-        refuse(override_name, assignment, "expected KEY.PATH=VALUE, got no \"=\"");
+        refuse(assignment, "expected KEY.PATH=VALUE, got no \"=\"");
     }
     const std::string_view path = assignment.substr(0, equals);
     std::vector<Value>& values = state_->values;
-    std::size_t row = 0;
-    for (const std::string& step : path_steps(path)) {
-        if (step.empty()) refuse(override_name, path, "expected KEY.PATH=VALUE, got an empty key");
-        row = step_into(values, row, step);
-    }
+    const std::size_t row = row_at(values, 0, path);
     std::vector<Value> assigned = read_override(assignment.substr(equals + 1), values[row].path, values.size());
     // The assigned value takes the row of what it replaces; its parts follow at the end of the table.
     values.insert(values.end(), assigned.begin(), assigned.end());
@@ -152,7 +145,7 @@ void Document::check() const {
 
 bool Document::has_errors() const { return !state_->errors.empty(); }
 
-std::string_view Document::name() const { return state_->name; }
+std::string_view Document::name() const { return state_->texts.front().name; }
 
 std::string Document::text() const { return to_json(state_->values, 0); }
 

@@ -40,8 +40,9 @@ class Document {
     // The lines of the text were made from these places, where its mistakes are told then.
     void made_from(std::vector<Origin> lines);
 
-    // Applies "key.path=value" before reading; value is JSON, or else taken as a string. List elements by number.
-    // Throws ConfigError if the assignment has no '=' or its path runs through a value that is no object or list.
+    // Applies "key.path=value" before reading; value is JSON, or else taken as a string. List elements by number. A
+    // path through a text makes it an object that extends what the text names (sim/io/extends). Throws ConfigError if
+    // the assignment has no '=' or its path runs through another value that is no object or list.
     void assign(std::string_view assignment);
 
     // One of its own: what is assigned to it or read from it leaves this one as it is.
@@ -62,6 +63,7 @@ class Document {
 
   private:
     friend class Field;
+    friend struct Extension;
     struct State;
     std::shared_ptr<State> state_;  // Fields point into it; never shared beyond the reading of one document
 };
@@ -115,6 +117,8 @@ class Field {
     std::vector<std::string> unasked() const;   // those of them that no getter asked for
     Origin origin(std::string_view key) const;  // where the member stands; of this object itself if there is none
     std::string path() const;                   // "node.links[2]"
+    bool has_errors() const;                    // of the whole document
+    std::string_view document_name() const;
 
     // Records an error of meaning at `key` of this object (at the object itself if key is empty or absent).
     void error(std::string_view key, std::string message);
@@ -123,6 +127,7 @@ class Field {
 
   private:
     friend class Document;
+    friend struct Extension;
     Field(std::shared_ptr<Document::State> state, std::size_t row) : state_(std::move(state)), row_(row) {}
 
     const Value& value() const;

@@ -57,15 +57,15 @@ std::string joined(const Lines& lines) {
 }  // namespace
 
 struct DraftWriter {
-    static void write(const Draft& draft, std::string_view key, std::string_view after, std::size_t depth,
-                      Lines& lines) {
+    static void write(const Draft& draft, std::string_view key, std::string_view after, std::size_t depth, Lines& lines,
+                      const Origin& origin) {
         const std::string indent(4 * depth, ' ');
-        lines.add(fmt::format("{}{}{{", indent, key), {});
+        lines.add(fmt::format("{}{}{{", indent, key), origin);
         for (const Draft::Member& member : draft.members_) {
             const std::string_view comma = &member == &draft.members_.back() ? "" : ",";
             const std::string name = json_text(member.key) + ": ";
             if (!member.members.empty()) {
-                write(member.members.front(), name, comma, depth + 1, lines);
+                write(member.members.front(), name, comma, depth + 1, lines, member.origin);
             } else {
                 lines.add(fmt::format("{}    {}{}{}", indent, name, member.json, comma), member.origin);
             }
@@ -74,7 +74,7 @@ struct DraftWriter {
     }
     static Lines lines(const Draft& draft) {
         Lines all;
-        write(draft, "", "", 0, all);
+        write(draft, "", "", 0, all, {});
         return all;
     }
 };
@@ -103,8 +103,18 @@ void Draft::set_json(std::string_view key, std::string json, Origin origin) {
 
 Draft& Draft::object(std::string_view key) {
     Member& in = member(key);
-    if (in.members.empty()) in.members.resize(1);
+    if (in.members.empty()) {
+        in.members.resize(1);
+        if (in.json.starts_with('"')) in.members.front().set_json("extends", in.json, in.origin);
+        in.origin = {};
+    }
     return in.members.front();
+}
+
+Draft& Draft::object(std::string_view key, Origin origin) {
+    Draft& made = object(key);
+    member(key).origin = std::move(origin);
+    return made;
 }
 
 bool Draft::has(std::string_view key) const { return std::ranges::find(members_, key, &Member::key) != members_.end(); }

@@ -29,7 +29,9 @@ class Draft {
     void set(std::string_view key, double number, Origin origin);
     void set_json(std::string_view key, std::string json, Origin origin);  // any value, as JSON on one line
 
-    Draft& object(std::string_view key);  // the object under `key`, made where there is none; stays where it is
+    // The object under `key`, made where there is none; stays where it is. A text becomes one that extends what it names.
+    Draft& object(std::string_view key);
+    Draft& object(std::string_view key, Origin origin);
     bool has(std::string_view key) const;
     bool empty() const { return members_.empty(); }
     void erase(std::string_view key);
@@ -38,7 +40,8 @@ class Draft {
     std::string json() const;  // compact
     // A member a line, each followed by a comment with where it came from.
     std::string text() const;
-    // The text as a document whose mistakes are told at the places that its values came from.
+    // The text as a document whose mistakes are told at the places that its values came from; Field::origin() is there,
+    // too.
     Document document(std::string name) const;
 
   private:
@@ -46,7 +49,7 @@ class Draft {
     struct Member {
         std::string key;
         std::string json;            // of a value
-        Origin origin;               // of a value
+        Origin origin;               // of a value, or of an object where that is known
         std::vector<Draft> members;  // one: an object
     };
     Member& member(std::string_view key);

@@ -234,11 +234,20 @@ Origin Field::origin(std::string_view key) const {
     const Member* member = value().find(key);
     const std::size_t offset = member == nullptr ? value().offset : member->key_offset;
     std::string path = key.empty() ? value().path : member_path(value().path, key);
-    if (offset == overridden) return {.file = {}, .line = 0, .key = std::move(path)};
-    return {.file = state_->name, .line = position_at(state_->source, offset).line, .key = std::move(path)};
+    if (offset != overridden && !state_->text_at(offset).made_from.empty()) {
+        const SourceText& text = state_->text_at(offset);
+        return text.made_from_of(position_at(text.text, offset - text.begin).line);
+    }
+    Origin origin = state_->place_of(offset);
+    origin.key = std::move(path);
+    return origin;
 }
 
 std::string Field::as_json() const { return to_json(state_->values, row_); }
+
+bool Field::has_errors() const { return !state_->errors.empty(); }
+
+std::string_view Field::document_name() const { return state_->texts.front().name; }
 
 std::string Field::path() const { return value().path; }
 

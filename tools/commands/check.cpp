@@ -6,12 +6,14 @@
 
 #include "sim/io/document.hpp"
 #include "sim/io/shipped.hpp"
+#include "sim/io/text_file.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/served_text.hpp"
 #include "topologies/machine.hpp"
+#include "workloads/formats/format.hpp"
 #include "workloads/needed_calls.hpp"
 #include "workloads/plan.hpp"
 
@@ -39,8 +41,10 @@ Exit check_job(const po::variables_map& arguments) {
 bool names_machine(const std::string& name) {
     if (std::ranges::binary_search(machine_names(), name)) return true;
     if (!is_path(name)) return false;
-    const Field root = Document::read(name).root();
-    return root.has("links") || root.has("libraries");
+    SourceFile file{name, read_text(name)};
+    if (find_format(file) != nullptr) return false;
+    const Field root = Document::parse(name, std::move(file.text)).root();
+    return root.has("links") || root.has("libraries") || root.has("extends");
 }
 
 Exit run_check(const po::variables_map& arguments) {

@@ -81,7 +81,9 @@ void check_overrides(const PlanRequest& request, const std::vector<Knob>& knobs)
 // A name that is a path is meant from the folder of the file that says it.
 void move_path(nlohmann::ordered_json& json, const char* key, const std::filesystem::path& from,
                const std::filesystem::path& to) {
-    if (!json.contains(key) || !json[key].is_string()) return;
+    if (!json.contains(key)) return;
+    if (json[key].is_object()) return move_path(json[key], "extends", from, to);
+    if (!json[key].is_string()) return;
     const std::string name = json[key].get<std::string>();
     const std::filesystem::path path(name);
     if (!is_path(name) || path.is_absolute()) return;
@@ -115,6 +117,7 @@ void leave_out_what_follows(Document& document) {
 }
 
 void erase_nulls(nlohmann::ordered_json& object) {
+    if (object.contains("extends")) return;  // null removes what it extends there
     for (auto member = object.begin(); member != object.end();) {
         if (member->is_object()) erase_nulls(*member);
         member = member->is_null() ? object.erase(member) : std::next(member);
@@ -140,6 +143,11 @@ PlanSpace read_space(const PlanRequest& request) {
     }
     keep_own(request, knobs, among);
     const SweepGrid grid(others);
+    for (const std::string& key : grid.keys()) {
+        if (key.starts_with("machine.") && grid.size() > 1) {
+            throw std::invalid_argument(fmt::format("{}: one search is about one machine", key));
+        }
+    }
     std::vector<Study> bases;
     std::vector<std::vector<std::string>> assignments;
     for (std::size_t i = 0; i < grid.size(); ++i) {

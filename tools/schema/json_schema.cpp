@@ -10,12 +10,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// What a file says: all of something, what is other than in the die it names, or than in what it extends
+// (sim/io/extends.hpp).
+enum class Says : std::uint8_t { all, other_than_die, other_than_base };
+
 class SchemaWriter {
   public:
-    SchemaWriter(const Reference& reference, Document::Extent extent) : reference_(reference), extent_(extent) {}
+    SchemaWriter(const Reference& reference, Says says) : reference_(reference), says_(says) {}
 
     Json root() const {
         Json schema = objects(reference_.root.objects, "");
+        if (says_ == Says::other_than_base) schema["patternProperties"] = {{R"(.[.\[])", Json::object()}};  // a path
         if (reference_.kind == "job") add_frameworks(schema);
         return schema;
     }
@@ -33,33 +38,55 @@ class SchemaWriter {
         if (const auto other = reference_.others.find(path); other != reference_.others.end()) {
             ways.push_back({{"$ref", "#/definitions/" + other->second}});
         }
+        if (says_ == Says::other_than_base) {
+            if (const ValueRecord* const figure = figure_of(record)) ways.push_back(value(*figure, path + ".value"));
+            ways.push_back({{"type", "null"}});  // which removes it
+        }
         Json schema = ways.size() == 1 ? ways.front() : Json{{"anyOf", ways}};
         if (const std::string meaning = reference_.meaning(path); !meaning.empty()) schema["description"] = meaning;
         if (record.defaults.size() == 1) schema["default"] = Json::parse(*record.defaults.begin());
         return schema;
     }
 
-    // Of one kind, or by kind.
+    // What stands for an object whose other members are remarks on it.
+    static const ValueRecord* figure_of(const ValueRecord& record) {
+        for (const auto& [kind, object] : record.objects) {
+            for (const char* const key : {"nominal", "value"}) {
+                if (const auto found = object.members.find(key); found != object.members.end())
+                    return &found->second.value;
+            }
+        }
+        return nullptr;
+    }
+
+    // Of one kind, or by kind; where that is the base's, what any of them may have.
     Json objects(const std::map<std::string, ObjectRecord>& by_kind, const std::string& path) const {
         if (by_kind.size() == 1 && by_kind.begin()->first.empty()) return object(by_kind.begin()->second, path);
-        Json cases = Json::array(), kinds = Json::array();
+        Json cases = Json::array(), kinds = Json::array(), of_any = Json::object();
         for (const auto& [kind, record] : by_kind) {
             if (kind.empty()) continue;
             kinds.push_back(kind);
-            Json is_it = {{"properties", {{"kind", {{"const", kind}}}}}, {"required", {"kind"}}};
-            cases.push_back({{"if", is_it}, {"then", object(record, path + "(" + kind + ")")}});
+            const Json is_it = {{"properties", {{"kind", {{"const", kind}}}}}, {"required", {"kind"}}};
+            const Json schema = object(record, path + "(" + kind + ")");
+            cases.push_back({{"if", is_it}, {"then", schema}});
+            for (const auto& [key, member] : schema["properties"].items()) of_any[key]["anyOf"].push_back(member);
         }
-        return {{"type", "object"},
-                {"properties", {{"kind", {{"enum", kinds}}}}},
-                {"required", {"kind"}},
-                {"allOf", cases}};
+        const Json has_kind = {{"required", {"kind"}}};
+        Json schema = {{"type", "object"}, {"properties", {{"kind", {{"enum", kinds}}}}}, {"allOf", cases}};
+        if (says_ == Says::other_than_base) {
+            schema["if"] = has_kind;
+            schema["else"] = {{"properties", of_any}, {"additionalProperties", false}};
+        } else {
+            schema.update(has_kind);
+        }
+        return schema;
     }
 
     Json object(const ObjectRecord& record, const std::string& path) const {
         Json properties = Json::object(), required = Json::array();
         for (const auto& [key, member] : reference_.members(record, path)) {
             properties[key] = value(member->value, path_of_member(path, key));
-            if (extent_ == Document::Extent::whole && record.requires_member(*member)) required.push_back(key);
+            if (says_ == Says::all && record.requires_member(*member)) required.push_back(key);
         }
         Json schema = {{"type", "object"}, {"properties", properties}};
         if (!required.empty()) schema["required"] = required;
@@ -79,24 +106,23 @@ class SchemaWriter {
     }
 
     const Reference& reference_;
-    Document::Extent extent_;
+    Says says_;
 };
 
 enum class Standing : std::uint8_t { alone, inside };
 
-// Of what is a change to something else, nothing is required.
 Json schema_of(const Reference& reference, Standing standing) {
-    const auto of_extent = [&](Document::Extent extent) {
-        Json schema = SchemaWriter(reference, extent).root();
+    const auto written = [&](Says says) {
+        Json schema = SchemaWriter(reference, says).root();
         if (standing == Standing::alone) schema["properties"]["$schema"] = {{"type", "string"}};
         return schema;
     };
-    if (reference.changes.empty()) return of_extent(Document::Extent::whole);
-    Json ways = Json::array();
-    for (const std::string& key : reference.changes) ways.push_back({{"required", {key}}});
-    return {{"if", {{"anyOf", ways}}},
-            {"then", of_extent(Document::Extent::change)},
-            {"else", of_extent(Document::Extent::whole)}};
+    Json schema = written(Says::all);
+    for (const std::string& key : reference.changes) {
+        const Says says = key == "extends" ? Says::other_than_base : Says::other_than_die;
+        schema = {{"if", {{"required", {key}}}}, {"then", written(says)}, {"else", schema}};
+    }
+    return schema;
 }
 
 }  // namespace

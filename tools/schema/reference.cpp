@@ -8,7 +8,10 @@
 #include "models/device/device.hpp"
 #include "models/transformer/transformer.hpp"
 #include "sim/io/document.hpp"
+#include "sim/io/extends.hpp"
+#include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/job.hpp"
 
 namespace weft {
@@ -91,8 +94,11 @@ void read_as(std::string_view kind, Document document) {
     } else if (kind == "machine") {
         Machine::read(document);
     } else if (kind == "device") {
+        extend(root,
+               [](const std::string& name) { return open_shipped(embedded::devices(), "device", name).document; });
         read_device(root, "device");
     } else {
+        extend(root, open_model);
         read_transformer(root, "model");
     }
     document.check();
@@ -122,9 +128,11 @@ Reference make_reference(std::string_view kind) {
     for (const std::string_view key : keys_of_changes) {
         if (reference.root.objects[""].members.contains(std::string(key))) reference.changes.emplace_back(key);
     }
-    if (kind == "job") {
-        reference.others = {{"model", "model"}};
-        reference.root.objects[""].members["model"].value.objects.clear();
+    // What a job may write in itself instead of naming it.
+    for (const std::string part : {"machine", "model"}) {
+        if (kind != "job") continue;
+        reference.others.emplace(part, part);
+        reference.root.objects[""].members[part].value.objects.clear();
     }
     return reference;
 }

@@ -15,7 +15,7 @@ namespace weft::blocks {
 namespace {
 
 NodePlan read(Field block, const LinkClasses& classes) {
-    block.text("source");
+    block.text("source", "");
     NodePlan plan;
     plan.accelerators = block.count("accelerators");
     plan.switches = 1;

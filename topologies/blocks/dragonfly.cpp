@@ -211,7 +211,7 @@ void check_shape(Field& block, const Shape& shape, std::uint32_t groups, Network
 }
 
 std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
-    block.text("source");
+    block.text("source", "");
     const Shape shape{.nodes_per_group = block.count("nodes_per_group"),
                       .switches_per_group = block.count("switches_per_group"),
                       .nodes_per_chassis = block.count("nodes_per_chassis"),

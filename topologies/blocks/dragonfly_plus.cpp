@@ -213,7 +213,7 @@ void check_shape(Field& block, const Shape& shape, std::uint32_t groups) {
 }
 
 std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
-    block.text("source");
+    block.text("source", "");
     const Shape shape{.nodes_per_group = block.count("nodes_per_group"),
                       .nodes_per_leaf = block.count("nodes_per_leaf"),
                       .rails = block.count("rails", 1),

@@ -13,6 +13,12 @@
 //     ],
 //     "source": "..."
 //   }
+//
+// Or the levels follow from how many NICs a leaf has for each of its cables up (fat_tree_levels.hpp has the rule):
+//
+//     "oversubscription": 2, "link": "infiniband.leaf_spine"  // in place of "levels"
+//
+// Beside levels, "oversubscription" takes cables from the leaves until it is so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +26,7 @@
 #include <span>
 #include <utility>
 
+#include "topologies/blocks/fat_tree_levels.hpp"
 #include "topologies/blocks/fat_tree_network.hpp"
 
 namespace weft::blocks {
@@ -29,7 +36,9 @@ namespace {
 // The largest number of levels whose routes, with the ways through both nodes, fit in a Route.
 constexpr std::size_t most_levels = 3;
 
-std::vector<TreeLevel> read_levels(Field& block, const LinkClasses& classes) {
+std::vector<TreeLevel> read_levels(Field& block, const LinkClasses& classes, const TreeShape& shape, NetworkSize size) {
+    const bool thinned = block.has("oversubscription");
+    if (thinned && !block.has("levels")) return derived_levels(block, shape, classes.read(block, "link"), size);
     std::vector<TreeLevel> levels;
     for (Field& field : block.list("levels")) {
         levels.push_back({.children = field.count("children"),
@@ -42,6 +51,8 @@ std::vector<TreeLevel> read_levels(Field& block, const LinkClasses& classes) {
         block.error("levels",
                     fmt::format("expected 1 to {} levels above the leaves, got {}", most_levels, levels.size()));
         levels.assign(1, TreeLevel{});
+    } else if (thinned) {
+        thin_leaves(block, shape, levels);
     }
     return levels;
 }
@@ -60,6 +71,9 @@ void check_radix(Field& block, const TreeShape& shape) {
     }
 }
 
+// What says the levels.
+std::string_view levels_key(Field& block) { return block.has("levels") ? "levels" : "oversubscription"; }
+
 // Counted in doubles, which hold what the numbers of links may not.
 void check_size(Field& block, const TreeShape& shape, std::uint32_t nodes) {
     constexpr double most_links = 1U << 30U;
@@ -70,7 +84,7 @@ void check_size(Field& block, const TreeShape& shape, std::uint32_t nodes) {
         trees = std::ceil(trees / level.children);
     }
     if (links <= most_links) return;
-    block.error("levels", fmt::format("these levels have {:.3g} links, more than {:.0f}", links, most_links));
+    block.error(levels_key(block), fmt::format("these levels have {:.3g} links, more than {:.0f}", links, most_links));
 }
 
 // Nodes of one block whose messages keep to the rails that they leave by (PXN) need no switch above the spines of a
@@ -85,15 +99,16 @@ void check_joined(Field& block, const TreeShape& shape, NetworkSize size) {
         trees = (trees + level.children - 1) / level.children;
     }
     if (trees == 1 || (blocks == 1 && size.pxn == Pxn::on)) return;
-    block.error("levels", fmt::format("{} nodes have {} leaf switches, which these levels join to {} separate trees{}",
-                                      size.nodes, std::uint64_t{units} * shape.rails, trees,
-                                      blocks == 1 ? "; add a level above the rails, or let messages change rails "
-                                                    "inside the node (\"pxn\": true of its \"nics\")"
-                                                  : ""));
+    block.error(levels_key(block),
+                fmt::format("{} nodes have {} leaf switches, which these levels join to {} separate trees{}",
+                            size.nodes, std::uint64_t{units} * shape.rails, trees,
+                            blocks == 1 ? "; add a level above the rails, or let messages change rails "
+                                          "inside the node (\"pxn\": true of its \"nics\")"
+                                        : ""));
 }
 
 std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
-    block.text("source");
+    block.text("source", "");
     TreeShape shape;
     shape.nodes_per_leaf = block.count("nodes_per_leaf");
     shape.rails = block.count("rails", 1);
@@ -106,7 +121,7 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
     const std::string ecmp = block.choice("ecmp", {"arithmetic", "hash"}, "arithmetic");
     shape.ecmp = ecmp == "hash" ? Ecmp::hash : Ecmp::arithmetic;
     shape.port = classes.read(block, "port");
-    shape.levels = read_levels(block, classes);
+    shape.levels = read_levels(block, classes, shape, size);
     check_radix(block, shape);
     check_size(block, shape, size.nodes);
     check_joined(block, shape, size);

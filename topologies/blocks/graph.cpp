@@ -49,7 +49,7 @@ void check_symmetric(Field& block, const Matrix& matrix) {
 }
 
 NodePlan read(Field block, const LinkClasses& classes) {
-    block.text("source");
+    block.text("source", "");
     const std::string family = block.text("link");
     const Matrix matrix = read_matrix(block);
     check_symmetric(block, matrix);

@@ -15,7 +15,7 @@ LinkClass read_class(Field field, std::string name) {
     Field bandwidth = field.object("bandwidth");
     result.nominal = bandwidth.bandwidth("nominal");
     const double efficiency = bandwidth.number("efficiency");
-    bandwidth.text("source");
+    bandwidth.text("source", "");
     if (!(efficiency > 0.0 && efficiency <= 1.0)) {
         bandwidth.error("efficiency", fmt::format("expected a number above 0 and at most 1, got {}", efficiency));
     }
@@ -25,7 +25,7 @@ LinkClass read_class(Field field, std::string name) {
 
     Field latency = field.object("latency");
     result.latency = latency.duration("value");
-    latency.text("source");
+    latency.text("source", "");
     latency.done();
     field.done();
     return result;

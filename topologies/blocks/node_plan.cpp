@@ -21,7 +21,7 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
     const LinkClassId link_class = classes.read(nics, "link");
     if (plan.nics.empty()) nics.error("attached", "expected at least one NIC");
     plan.pxn = nics.flag("pxn", false) ? Pxn::on : Pxn::off;
-    nics.text("source");
+    nics.text("source", "");
     nics.done();
     for (std::uint32_t nic = 0; nic < plan.nics.size(); ++nic) {
         plan.connect(plan.nics[nic], plan.nic_vertex(nic), link_class);

@@ -206,7 +206,7 @@ bool check_dimensions(Field& block, const std::vector<Dimension>& dimensions, Ne
 }
 
 std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
-    block.text("source");
+    block.text("source", "");
     Shape shape{
         .dimensions = read_dimensions(block), .port = classes.read(block, "port"), .link = classes.read(block, "link")};
     const bool sound = check_dimensions(block, shape.dimensions, size);

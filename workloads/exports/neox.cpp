@@ -54,6 +54,15 @@ void add_layout(Draft& config, const Job& job, Unsayable& unsayable) {
                      "not in DeepSpeed's GPT-NeoX");
 }
 
+// One switch of weft's stands for two of GPT-NeoX's, whose rotary embedding is one kernel but in bf16.
+void add_element_wise(Draft& config, const Job& job, Unsayable& unsayable) {
+    const bool fused = job.element_wise == ElementWise::fused, rotary = job.model.positions == Positions::rotary;
+    config.set("rope_fusion", fused && rotary, {});
+    config.set("bias_dropout_fusion", fused, {});
+    unsayable.unless(fused || !rotary || job.precision == Precision::bf16, "element_wise",
+                     "GPT-NeoX's rotary embedding is one kernel but in bf16");
+}
+
 void add_training(Draft& config, const Job& job, Unsayable& unsayable) {
     config.set("seq_length", job.batch.sequence, {});
     config.set("max_position_embeddings", std::max(job.batch.sequence, job.model.positions_length), {});
@@ -71,6 +80,7 @@ void add_training(Draft& config, const Job& job, Unsayable& unsayable) {
     const double dropout = job.dropout == Dropout::on ? 0.1 : 0.0;
     config.set("attention_dropout", dropout, {});
     config.set("hidden_dropout", dropout, {});
+    add_element_wise(config, job, unsayable);
     unsayable.unless(job.recompute != Recompute::selective, "recompute", "GPT-NeoX recomputes whole layers or nothing");
     unsayable.unless(job.attention == AttentionCore::flash || job.attention == AttentionCore::unfused, "attention",
                      "GPT-NeoX has flash and unfused attention");

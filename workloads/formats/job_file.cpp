@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/text_file.hpp"
 
@@ -85,12 +86,19 @@ OpenedJob open_job(const std::filesystem::path& path, std::span<const std::strin
     return job;
 }
 
+Document open_model(std::string_view name) {
+    if (is_path(name)) {
+        const std::array files{SourceFile{std::string(name), read_text(name)}};
+        if (const Format* const format = find_format(files.front())) {
+            return import_files(*format, files, {}).object.document(std::string(name));
+        }
+    }
+    return open_shipped(embedded::catalog(), "model", name).document;
+}
+
 Transformer load_model(std::string_view name) {
-    if (!is_path(name)) return load_transformer(name);
-    const std::array files{SourceFile{std::string(name), read_text(name)}};
-    const Format* const format = find_format(files.front());
-    if (format == nullptr) return load_transformer(name);
-    Document document = import_files(*format, files, {}).object.document(std::string(name));
+    Document document = open_model(name);
+    extend(document.root(), open_model);
     Transformer model = read_transformer(document.root(), std::filesystem::path(name).stem().string());
     document.check();
     return model;

@@ -25,6 +25,9 @@ OpenedJob open_job(const std::filesystem::path& path, std::span<const std::strin
 // What the overrides say of a file of another tool.
 FormatOptions format_options(std::span<const std::string> overrides);
 
+// The model of a name or path as it is written, which may extend another. Throws ConfigError.
+Document open_model(std::string_view name);
+
 // A shipped model, or the path of a model file or of a configuration that has one. Throws ConfigError.
 Transformer load_model(std::string_view name);
 

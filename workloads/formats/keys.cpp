@@ -32,6 +32,14 @@ void without_effect(Import& import, Field& from, std::initializer_list<std::stri
     }
 }
 
+void unread_without_effect(Import& import, Field& from, std::initializer_list<std::string_view> keys) {
+    const std::vector<std::string> unread = from.unasked();
+    for (const std::string_view key : keys) {
+        if (std::ranges::find(unread, key) != unread.end() && from.has(key))
+            import.without_effect.push_back(from.origin(key));
+    }
+}
+
 void refuse_key(Import& import, Field& from, std::string_view key, std::string_view why) {
     if (from.has(key)) import.note(FormatNote::Severity::error, from.origin(key), std::string(why));
 }

@@ -17,6 +17,8 @@ bool take_flag(Field& from, std::string_view key, Draft& to, std::string_view na
 
 // Those of the keys that are there change neither time nor memory.
 void without_effect(Import& import, Field& from, std::initializer_list<std::string_view> keys);
+// The same of keys that nothing has asked for so far.
+void unread_without_effect(Import& import, Field& from, std::initializer_list<std::string_view> keys);
 // A key that changes what a step does, and that weft cannot represent: nothing is made where it is given.
 void refuse_key(Import& import, Field& from, std::string_view key, std::string_view why);
 // A key that is read and changes something which is not simulated.

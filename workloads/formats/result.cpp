@@ -7,8 +7,10 @@
 
 #include "models/transformer/transformer.hpp"
 #include "sim/io/document.hpp"
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/job.hpp"
 
 namespace weft {
@@ -32,7 +34,9 @@ void assign(Draft& object, std::string_view assignment) {
     value.assign("value=" + std::string(equals == std::string_view::npos ? "" : assignment.substr(equals + 1)));
     std::string_view path = assignment.substr(0, equals);
     Draft* inner = &object;
-    for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+    const auto goes_on = [&] { return path.find('.') != std::string_view::npos && !inner->has("extends"); };
+    while (goes_on()) {
+        const std::size_t dot = path.find('.');
         inner = &inner->object(path.substr(0, dot));
         path.remove_prefix(dot + 1);
     }
@@ -70,6 +74,7 @@ void put_options(Import& import, const FormatOptions& options) {
 
 void check_model(Import& import, const std::string& name) {
     Document document = import.object.document(name);
+    extend(document.root(), open_model);
     const Transformer model = read_transformer(document.root(), std::filesystem::path(name).stem().string());
     document.check();
     add_parameters(import, model);
@@ -80,7 +85,10 @@ void check_job_draft(Import& import, const std::string& name) {
     require(import, "model", "--model MODEL (a name of the catalog, a model file or a config.json)");
     if (import.has_errors()) return;
     const Study study = read_study(import.object.document(name));
-    add_parameters(import, study.job.model);
+    Transformer model = study.job.model;  // as the tensor ranks together hold it
+    model.vocabulary = static_cast<std::uint32_t>(padded_vocabulary(model, study.job.layout.tensor));
+    model.vocabulary_multiple = 1;
+    add_parameters(import, model);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ import {createRequire} from 'node:module';
 const [bundle, schemas, source] = process.argv.slice(2);
 const Ajv = createRequire(import.meta.url)(path.resolve(bundle)).default;
 
-// Of the ECMA kind without comments, which are left out here; strings are kept.
+// JSON as the standard has it: comments are left out, and strings that look like them kept.
 const plain = (text) => JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[^]*?\*\//g, (_, string) => string ?? ''));
 
 const examples = 'tools/schema/examples';

@@ -1,0 +1,191 @@
+#include "sim/io/extends.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "sim/io/document_state.hpp"
+#include "sim/io/key_path.hpp"
+#include "sim/io/shipped.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::string_view extends_key = "extends";
+constexpr std::array<std::string_view, 2> figures{"nominal", "value"};  // what a figure with remarks is itself
+
+std::string_view text_of(const std::vector<Value>& values, const Value& object, std::string_view key) {
+    const Member* member = object.find(key);
+    return member == nullptr ? std::string_view{} : std::string_view(values[member->value].text);
+}
+
+class Merge {
+  public:
+    explicit Merge(std::vector<Value>& values) : values_(values) {}
+
+    // The members of `base` that `delta` leaves as they are become its own.
+    void merge(std::size_t delta, std::size_t base) {
+        std::vector<Member> merged;
+        for (const Member& member : std::vector<Member>(values_[base].members)) {
+            const Member* said = values_[delta].find(member.key);
+            if (said == nullptr) {
+                merged.push_back(member);
+            } else if (values_[said->value].kind != ValueKind::null) {
+                Member changed = *said;
+                changed.value = combined(changed.value, member.value);
+                merged.push_back(std::move(changed));
+            }
+        }
+        for (const Member& member : values_[delta].members) {
+            const bool is_new = values_[base].find(member.key) == nullptr;
+            if (is_new && values_[member.value].kind != ValueKind::null) merged.push_back(member);
+        }
+        values_[delta].members = std::move(merged);
+    }
+
+    // Gives what `path` leads to within `object` a value.
+    void put(std::size_t object, std::string_view path, std::size_t value) {
+        const std::size_t row = row_within(values_, object, path);
+        if (values_[value].kind == ValueKind::null) return remove(row);
+        values_[row] = Value(values_[combined(value, row)]);
+    }
+
+  private:
+    // The row of what `delta` makes of `base`.
+    std::size_t combined(std::size_t delta, std::size_t base) {
+        if (values_[base].kind != ValueKind::object) return delta;
+        if (values_[delta].kind == ValueKind::object) {
+            const std::string_view kind = text_of(values_, values_[delta], "kind");
+            if (kind.empty() || kind == text_of(values_, values_[base], "kind")) {
+                values_[delta].asked.clear();
+                if (delta != base) merge(delta, base);
+            }
+            return delta;
+        }
+        if (values_[delta].kind == ValueKind::list) return delta;
+        for (const std::string_view figure : figures) {
+            if (values_[base].find(figure) == nullptr) continue;
+            Value whole = values_[base];
+            whole.offset = values_[delta].offset;
+            const auto member = std::ranges::find(whole.members, figure, &Member::key);
+            member->value = delta;
+            values_.push_back(std::move(whole));
+            return values_.size() - 1;
+        }
+        return delta;
+    }
+
+    void remove(std::size_t row) {
+        for (Value& value : values_) {
+            if (value.kind != ValueKind::object) continue;
+            std::erase_if(value.members, [row](const Member& member) { return member.value == row; });
+        }
+    }
+
+    std::vector<Value>& values_;
+};
+
+bool is_path_of_keys(std::string_view key) { return key.find_first_of(".[") != std::string_view::npos; }
+
+}  // namespace
+
+struct Extension {
+    Field object;
+    const FindBase& find;
+    std::vector<std::string>& chain;  // of names that extend one another, to here
+
+    Document::State& state() const { return *object.state_; }
+
+    // A path is meant from the folder of the file that says it.
+    std::string base_name() const {
+        Field named = object;
+        const std::string name = named.text(extends_key);
+        if (!is_path(name)) return name;
+        const Value& value = state().values[object.row_];
+        const std::size_t offset = state().values[value.find(extends_key)->value].offset;
+        const std::string file = offset == overridden ? state().texts.front().name : state().text_at(offset).name;
+        return (std::filesystem::path(file).parent_path() / name).lexically_normal().string();
+    }
+
+    void refuse(std::string message) const {
+        Field wrong = object;
+        wrong.error(extends_key, std::move(message));
+        state().values[object.row_].reported = true;  // what is missing of it is noise
+    }
+
+    std::optional<Document> base(const std::string& name) const {
+        if (std::ranges::find(chain, name) != chain.end()) {
+            refuse("\"" + name + "\" extends itself");
+            return std::nullopt;
+        }
+        try {
+            Document document = find(name);
+            chain.push_back(name);
+            Extension{document.root(), find, chain}.apply();
+            document.check();
+            return document;
+        } catch (const ConfigError& error) {
+            for (const Diagnostic& inner : error.diagnostics()) {
+                Field wrong = object;
+                wrong.error(extends_key, inner.line > 0 ? to_text(inner) : inner.message);
+            }
+            state().values[object.row_].reported = true;
+            return std::nullopt;
+        }
+    }
+
+    // Members whose keys are paths are taken out, to be put where the paths lead.
+    std::vector<Member> take_paths(std::size_t base_row) const {
+        std::vector<Member> paths;
+        std::erase_if(state().values[object.row_].members, [&](const Member& member) {
+            if (!is_path_of_keys(member.key) || state().values[base_row].find(member.key) != nullptr) return false;
+            paths.push_back(member);
+            return true;
+        });
+        return paths;
+    }
+
+    std::optional<std::string> apply() const {
+        if (!object.has(extends_key)) return std::nullopt;
+        const std::string name = base_name();
+        if (name.empty()) {
+            if (object.is_text(extends_key)) refuse("expected a name, got \"\"");
+            return std::nullopt;
+        }
+        const std::optional<Document> found = base(name);
+        if (!found) return std::nullopt;
+        std::vector<Value>& values = state().values;
+        const std::size_t base_row = state().take(*found->state_, values[object.row_].path);
+        if (values[base_row].kind != ValueKind::object) {
+            refuse("\"" + name + "\" is no object");
+            return std::nullopt;
+        }
+        const std::vector<Member> paths = take_paths(base_row);
+        Merge merge(values);
+        merge.merge(object.row_, base_row);
+        std::erase_if(values[object.row_].members, [](const Member& member) { return member.key == extends_key; });
+        for (const Member& member : paths) put(merge, member);
+        return std::filesystem::path(name).stem().string();
+    }
+
+    void put(Merge& merge, const Member& member) const {
+        try {
+            merge.put(object.row_, member.key, member.value);
+        } catch (const ConfigError& error) {
+            for (const Diagnostic& inner : error.diagnostics()) {
+                state().report(member.key_offset, inner.key, inner.message);
+            }
+        }
+    }
+};
+
+std::optional<std::string> extend(Field object, const FindBase& find) {
+    std::vector<std::string> chain;
+    return Extension{std::move(object), find, chain}.apply();
+}
+
+std::string changed_name(std::string_view base) { return std::string(base) + ", changed"; }
+
+}  // namespace weft

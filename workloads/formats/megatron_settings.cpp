@@ -1,0 +1,252 @@
+// How a run of Megatron-LM computes and communicates: precision, recomputation, optimizer, overlaps, kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/formats/keys.hpp"
+#include "workloads/formats/megatron_keys.hpp"
+
+namespace weft {
+namespace {
+
+void read_megatron_precision(MegatronReading& in) {
+    Draft& job = in.import.object;
+    const bool half = in.on("fp16"), brain = in.on("bf16");
+    if (half && brain) in.error("bf16", "fp16 is given, too");
+    const std::string eighth = in.lower("fp8", "none");
+    if (eighth != "none" && eighth != "false") {
+        job.set("precision", "fp8", in.origin("fp8"));
+    } else if (half || brain) {
+        job.set("precision", half ? "fp16" : "bf16", in.origin(half ? "fp16" : "bf16"));
+    } else {
+        Origin origin = in.input.file;
+        origin.key = "without --fp16 and --bf16";
+        job.set("precision", "fp32", origin);
+    }
+    const std::string fourth = in.lower("fp4", "none");
+    if (fourth != "none" && fourth != "false") in.error("fp4", "weft has no products in four bits");
+    if (in.deepspeed) {
+        for (const std::string_view key : {"grad_reduce_in_bf16", "accumulate_allreduce_grads_in_fp32"})
+            in.without_effect(key);
+        return;
+    }
+    Draft& settings = job.object("megatron");
+    const bool careful = in.on("use_precision_aware_optimizer");
+    const std::string main = in.lower("main_grads_dtype", "fp32");
+    if (in.on("grad_reduce_in_bf16")) {
+        settings.set("gradients", "bf16", in.origin("grad_reduce_in_bf16"));
+    } else if (careful && main != "fp32" && !in.on("accumulate_allreduce_grads_in_fp32")) {
+        settings.set("gradients", main, in.origin("main_grads_dtype"));
+    } else if (in.on("accumulate_allreduce_grads_in_fp32")) {
+        settings.set("gradients", "fp32", in.origin("accumulate_allreduce_grads_in_fp32"));
+    }
+    in.without_effect("main_grads_dtype");
+}
+
+// --- recomputation ---
+
+std::uint32_t layers_of_part(MegatronReading& in) {
+    const auto size = [&](std::string_view key) { return std::max(in.number(key), 1.0); };
+    const double stages = size("pipeline_model_parallel_size");
+    double layers = size("num_layers") / stages;
+    if (in.number("num_layers_per_virtual_pipeline_stage") > 0) layers = size("num_layers_per_virtual_pipeline_stage");
+    for (const std::string_view key : {"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"})
+        layers = std::max(layers / size(key), 1.0);
+    return static_cast<std::uint32_t>(std::clamp(layers, 1.0, 1e6));
+}
+
+void read_whole_layers(MegatronReading& in, std::string_view how, std::string_view method_key,
+                       std::string_view layers_key) {
+    const std::string method = in.lower(method_key, "uniform");
+    const double layers = in.keys.has(layers_key) ? in.number(layers_key) : 1;
+    if (method == "block" && layers == 0 && in.keys.has(layers_key)) return in.without_effect(how);
+    if (method == "block" && layers < layers_of_part(in)) {
+        return in.error(layers_key, fmt::format("weft recomputes every layer or none, not {:g} of the {} of a stage",
+                                                layers, layers_of_part(in)));
+    }
+    if (method != "block" && layers > 1)
+        in.warn(layers_key, "the input of every layer is kept, not of every so manieth");
+    in.import.object.set("recompute", "full", in.origin(how));
+}
+
+void read_selective(MegatronReading& in, std::string_view how) {
+    const std::string modules = in.lower("recompute_modules", "core_attn");
+    if (modules.find("core_attn") == std::string::npos && !modules.empty())
+        return in.error("recompute_modules", "weft recomputes whole layers or the attention core");
+    if (modules != "core_attn" && !modules.empty())
+        in.warn("recompute_modules", "of these only the attention core is recomputed");
+    in.import.object.set("recompute", "selective", in.origin(how));
+}
+
+void read_megatron_recompute(MegatronReading& in) {
+    const std::string granularity = in.lower("recompute_granularity", "none");
+    if (granularity == "full") {
+        read_whole_layers(in, "recompute_granularity", "recompute_method", "recompute_num_layers");
+    } else if (granularity == "selective" || in.on("recompute_activations")) {
+        read_selective(in, in.keys.has("recompute_granularity") ? "recompute_granularity" : "recompute_activations");
+    } else if (granularity != "none" && granularity != "null") {
+        in.error("recompute_granularity", fmt::format("expected full or selective, got \"{}\"", granularity));
+    } else if (in.on("checkpoint_activations")) {
+        read_whole_layers(in, "checkpoint_activations", "checkpoint_method", "checkpoint_num_layers");
+    } else if (in.keys.has("activations_checkpoint_method")) {
+        read_whole_layers(in, "activations_checkpoint_method", "activations_checkpoint_method",
+                          "activations_checkpoint_num_layers");
+    }
+    for (const std::string_view key : {"recompute_method", "recompute_num_layers", "recompute_modules",
+                                       "checkpoint_num_layers", "activations_checkpoint_num_layers"})
+        in.without_effect(key);
+}
+
+// --- optimizer and communication ---
+
+void read_megatron_optimizer(MegatronReading& in) {
+    Draft& job = in.import.object;
+    const bool distributed = in.on("use_distributed_optimizer"), overlaps = in.on("overlap_grad_reduce");
+    if (distributed) job.set("zero", 1, in.origin("use_distributed_optimizer"));
+    if (overlaps) job.set("overlap_gradients", true, in.origin("overlap_grad_reduce"));
+    if (in.on("overlap_param_gather"))
+        job.object("megatron").set("overlap_parameters", true, in.origin("overlap_param_gather"));
+    if (in.on("tp_comm_overlap")) {
+        if (job.has("sequence_parallel")) {
+            job.object("megatron").set("overlap_tensor", true, in.origin("tp_comm_overlap"));
+        } else {
+            in.note("tp_comm_overlap", "has no effect without tensor ranks under sequence parallelism");
+        }
+    }
+    // Without overlap a buffer is reduced whole.
+    if (overlaps && in.number("ddp_bucket_size") > 0) {
+        take_count(in.keys, "ddp_bucket_size", job, "bucket_elements");
+    } else {
+        in.without_effect("ddp_bucket_size");
+    }
+}
+
+void read_megatron_host(MegatronReading& in) {
+    Draft& job = in.import.object;
+    const auto off = [&](std::string_view key, std::string_view name) {
+        if (!in.on(key, true)) job.object("megatron").set(name, false, in.origin(key));
+    };
+    off("gradient_accumulation_fusion", "fused_accumulation");
+    off("async_tensor_model_parallel_allreduce", "overlap_input_reduction");
+    off("overlap_p2p_comm", "overlap_pipeline");
+    const std::string modules = in.lower("transformer_impl", "");
+    if (!modules.empty())
+        job.object("megatron").set("transformer_engine", modules != "local", in.origin("transformer_impl"));
+    if (in.on("cross_entropy_loss_fusion"))
+        job.object("megatron").set("fused_cross_entropy", true, in.origin("cross_entropy_loss_fusion"));
+    if (in.on("variable_seq_lengths"))
+        job.object("megatron").set("variable_sequence", true, in.origin("variable_seq_lengths"));
+    const std::string graphs = in.lower("cuda_graph_impl", "none"), scope = in.lower("cuda_graph_scope", "full");
+    const std::string_view key = in.on("enable_cuda_graph")     ? "enable_cuda_graph"
+                                 : in.on("external_cuda_graph") ? "external_cuda_graph"
+                                 : graphs != "none"             ? "cuda_graph_impl"
+                                                                : "";
+    if (key.empty()) return in.without_effect("cuda_graph_scope");
+    if (scope != "full" && scope != "full_iteration" && scope != "null")
+        return in.error("cuda_graph_scope", "weft replays whole layers or whole passes as graphs");
+    job.set("cuda_graphs", scope == "full_iteration" ? "full" : "layer", in.origin(key));
+}
+
+void read_megatron_attention_core(MegatronReading& in) {
+    Draft& job = in.import.object;
+    for (const std::string_view key : {"use_flash_attn", "use_flash_attn_v1", "use_flash_attn_v2",
+                                       "use_flash_attn_triton", "use_flash_attn_builder"}) {
+        if (in.on(key)) job.set("attention", key == "use_flash_attn_triton" ? "triton" : "flash", in.origin(key));
+    }
+    std::string backend = in.lower("attention_backend", "");
+    if (const std::size_t dot = backend.rfind('.'); dot != std::string::npos) backend.erase(0, dot + 1);
+    if (backend == "flash" || backend == "fused" || backend == "unfused" || backend == "local") {
+        job.set("attention",
+                backend == "flash"   ? "flash"
+                : backend == "fused" ? "cudnn"
+                                     : "unfused",
+                in.origin("attention_backend"));
+    } else if (backend == "auto") {
+        if (!job.has("attention"))
+            in.note("attention_backend", "FlashAttention-2 is simulated; --set attention=cudnn says another");
+    } else if (!backend.empty()) {
+        in.error("attention_backend", fmt::format("expected flash, fused, unfused or auto, got \"{}\"", backend));
+    } else if (!job.has("attention") && (in.deepspeed || in.lower("transformer_impl") == "local")) {
+        Origin origin = in.deepspeed ? in.input.file : in.origin("transformer_impl");
+        if (in.deepspeed) origin.key = "without --use-flash-attn";
+        job.set("attention", "unfused", origin);
+    }
+}
+
+void read_megatron_dropout(MegatronReading& in) {
+    const auto share = [&](std::string_view key) { return in.keys.has(key) ? in.number(key) : 0.1; };
+    const bool hidden = share("hidden_dropout") > 0, scores = share("attention_dropout") > 0;
+    if (!hidden && !scores) return;
+    Origin origin = in.origin(hidden ? "hidden_dropout" : "attention_dropout");
+    if (!in.keys.has("hidden_dropout") && hidden) origin.key = "default of hidden-dropout, 0.1";
+    in.import.object.set("dropout", true, origin);
+    if (hidden != scores)
+        in.note(hidden ? "attention_dropout" : "hidden_dropout", "dropout is simulated on hidden states and scores");
+}
+
+void read_environment(MegatronReading& in) {
+    for (const auto& [name, value] : in.input.environment) {
+        Origin origin = in.input.environment_origin;
+        origin.key = name;
+        if (name == "CUDA_LAUNCH_BLOCKING") {
+            if (value == "1") in.import.object.set("blocking_launches", true, origin);
+            continue;
+        }
+        constexpr std::string_view deciding[] = {"NCCL_ALGO",          "NCCL_PROTO",         "NCCL_NVLS_ENABLE",
+                                                 "NCCL_MAX_NCHANNELS", "NCCL_MIN_NCHANNELS", "NCCL_P2P_DISABLE",
+                                                 "NCCL_IB_DISABLE",    "NCCL_SHM_DISABLE",   "NCCL_BUFFSIZE",
+                                                 "NCCL_MAX_CTAS",      "NCCL_NET_GDR_LEVEL"};
+        if (std::ranges::find(deciding, name) == std::end(deciding)) {
+            in.import.without_effect.push_back(origin);
+        } else {
+            in.import.note(FormatNote::Severity::warning, origin, "the library chooses as without it");
+        }
+    }
+}
+
+void read_deepspeed_settings(MegatronReading& in) {
+    Draft& job = in.import.object;
+    if (in.keys.has("zero_stage")) job.set("zero", in.keys.whole("zero_stage"), in.origin("zero_stage"));
+    if (in.on("partition_activations"))
+        job.object("deepspeed").set("partition_activations", true, in.origin("partition_activations"));
+    for (const std::string_view key : {"deepspeed", "deepspeed_config", "transformer_impl", "use_distributed_optimizer",
+                                       "overlap_grad_reduce", "overlap_param_gather", "gradient_accumulation_fusion",
+                                       "async_tensor_model_parallel_allreduce", "overlap_p2p_comm", "ddp_bucket_size"})
+        in.without_effect(key);
+}
+
+void read_capacity(MegatronReading& in) {
+    if (!in.keys.has("num_experts")) {
+        for (const std::string_view key : {"moe_expert_capacity_factor", "moe_train_capacity_factor"})
+            in.without_effect(key);
+        return;
+    }
+    const std::string_view key = in.deepspeed ? "moe_train_capacity_factor" : "moe_expert_capacity_factor";
+    const bool experts = in.import.object.object("model").has("experts");
+    double factor = in.number(key);
+    if (in.deepspeed && !in.keys.has(key)) factor = 1;  // Megatron-DeepSpeed's default
+    if (in.on("disable_moe_token_dropping")) factor = 0;
+    if (experts && factor > 0) in.import.object.object("experts").set("capacity_factor", factor, in.origin(key));
+}
+
+}  // namespace
+
+void read_megatron_settings(MegatronReading& in) {
+    read_megatron_precision(in);
+    read_megatron_recompute(in);
+    read_megatron_dropout(in);
+    read_megatron_attention_core(in);
+    read_capacity(in);
+    if (in.deepspeed) {
+        read_deepspeed_settings(in);
+    } else {
+        read_megatron_optimizer(in);
+        read_megatron_host(in);
+        for (const std::string_view key : {"zero_stage", "deepspeed_config", "partition_activations"})
+            in.without_effect(key);
+        if (in.import.object.object("megatron").empty()) in.import.object.erase("megatron");
+    }
+    read_environment(in);
+}
+
+}  // namespace weft

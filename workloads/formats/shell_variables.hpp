@@ -1,0 +1,44 @@
+// Variables of a Bash script and what words come to with them. Nothing is run: what a command would print is unknown.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+class ShellVariables {
+  public:
+    // "NAME=VALUE" each; the script's own assignments yield to them.
+    ShellVariables(std::string file, std::span<const std::string> given);
+
+    void assign(const std::string& name, std::vector<std::string> values, bool append);
+    void unset(const std::string& name);
+    bool is_set(std::string_view name) const { return values_.contains(name); }
+    bool is_given(std::string_view name) const { return given_.contains(name); }
+    std::string value(std::string_view name) const;  // all of an array; empty where it is not set
+
+    std::vector<std::string> names() const;
+
+    // The words that a word comes to: none for an empty variable, several for an array or a text with spaces.
+    std::vector<std::string> words(std::string_view word, int line);
+    std::string text(std::string_view word, int line);  // as one word
+    // The value of an expression, where it is known; "name" of an unknown part goes to `unknown`.
+    std::optional<long long> arithmetic(std::string_view expression, int line, std::string& unknown);
+
+  private:
+    friend class ShellExpansion;
+    [[noreturn]] void fail(int line, std::string message) const;
+    void count(std::size_t characters, int line);
+
+    std::string file_;
+    std::map<std::string, std::vector<std::string>, std::less<>> values_;
+    std::map<std::string, bool, std::less<>> given_;
+    std::size_t characters_ = 0;  // that expansions came to so far
+    int depth_ = 0;
+};
+
+}  // namespace weft
