@@ -71,11 +71,11 @@ Batch read_batch(Field& root) {
 
 void read_step(Field& root, Job& job) {
     const std::vector<std::string> frameworks = framework_names();
-    const std::string framework = root.has("framework") ? root.choice("framework", frameworks) : "deepspeed";
+    const std::string framework = root.choice("framework", frameworks, "deepspeed");
     job.framework = find_framework(framework);
     if (job.framework == nullptr) job.framework = framework::all().front();
     const std::string plain(plain_schedule);
-    const std::string schedule = root.has("schedule") ? root.choice("schedule", schedule_keys()) : plain;
+    const std::string schedule = root.choice("schedule", schedule_keys(), plain);
     job.schedule = find_schedule(schedule);
     if (job.schedule == nullptr) job.schedule = find_schedule(plain);
     job.zero = root.whole("zero", 0);

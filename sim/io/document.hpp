@@ -26,6 +26,8 @@ namespace weft {
 class Field;
 struct Value;
 struct ParsedValues;
+struct ValueRecord;
+struct KeyReading;
 enum class ValueKind : std::uint8_t;
 
 class Document {
@@ -48,6 +50,13 @@ class Document {
 
     Field root();
     void check() const;  // throws ConfigError if anything was recorded
+
+    // What readers ask for from now on is kept, and told to `record` afterwards (sim/io/reading_record.hpp). A document
+    // that is a change to another one says what it may hold, and nothing of what one must hold.
+    enum class Extent : std::uint8_t { whole, change };
+    void record();
+    void add_to(ValueRecord& record, Extent extent) const;
+
     bool has_errors() const;
     std::string_view name() const;
     std::string text() const;  // the document as compact JSON with the assignments applied
@@ -129,7 +138,10 @@ class Field {
     Field(std::shared_ptr<Document::State> state, std::size_t row) : state_(std::move(state)), row_(row) {}
 
     const Value& value() const;
-    const Value* find(std::string_view key) const;  // marks the key as asked for; nullptr if absent or null
+    const Value* find(std::string_view key) const;    // marks the key as asked for; nullptr if absent or null
+    KeyReading* reading(std::string_view key) const;  // where what is asked of it is kept, or null
+    bool is_asked(std::string_view key) const;
+    void cannot_do_without(std::string_view key) const;
     bool holds(std::string_view key, ValueKind kind) const;
     bool expect(ValueKind kind) const;  // records an error, once, if this field is of another kind
     void report_missing(std::string_view key, const std::string& expected);
@@ -138,6 +150,8 @@ class Field {
     auto read(std::size_t row, const Reader& reader) const;
     template <class Reader>
     auto required(std::string_view key, const Reader& reader);
+    template <class Reader>
+    auto own(const Reader& reader) const;
     template <class Reader, class T>
     T optional(std::string_view key, const Reader& reader, T otherwise);
 

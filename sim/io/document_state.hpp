@@ -1,6 +1,9 @@
 // What a Document and its Fields share. Internal to sim/io.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,17 @@ namespace weft {
 struct Expectation {
     std::string what;
     std::string hint = {};
+};
+
+// By which an editor knows what a document may hold; at its root, and of no meaning to readers.
+inline constexpr std::string_view schema_key = "$schema";
+inline constexpr std::string_view any_name = "*";  // stands for members of an object whose names were listed
+
+// What one reading asked of one key (or, under "", of the value itself).
+struct KeyReading {
+    std::set<std::string> takes;
+    std::string otherwise = {};
+    bool required = false, may_be_absent = false;
 };
 
 // A text that values came from. Offsets of values count through all texts of a document, one behind another.
@@ -29,6 +43,10 @@ struct Document::State {
     std::vector<SourceText> texts;  // the document's own first, then those of what its objects extend
     std::vector<Value> values;      // row 0 is the whole document; rows are only ever added
     std::vector<Diagnostic> errors;
+    bool records = false;
+    std::map<std::size_t, std::map<std::string, KeyReading, std::less<>>> readings = {};  // by row
+
+    void add_to(ValueRecord& record, std::size_t row, Extent extent) const;
 
     const SourceText& text_at(std::size_t offset) const;  // not of what is overridden
     Origin place_of(std::size_t offset) const;            // without a key; of a text that was made, in that text

@@ -19,6 +19,8 @@ std::span<const File> tuners();             // topologies/tuners
 std::span<const File> study();              // workloads/study
 std::span<const File> validation();         // tests/validation/*.json
 std::span<const File> validation_tables();  // tests/validation/*.csv
+std::span<const File> schema_examples();    // tools/schema/examples
+std::span<const File> schema_meanings();    // tools/schema/meanings
 std::span<const File> page_scripts();       // tools/page/*.js
 std::span<const File> page_styles();        // tools/page/*.css
 std::span<const File> chart_scripts();      // tools/page/vendor/*.js

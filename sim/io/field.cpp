@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "sim/base/check.hpp"
 #include "sim/io/document.hpp"
@@ -17,6 +20,16 @@ std::string joined(const Names& names, std::string_view otherwise) {
     return text.empty() ? std::string(otherwise) : text;
 }
 
+// A default, as JSON; empty for one that no document could give.
+std::string as_json_value(bool flag) { return flag ? "true" : "false"; }
+std::string as_json_value(std::uint32_t whole) { return std::to_string(whole); }
+std::string as_json_value(double number) { return std::isfinite(number) ? fmt::format("{}", number) : ""; }
+std::string as_json_value(const std::string& text) { return text.empty() ? "" : "\"" + text + "\""; }
+template <class Quantity>
+std::string as_json_value(Quantity quantity) {
+    return std::isfinite(quantity.value) && quantity.value >= 0 ? "\"" + to_text(quantity) + "\"" : "";
+}
+
 Expectation expectation(ValueKind kind) { return {kind == ValueKind::object ? "an object" : "a list"}; }
 
 }  // namespace
@@ -31,10 +44,21 @@ Expectation ChoiceReader::expected(const Value& value) const {
             value.kind == ValueKind::text ? suggestion(value.text, allowed) : std::string()};
 }
 
+std::string ChoiceReader::schema() const {
+    std::string names;
+    for (const std::string& name : allowed) names += (names.empty() ? "\"" : ", \"") + name + "\"";
+    return R"({"enum": [)" + names + "]}";
+}
+
 const Value& Field::value() const { return state_->values[row_]; }
+
+KeyReading* Field::reading(std::string_view key) const {
+    return state_->records ? &state_->readings[row_][std::string(key)] : nullptr;
+}
 
 const Value* Field::find(std::string_view key) const {
     state_->values[row_].asked.emplace(key);
+    reading(key);
     const Member* member = value().find(key);
     if (member == nullptr) return nullptr;
     const Value& found = state_->values[member->value];
@@ -64,8 +88,14 @@ auto Field::read(std::size_t row, const Reader& reader) const {
     return reader.harmless();
 }
 
+void Field::cannot_do_without(std::string_view key) const {
+    if (KeyReading* kept = reading(key)) kept->required = kept->required || !kept->may_be_absent;
+}
+
 template <class Reader>
 auto Field::required(std::string_view key, const Reader& reader) {
+    cannot_do_without(key);
+    if (KeyReading* kept = reading(key)) kept->takes.insert(reader.schema());
     if (find(key) != nullptr) return read(value().find(key)->value, reader);
     report_missing(key, reader.expected(Value{}).what);
     return reader.harmless();
@@ -73,17 +103,26 @@ auto Field::required(std::string_view key, const Reader& reader) {
 
 template <class Reader, class T>
 T Field::optional(std::string_view key, const Reader& reader, T otherwise) {
+    if (KeyReading* kept = reading(key)) {
+        kept->takes.insert(reader.schema());
+        if (!kept->may_be_absent) kept->otherwise = as_json_value(otherwise);
+        kept->may_be_absent = true;
+    }
     if (find(key) == nullptr) return expect(ValueKind::object), otherwise;
     return read(value().find(key)->value, reader);
 }
 
-bool Field::has(std::string_view key) const { return find(key) != nullptr; }
+bool Field::has(std::string_view key) const {
+    if (KeyReading* kept = reading(key)) kept->may_be_absent = true;
+    return find(key) != nullptr;
+}
 bool Field::is_text(std::string_view key) const { return holds(key, ValueKind::text); }
 bool Field::is_object(std::string_view key) const { return holds(key, ValueKind::object); }
 bool Field::is_number(std::string_view key) const { return holds(key, ValueKind::number); }
 bool Field::is_flag(std::string_view key) const { return holds(key, ValueKind::flag); }
 
 Field Field::object(std::string_view key) {
+    cannot_do_without(key);
     if (find(key) == nullptr) {
         report_missing(key, expectation(ValueKind::object).what);
     } else if (const Field found(state_, value().find(key)->value); found.expect(ValueKind::object)) {
@@ -104,6 +143,7 @@ Field Field::member(std::string_view key) {
 }
 
 std::vector<Field> Field::list(std::string_view key) {
+    cannot_do_without(key);
     if (find(key) != nullptr) return Field(state_, value().find(key)->value).elements();
     report_missing(key, expectation(ValueKind::list).what);
     return {};
@@ -159,22 +199,33 @@ FlopsPerSecond Field::flop_rate(std::string_view key, FlopsPerSecond otherwise) 
     return optional(key, flop_rate_reader, otherwise);
 }
 
-std::uint32_t Field::as_whole() { return read(row_, IntegerReader{0}); }
-double Field::as_number() { return read(row_, NumberReader{}); }
-bool Field::as_flag() { return read(row_, FlagReader{}); }
-std::string Field::as_text() { return read(row_, TextReader{}); }
+template <class Reader>
+auto Field::own(const Reader& reader) const {
+    if (KeyReading* kept = this->reading("")) kept->takes.insert(reader.schema());
+    return read(row_, reader);
+}
+
+std::uint32_t Field::as_whole() { return own(IntegerReader{0}); }
+double Field::as_number() { return own(NumberReader{}); }
+bool Field::as_flag() { return own(FlagReader{}); }
+std::string Field::as_text() { return own(TextReader{}); }
 
 std::vector<std::string> Field::keys() const {
     std::vector<std::string> names;
+    reading(any_name);
     if (!expect(ValueKind::object)) return names;
     for (const Member& member : value().members) names.push_back(member.key);
     return names;
 }
 
+bool Field::is_asked(std::string_view key) const {
+    return value().asked.contains(key) || (row_ == 0 && key == schema_key);
+}
+
 std::vector<std::string> Field::unasked() const {
     std::vector<std::string> names;
     for (const Member& member : value().members) {
-        if (!value().asked.contains(member.key)) names.push_back(member.key);
+        if (!is_asked(member.key)) names.push_back(member.key);
     }
     return names;
 }
@@ -219,7 +270,7 @@ void Field::done(std::initializer_list<Synonyms> synonyms) {
         return suggestion(key, asked) + " (this object accepts: " + joined(asked, "no keys") + ")";
     };
     for (const Member& member : value().members) {
-        if (value().asked.contains(member.key)) continue;
+        if (is_asked(member.key)) continue;
         state_->report(member.key_offset, member_path(value().path, member.key), "unknown key" + accepted(member.key));
     }
 }

@@ -1,6 +1,7 @@
 // How Field reads each type: from which values, what it says it expected, and what it returns when that fails.
 // A reader has  std::optional<T> read(const Value&), Expectation expected(const Value&)  and  T harmless()  (a value
-// that later formulas survive, since the reading goes on to find every mistake). Internal to sim/io.
+// that later formulas survive, since the reading goes on to find every mistake)  and  std::string schema(), the JSON
+// Schema of what it takes. Internal to sim/io.
 #pragma once
 
 #include <cmath>
@@ -33,6 +34,7 @@ struct IntegerReader {
         return {"an integer of at least " + std::to_string(least)};
     }
     std::uint32_t harmless() const { return least; }
+    std::string schema() const { return R"({"type": "integer", "minimum": )" + std::to_string(least) + "}"; }
 };
 
 struct NumberReader {
@@ -41,6 +43,7 @@ struct NumberReader {
     }
     Expectation expected(const Value&) const { return {"a number"}; }
     double harmless() const { return 0.0; }
+    std::string schema() const { return R"({"type": "number"})"; }
 };
 
 struct FlagReader {
@@ -49,6 +52,7 @@ struct FlagReader {
     }
     Expectation expected(const Value&) const { return {"true or false"}; }
     bool harmless() const { return false; }
+    std::string schema() const { return R"({"type": "boolean"})"; }
 };
 
 struct TextReader {
@@ -57,6 +61,7 @@ struct TextReader {
     }
     Expectation expected(const Value&) const { return {"a text"}; }
     std::string harmless() const { return {}; }
+    std::string schema() const { return R"({"type": "string"})"; }
 };
 
 struct ChoiceReader {
@@ -65,6 +70,7 @@ struct ChoiceReader {
     std::optional<std::string> read(const Value& value) const;
     Expectation expected(const Value& value) const;
     std::string harmless() const { return allowed.empty() ? std::string() : allowed.front(); }
+    std::string schema() const;
 };
 
 enum class Zero : std::uint8_t { allowed, refused };
@@ -76,6 +82,7 @@ struct QuantityReader {
     Zero zero;
     std::string_view example;
     std::string_view units;
+    std::string (*pattern)();
 
     std::optional<Quantity> read(const Value& value) const {
         if (value.kind != ValueKind::text) return std::nullopt;
@@ -90,14 +97,19 @@ struct QuantityReader {
         return {(zero == Zero::refused ? "a quantity above zero" : "a quantity of at least zero") + such};
     }
     Quantity harmless() const { return {zero == Zero::refused ? 1.0 : 0.0}; }
+    std::string schema() const {
+        return R"({"type": "string", "pattern": ")" + pattern() + R"(", "examples": [")" + std::string(example) +
+               "\"]}";
+    }
 };
 
 inline constexpr QuantityReader<Bytes> bytes_reader{parse_bytes, Zero::allowed, "64 GiB",
-                                                    "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB"};
-inline constexpr QuantityReader<BytesPerSecond> bandwidth_reader{parse_bandwidth, Zero::refused, "25 GB/s",
-                                                                 "Gbit/s, Mbit/s, GB/s, TB/s, GiB/s"};
-inline constexpr QuantityReader<Seconds> duration_reader{parse_duration, Zero::allowed, "2.4 us", "ns, us, ms, s"};
+                                                    "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB", bytes_pattern};
+inline constexpr QuantityReader<BytesPerSecond> bandwidth_reader{
+    parse_bandwidth, Zero::refused, "25 GB/s", "Gbit/s, Mbit/s, GB/s, TB/s, GiB/s", bandwidth_pattern};
+inline constexpr QuantityReader<Seconds> duration_reader{parse_duration, Zero::allowed, "2.4 us", "ns, us, ms, s",
+                                                         duration_pattern};
 inline constexpr QuantityReader<FlopsPerSecond> flop_rate_reader{parse_flop_rate, Zero::refused, "191.5 TFLOP/s",
-                                                                 "GFLOP/s, TFLOP/s, PFLOP/s"};
+                                                                 "GFLOP/s, TFLOP/s, PFLOP/s", flop_rate_pattern};
 
 }  // namespace weft

@@ -75,6 +75,15 @@ std::optional<Quantity> as(std::optional<double> value) {
     return value ? std::optional(Quantity{*value}) : std::nullopt;
 }
 
+// A quantity in any of the units, inside a JSON text.
+std::string pattern(std::span<const Unit> units, std::span<const Unit> others = {}, std::string_view suffix = "") {
+    std::string symbols;
+    for (const std::span<const Unit> some : {units, others}) {
+        for (const Unit& unit : some) symbols += (symbols.empty() ? "" : "|") + std::string(unit.symbol);
+    }
+    return fmt::format(R"(^(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)? *({}){}$)", symbols, suffix);
+}
+
 // Three significant digits below 1000; whole numbers above.
 std::string digits(double number) {
     const double size = std::abs(number);
@@ -108,6 +117,11 @@ std::optional<Seconds> parse_duration(std::string_view text) { return as<Seconds
 std::optional<FlopsPerSecond> parse_flop_rate(std::string_view text) {
     return as<FlopsPerSecond>(parse(text, flop_units, "/s"));
 }
+
+std::string bytes_pattern() { return pattern(byte_units); }
+std::string bandwidth_pattern() { return pattern(byte_units, bit_units, "/s"); }
+std::string duration_pattern() { return pattern(time_units); }
+std::string flop_rate_pattern() { return pattern(flop_units, {}, "/s"); }
 
 std::string to_text(Bytes value) {
     const bool few_and_whole = std::abs(value.value) < kibi && value.value == std::trunc(value.value);

@@ -16,6 +16,12 @@ std::optional<BytesPerSecond> parse_bandwidth(std::string_view text);  // "25 GB
 std::optional<Seconds> parse_duration(std::string_view text);          // "2.4 us", "1 ms", "3 s", "350 ns"
 std::optional<FlopsPerSecond> parse_flop_rate(std::string_view text);  // "191.5 TFLOP/s"
 
+// Regular expressions (ECMA 262) of what these take.
+std::string bytes_pattern();
+std::string bandwidth_pattern();
+std::string duration_pattern();
+std::string flop_rate_pattern();
+
 // For people: three significant digits (whole numbers from 100 up) in the largest unit of which there is at least one.
 std::string to_text(Bytes value);           // "12.9 GiB", "512 B"  (binary)
 std::string to_text(BytesPerSecond value);  // "25.0 GB/s"          (decimal)

@@ -1,0 +1,138 @@
+#include "tools/schema/json_schema.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "sim/io/document.hpp"
+#include "workloads/framework/framework.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a file says: all of something, what is other than in the die it names, or than in what it extends
+// (sim/io/extends.hpp).
+enum class Says : std::uint8_t { all, other_than_die, other_than_base };
+
+class SchemaWriter {
+  public:
+    SchemaWriter(const Reference& reference, Says says) : reference_(reference), says_(says) {}
+
+    Json root() const {
+        Json schema = objects(reference_.root.objects, "");
+        if (says_ == Says::other_than_base) schema["patternProperties"] = {{R"(.[.\[])", Json::object()}};  // a path
+        if (reference_.kind == "job") add_frameworks(schema);
+        return schema;
+    }
+
+  private:
+    Json value(const ValueRecord& record, const std::string& path) const {
+        Json ways = Json::array();
+        for (const std::string& taken : record.takes) ways.push_back(Json::parse(taken));
+        if (record.element != nullptr)
+            ways.push_back({{"type", "array"}, {"items", value(*record.element, path + "[]")}});
+        if (record.any != nullptr) {
+            ways.push_back({{"type", "object"}, {"additionalProperties", value(*record.any, path + ".*")}});
+        }
+        if (!record.objects.empty()) ways.push_back(objects(record.objects, path));
+        if (const auto other = reference_.others.find(path); other != reference_.others.end()) {
+            ways.push_back({{"$ref", "#/definitions/" + other->second}});
+        }
+        if (says_ == Says::other_than_base) {
+            if (const ValueRecord* const figure = figure_of(record)) ways.push_back(value(*figure, path + ".value"));
+            ways.push_back({{"type", "null"}});  // which removes it
+        }
+        Json schema = ways.size() == 1 ? ways.front() : Json{{"anyOf", ways}};
+        if (const std::string meaning = reference_.meaning(path); !meaning.empty()) schema["description"] = meaning;
+        if (record.defaults.size() == 1) schema["default"] = Json::parse(*record.defaults.begin());
+        return schema;
+    }
+
+    // What stands for an object whose other members are remarks on it.
+    static const ValueRecord* figure_of(const ValueRecord& record) {
+        for (const auto& [kind, object] : record.objects) {
+            for (const char* const key : {"nominal", "value"}) {
+                if (const auto found = object.members.find(key); found != object.members.end())
+                    return &found->second.value;
+            }
+        }
+        return nullptr;
+    }
+
+    // Of one kind, or by kind; where that is the base's, what any of them may have.
+    Json objects(const std::map<std::string, ObjectRecord>& by_kind, const std::string& path) const {
+        if (by_kind.size() == 1 && by_kind.begin()->first.empty()) return object(by_kind.begin()->second, path);
+        Json cases = Json::array(), kinds = Json::array(), of_any = Json::object();
+        for (const auto& [kind, record] : by_kind) {
+            if (kind.empty()) continue;
+            kinds.push_back(kind);
+            const Json is_it = {{"properties", {{"kind", {{"const", kind}}}}}, {"required", {"kind"}}};
+            const Json schema = object(record, path + "(" + kind + ")");
+            cases.push_back({{"if", is_it}, {"then", schema}});
+            for (const auto& [key, member] : schema["properties"].items()) of_any[key]["anyOf"].push_back(member);
+        }
+        const Json has_kind = {{"required", {"kind"}}};
+        Json schema = {{"type", "object"}, {"properties", {{"kind", {{"enum", kinds}}}}}, {"allOf", cases}};
+        if (says_ == Says::other_than_base) {
+            schema["if"] = has_kind;
+            schema["else"] = {{"properties", of_any}, {"additionalProperties", false}};
+        } else {
+            schema.update(has_kind);
+        }
+        return schema;
+    }
+
+    Json object(const ObjectRecord& record, const std::string& path) const {
+        Json properties = Json::object(), required = Json::array();
+        for (const auto& [key, member] : reference_.members(record, path)) {
+            properties[key] = value(member->value, path_of_member(path, key));
+            if (says_ == Says::all && record.requires_member(*member)) required.push_back(key);
+        }
+        Json schema = {{"type", "object"}, {"properties", properties}};
+        if (!required.empty()) schema["required"] = required;
+        schema["additionalProperties"] = false;
+        return schema;
+    }
+
+    // The settings of a framework go with that framework alone.
+    static void add_frameworks(Json& schema) {
+        const Json otherwise = schema["properties"]["framework"]["default"];
+        for (const std::string& name : framework_names()) {
+            if (!schema["properties"].contains(name)) continue;
+            Json then = {{"properties", {{"framework", {{"const", name}}}}}};
+            if (name != otherwise) then["required"] = {"framework"};
+            schema["allOf"].push_back({{"if", {{"required", {name}}}}, {"then", then}});
+        }
+    }
+
+    const Reference& reference_;
+    Says says_;
+};
+
+enum class Standing : std::uint8_t { alone, inside };
+
+Json schema_of(const Reference& reference, Standing standing) {
+    const auto written = [&](Says says) {
+        Json schema = SchemaWriter(reference, says).root();
+        if (standing == Standing::alone) schema["properties"]["$schema"] = {{"type", "string"}};
+        return schema;
+    };
+    Json schema = written(Says::all);
+    for (const std::string& key : reference.changes) {
+        const Says says = key == "extends" ? Says::other_than_base : Says::other_than_die;
+        schema = {{"if", {{"required", {key}}}}, {"then", written(says)}, {"else", schema}};
+    }
+    return schema;
+}
+
+}  // namespace
+
+std::string json_schema(const Reference& reference) {
+    Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "weft " + reference.kind}};
+    schema.update(schema_of(reference, Standing::alone));
+    for (const auto& [path, kind] : reference.others)
+        schema["definitions"][kind] = schema_of(make_reference(kind), Standing::inside);
+    return schema.dump(2) + "\n";
+}
+
+}  // namespace weft
