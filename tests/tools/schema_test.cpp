@@ -66,7 +66,7 @@ TEST_P(schema, readers_refuse_a_wrong_key_in_each_object) {
     for (const embedded::File& file : files_of(GetParam())) {
         const json document = json::parse(file.text, nullptr, true, /*ignore_comments=*/true);
         std::vector<json::json_pointer> objects;
-        find_objects(document, {}, objects);
+        find_objects(document, json::json_pointer(), objects);
         for (const json::json_pointer& at : objects) {
             const bool by_kind = at.empty() || document[at].contains("kind");
             if (!seen.insert(shape_of(at) + (by_kind ? std::string(file.name) : "")).second) continue;
@@ -95,7 +95,7 @@ TEST_P(schema, readers_pass_over_the_name_of_a_schema_at_the_root_only) {
 TEST_P(schema, is_json_and_closed) {
     const json printed = json::parse(json_schema(make_reference(GetParam())));
     std::vector<json::json_pointer> objects;
-    find_objects(printed, {}, objects);
+    find_objects(printed, json::json_pointer(), objects);
     for (const json::json_pointer& at : objects) {
         const json& part = printed[at];
         if (!part.contains("type") || part["type"] != "object") continue;

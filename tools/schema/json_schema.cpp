@@ -42,7 +42,7 @@ class SchemaWriter {
             if (const ValueRecord* const figure = figure_of(record)) ways.push_back(value(*figure, path + ".value"));
             ways.push_back({{"type", "null"}});  // which removes it
         }
-        Json schema = ways.size() == 1 ? ways.front() : Json{{"anyOf", ways}};
+        Json schema = ways.empty() ? Json::object() : ways.size() == 1 ? ways.front() : Json{{"anyOf", ways}};
         if (const std::string meaning = reference_.meaning(path); !meaning.empty()) schema["description"] = meaning;
         if (record.defaults.size() == 1) schema["default"] = Json::parse(*record.defaults.begin());
         return schema;
