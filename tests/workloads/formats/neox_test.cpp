@@ -142,6 +142,18 @@ TEST(neox, what_is_not_said_is_asked_for_or_assumed_aloud) {
     EXPECT_TRUE(neox_notes(neox_import({{"a.yml", text}}), "train_micro_batch_size_per_gpu", "1 is assumed"));
 }
 
+// Of the file where the user says nothing: 3 nodes of 8.
+TEST(neox, nodes_and_gpus_of_the_runner_count) {
+    const auto layout = [](const std::string& more, std::uint32_t nodes) {
+        const FormatOptions options{.machine = "frontier", .nodes = nodes, .vocabulary = 512};
+        return json::parse(neox_import({{"a.yml", neox_run(more)}}, options).object.json());
+    };
+    EXPECT_EQ(layout(R"("num_nodes": 3, "gas": 2)", 0)["batch"]["global"], 2 * 2 * (24 / 2));
+    EXPECT_EQ(layout(R"("num_nodes": 3)", 2)["batch"]["global"], 2 * (16 / 2));
+    EXPECT_EQ(layout(R"("global_num_gpus": 16)", 0)["layout"]["data"], 8);
+    EXPECT_EQ(layout(R"("num_nodes": 1, "num_gpus": 4)", 0)["layout"]["data"], 2);
+}
+
 // Keys that are read, known or noted: none is passed over.
 TEST(neox, an_unknown_key_is_noted) {
     EXPECT_TRUE(neox_notes(neox_import({{"a.yml", neox_run("\"sparkle\": 3")}}), "sparkle", "not known"));
