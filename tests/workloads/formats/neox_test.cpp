@@ -55,7 +55,7 @@ TEST(neox, batch_and_layout_follow_from_the_ranks_left_for_data) {
     EXPECT_EQ(job["model"]["tied_embeddings"], true);
 }
 
-// 3 x 1024 x 2/3 = 2048 for two matrices: 1024 each, 1088 in multiples of 64 of 17.
+// 3072 x 2/3 = 2048 for two matrices: 1024 each, or the next multiple.
 TEST(neox, a_gated_mlp_shares_two_thirds_and_is_rounded_up) {
     const auto width = [](const std::string& more) {
         return neox_object("\"activation\": \"swiglu\"" + more)["model"]["ffn_hidden"].get<int>();
