@@ -40,8 +40,24 @@ Reader reader_of(Field& block, Reader BlockKind::*reader) {
     return nullptr;
 }
 
-std::optional<NodeNames> read_node_names(Field& root) {
+NodeNames read_listed_names(Field& root, std::uint32_t nodes) {
+    NodeNames names;
+    for (Field& name : root.list("node_names")) names.listed.push_back(name.as_text());
+    if (names.listed.size() != nodes) {
+        root.error("node_names", fmt::format("expected the names of the {} nodes, got {}", nodes, names.listed.size()));
+    }
+    std::vector<std::string> sorted = names.listed;
+    std::ranges::sort(sorted);
+    const auto twice = std::ranges::adjacent_find(sorted);
+    if (twice != sorted.end()) root.error("node_names", fmt::format("two nodes are called \"{}\"", *twice));
+    return names;
+}
+
+//   "node_names": { "prefix": "nid", "first": 1000, "source": "..." }   // nid1000, nid1001, ...
+//   "node_names": ["login-a", "gpu7", ...]                              // node by node
+std::optional<NodeNames> read_node_names(Field& root, std::uint32_t nodes) {
     if (!root.has("node_names")) return std::nullopt;
+    if (!root.is_object("node_names")) return read_listed_names(root, nodes);
     Field field = root.object("node_names");
     NodeNames names{.prefix = field.text("prefix"), .first = field.whole("first")};
     field.text("source", "");
@@ -131,7 +147,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
             read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U), parts->node.pxn});
     }
     info.libraries = read_libraries(root);
-    info.node_names = read_node_names(root);
+    info.node_names = read_node_names(root, info.nodes);
     for (const LinkClass& link_class : parts->classes) info.link_classes.push_back(link_class.name);
     root.done();
     if (root.has_errors()) return std::nullopt;

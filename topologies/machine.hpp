@@ -16,10 +16,15 @@
 
 namespace weft {
 
-// Host names are the prefix and a number, which for node 0 is `first`.
+// Host names are the prefix and a number, which for node 0 is `first`; or they are listed, node by node.
 struct NodeNames {
     std::string prefix;
     std::uint32_t first = 0;
+    std::vector<std::string> listed{};
+
+    std::string name(std::uint32_t node) const {
+        return listed.empty() ? prefix + std::to_string(first + node) : listed[node];
+    }
 };
 
 struct MachineInfo {

@@ -5,10 +5,12 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/text_positions.hpp"
+#include "topologies/host_names.hpp"
 
 namespace weft {
 namespace {
@@ -26,7 +28,11 @@ std::optional<std::uint64_t> whole(std::string_view digits) {
 class NodeListParser {
   public:
     NodeListParser(const std::string& file, std::string_view text, const MachineInfo& machine)
-        : file_(file), text_(text), machine_(machine), line_of_(machine.nodes) {}
+        : file_(file), text_(text), machine_(machine), line_of_(machine.nodes) {
+        if (!machine.node_names) return;
+        const std::vector<std::string>& names = machine.node_names->listed;
+        for (std::uint32_t node = 0; node < names.size(); ++node) listed_.emplace(plain(names[node]), node);
+    }
 
     std::vector<std::uint32_t> parse() {
         std::size_t at = 0;
@@ -85,7 +91,11 @@ class NodeListParser {
     void read_name(std::string_view name) {
         const std::size_t open = name.find('[');
         if (open == name.npos) {
-            const std::size_t digits = name.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
+            const std::size_t digits = number_at_end(name);
+            if (digits == name.size() && listed_.contains(name)) {
+                add(listed_.find(name)->second, name);
+                return;
+            }
             if (digits == name.size()) return error(name, fmt::format("expected a node, got \"{}\"", name));
             return read_range(name.substr(0, digits), name.substr(digits), name.substr(digits));
         }
@@ -109,6 +119,7 @@ class NodeListParser {
                                             first == last ? first : fmt::format("{}-{}", first, last)));
         }
         if (*from > *to) return error(first, fmt::format("expected a range that ascends, got {}-{}", first, last));
+        if (!prefix.empty() && !listed_.empty()) return read_listed(prefix, *from, *to, first);
         const std::optional<std::uint64_t> least = first_of(prefix);
         if (!least) return;
         for (std::uint64_t number = *from;; ++number) {
@@ -117,6 +128,22 @@ class NodeListParser {
                                                 *least + machine_.nodes - 1, number));
             }
             if (!add(static_cast<std::uint32_t>(number - *least), first) || number == *to) return;
+        }
+    }
+
+    // Names as they are compared: without zeros before the number at the end.
+    static std::string plain(std::string_view name) {
+        const std::size_t at = number_at_end(name);
+        const std::size_t number = std::min(name.find_first_not_of('0', at), name.size() - (at < name.size() ? 1 : 0));
+        return std::string(name.substr(0, at)) + std::string(name.substr(number));
+    }
+
+    void read_listed(std::string_view prefix, std::uint64_t from, std::uint64_t to, std::string_view part) {
+        for (std::uint64_t number = from;; ++number) {
+            const auto node = listed_.find(fmt::format("{}{}", prefix, number));
+            if (node == listed_.end())
+                return error(part, fmt::format("{} has no node called \"{}{}\"", machine_.name, prefix, number));
+            if (!add(node->second, part) || number == to) return;
         }
     }
 
@@ -152,9 +179,15 @@ class NodeListParser {
         return line_;
     }
 
+    struct NameHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+    };
+
     const std::string& file_;
     std::string_view text_;
     const MachineInfo& machine_;
+    std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> listed_;  // names to nodes
     std::vector<int> line_of_;  // by node: where it was named; 0: not yet
     std::vector<std::uint32_t> nodes_;
     std::vector<Diagnostic> errors_;
