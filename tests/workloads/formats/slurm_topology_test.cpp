@@ -1,0 +1,169 @@
+// Slurm's topology files: trees become machines, what says nothing of cables is refused, any mistake is told.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "topologies/machine.hpp"
+#include "workloads/exports/export.hpp"
+#include "workloads/formats/format.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+
+Import imported(const std::string& text, const std::string& like = "dgx-h100") {
+    const std::vector<SourceFile> files{{"topology.conf", text}};
+    FormatOptions options;
+    options.like = like;
+    const Format& format = format_of(files, "");
+    EXPECT_EQ(format.name, "slurm-topology");
+    return import_files(format, files, options);
+}
+
+std::string slurm_error(const std::string& text, const std::string& like = "dgx-h100") {
+    try {
+        imported(text, like);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+std::string fact(const Import& import, std::string_view name) {
+    for (const FormatFact& each : import.facts) {
+        if (each.name == name) return each.json;
+    }
+    return "";
+}
+
+const std::string two_leaves = R"(# two leaves below a core
+SwitchName=leaf1 Nodes=gpu[01-03],gpu05 LinkSpeed=100
+switchname=leaf2 NODES="gpu[06-07]" \
+    linkspeed=100   # goes on
+SwitchName=core Switches=leaf[1-2]
+)";
+
+TEST(slurm_topology, a_tree_is_a_machine) {
+    const Import import = imported(two_leaves);
+    EXPECT_EQ(fact(import, "hosts_named"), "6");
+    EXPECT_EQ(fact(import, "switches"), "3");
+    EXPECT_EQ(fact(import, "levels"), "2");
+    const json object = json::parse(import.object.json());
+    EXPECT_EQ(object["extends"], "dgx-h100");
+    EXPECT_EQ(object["nodes"], 6);
+    EXPECT_EQ(object["network"]["switches"], (json{"leaf1", "leaf2", "core"}));
+    EXPECT_EQ(object["network"]["nodes"], (json{0, 0, 0, 0, 1, 1}));
+    EXPECT_EQ(object["node_names"], (json{"gpu01", "gpu02", "gpu03", "gpu05", "gpu06", "gpu07"}));
+    // All 8 ports of 4 and of 2 nodes can send upwards at once.
+    EXPECT_EQ(object["network"]["cables"]["fabric.uplink"], (json{{0, 2, 32}, {1, 2, 16}}));
+    EXPECT_EQ(import.without_effect.size(), 2U);
+    EXPECT_TRUE(std::ranges::any_of(import.notes, [](const FormatNote& note) {
+        return note.severity == FormatNote::Severity::warning &&
+               note.message.find("how many cables") != std::string::npos;
+    }));
+    const Machine machine = Machine::read(import.object.document("mine.json"));
+    EXPECT_EQ(machine.info().bisection, 3 * 8 * 50_GBps);  // all that three nodes can send
+}
+
+TEST(slurm_topology, yaml_says_the_same) {
+    const Import import = imported(R"(---
+- topology: spare
+  flat: true
+- topology: main
+  cluster_default: true
+  tree:
+    switches:
+      - switch: core
+        children: leaf[1-2]
+      - switch: leaf1
+        nodes: gpu[01-03],gpu05
+      - switch: leaf2
+        nodes: gpu[06-07]
+)");
+    EXPECT_EQ(fact(import, "hosts_named"), "6");
+    EXPECT_EQ(fact(import, "levels"), "2");
+    const json object = json::parse(import.object.json());
+    EXPECT_EQ(object["network"]["nodes"], (json{1, 1, 1, 1, 2, 2}));
+}
+
+TEST(slurm_topology, what_says_nothing_of_cables_is_refused) {
+    EXPECT_NE(slurm_error("BlockName=b1 Nodes=n[0-3]\nBlockSizes=4\n").find("not how they are cabled"),
+              std::string::npos);
+    EXPECT_NE(slurm_error("- topology: a\n  flat: true\n").find("flat"), std::string::npos);
+    EXPECT_NE(slurm_error("- topology: a\n  block:\n    block_sizes: [4]\n    blocks:\n      - {block: b, nodes: n1}\n")
+                  .find("not how they are cabled"),
+              std::string::npos);
+    EXPECT_NE(slurm_error(two_leaves, "").find("--like MACHINE"), std::string::npos);
+}
+
+TEST(slurm_topology, mistakes_are_told_at_their_line) {
+    EXPECT_NE(slurm_error("SwitchName=a Nodes=n[0-999999999]\n").find("topology.conf:1: error: Nodes: more than"),
+              std::string::npos);
+    EXPECT_NE(slurm_error("SwitchName=a Switches=b\nSwitchName=b Switches=a\n").find("circle"), std::string::npos);
+    EXPECT_NE(slurm_error("SwitchName=a Switches=a\n").find("circle"), std::string::npos);
+    EXPECT_NE(slurm_error("SwitchName=a Nodes=n1\nSwitchName=b Switches=a,c\n")
+                  .find(":2: error: SwitchName: \"c\" has no line"),
+              std::string::npos);
+    EXPECT_NE(slurm_error("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n").find("first in line 1"), std::string::npos);
+    EXPECT_NE(slurm_error("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n").find("hangs on \"a\" already"),
+              std::string::npos);
+    EXPECT_NE(slurm_error("SwitchName=a Nodes\n").find("expected Key=Value"), std::string::npos);
+    EXPECT_NE(slurm_error("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n").find("falls apart"), std::string::npos);
+    EXPECT_NE(slurm_error("SwitchName=a\n").find("no switch has nodes"), std::string::npos);
+}
+
+TEST(slurm_topology, nodes_are_not_those_of_another_list_of_cables) {
+    const std::string path = testing::TempDir() + "cabled.json";
+    std::ofstream(path) << imported(two_leaves).object.text();
+    EXPECT_NE(slurm_error(two_leaves, path).find("cabled by a list of its own"), std::string::npos);
+}
+
+TEST(slurm_topology, many_lines_take_no_time) {
+    std::string lines;
+    for (int i = 0; i < 200000; ++i) lines += "SwitchName=s" + std::to_string(i) + "\n";
+    EXPECT_NE(slurm_error(lines), "none");
+    EXPECT_NE(slurm_error("SwitchName=a Nodes=" + std::string(200000, '[')), "none");
+}
+
+// What is exported and imported again has the same switches with the same nodes.
+TEST(slurm_topology, of_an_imported_machine_is_that_tree_again) {
+    const std::string deep = R"(SwitchName=top Switches=mid1,mid2
+SwitchName=mid1 Switches=l1,l2
+SwitchName=mid2 Switches=l3,l4
+SwitchName=l1 Nodes=a[1-4]
+SwitchName=l2 Nodes=a[5-8]
+SwitchName=l3 Nodes=b[1-2]
+SwitchName=l4 Nodes=b[3-6]
+)";
+    for (const std::string& text : {two_leaves, deep}) {
+        const Import first = imported(text);
+        const Machine machine = Machine::read(first.object.document("mine.json"));
+        const Import again = imported(find_export("slurm-topology").machine(machine));
+        for (const std::string_view name : {"hosts_named", "switches", "levels"})
+            EXPECT_EQ(fact(again, name), fact(first, name));
+        const json before = json::parse(first.object.json()), after = json::parse(again.object.json());
+        EXPECT_EQ(after["node_names"], before["node_names"]);
+        EXPECT_EQ(Machine::read(again.object.document("mine.json")).info().bisection, machine.info().bisection);
+    }
+}
+
+// Groups of a dragonfly, pods of a fat tree: leaves that are near share a switch.
+TEST(slurm_topology, of_shipped_machines_has_their_groups) {
+    for (const std::string_view name : {"dgx-h100", "perlmutter", "leonardo", "spectrum-x-h100"}) {
+        SCOPED_TRACE(name);
+        const Machine machine = Machine::load(name);
+        const Import import = imported(find_export("slurm-topology").machine(machine));
+        EXPECT_EQ(fact(import, "hosts_named"), std::to_string(machine.info().nodes));
+        EXPECT_GE(std::stoi(fact(import, "levels")), 2);
+    }
+    const std::string eos = find_export("slurm-topology").machine(Machine::load("dgx-h100"));
+    EXPECT_NE(eos.find("SwitchName=leaf0 Nodes=node[0-31]\n"), std::string::npos) << eos.substr(0, 500);
+    EXPECT_NE(eos.find("SwitchName=leaf17 Nodes=node[544-575]\n"), std::string::npos);
+    EXPECT_NE(eos.find("Switches=leaf[0-15]\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft
