@@ -1,5 +1,6 @@
 // XML by pugixml.
 #include <pugixml.hpp>
+#include <string_view>
 #include <utility>
 
 #include "sim/io/syntaxes.hpp"
@@ -30,6 +31,9 @@ bool add_element(ValueTable& table, const pugi::xml_node& element) {
             if (is_element(child) && !add_element(table, child)) return false;
         }
         table.close();
+    } else if (const std::string_view words = element.text().get(); !words.empty()) {
+        table.key("#text", place);
+        if (!table.text(std::string(words), place)) return false;
     }
     table.close();
     return true;
