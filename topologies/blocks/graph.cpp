@@ -5,6 +5,8 @@
 //     "link": "infinity_fabric",            // a pair joined by m links is of class infinity_fabric.x<m>
 //     "links": [[0, 4, 1], [4, 0, 0], ...], // symmetric matrix of how many links join each pair
 //     "accelerators_per_package": 2,
+//     "host": "pcie.host",                  // absent, or the link of every accelerator to a switch that joins all,
+//                                           // over which those exchange that no links join by as short a way
 //     "nics": { "attached": [1, 3, 5, 7], "link": "pcie.nic", "source": "..." },
 //     "source": "..."
 //   }
@@ -63,7 +65,12 @@ NodePlan read(Field block, const LinkClasses& classes) {
         }
     }
     read_packages(block, plan);
+    if (block.has("host")) plan.switches = 1;
     read_nics(block, classes, plan);
+    if (plan.switches > 0) {
+        const LinkClassId host = classes.read(block, "host");
+        for (std::uint32_t i = 0; i < plan.accelerators; ++i) plan.connect(i, plan.switch_vertex(0), host);
+    }
     check_connected(block, "links", plan);
     block.done();
     return plan;
