@@ -41,8 +41,8 @@ void add_options(po::options_description& options, po::positional_options_descri
 extern const Command export_;
 const Command export_{
     .name = "export",
-    .summary = "write what launches a job elsewhere",
-    .usage = "weft export JOB --format FORMAT [--out FILE] [--set KEY=VALUE]...",
+    .summary = "write what launches a job, or describes a machine, elsewhere",
+    .usage = "weft export JOB|MACHINE --format FORMAT [--out FILE] [--set KEY=VALUE]...",
     .details =
         "What the format cannot say of the job is refused, all of it at once. Comments \"# weft: ...\" hold\n"
         "what only weft knows, so that 'weft import' of the file gives the same job.\n\n"
