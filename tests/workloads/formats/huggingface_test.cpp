@@ -1,0 +1,238 @@
+// Configurations of Hugging Face: what they come to, against counts of the released weights and counts by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <ostream>
+#include <string>
+
+#include "workloads/formats/format.hpp"
+
+namespace weft {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Import imported(std::string text, const std::vector<std::string>& overrides = {}) {
+    const std::vector<SourceFile> files{{"config.json", std::move(text)}};
+    return import_files(format_of(files, ""), files, {.overrides = overrides});
+}
+
+std::string refusal(std::string text) {
+    try {
+        return "imported: " + imported(std::move(text)).object.text();
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+}
+
+std::string fact(const Import& import, std::string_view name) {
+    for (const FormatFact& found : import.facts) {
+        if (found.name == name) return found.json;
+    }
+    return {};
+}
+
+std::string notes(const Import& import) {
+    std::string text;
+    for (const FormatNote& note : import.notes) text += note.origin.key + ": " + note.message + "\n";
+    return text;
+}
+
+struct Release {
+    std::string_view name;
+    std::string_view config;
+    std::uint64_t parameters;  // of the weights as their model cards or papers tell them
+};
+std::ostream& operator<<(std::ostream& out, const Release& release) { return out << release.name; }
+
+// Sizes as the published config.json files have them.
+const Release releases[] = {
+    {"gpt2", R"({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
+                 "vocab_size": 50257})",
+     124'439'808},
+    {"bloom_7b1", R"({"model_type": "bloom", "n_embed": 4096, "n_layer": 30, "num_attention_heads": 32,
+                      "vocab_size": 250880})",
+     7'069'016'064},
+    {"gpt_j", R"({"model_type": "gptj", "n_embd": 4096, "n_layer": 28, "n_head": 16, "vocab_size": 50400,
+                  "tie_word_embeddings": false})",
+     6'050'882'784},
+    {"gpt_neo_2_7b", R"({"model_type": "gpt_neo", "hidden_size": 2560, "num_layers": 32, "num_heads": 20,
+                         "vocab_size": 50257, "attention_types": [[["global", "local"], 16]]})",
+     2'651'307'520},
+    {"pythia_6_9b", R"({"model_type": "gpt_neox", "hidden_size": 4096, "intermediate_size": 16384,
+                        "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 50432})",
+     6'857'302'016},
+    {"opt_6_7b", R"({"model_type": "opt", "hidden_size": 4096, "ffn_dim": 16384, "num_hidden_layers": 32,
+                     "num_attention_heads": 32, "max_position_embeddings": 2048, "word_embed_proj_dim": 4096})",
+     6'658'473'984},
+    {"starcoder", R"({"model_type": "gpt_bigcode", "n_embd": 6144, "n_layer": 40, "n_head": 48, "n_inner": 24576,
+                      "n_positions": 8192, "vocab_size": 49152, "multi_query": true})",
+     15'517'456'384},
+    {"starcoder2_7b", R"({"model_type": "starcoder2", "hidden_size": 4608, "intermediate_size": 18432,
+                          "num_hidden_layers": 32, "num_attention_heads": 36, "num_key_value_heads": 4,
+                          "vocab_size": 49152, "sliding_window": 4096, "use_bias": true})",
+     7'173'923'840},
+    {"falcon_180b", R"({"model_type": "falcon", "hidden_size": 14848, "num_hidden_layers": 80,
+                        "num_attention_heads": 232, "num_kv_heads": 8, "new_decoder_architecture": true,
+                        "vocab_size": 65024, "tie_word_embeddings": false})",
+     179'522'565'120},
+    {"phi_2", R"({"model_type": "phi", "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 32,
+                  "num_attention_heads": 32, "vocab_size": 51200})",
+     2'779'683'840},
+    {"phi_3_5_moe", R"({"model_type": "phimoe", "hidden_size": 4096, "intermediate_size": 6400,
+                        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+                        "vocab_size": 32064, "num_local_experts": 16, "num_experts_per_tok": 2,
+                        "attention_bias": true, "lm_head_bias": true, "sliding_window": 131072})",
+     41'873'153'344},
+    {"gemma_2_9b", R"({"model_type": "gemma2", "hidden_size": 3584, "intermediate_size": 14336,
+                       "num_hidden_layers": 42, "num_attention_heads": 16, "num_key_value_heads": 8,
+                       "head_dim": 256, "vocab_size": 256000})",
+     9'241'705'984},
+    {"gemma_3_1b", R"({"model_type": "gemma3_text", "hidden_size": 1152, "intermediate_size": 6912,
+                       "num_hidden_layers": 26, "num_attention_heads": 4, "num_key_value_heads": 1,
+                       "head_dim": 256, "vocab_size": 262144, "sliding_window": 512})",
+     999'885'952},
+    {"olmo_7b", R"({"model_type": "olmo", "hidden_size": 4096, "intermediate_size": 11008,
+                    "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 50304})",
+     6'888'095'744},
+    {"olmo_2_7b", R"({"model_type": "olmo2", "hidden_size": 4096, "intermediate_size": 11008,
+                      "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 100352})",
+     7'298'617'344},
+    {"olmoe", R"({"model_type": "olmoe", "hidden_size": 2048, "intermediate_size": 1024, "num_hidden_layers": 16,
+                  "num_attention_heads": 16, "vocab_size": 50304, "num_experts": 64, "num_experts_per_tok": 8})",
+     6'919'161'856},
+    {"qwen1_5_moe", R"({"model_type": "qwen2_moe", "hidden_size": 2048, "intermediate_size": 5632,
+                        "num_hidden_layers": 24, "num_attention_heads": 16, "num_key_value_heads": 16,
+                        "vocab_size": 151936, "moe_intermediate_size": 1408,
+                        "shared_expert_intermediate_size": 5632, "num_experts": 60, "num_experts_per_tok": 4})",
+     14'315'784'192},
+    {"deepseek_v2_lite", R"({"model_type": "deepseek_v2", "hidden_size": 2048, "intermediate_size": 10944,
+                             "num_hidden_layers": 27, "num_attention_heads": 16, "vocab_size": 102400,
+                             "moe_intermediate_size": 1408, "n_routed_experts": 64, "n_shared_experts": 2,
+                             "num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_layer_freq": 1,
+                             "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+                             "qk_rope_head_dim": 64, "v_head_dim": 128, "num_key_value_heads": 16})",
+     15'706'484'224},
+    {"command_r_plus", R"({"model_type": "cohere", "hidden_size": 12288, "intermediate_size": 33792,
+                           "num_hidden_layers": 64, "num_attention_heads": 96, "num_key_value_heads": 8,
+                           "vocab_size": 256000, "use_qk_norm": true})",
+     103'810'674'688},
+    {"dbrx", R"({"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40, "vocab_size": 100352,
+                 "attn_config": {"clip_qkv": 8, "kv_n_heads": 8},
+                 "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4}})",
+     131'596'523'520},
+    {"stablelm_2_1_6b", R"({"model_type": "stablelm", "hidden_size": 2048, "intermediate_size": 5632,
+                            "num_hidden_layers": 24, "num_attention_heads": 32, "num_key_value_heads": 32,
+                            "vocab_size": 100352, "use_qkv_bias": true})",
+     1'644'515'328},
+    {"qwen_7b", R"({"model_type": "qwen", "hidden_size": 4096, "intermediate_size": 22016,
+                    "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 151936, "no_bias": true})",
+     7'721'324'544},
+    {"seed_oss_36b", R"({"model_type": "seed_oss", "hidden_size": 5120, "intermediate_size": 27648,
+                         "num_hidden_layers": 64, "num_attention_heads": 80, "num_key_value_heads": 8,
+                         "head_dim": 128, "vocab_size": 155136, "attention_bias": true})",
+     36'151'104'512},
+};
+
+class huggingface_release : public ::testing::TestWithParam<Release> {};
+TEST_P(huggingface_release, has_the_parameters_of_its_weights) {
+    EXPECT_EQ(fact(imported(std::string(GetParam().config)), "parameters"), std::to_string(GetParam().parameters));
+}
+INSTANTIATE_TEST_SUITE_P(formats, huggingface_release, ::testing::ValuesIn(releases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Tensor by tensor, as modeling_qwen2_moe.py builds a model of six layers, of which every second has experts.
+TEST(huggingface, counts_a_model_with_few_layers_of_experts_tensor_by_tensor) {
+    const std::uint64_t h = 64, kv = 2 * 8, attention = h * h + h + 2 * (h * kv + kv) + h * h, norms = 2 * h;
+    const std::uint64_t dense = 3 * h * 160, expert = 3 * h * 48, shared = 3 * h * 96 + h;
+    const std::uint64_t rest = 1000 * h + h + 6 * (attention + norms) + 3 * (dense + h * 4 + shared);
+    const Import import = imported(R"({"model_type": "qwen2_moe", "vocab_size": 1000, "hidden_size": 64,
+        "num_hidden_layers": 6, "num_attention_heads": 8, "num_key_value_heads": 2, "intermediate_size": 160,
+        "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 48,
+        "shared_expert_intermediate_size": 96, "decoder_sparse_step": 2, "tie_word_embeddings": true})");
+    EXPECT_EQ(fact(import, "parameters"), std::to_string(rest + 3 * 4 * expert));
+    EXPECT_EQ(fact(import, "active_parameters"), std::to_string(rest + 3 * 2 * expert));
+}
+
+TEST(huggingface, takes_defaults_of_the_class_and_says_so) {
+    const Import import = imported(R"({"model_type": "gemma3", "vision_config": {"depth": 27},
+        "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34,
+                        "intermediate_size": 10240, "sliding_window": 1024}})");
+    EXPECT_EQ(fact(import, "parameters"), "3880263168");
+    EXPECT_THAT(import.object.text(), HasSubstr("num_attention_heads of gemma3_text"));
+    EXPECT_THAT(notes(import), HasSubstr("sliding_window: 29 of 34 layers attend to the last 1024 tokens"));
+    EXPECT_THAT(notes(import), HasSubstr("vision_config"));
+}
+
+const std::string small =
+    R"("hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 100)";
+
+TEST(huggingface, finds_which_layers_have_a_window) {
+    const auto window = [](const std::string& keys) {
+        const std::string text = imported("{" + small + ", " + keys + "}").object.json();
+        const std::size_t at = text.find("\"attention_window\"");
+        return at == std::string::npos ? "" : text.substr(at + 19, text.find('}', at) - at - 18);
+    };
+    EXPECT_EQ(window(R"("model_type": "mistral")"), R"({"tokens":4096})");
+    EXPECT_EQ(window(R"("model_type": "mistral", "sliding_window": null)"), "");
+    EXPECT_EQ(window(R"("model_type": "qwen2", "sliding_window": 32, "use_sliding_window": false)"), "");
+    EXPECT_EQ(window(R"("model_type": "qwen2", "sliding_window": 32, "use_sliding_window": true,
+                        "max_window_layers": 5)"),
+              R"({"tokens":32,"first_full":5})");
+    EXPECT_EQ(window(R"("model_type": "gpt_neo")"), R"({"tokens":256,"first_full":1,"full_every":2})");
+    EXPECT_EQ(window(R"("model_type": "llama4_text")"), R"({"tokens":8192,"chunked":true,"full_every":4})");
+}
+
+TEST(huggingface, refuses_layers_that_are_not_alike_key_by_key) {
+    const std::string text = refusal("{" + small + R"(, "model_type": "llama", "mamba_d_state": 16,
+        "num_kv_shared_layers": 2, "attention_k_eq_v": false})");
+    EXPECT_THAT(text, HasSubstr("config.json:1: error: mamba_d_state"));
+    EXPECT_THAT(text, HasSubstr("num_kv_shared_layers"));
+    EXPECT_THAT(text, Not(HasSubstr("attention_k_eq_v")));
+    EXPECT_THAT(refusal("{" + small + R"(, "model_type": "olmo3", "layer_types": ["full_attention",
+        "linear_attention"]})"),
+                HasSubstr("no \"linear_attention\""));
+    EXPECT_THAT(refusal("{" + small + R"(, "model_type": "qwen3_moe", "mlp_only_layers": [3]})"),
+                HasSubstr("mlp_only_layers"));
+    EXPECT_THAT(refusal("{" + small + R"(, "model_type": "opt", "word_embed_proj_dim": 32})"),
+                HasSubstr("word_embed_proj_dim"));
+}
+
+TEST(huggingface, names_the_nearest_of_the_types_that_it_knows) {
+    EXPECT_THAT(refusal(R"({"model_type": "qwen9"})"),
+                HasSubstr("weft knows no model of type \"qwen9\", did you mean"));
+    EXPECT_THAT(refusal(R"({"model_type": ""})"), HasSubstr("expected the model's type"));
+}
+
+TEST(huggingface, notes_what_is_left_out) {
+    const Import import = imported("{" + small + R"(, "model_type": "llama", "quantization_config": {"bits": 4},
+        "num_nextn_predict_layers": 1, "rope_theta": 10000.0, "attention_feature_x": 3})");
+    EXPECT_THAT(notes(import), HasSubstr("quantization_config"));
+    EXPECT_THAT(notes(import), HasSubstr("num_nextn_predict_layers"));
+    EXPECT_THAT(notes(import), HasSubstr("attention_feature_x: not known to weft"));
+    EXPECT_THAT(notes(import), Not(HasSubstr("rope_theta")));
+}
+
+TEST(huggingface, is_overridden_by_the_user) {
+    const Import import = imported("{" + small + R"(, "model_type": "llama"})", {"layers=2"});
+    EXPECT_THAT(import.object.json(), HasSubstr("\"layers\":2"));
+}
+
+TEST(huggingface, tells_bad_values_at_their_place) {
+    EXPECT_THAT(refusal("{\n\"model_type\": \"llama\",\n\"hidden_size\": -64}"),
+                HasSubstr("config.json:3: error: hidden (hidden_size)"));
+    EXPECT_THAT(refusal("{\n\"model_type\": \"llama\",\n\"num_hidden_layers\": 1e30}"),
+                HasSubstr("config.json:3: error: layers (num_hidden_layers)"));
+    EXPECT_THAT(refusal("{\n\"model_type\": \"llama\",\n\"num_attention_heads\": \"many\"}"),
+                HasSubstr("config.json:3"));
+    EXPECT_THAT(refusal("{\n\"model_type\": \"llama\",\n\"vocab_size\": Infinity}"), HasSubstr("config.json:3"));
+    EXPECT_THAT(refusal(R"({"model_type": 7, "architectures": ["XForCausalLM"]})"), HasSubstr("config.json:1"));
+    EXPECT_THAT(refusal(R"({"model_type": "llama", "hidden_size": )"), HasSubstr("config.json"));
+    EXPECT_THAT(refusal(R"({"model_type": "gpt_neo", "attention_types": [[["local"], 4e9]]})"),
+                HasSubstr("config.json"));
+}
+
+}  // namespace
+}  // namespace weft
