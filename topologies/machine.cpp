@@ -79,16 +79,6 @@ void add_background(Topology& topology, const Fabric& fabric) {
     }
 }
 
-Document find_machine(std::string_view name) {
-    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) return found->document;
-    const std::vector<std::string> known = machine_names();
-    throw ConfigError(
-        {{.file = {},
-          .key = "machine",
-          .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
-                                 suggestion(name, known), fmt::join(known, ", "))}});
-}
-
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
@@ -101,7 +91,7 @@ Machine Machine::read(Document document) {
 
 std::optional<Machine> Machine::read(Field root, std::string name) {
     MachineInfo info;
-    const std::optional<std::string> base = extend(root, [](const std::string& other) { return find_machine(other); });
+    const std::optional<std::string> base = extend(root, [](const std::string& other) { return open_machine(other); });
     info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
     root.text("source", "");
@@ -143,7 +133,17 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     return machine;
 }
 
-Machine Machine::load(std::string_view name) { return read(find_machine(name)); }
+Document open_machine(std::string_view name) {
+    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) return found->document;
+    const std::vector<std::string> known = machine_names();
+    throw ConfigError(
+        {{.file = {},
+          .key = "machine",
+          .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
+                                 suggestion(name, known), fmt::join(known, ", "))}});
+}
+
+Machine Machine::load(std::string_view name) { return read(open_machine(name)); }
 
 const Library* MachineInfo::find_library(std::string_view library) const {
     for (const Library& each : libraries) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 
 namespace weft {
@@ -23,8 +24,10 @@ void collect(const Json& json, const std::string& path, const std::string& file,
 }
 
 void add_file(std::span<const embedded::File> shipped, const std::string& name, std::vector<Source>& sources) {
-    const auto document = find_shipped(shipped, name);
+    auto document = find_shipped(shipped, name);
     if (!document) return;
+    extend(document->document.root(),
+           [shipped](const std::string& base) { return open_shipped(shipped, "file", base).document; });
     const auto file = std::ranges::find(shipped, name, &embedded::File::name);
     const Json json = Json::parse(document->document.text(), nullptr, false);
     collect(json, "", file == shipped.end() ? name : std::string(file->path), sources);
@@ -35,7 +38,9 @@ void add_file(std::span<const embedded::File> shipped, const std::string& name, 
 std::vector<Source> sources(const JobInput& job, const Plan& plan) {
     const Json json = Json::parse(job.text, nullptr, false);
     const auto named = [&](const char* key) {
-        return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+        if (!json.is_object() || !json.contains(key)) return std::string();
+        const Json& value = json[key];  // one that extends another has most figures from there
+        return value.is_object() ? value.value("extends", "") : value.is_string() ? value.get<std::string>() : "";
     };
     std::vector<Source> all;
     add_file(embedded::machines(), named("machine"), all);
