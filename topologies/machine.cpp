@@ -79,6 +79,14 @@ void add_background(Topology& topology, const Fabric& fabric) {
     }
 }
 
+// A path is meant from the folder of the file that says it.
+std::string read_device_name(Field& root) {
+    const std::string name = root.text("device"), file = root.origin("device").file;
+    if (!is_path(name)) return name;
+    const std::filesystem::path from(file.empty() ? std::string(root.document_name()) : file);
+    return (from.parent_path() / name).lexically_normal().string();
+}
+
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
@@ -95,7 +103,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
     root.text("source", "");
-    info.device = root.text("device");
+    info.device = read_device_name(root);
     info.nodes = root.count("nodes");
 
     auto parts = std::make_shared<Blocks>();

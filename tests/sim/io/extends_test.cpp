@@ -117,7 +117,7 @@ TEST(extends, mistakes_are_told_where_they_were_written) {
         FAIL() << "no mistake";
     } catch (const ConfigError& error) {
         EXPECT_EQ(std::string(error.what()),
-                  "base:3:57: error: node.hops: expected a text, got 1\n"
+                  "base:3:54: error: node.hops: expected a text, got 1\n"
                   "delta.json:2:27: error: node.width: expected an integer of at least 1, got -1\n"
                   "middle:2:18: error: nodes: expected a text, got 8");
     }
