@@ -79,7 +79,7 @@ TEST(extended_jobs, what_is_written_alike_is_read_once) {
 TEST(extended_jobs, mistakes_are_told_where_they_were_made) {
     EXPECT_THAT(
         refusal(job_with(R"({"extends": "dgx-h100", "links": {"nvlink": {"bandwidth": "fast"}}})", R"("llama3-8b")")),
-        HasSubstr("job.json:1:68: error: machine.links.nvlink.bandwidth.nominal: expected a bandwidth"));
+        HasSubstr("job.json:1:71: error: machine.links.nvlink.bandwidth: expected a quantity such as"));
     EXPECT_THAT(refusal(plain, {"machine.links.nvlink.bandwidth=fast"}),
                 HasSubstr("--set: error: machine.links.nvlink.bandwidth"));
     EXPECT_THAT(refusal(plain, {"machine.nodez=5"}),

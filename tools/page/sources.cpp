@@ -1,6 +1,7 @@
 #include "tools/page/sources.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -40,7 +41,10 @@ std::vector<Source> sources(const JobInput& job, const Plan& plan) {
     const auto named = [&](const char* key) {
         if (!json.is_object() || !json.contains(key)) return std::string();
         const Json& value = json[key];  // one that extends another has most figures from there
-        return value.is_object() ? value.value("extends", "") : value.is_string() ? value.get<std::string>() : "";
+        const std::string name = value.is_object()   ? value.value("extends", "")
+                                 : value.is_string() ? value.get<std::string>()
+                                                     : std::string();
+        return is_path(name) ? (std::filesystem::path(job.job).parent_path() / name).string() : name;
     };
     std::vector<Source> all;
     add_file(embedded::machines(), named("machine"), all);

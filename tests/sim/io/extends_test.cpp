@@ -60,6 +60,8 @@ TEST(extends, null_removes) {
 
 TEST(extends, another_kind_replaces_the_whole_object) {
     EXPECT_THAT(whole(R"({"extends": "base", "node": {"kind": "star"}})"), HasSubstr(R"("node":{"kind":"star"})"));
+    EXPECT_THAT(whole(R"({"extends": "base", "node": {"kind": "star", "width": null}, "new": {"x": null}})"),
+                HasSubstr(R"("node":{"kind":"star"},"new":{})"));
     EXPECT_THAT(whole(R"({"extends": "base", "node": {"kind": "ring", "hops": 2}})"),
                 HasSubstr(R"("node":{"kind":"ring","width":2,"hops":2})"));
 }

@@ -35,7 +35,8 @@ inline std::string platform_refusal(std::string_view format, std::string text, s
 
 inline double latency_between(const Topology& topology, std::uint32_t a, std::uint32_t b) {
     double latency = 0;
-    for (const LinkId link : topology.route(RankId{a}, RankId{b}).links()) latency += topology.link(link).latency.value;
+    const Route route = topology.route(RankId{a}, RankId{b});
+    for (const LinkId link : route.links()) latency += topology.link(link).latency.value;
     return latency;
 }
 
