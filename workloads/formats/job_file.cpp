@@ -26,8 +26,7 @@ OpenedJob assumed_job(std::span<const std::string> overrides) {
     for (const auto& [key, value] : assumptions) {
         const std::string mark = fmt::format("{}=", key), assignment = fmt::format("{}{}", mark, value);
         job.document.assign(assignment);
-        const bool said =
-            std::ranges::any_of(overrides, [&](std::string_view each) { return each.starts_with(mark); });
+        const bool said = std::ranges::any_of(overrides, [&](std::string_view each) { return each.starts_with(mark); });
         if (said) continue;
         job.notes.push_back({FormatNote::Severity::note,
                              {.file = {}, .line = 0, .key = std::string(key)},
