@@ -43,7 +43,7 @@ JobInput job_input(const po::variables_map& arguments) {
     const Document document = job_document(arguments);
     std::string command = typed_command("simulate", arguments);
     if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
-    return {.command = std::move(command), .text = document.text()};
+    return {.command = std::move(command), .text = document.text(), .job = job_path(arguments)};
 }
 
 // Refuses what cannot fit, with the numbers.

@@ -1,9 +1,11 @@
 #include "tools/page/sources.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 
 namespace weft {
@@ -23,8 +25,10 @@ void collect(const Json& json, const std::string& path, const std::string& file,
 }
 
 void add_file(std::span<const embedded::File> shipped, const std::string& name, std::vector<Source>& sources) {
-    const auto document = find_shipped(shipped, name);
+    auto document = find_shipped(shipped, name);
     if (!document) return;
+    extend(document->document.root(),
+           [shipped](const std::string& base) { return open_shipped(shipped, "file", base).document; });
     const auto file = std::ranges::find(shipped, name, &embedded::File::name);
     const Json json = Json::parse(document->document.text(), nullptr, false);
     collect(json, "", file == shipped.end() ? name : std::string(file->path), sources);
@@ -35,7 +39,12 @@ void add_file(std::span<const embedded::File> shipped, const std::string& name, 
 std::vector<Source> sources(const JobInput& job, const Plan& plan) {
     const Json json = Json::parse(job.text, nullptr, false);
     const auto named = [&](const char* key) {
-        return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+        if (!json.is_object() || !json.contains(key)) return std::string();
+        const Json& value = json[key];  // one that extends another has most figures from there
+        const std::string name = value.is_object()   ? value.value("extends", "")
+                                 : value.is_string() ? value.get<std::string>()
+                                                     : std::string();
+        return is_path(name) ? (std::filesystem::path(job.job).parent_path() / name).string() : name;
     };
     std::vector<Source> all;
     add_file(embedded::machines(), named("machine"), all);

@@ -10,8 +10,9 @@ namespace weft {
 
 // The job as it was asked for.
 struct JobInput {
-    std::string command;  // "weft simulate JOB --set ..."
-    std::string text;     // JSON, overrides applied
+    std::string command;   // "weft simulate JOB --set ..."
+    std::string text;      // JSON, overrides applied
+    std::string job = {};  // its file, from whose folder it names others
 };
 
 struct Source {

@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "sim/io/document.hpp"
 #include "sim/io/embedded.hpp"
@@ -42,19 +44,31 @@ void collect_texts(std::string_view json, std::set<std::string>& texts) {
     }
 }
 
-// Files that a value may name, as jobs do: from the folder of the job.
+// Files that a value may name, as jobs do: from the folder of the job. Files of machines and models may name others,
+// from theirs.
 std::string digest_of_files(const SweepRequest& request) {
     const Document job = open_job(request.job, request.overrides).document;
     std::set<std::string> names;
     collect_texts(job.text(), names);
     for (const std::string& value : request.grid.all_values()) collect_texts(value, names);
     std::map<std::string, std::string> files;
-    for (const std::string& name : names) {
-        constexpr std::size_t longest_name = 4096;
-        if (name.empty() || name.size() > longest_name || name.find('\0') != std::string::npos) continue;
-        std::error_code none;
-        const std::filesystem::path path = request.job.parent_path() / name;
-        if (std::filesystem::is_regular_file(path, none)) files.emplace(name, read_text(path));
+    std::vector<std::pair<std::filesystem::path, std::set<std::string>>> named{{request.job.parent_path(), names}};
+    while (!named.empty()) {
+        const auto [folder, found] = std::move(named.back());
+        named.pop_back();
+        for (const std::string& name : found) {
+            constexpr std::size_t longest_name = 4096;
+            if (name.empty() || name.size() > longest_name || name.find('\0') != std::string::npos) continue;
+            std::error_code none;
+            const std::filesystem::path path = (folder / name).lexically_normal();
+            const std::string from_job =
+                path.lexically_proximate(request.job.parent_path().lexically_normal()).string();
+            if (files.contains(from_job) || !std::filesystem::is_regular_file(path, none)) continue;
+            const std::string& text = files.emplace(from_job, read_text(path)).first->second;
+            if (path.extension() != ".json") continue;
+            named.emplace_back(path.parent_path(), std::set<std::string>{});
+            collect_texts(text, named.back().second);
+        }
     }
     Texts texts;
     for (const auto& [name, text] : files) texts.add(name).add(text);
