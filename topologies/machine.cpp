@@ -119,12 +119,9 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
     root.text("source", "");
-<<<<<<< HEAD
     if (root.has("also")) {
         for (Field& each : root.list("also")) each.as_text();  // other names, for sim/io/shipped
     }
-=======
->>>>>>> delta
     info.device = read_device_name(root);
     info.nodes = root.count("nodes");
 
@@ -165,21 +162,13 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
 
 Document open_machine(std::string_view name) {
     if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) return found->document;
-<<<<<<< HEAD
     const std::vector<std::string> known = machine_names(), near = nearest_shipped(embedded::machines(), name);
-=======
-    const std::vector<std::string> known = machine_names();
->>>>>>> delta
     throw ConfigError(
         {{.file = {},
           .key = "machine",
           .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
-<<<<<<< HEAD
                                  near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
                                  fmt::join(known, ", "))}});
-=======
-                                 suggestion(name, known), fmt::join(known, ", "))}});
->>>>>>> delta
 }
 
 Machine Machine::load(std::string_view name) { return read(open_machine(name)); }

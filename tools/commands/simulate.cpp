@@ -44,13 +44,9 @@ JobInput job_input(const po::variables_map& arguments) {
     const Document document = job_document(arguments);
     std::string command = typed_command("simulate", arguments);
     if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
-<<<<<<< HEAD
     return {.command = std::move(command),
             .text = document.text(),
             .folder = std::filesystem::path(job_path(arguments)).parent_path()};
-=======
-    return {.command = std::move(command), .text = document.text(), .job = job_path(arguments)};
->>>>>>> delta
 }
 
 // Refuses what cannot fit, with the numbers.

@@ -29,10 +29,6 @@ void add_file(std::span<const embedded::File> shipped, const std::string& name, 
     if (!document) return;
     extend(document->document.root(),
            [shipped](const std::string& base) { return open_shipped(shipped, "file", base).document; });
-<<<<<<< HEAD
-=======
-    const auto file = std::ranges::find(shipped, name, &embedded::File::name);
->>>>>>> delta
     const Json json = Json::parse(document->document.text(), nullptr, false);
     collect(json, "", is_path(name) ? name : std::string(document->document.name()), sources);
 }
@@ -41,21 +37,13 @@ void add_file(std::span<const embedded::File> shipped, const std::string& name, 
 
 std::vector<Source> sources(const JobInput& job, const Plan& plan) {
     const Json json = Json::parse(job.text, nullptr, false);
-<<<<<<< HEAD
     const auto named = [&](std::span<const embedded::File> shipped, const char* key) {
-=======
-    const auto named = [&](const char* key) {
->>>>>>> delta
         if (!json.is_object() || !json.contains(key)) return std::string();
         const Json& value = json[key];  // one that extends another has most figures from there
         const std::string name = value.is_object()   ? value.value("extends", "")
                                  : value.is_string() ? value.get<std::string>()
                                                      : std::string();
-<<<<<<< HEAD
         return name.empty() ? name : meant(shipped, key, name, job.folder);
-=======
-        return is_path(name) ? (std::filesystem::path(job.job).parent_path() / name).string() : name;
->>>>>>> delta
     };
     std::vector<Source> all;
     add_file(embedded::machines(), named(embedded::machines(), "machine"), all);

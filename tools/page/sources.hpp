@@ -11,15 +11,9 @@ namespace weft {
 
 // The job as it was asked for.
 struct JobInput {
-<<<<<<< HEAD
     std::string command;                // "weft simulate JOB --set ..."
     std::string text;                   // JSON, overrides applied
     std::filesystem::path folder = {};  // from which it names files
-=======
-    std::string command;   // "weft simulate JOB --set ..."
-    std::string text;      // JSON, overrides applied
-    std::string job = {};  // its file, from whose folder it names others
->>>>>>> delta
 };
 
 struct Source {
