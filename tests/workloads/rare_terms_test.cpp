@@ -1,7 +1,6 @@
 // Jobs of models with terms that only some models have.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "tests/workloads/studies.hpp"
@@ -42,8 +41,8 @@ double held(const Plan& plan) {
 TEST(rare_terms, are_simulated_under_every_framework) {
     for (const auto& model : models) {
         for (const auto& framework : frameworks) {
-            const bool zero3 = std::ranges::find(framework, "zero=3") != framework.end();
-            if (zero3 && &model == &models.back()) continue;  // DeepSpeed refuses experts under ZeRO-3
+            // DeepSpeed refuses experts in a pipeline and under ZeRO-3.
+            if (&model == &models.back() && framework.front() == "framework=deepspeed") continue;
             SCOPED_TRACE(model.front() + " " + framework.front());
             const Simulation run = simulated(model, framework);
             const Job& job = run.plan.job;
