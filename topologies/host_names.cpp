@@ -85,8 +85,10 @@ struct NumberedName {
         digits = name.substr(at);
         number = digits_of(digits).value_or(0);
     }
+    bool is_padded() const { return digits.size() > 1 && digits.front() == '0'; }
     bool follows(const NumberedName& before) const {
-        return begin == before.begin && number == before.number + 1 && digits.size() == before.digits.size();
+        if (begin != before.begin || number != before.number + 1) return false;
+        return digits.size() == before.digits.size() || (!before.is_padded() && !is_padded());
     }
 };
 
@@ -115,10 +117,10 @@ std::string compress_host_names(std::span<const std::string> names) {
     for (std::size_t i = 0; i < names.size();) {
         const NumberedName first(names[i]);
         std::string ranges;
-        std::size_t count = 0;  // names with this beginning and as many digits
+        std::size_t count = 0;  // names with this beginning
         while (i < names.size()) {
             const NumberedName run(names[i]);
-            if (run.digits.empty() || run.begin != first.begin || run.digits.size() != first.digits.size()) break;
+            if (run.digits.empty() || run.begin != first.begin) break;
             NumberedName last = run;
             for (++i, ++count; i < names.size() && NumberedName(names[i]).follows(last); ++i, ++count)
                 last = NumberedName(names[i]);

@@ -95,15 +95,12 @@ void add_background(Topology& topology, const Fabric& fabric) {
     }
 }
 
-Document find_machine(std::string_view name) {
-    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) return found->document;
-    const std::vector<std::string> known = machine_names(), near = nearest_shipped(embedded::machines(), name);
-    throw ConfigError(
-        {{.file = {},
-          .key = "machine",
-          .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
-                                 near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
-                                 fmt::join(known, ", "))}});
+// A path is meant from the folder of the file that says it.
+std::string read_device_name(Field& root) {
+    const std::string name = root.text("device"), file = root.origin("device").file;
+    if (!is_path(name)) return name;
+    const std::filesystem::path from(file.empty() ? std::string(root.document_name()) : file);
+    return (from.parent_path() / name).lexically_normal().string();
 }
 
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
@@ -118,14 +115,14 @@ Machine Machine::read(Document document) {
 
 std::optional<Machine> Machine::read(Field root, std::string name) {
     MachineInfo info;
-    const std::optional<std::string> base = extend(root, [](const std::string& other) { return find_machine(other); });
+    const std::optional<std::string> base = extend(root, [](const std::string& other) { return open_machine(other); });
     info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
     root.text("source", "");
     if (root.has("also")) {
         for (Field& each : root.list("also")) each.as_text();  // other names, for sim/io/shipped
     }
-    info.device = root.text("device");
+    info.device = read_device_name(root);
     info.nodes = root.count("nodes");
 
     auto parts = std::make_shared<Blocks>();
@@ -163,7 +160,18 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     return machine;
 }
 
-Machine Machine::load(std::string_view name) { return read(find_machine(name)); }
+Document open_machine(std::string_view name) {
+    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) return found->document;
+    const std::vector<std::string> known = machine_names(), near = nearest_shipped(embedded::machines(), name);
+    throw ConfigError(
+        {{.file = {},
+          .key = "machine",
+          .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
+                                 near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
+                                 fmt::join(known, ", "))}});
+}
+
+Machine Machine::load(std::string_view name) { return read(open_machine(name)); }
 
 const Library* MachineInfo::find_library(std::string_view library) const {
     for (const Library& each : libraries) {

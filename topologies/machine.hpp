@@ -72,6 +72,8 @@ class Machine {
     std::shared_ptr<const Blocks> blocks_;  // immutable description of the node block and the network block
 };
 
+// The file of a machine by name or path, as it is written. Throws ConfigError.
+Document open_machine(std::string_view name);
 std::vector<std::string> machine_names();  // shipped, sorted
 
 }  // namespace weft

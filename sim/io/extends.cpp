@@ -40,7 +40,9 @@ class Merge {
         }
         for (const Member& member : values_[delta].members) {
             const bool is_new = values_[base].find(member.key) == nullptr;
-            if (is_new && values_[member.value].kind != ValueKind::null) merged.push_back(member);
+            if (!is_new || values_[member.value].kind == ValueKind::null) continue;
+            drop_nulls(member.value);
+            merged.push_back(member);
         }
         values_[delta].members = std::move(merged);
     }
@@ -61,6 +63,8 @@ class Merge {
             if (kind.empty() || kind == text_of(values_, values_[base], "kind")) {
                 values_[delta].asked.clear();
                 if (delta != base) merge(delta, base);
+            } else {
+                drop_nulls(delta);
             }
             return delta;
         }
@@ -75,6 +79,14 @@ class Merge {
             return values_.size() - 1;
         }
         return delta;
+    }
+
+    // Where there is nothing to remove.
+    void drop_nulls(std::size_t row) {
+        if (values_[row].kind != ValueKind::object) return;
+        std::erase_if(values_[row].members,
+                      [this](const Member& member) { return values_[member.value].kind == ValueKind::null; });
+        for (const Member& member : values_[row].members) drop_nulls(member.value);
     }
 
     void remove(std::size_t row) {

@@ -103,7 +103,8 @@ std::size_t follow(std::vector<Value>& values, std::size_t row, std::string_view
 }  // namespace
 
 std::size_t row_at(std::vector<Value>& values, std::size_t from, std::string_view path) {
-    return follow(values, from, path.empty() ? "." : path, Texts::are_names);
+    if (path.empty()) refuse_path(path, "expected KEY.PATH=VALUE, got an empty key");
+    return follow(values, from, path, Texts::are_names);
 }
 
 std::size_t row_within(std::vector<Value>& values, std::size_t from, std::string_view path) {

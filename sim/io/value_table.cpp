@@ -48,7 +48,7 @@ bool ValueTable::text(std::string text, std::size_t offset) {
 
 bool ValueTable::open(ValueKind list_or_object, std::size_t offset) {
     if (!add(of_kind(list_or_object), offset)) return false;
-    open_.push_back(result_.values.size() - 1);
+    open_.push_back({.row = result_.values.size() - 1});
     return open_.size() <= deepest_nesting || fail(offset, "nested too deeply");
 }
 
@@ -79,15 +79,15 @@ bool ValueTable::add(Value value, std::size_t offset) {
 
 // Enters the value that is about to be added into the container that is open; returns its path.
 std::string ValueTable::attach() {
-    Value& parent = result_.values[open_.back()];
+    Value& parent = result_.values[open_.back().row];
     const std::size_t row = first_row_ + result_.values.size();
     if (parent.kind == ValueKind::list) {
         parent.members.push_back({.key = {}, .key_offset = overridden, .value = row});
         return element_path(parent.path, parent.members.size() - 1);
     }
     std::string path = member_path(parent.path, key_);
-    if (const Member* first = parent.find(key_)) {
-        const int line = position_at(text_, first->key_offset).line;
+    if (const auto [first, is_first] = open_.back().keys.try_emplace(key_, key_offset_); !is_first) {
+        const int line = position_at(text_, first->second).line;
         result_.duplicates.push_back(
             at(key_offset_, path, "duplicate key (first on line " + std::to_string(line) + ")"));
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/io/values.hpp"
@@ -37,8 +38,13 @@ class ValueTable {
     std::string_view text_;
     std::string path_;
     std::size_t first_row_;
-    std::vector<std::size_t> open_;  // containers around the next value, outermost first
-    std::string key_;                // the last key seen
+    // A container around the next value: its row, and where its keys first stand.
+    struct Open {
+        std::size_t row = 0;
+        std::unordered_map<std::string, std::size_t> keys{};
+    };
+    std::vector<Open> open_;  // outermost first
+    std::string key_;         // the last key seen
     std::size_t key_offset_ = 0;
     ParsedValues result_;
 };

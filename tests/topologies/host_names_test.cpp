@@ -31,8 +31,9 @@ TEST(host_names, that_are_no_list_are_told) {
 TEST(host_names, compress_to_what_expands_to_them) {
     EXPECT_EQ(compress_host_names(Names{"n1", "n2", "n3", "n7"}), "n[1-3,7]");
     EXPECT_EQ(compress_host_names(Names{"n08", "n09", "n10", "m1", "login"}), "n[08-10],m1,login");
-    EXPECT_EQ(compress_host_names(Names{"n9", "n10"}), "n9,n10");
-    for (const Names& names : {Names{"a1-ib", "a2-ib"}, Names{"n3", "n2", "n1"}, Names{"7", "8"}, Names{"x"}}) {
+    EXPECT_EQ(compress_host_names(Names{"n9", "n10", "n011"}), "n[9-10,011]");
+    for (const Names& names : {Names{"a1-ib", "a2-ib"}, Names{"n09", "n10", "n100", "n0", "n1"},
+                               Names{"n3", "n2", "n1"}, Names{"7", "8"}, Names{"x"}}) {
         EXPECT_EQ(expanded(compress_host_names(names)), names);
     }
 }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "sim/io/embedded.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {
@@ -108,6 +110,38 @@ TEST_P(shipped_machine, builds_at_any_size) {
         EXPECT_EQ(topology.ranks, built * machine.info().accelerators_per_node);
         const Route longest = topology.route(RankId{0}, RankId{topology.ranks - 1});
         EXPECT_EQ(longest.hops > 0, topology.ranks > 1);
+    }
+}
+
+// A figure without a source is one that nobody can check.
+void expect_source(const nlohmann::json& object, const std::string& path) {
+    EXPECT_TRUE(object.is_object() && object.value("source", "") != "") << path;
+}
+
+TEST_P(shipped_machine, says_where_its_figures_are_from) {
+    const auto file = std::ranges::find(embedded::machines(), GetParam(), &embedded::File::name);
+    const nlohmann::json machine = nlohmann::json::parse(file->text, nullptr, true, true);
+    expect_source(machine, "");
+    for (const auto& [name, link] : machine.at("links").items()) {
+        expect_source(link.at("bandwidth"), "links." + name + ".bandwidth");
+        expect_source(link.at("latency"), "links." + name + ".latency");
+    }
+    expect_source(machine.at("node"), "node");
+    expect_source(machine.at("node").at("nics"), "node.nics");
+    expect_source(machine.at("network"), "network");
+    for (const nlohmann::json& library : machine.at("libraries")) {
+        const std::string name = library.at("name");
+        expect_source(library.at("launch"), name + ".launch");
+        expect_source(library.at("blocking"), name + ".blocking");
+        for (const nlohmann::json& row : library.at("costs")) expect_source(row, name + " " + row.dump());
+    }
+}
+
+TEST(shipped_tuners, say_where_their_figures_are_from) {
+    for (const embedded::File& file : embedded::tuners()) {
+        const nlohmann::json tuner = nlohmann::json::parse(file.text, nullptr, true, true);
+        expect_source(tuner, std::string(file.path));
+        for (const char* place : {"in_node", "across"}) expect_source(tuner.at(place), place);
     }
 }
 

@@ -34,6 +34,18 @@ std::string error_of(std::string_view text, const MachineInfo& info = machine) {
     return "none";
 }
 
+// Names that are listed node by node; zeros before a number do not tell names apart.
+TEST(node_list, reads_listed_names) {
+    MachineInfo info = machine;
+    info.nodes = 4;
+    info.node_names = NodeNames{.prefix = {}, .first = 0, .listed = {"gpu01", "gpu02", "gpu07", "login-a"}};
+    EXPECT_EQ(parse_node_list("hosts", "gpu[02,07]\nlogin-a gpu1", info), (Nodes{1, 2, 3, 0}));
+    EXPECT_EQ(parse_node_list("hosts", "2 3", info), (Nodes{2, 3}));
+    EXPECT_NE(error_of("gpu[1-3]", info).find("has no node called \"gpu3\""), std::string::npos);
+    EXPECT_NE(error_of("cpu1", info).find("has no node called \"cpu1\""), std::string::npos);
+    EXPECT_NE(error_of("gpu1 gpu01", info).find("stands here again"), std::string::npos);
+}
+
 TEST(node_list, reads_names_and_numbers) {
     EXPECT_EQ(parse("nid000005\nnid000104\n17\n"), (Nodes{0, 99, 17}));
     EXPECT_EQ(parse("3 1 nid7"), (Nodes{3, 1, 2}));

@@ -156,5 +156,23 @@ TEST(node_names, are_read_with_the_machine) {
     EXPECT_EQ(info.link_classes, (std::vector<std::string>{"wire", "port", "up", "core"}));
 }
 
+TEST(node_names, may_be_listed_one_for_each_node) {
+    const auto error_of = [](const std::string& names) -> std::string {
+        try {
+            Machine::read(Document::parse("small.json", replaced(small_machine(dragonfly), R"("device": "none")",
+                                                                 R"("device": "none", "node_names": )" + names)));
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    std::string names = "[\"login\"";
+    for (int i = 1; i < 16; ++i) names += ", \"gpu" + std::to_string(i) + "\"";
+    EXPECT_EQ(error_of(names + "]"), "none");
+    EXPECT_NE(error_of("[\"a\"]").find("names of the 16 nodes, got 1"), std::string::npos);
+    EXPECT_NE(error_of(replaced(names, "login", "gpu3") + "]").find("two nodes are called \"gpu3\""),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace weft

@@ -41,6 +41,8 @@ double held(const Plan& plan) {
 TEST(rare_terms, are_simulated_under_every_framework) {
     for (const auto& model : models) {
         for (const auto& framework : frameworks) {
+            // DeepSpeed refuses experts in a pipeline and under ZeRO-3.
+            if (&model == &models.back() && framework.front() == "framework=deepspeed") continue;
             SCOPED_TRACE(model.front() + " " + framework.front());
             const Simulation run = simulated(model, framework);
             const Job& job = run.plan.job;

@@ -6,8 +6,7 @@
 #include <set>
 
 #include "sim/base/check.hpp"
-#include "sim/io/embedded.hpp"
-#include "sim/io/shipped.hpp"
+#include "sim/io/extends.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {
@@ -25,14 +24,17 @@ Json value_json(const FittedConstant& constant) {
 }
 
 void append_source(Json& object, std::string_view provenance) {
-    object["source"] = fmt::format("{}; {}", object.value("source", ""), provenance);
+    const std::string before = object.value("source", "");
+    object["source"] = fmt::format("{}{}{}", before, before.empty() ? "" : "; ", provenance);
 }
 
 }  // namespace
 
 std::string machine_with(std::string_view name, const Calibration& calibration, std::string_view provenance) {
-    const NamedDocument file = open_shipped(embedded::machines(), "machine", name);
-    Json machine = Json::parse(file.document.text());
+    Document document = open_machine(name);
+    extend(document.root(), open_machine);
+    document.check();
+    Json machine = Json::parse(document.text());
     for (Json& library : machine.at("libraries")) {
         if (library.at("name") != calibration.library.name) continue;
         std::set<std::size_t> changed;

@@ -42,7 +42,7 @@ std::string to_json(const Format& format, const Import& import) {
                               {"object", ordered_json::parse(import.object.json())},
                               {"facts", std::move(facts)},
                               {"notes", notes_json(import.notes)}};
-    return result.dump(2) + "\n";
+    return result.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 void explain(const Import& import) {
@@ -77,7 +77,7 @@ void add_options(po::options_description& options, po::positional_options_descri
                           "files of one tool that belong together")(
         "from", po::value<std::string>()->value_name("FORMAT"), "the format, where it is not recognised")(
         "machine", po::value<std::string>()->value_name("MACHINE"), "of a job: the machine that it runs on")(
-        "nodes", po::value<std::uint32_t>()->value_name("N"), "of a job: nodes of that machine")(
+        "nodes", po::value<std::uint32_t>()->value_name("N"), "nodes of the job, or of the machine that is made")(
         "model", po::value<std::string>()->value_name("MODEL"), "of a job: the model, where its file has none")(
         "vocabulary", po::value<std::uint32_t>()->value_name("N"),
         "size of the tokenizer, where only its name is given")("like", po::value<std::string>()->value_name("MACHINE"),

@@ -1,9 +1,11 @@
 #include "tools/page/sources.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 
 namespace weft {
@@ -23,8 +25,10 @@ void collect(const Json& json, const std::string& path, const std::string& file,
 }
 
 void add_file(std::span<const embedded::File> shipped, const std::string& name, std::vector<Source>& sources) {
-    const auto document = find_shipped(shipped, name);
+    auto document = find_shipped(shipped, name);
     if (!document) return;
+    extend(document->document.root(),
+           [shipped](const std::string& base) { return open_shipped(shipped, "file", base).document; });
     const Json json = Json::parse(document->document.text(), nullptr, false);
     collect(json, "", is_path(name) ? name : std::string(document->document.name()), sources);
 }
@@ -34,8 +38,12 @@ void add_file(std::span<const embedded::File> shipped, const std::string& name, 
 std::vector<Source> sources(const JobInput& job, const Plan& plan) {
     const Json json = Json::parse(job.text, nullptr, false);
     const auto named = [&](std::span<const embedded::File> shipped, const char* key) {
-        const bool is_named = json.is_object() && json.contains(key) && json[key].is_string();
-        return is_named ? meant(shipped, key, json[key].get<std::string>(), job.folder) : std::string();
+        if (!json.is_object() || !json.contains(key)) return std::string();
+        const Json& value = json[key];  // one that extends another has most figures from there
+        const std::string name = value.is_object()   ? value.value("extends", "")
+                                 : value.is_string() ? value.get<std::string>()
+                                                     : std::string();
+        return name.empty() ? name : meant(shipped, key, name, job.folder);
     };
     std::vector<Source> all;
     add_file(embedded::machines(), named(embedded::machines(), "machine"), all);

@@ -119,7 +119,9 @@ class FatTree final : public Network {
         BytesPerSecond narrowest =
             classes[shape_.port].nominal * (static_cast<double>(nodes_) * shape_.rails * shape_.nics_per_rail);
         for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
-            const double cables = static_cast<double>(tiers_[l].high) * tiers_[l].low * shape_.levels[l].ports_up();
+            const double subtrees = l == 0 ? 1.0 * divide_up(nodes_, shape_.nodes_per_leaf) * shape_.rails
+                                           : 1.0 * tiers_[l].high;  // leaves that have nodes, not room for leaves
+            const double cables = subtrees * tiers_[l].low * shape_.levels[l].ports_up();
             narrowest = std::min(narrowest, classes[shape_.levels[l].link_class].nominal * cables);
         }
         return narrowest / 2.0;

@@ -16,10 +16,11 @@ LinkClass read_class(Field field, std::string name) {
     result.nominal = bandwidth.bandwidth("nominal");
     const double efficiency = bandwidth.number("efficiency");
     bandwidth.text("source", "");
-    if (!(efficiency > 0.0 && efficiency <= 1.0)) {
+    if (bandwidth.is_number("efficiency") && !(efficiency > 0.0 && efficiency <= 1.0)) {
         bandwidth.error("efficiency", fmt::format("expected a number above 0 and at most 1, got {}", efficiency));
     }
-    if (result.nominal <= BytesPerSecond{}) bandwidth.error("nominal", "expected more than 0");
+    if (bandwidth.is_text("nominal") && result.nominal <= BytesPerSecond{})
+        bandwidth.error("nominal", "expected more than 0");
     bandwidth.done();
     result.bandwidth = result.nominal * efficiency;
 

@@ -21,9 +21,17 @@ bool begins_as_csv(const TableText& text) {
     return first.find(',') != first.npos && !to_number(first.substr(0, first.find(',')));
 }
 
+bool begins_as_json(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != text.npos && text[first] == '{';
+}
+
 }  // namespace
 
 MeasurementTable parse_measurements(std::string file, std::string_view text, const MeasurementHints& hints) {
+    if (begins_as_json(text)) {
+        return read_nccl_tests_json(std::move(file), std::string(text), hints);
+    }
     const TableText table = split_lines(std::move(file), text);
     TableErrors errors(table.file);
     if (table.lines.empty()) errors.fail(0, "no measurements: the file has no lines besides comments");

@@ -1,5 +1,5 @@
 // Measured times of collectives, read from what benchmarks print or from tables of them:
-//   - the output of nccl-tests and rccl-tests (*_perf),
+//   - the output of nccl-tests and rccl-tests (*_perf), and the file that they write with -J,
 //   - the output of the OSU micro-benchmarks (osu_*),
 //   - CSV with a line of column names; lines that begin with # are comments. Columns, by any of these names:
 //       operation         collective, op                                      (or told by the caller)

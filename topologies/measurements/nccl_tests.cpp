@@ -66,15 +66,17 @@ Participants participants(const TableText& text) {
 
 }  // namespace
 
+std::optional<Collective> nccl_tests_program(std::string_view word) {
+    const std::size_t slash = word.rfind('/');
+    if (slash != word.npos) word.remove_prefix(slash + 1);
+    const std::size_t end = word.find("_perf");
+    return end == word.npos ? std::nullopt : find_collective(word.substr(0, end));
+}
+
 std::optional<Collective> nccl_tests_op(const TableText& text) {
-    constexpr std::string_view suffix = "_perf";
     for (const TableLine& line : text.comments) {
-        for (std::string_view word : words(line.text)) {
-            const std::size_t slash = word.rfind('/');
-            if (slash != word.npos) word.remove_prefix(slash + 1);
-            const std::size_t end = word.find(suffix);
-            if (end == word.npos) continue;
-            if (const auto op = find_collective(word.substr(0, end))) return op;
+        for (const std::string_view word : words(line.text)) {
+            if (const auto op = nccl_tests_program(word)) return op;
         }
     }
     return std::nullopt;

@@ -74,6 +74,20 @@ std::string_view routing_word(Routing routing) {
     return routing == Routing::valiant ? "valiant" : routing == Routing::adaptive ? "adaptive" : "minimal";
 }
 
+// Whether a machine file has a network of this kind, itself or by what it extends: cables of both would come together.
+bool is_cabled(std::string name) {
+    constexpr int longest_chain = 16;
+    for (int i = 0; i < longest_chain && is_path(name); ++i) {
+        Document document = Document::read(name);
+        Field root = document.root();
+        if (root.is_object("network") && root.object("network").text("kind", "") == "switches") return true;
+        if (!root.is_text("extends")) return false;
+        const std::string base = root.text("extends");
+        name = is_path(base) ? (std::filesystem::path(name).parent_path() / base).string() : base;
+    }
+    return false;
+}
+
 }  // namespace
 
 std::optional<LikeNode> like_node(Import& import, const FormatOptions& options) {
@@ -81,6 +95,12 @@ std::optional<LikeNode> like_node(Import& import, const FormatOptions& options) 
         import.note(Severity::error, {.file = {}, .line = 0, .key = "--like"},
                     "the file says how a network is cabled, not what hangs on it; give the machine whose nodes these "
                     "are: --like MACHINE");
+        return std::nullopt;
+    }
+    if (is_cabled(options.like)) {
+        import.note(
+            Severity::error, {.file = {}, .line = 0, .key = "--like"},
+            "the network of this machine is cabled by a list of its own; give the machine that its nodes are of");
         return std::nullopt;
     }
     const Machine machine = Machine::load(options.like);

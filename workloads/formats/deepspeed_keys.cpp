@@ -21,11 +21,11 @@ void take_size(Field& from, std::string_view key, Draft& to, std::string_view na
 
 class BatchReader {
   public:
-    BatchReader(Import& import, Field& root, const FormatOptions& options, double ranks)
-        : import_(import), root_(root), options_(options), ranks_(ranks) {}
+    BatchReader(Import& import, Field& root, const FormatOptions& options, double ranks, std::string_view steps)
+        : import_(import), root_(root), options_(options), ranks_(ranks), steps_(steps) {}
 
     void read() {
-        const double micro = value("train_micro_batch_size_per_gpu"), steps = value("gradient_accumulation_steps"),
+        const double micro = value("train_micro_batch_size_per_gpu"), steps = value(steps_),
                      whole = value("train_batch_size");
         Draft& batch = import_.object.object("batch");
         if (micro > 0) {
@@ -40,14 +40,14 @@ class BatchReader {
         if (whole > 0) {
             batch.set("global", whole, root_.origin("train_batch_size"));
             if (steps > 0 && all > 0 && all != whole) {
-                warn_key(import_, root_, "gradient_accumulation_steps",
+                warn_key(import_, root_, steps_,
                          fmt::format("train_batch_size {:g} is kept; micro-batch {:g} x {:g} steps x {:g} data ranks "
                                      "would be {:g}, and DeepSpeed stops where they differ",
                                      whole, micro, steps, ranks_, all));
             }
         } else if (all > 0) {
             batch.set("global", all, rule("micro-batch x accumulation steps x data ranks"));
-            import_.note(Severity::note, root_.origin("gradient_accumulation_steps"),
+            import_.note(Severity::note, root_.origin(steps_),
                          fmt::format("batch.global is {:g}: micro-batch {:g} x {:g} accumulation steps x {:g} data "
                                      "ranks",
                                      all, micro, steps > 0 ? steps : 1, ranks_));
@@ -72,6 +72,7 @@ class BatchReader {
     Field& root_;
     const FormatOptions& options_;
     double ranks_;
+    std::string_view steps_;
 };
 
 void read_offload(Import& import, Field& zero, std::string_view key) {
@@ -174,8 +175,9 @@ double deepspeed_size(Field& field, std::string_view key) {
     return 1;
 }
 
-void read_deepspeed_batch(Import& import, Field& root, const FormatOptions& options, double ranks) {
-    BatchReader(import, root, options, ranks).read();
+void read_deepspeed_batch(Import& import, Field& root, const FormatOptions& options, double ranks,
+                          std::string_view steps) {
+    BatchReader(import, root, options, ranks, steps).read();
 }
 
 bool read_half_precision(Import& import, Field& root) {

@@ -18,8 +18,9 @@ bool is_on(Field& field, std::string_view key);
 double deepspeed_size(Field& field, std::string_view key);
 
 // Micro-batch and batch: train_batch_size = micro-batch x accumulation steps x data ranks. `ranks`: data ranks, 0 where
-// they are not known. What cannot be known is asked for.
-void read_deepspeed_batch(Import& import, Field& root, const FormatOptions& options, double ranks);
+// they are not known. What cannot be known is asked for. `steps`: the key of the accumulation steps.
+void read_deepspeed_batch(Import& import, Field& root, const FormatOptions& options, double ranks,
+                          std::string_view steps = "gradient_accumulation_steps");
 
 // "precision" where one of the sections "fp16" and "bf16" is enabled; whether one leaves it to the Trainer ("auto").
 bool read_half_precision(Import& import, Field& root);

@@ -149,6 +149,8 @@ class HuggingFaceModel {
         if (placement != "pre") object_.set("norm_placement", placement, family_origin("norms"));
         if (keys_.is_false("do_layer_norm_before"))
             keys_.refuse("do_layer_norm_before", "weft has no norms of the residual itself");
+        if (keys_.flag("_remove_final_layer_norm"))
+            keys_.refuse("_remove_final_layer_norm", "weft has a norm after the last layer");
         if (value("word_embed_proj_dim") > 0 && value("word_embed_proj_dim") != value("hidden"))
             keys_.refuse("word_embed_proj_dim", "weft has no projection between embedding and layers");
     }

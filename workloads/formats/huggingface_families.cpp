@@ -71,7 +71,7 @@ constexpr std::array families{
                       "hidden=4096 layers=30 heads=32 ffn=11008 expert_ffn=1407 vocabulary=102400 tied=0 "
                       "kv_lora_rank=512 q_lora_rank=1536 qk_rope_head_dim=64 v_head_dim=128 qk_nope_head_dim=128",
                       "rms_norm gated latent"},
-    HuggingFaceFamily{"deepseek_v3 kimi_k2",
+    HuggingFaceFamily{"deepseek_v3 kimi_k2 glm4_moe_lite",
                       "hidden=7168 layers=61 heads=128 ffn=18432 expert_ffn=2048 vocabulary=129280 tied=0 shared=1 "
                       "experts=256 top_k=8 first_dense=3 kv_lora_rank=512 q_lora_rank=1536 qk_rope_head_dim=64 "
                       "v_head_dim=128 qk_nope_head_dim=128",
@@ -115,8 +115,11 @@ constexpr std::array families{
     HuggingFaceFamily{"dbrx",
                       "hidden=2048 layers=24 heads=16 vocabulary=32000 tied=0 kv_heads=1 ffn=3584 experts=4 top_k=1",
                       "layer_norm norm_without_bias gated"},
-    HuggingFaceFamily{"falcon RefinedWeb RefinedWebModel",
+    HuggingFaceFamily{"falcon RefinedWebModel",
                       "hidden=4544 layers=32 heads=71 vocabulary=65024 tied=1 multi_query=1 parallel_attn=1",
+                      "layer_norm bias:qkv,projection,mlp alibi:alibi falcon"},
+    HuggingFaceFamily{"RefinedWeb",
+                      "hidden=8192 layers=60 heads=128 vocabulary=65024 tied=1 new_decoder_architecture=1",
                       "layer_norm bias:qkv,projection,mlp alibi:alibi falcon"},
     HuggingFaceFamily{"phi", "hidden=2048 layers=24 heads=32 ffn=8192 vocabulary=51200 tied=0",
                       "layer_norm qkv projection mlp head parallel shared_norm qk_layernorm:norm_per_head"},

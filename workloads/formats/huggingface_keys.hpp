@@ -59,6 +59,7 @@ class HuggingFaceKeys {
         std::string key;
     };
     std::optional<Place> place(std::string_view key) const;
+    static bool is_list(const Place& place);
     std::uint32_t layers() const;
     std::optional<std::vector<bool>> listed_windows(bool& chunked) const;
 

@@ -2,10 +2,10 @@
 //
 // Adapters belong to hosts by the node descriptions that rdma-ndd and drivers write: "host mlx5_3", "host HCA-1".
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <span>
@@ -89,7 +89,7 @@ class MachineOfFabric {
                          {"adapters", std::to_string(adapters)},
                          {"hosts_named", std::to_string(hosts_.size())},
                          {"adapters_unnamed", std::to_string(unnamed)},
-                         {"cable_gbit_per_s", nlohmann::json(rates_).dump()}};
+                         {"cable_gbit_per_s", fmt::format("[{}]", fmt::join(rates_, ","))}};
         note_rest_of_file(unnamed);
     }
 
@@ -256,9 +256,8 @@ class MachineOfFabric {
             }
         }
         if (!apart.empty())
-            warn("nodes",
-                 fmt::format("of {} of {} hosts no cables in the file lead to the others: they are left out: {}",
-                             apart.size(), all, shortened(apart)));
+            warn("nodes", fmt::format("{} of {} hosts: no cables in the file lead to the others: they are left out: {}",
+                                      apart.size(), all, shortened(apart)));
     }
 
     static std::string shortened(std::span<const std::string> names) {

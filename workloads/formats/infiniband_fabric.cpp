@@ -13,7 +13,7 @@ namespace weft {
 namespace {
 
 constexpr std::size_t most_mistakes = 20;  // of a file of another kind
-constexpr std::uint32_t most_ports = 1U << 20;
+constexpr std::uint32_t most_ports = 1U << 18;
 
 // Gbit/s of data that a lane carries in one direction, after its coding.
 struct LaneSpeed {

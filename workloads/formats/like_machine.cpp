@@ -43,6 +43,7 @@ void read_node(LikeMachine& like, Field node) {
         }
         like.accelerators = static_cast<std::uint32_t>(like.matrix.size());
     }
+    like.host = node.has("host");
     Field nics = node.object("nics");
     for (Field& nic : nics.list("attached")) like.attached.push_back(nic.as_whole());
     like.nic_link = nics.text("link");
@@ -85,7 +86,8 @@ LikeMachine read_like_machine(std::string_view name) {
     const auto find = [](const std::string& other) { return find_shipped(embedded::machines(), other)->document; };
     Document document = find(std::string(name));
     extend(document.root(), find);
-    LikeMachine like{.name = is_path(name) ? std::filesystem::absolute(name).string() : std::string(name)};
+    LikeMachine like;
+    like.name = is_path(name) ? std::filesystem::absolute(name).string() : std::string(name);
     Field root = document.root();
     like.device = root.text("device");
     read_links(like, root.object("links"));

@@ -31,6 +31,7 @@ struct LikeMachine {
     std::uint32_t accelerators = 1;
     std::vector<std::vector<std::uint32_t>> matrix;  // of a graph
     std::vector<std::uint32_t> attached;
+    bool host = false;  // of a graph
     std::string nic_link;
     bool pxn = false;
     std::string port;

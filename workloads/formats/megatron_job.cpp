@@ -204,7 +204,7 @@ std::uint32_t accelerators_per_node(const FormatOptions& options) {
 
 // Ranks of the run; 0: not known.
 std::uint64_t read_nodes(MegatronReading& in, std::uint64_t replica) {
-    const MegatronInput& input = in.input;
+    MegatronInput input = in.input;
     const std::uint32_t per_node = accelerators_per_node(in.options);
     const std::uint32_t asked = in.options.nodes;
     if (asked > 0 && asked != input.nodes) {
@@ -219,7 +219,17 @@ std::uint64_t read_nodes(MegatronReading& in, std::uint64_t replica) {
                 FormatNote::Severity::error, input.nodes_origin,
                 fmt::format("is not set; give --variable {}=VALUE, or --nodes N", input.unknown_nodes.front()));
         }
-        return 0;
+        if (!input.unknown_nodes.empty()) return 0;
+        Origin origin = input.file;
+        origin.key = "nodes";
+        if (input.ranks_per_node == 0) {
+            in.import.note(FormatNote::Severity::note, origin,
+                           "are not said; as many are taken as one replica of the model needs (--nodes N)");
+            return 0;
+        }
+        in.import.note(FormatNote::Severity::note, origin, "are not said; one is taken, as launchers do (--nodes N)");
+        input.nodes = 1;
+        input.nodes_origin = origin;
     }
     const std::uint32_t own = input.ranks_per_node > 0 ? input.ranks_per_node : per_node;
     const std::uint64_t ranks = std::uint64_t{input.nodes} * own;

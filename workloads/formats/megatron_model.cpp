@@ -25,7 +25,7 @@ void read_megatron_mlp(MegatronReading& in, Draft& model, std::uint32_t hidden) 
                   with_key(in.origin("hidden_size"), swiglu ? "two thirds of 4 hidden-size" : "4 hidden-size"));
     }
     const std::string_view key = swiglu ? "swiglu" : in.on("quick_geglu") ? "quick_geglu" : "gated_linear_unit";
-    model.set("gated", gated, in.origin(key));
+    model.set("gated", gated, in.keys.has(key) ? in.origin(key) : with_key(in.input.file, "without swiglu"));
 }
 
 void read_megatron_latent(MegatronReading& in, Draft& model) {

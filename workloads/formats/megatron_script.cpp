@@ -104,11 +104,15 @@ class ScriptArguments {
 
     // Launcher's options, the program, its flags.
     void flags(const ShellScript& script, const Words& words) {
+        const auto own = std::ranges::find_if(words, [](const ShellWord& word) { return is_program(word.text); });
+        const auto first_argument = own == words.end() ? 0 : static_cast<std::size_t>(own - words.begin());
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string& word = words[i].text;
+            if (word == "|") return;  // of a command that was kept in quotes
             if (is_program(word)) program(script.file, words[i]);
             if (!word.starts_with("--") || word == "--") {
-                if (has_unknown(word)) whole_word(script.file, words[i]);
+                const bool path = word.find('/') != std::string::npos || is_program(word);
+                if (has_unknown(word) && !path) whole_word(script.file, words[i]);
                 if (word == "-N" && i + 1 < words.size())
                     launcher(script.file, {"--nodes", words[i].line}, words[i + 1].text);
                 continue;
@@ -128,7 +132,12 @@ class ScriptArguments {
                 has_value = true;
             }
             const ShellWord name{word.substr(0, equals), words[at].line};
-            flag(place_of(script, name), name, value, has_value);
+            const Origin place = place_of(script, name);
+            if (i < first_argument && !is_megatron_flag(name.text)) {
+                import_.without_effect.push_back(place);  // of a launcher
+                continue;
+            }
+            flag(place, name, value, has_value);
         }
     }
 

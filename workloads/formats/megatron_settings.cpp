@@ -209,7 +209,9 @@ void read_deepspeed_settings(MegatronReading& in) {
     if (in.keys.has("zero_stage")) job.set("zero", in.keys.whole("zero_stage"), in.origin("zero_stage"));
     if (in.on("partition_activations"))
         job.object("deepspeed").set("partition_activations", true, in.origin("partition_activations"));
-    for (const std::string_view key : {"deepspeed", "deepspeed_config", "transformer_impl", "use_distributed_optimizer",
+    if (in.keys.has("deepspeed_config"))
+        in.note("deepspeed_config", "is not read; what else it says is given by --set (bucket_elements, ...)");
+    for (const std::string_view key : {"deepspeed", "transformer_impl", "use_distributed_optimizer",
                                        "overlap_grad_reduce", "overlap_param_gather", "gradient_accumulation_fusion",
                                        "async_tensor_model_parallel_allreduce", "overlap_p2p_comm", "ddp_bucket_size"})
         in.without_effect(key);

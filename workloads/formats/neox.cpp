@@ -75,30 +75,40 @@ void read_layout(Import& import, Field& root) {
     if (layout.empty()) import.object.erase("layout");
 }
 
-// All ranks of the job, by the files or by what the user says; 0 where neither does.
-std::uint64_t ranks_said(Import& import, Field& root, const FormatOptions& options) {
-    if (root.has("num_nodes") && options.nodes == 0 && root.number("num_nodes") >= 1)
-        take_count(root, "num_nodes", import.object, "nodes");
+// All ranks of the job, by what the user says or else by the files; 0 where neither does.
+double ranks_said(Import& import, Field& root, const FormatOptions& options, double model_ranks) {
+    if (options.nodes > 0) return static_cast<double>(ranks_of(options));
+    const auto positive = [&](std::string_view key) { return root.has(key) && root.number(key) >= 1; };  // -1: all
+    const bool nodes = positive("num_nodes");
+    if (nodes) take_count(root, "num_nodes", import.object, "nodes");
+    if (positive("global_num_gpus") || (nodes && positive("num_gpus"))) {
+        const std::string_view key = positive("global_num_gpus") ? "global_num_gpus" : "num_gpus";
+        const double ranks = root.number(key) * (key == "num_gpus" ? root.number("num_nodes") : 1);
+        import.object.object("layout").set("data", ranks / model_ranks, root.origin(key));
+        return ranks;
+    }
     FormatOptions complete = options;
-    if (options.nodes == 0 && import.object.has("nodes")) complete.nodes = root.count("num_nodes");
-    return ranks_of(complete);
+    if (nodes) complete.nodes = root.count("num_nodes");
+    return static_cast<double>(ranks_of(complete));
 }
 
 // calculate_derived(): the ranks that are left for data share the batch.
 void read_batch(Import& import, Field& root, const FormatOptions& options) {
     const double model_ranks = double(std::max(root.whole("model_parallel_size", 1), 1U)) *
                                double(std::max(root.whole("pipe_parallel_size", 0), 1U));
-    const double ranks = static_cast<double>(ranks_said(import, root, options)) / model_ranks;
+    const double ranks = ranks_said(import, root, options, model_ranks) / model_ranks;
     if (root.has("seq_length")) {
         import.object.object("batch").set("sequence", root.count("seq_length"), root.origin("seq_length"));
     } else if (!overridden_by_user(options, "batch.sequence")) {
         import.note(Severity::warning, {.file = root.origin("num_layers").file, .line = 0, .key = "seq_length"},
                     "the input does not say it; 2048 is assumed, --set batch.sequence=N says another");
     }
+    const bool old = root.has("gas") && !root.has("gradient_accumulation_steps");
+    const std::string_view steps_key = old ? "gas" : "gradient_accumulation_steps";
     const bool none = !root.has("train_batch_size") && !root.has("train_micro_batch_size_per_gpu");
     if (!none || (overridden_by_user(options, "batch.micro") && overridden_by_user(options, "batch.global")))
-        return read_deepspeed_batch(import, root, options, ranks);
-    const double steps = root.count("gradient_accumulation_steps", 1);
+        return read_deepspeed_batch(import, root, options, ranks, steps_key);
+    const double steps = root.count(steps_key, 1);
     Draft& batch = import.object.object("batch");
     const Origin assumed{.file = {}, .line = 0, .key = "assumed: one sequence per rank and micro-batch"};
     batch.set("micro", 1, assumed);
@@ -130,11 +140,10 @@ void read_memory_savings(Import& import, Field& root) {
 }
 
 // Without scores in memory, dropout of them costs nothing of its own.
-void read_dropout(Import& import, Field& root) {
+void read_dropout(Import& import, Field& root, bool keeps_scores) {
     const bool hidden = root.number("hidden_dropout", 0.0) > 0, scores = root.number("attention_dropout", 0.0) > 0;
-    const bool flash = import.object.json().find(R"("attention":"flash")") != std::string::npos;
     if (hidden) import.object.set("dropout", true, root.origin("hidden_dropout"));
-    if (flash || hidden == scores) return;
+    if (!keeps_scores || hidden == scores) return;
     import.object.set("dropout", true, root.origin(hidden ? "hidden_dropout" : "attention_dropout"));
     warn_key(import, root, hidden ? "hidden_dropout" : "attention_dropout",
              "dropout is simulated on the scores and on the outputs of attention and MLP, or on neither");
@@ -170,12 +179,12 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     import.object.set("framework", "deepspeed", {.file = files.front().path, .line = 0, .key = {}});
     const std::string precision = read_neox_precision(import, root);
     read_neox_model(import, root, options);
-    read_neox_kernels(import, root, precision);
+    const bool keeps_scores = read_neox_kernels(import, root, precision);
     read_layout(import, root);
     read_batch(import, root, options);
     read_zero_optimization(import, root, engine_of(root));
     read_memory_savings(import, root);
-    read_dropout(import, root);
+    read_dropout(import, root, keeps_scores);
     read_rest(import, root);
     tell_repeated(import, merged.repeated);
     take_mistakes(import, document);

@@ -19,11 +19,12 @@ class KernelReader {
     KernelReader(Import& import, Field& root, std::string_view precision)
         : import_(import), root_(root), precision_(precision), rotary_(root.text("pos_emb", "learned") == "rotary") {}
 
-    void read() {
+    bool read() {
         read_attention();
         if (root_.has("num_layers")) read_element_wise();
         read_fusions();
         refuse_others();
+        return !flash_;
     }
 
   private:
@@ -132,8 +133,8 @@ class KernelReader {
 
 }  // namespace
 
-void read_neox_kernels(Import& import, Field& root, std::string_view precision) {
-    KernelReader(import, root, precision).read();
+bool read_neox_kernels(Import& import, Field& root, std::string_view precision) {
+    return KernelReader(import, root, precision).read();
 }
 
 }  // namespace weft

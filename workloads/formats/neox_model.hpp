@@ -11,7 +11,7 @@ namespace weft {
 // Puts "model" into the job; nothing where the files have no model. Asks for the vocabulary where it is not known.
 void read_neox_model(Import& import, Field& root, const FormatOptions& options);
 
-// Attention, and what is one kernel or several. `precision`: of the job.
-void read_neox_kernels(Import& import, Field& root, std::string_view precision);
+// Attention, and what is one kernel or several. `precision`: of the job. Whether attention keeps its scores in memory.
+bool read_neox_kernels(Import& import, Field& root, std::string_view precision);
 
 }  // namespace weft

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <optional>
 
+#include "workloads/formats/shell_condition.hpp"
 #include "workloads/formats/shell_words.hpp"
 
 namespace weft {
@@ -13,17 +13,10 @@ namespace {
 constexpr int deepest_block = 64;
 constexpr std::size_t most_commands = 20'000;
 
-enum class Truth : std::uint8_t { no, yes, unknown };
-
 // How a stretch of the script is meant: run, left out, or perhaps run, because of the variable `why`.
 struct Branch {
     Truth taken = Truth::yes;
     std::string why;
-};
-
-struct Condition {
-    Truth holds = Truth::unknown;
-    std::string why;  // the variable to be given; empty: none helps
 };
 
 template <std::size_t Size>
@@ -44,12 +37,6 @@ std::string_view assigned_name(std::string_view word) {
     std::string_view name = word.substr(0, equals);
     if (name.ends_with('+')) name.remove_suffix(1);
     return is_shell_name(name) ? name : std::string_view();
-}
-
-std::optional<long long> whole(std::string_view text) {
-    if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789-") != std::string_view::npos)
-        return std::nullopt;
-    return text == "-" ? std::nullopt : std::optional(std::atoll(std::string(text).c_str()));
 }
 
 class ShellReader {
@@ -126,7 +113,7 @@ class ShellReader {
         std::string why;
         do {
             ++at_;  // if, elif
-            const Condition condition = conditions(outer);
+            const ShellCondition condition = conditions(outer);
             if (at_word("then")) ++at_;
             Truth taken = condition.holds;
             if (earlier == Truth::yes) taken = Truth::no;
@@ -172,7 +159,7 @@ class ShellReader {
 
     void repetition(const Branch& outer, bool counts) {
         ++at_;
-        Condition condition;
+        ShellCondition condition;
         if (counts) {
             const std::string name = at_word() && is_shell_name(tokens_[at_].text) ? tokens_[at_].text : "";
             while (at_ < tokens_.size() && !at_word("do")) ++at_;
@@ -189,8 +176,8 @@ class ShellReader {
     }
 
     // Up to "then" or "do".
-    Condition conditions(const Branch& outer) {
-        Condition result{Truth::yes, ""};
+    ShellCondition conditions(const Branch& outer) {
+        ShellCondition result{Truth::yes, ""};
         std::string joined = "&&";
         while (at_ < tokens_.size() && !(at_word() && is_in(tokens_[at_].text, closers))) {
             if (at_between()) {
@@ -199,7 +186,7 @@ class ShellReader {
                 continue;
             }
             const std::size_t begin = at_;
-            const Condition next = test(outer);
+            const ShellCondition next = test(outer);
             result = joined == "&&" ? both(result, next) : either(result, next);
             joined = "&&";
             if (at_ == begin) ++at_;
@@ -207,25 +194,15 @@ class ShellReader {
         return result;
     }
 
-    static Condition negated(Condition of) {
-        if (of.holds != Truth::unknown) of.holds = of.holds == Truth::yes ? Truth::no : Truth::yes;
-        return of;
-    }
-    static Condition both(const Condition& a, const Condition& b) {
-        if (a.holds == Truth::no || b.holds == Truth::no) return {Truth::no, ""};
-        return a.holds == Truth::unknown ? a : b;
-    }
-    static Condition either(const Condition& a, const Condition& b) { return negated(both(negated(a), negated(b))); }
-
     // One command of a condition.
-    Condition test(const Branch& outer) {
+    ShellCondition test(const Branch& outer) {
         bool negative = false;
         for (; at_word("!"); ++at_) negative = !negative;
-        const Condition result = plain_test(outer);
+        const ShellCondition result = plain_test(outer);
         return negative ? negated(result) : result;
     }
 
-    Condition plain_test(const Branch& outer) {
+    ShellCondition plain_test(const Branch& outer) {
         if (!at_word("[") && !at_word("[[") && !at_word("test")) {
             const bool computes = at_word() && tokens_[at_].text.starts_with("((");
             if (computes) {
@@ -254,68 +231,14 @@ class ShellReader {
             ++at_;
         }
         if (at_word(end)) ++at_;
-        return disjunction(words);
-    }
-
-    static Condition disjunction(std::span<const std::string> words) {
-        Condition result{Truth::no, ""}, part{Truth::yes, ""};
-        std::size_t begin = 0;
-        for (std::size_t i = 0; i <= words.size(); ++i) {
-            const bool ends = i == words.size();
-            const bool and_ = !ends && (words[i] == "&&" || words[i] == "-a");
-            const bool or_ = !ends && (words[i] == "||" || words[i] == "-o");
-            if (!ends && !and_ && !or_) continue;
-            part = both(part, comparison(words.subspan(begin, i - begin)));
-            begin = i + 1;
-            if (and_) continue;
-            result = either(result, part);
-            part = {Truth::yes, ""};
-        }
-        return result;
-    }
-
-    static Condition comparison(std::span<const std::string> words) {
-        bool negative = false;
-        for (; !words.empty() && words[0] == "!"; words = words.subspan(1)) negative = !negative;
-        const Condition result = plain_comparison(words);
-        return negative ? negated(result) : result;
-    }
-
-    static Condition plain_comparison(std::span<const std::string> words) {
-        std::string why;
-        bool known = true, all_set = true;
-        for (const std::string& word : words) {
-            if (has_unknown(word) && why.empty()) why = unknown_names(word).front();
-            known = known && !has_unknown_but_unset(word);
-            all_set = all_set && !has_unknown(word);
-        }
-        if (!known) return {Truth::unknown, why};
-        const auto truth = [&](bool holds) { return Condition{holds ? Truth::yes : Truth::no, ""}; };
-        const auto plain = [&](std::size_t i) { return without_unset(words[i]); };
-        if (words.empty()) return truth(false);
-        if (words.size() == 1) return truth(!plain(0).empty());
-        if (words.size() == 2 && words[0] == "-z") return truth(plain(1).empty());
-        if (words.size() == 2 && words[0] == "-n") return truth(!plain(1).empty());
-        if (words.size() != 3) return {Truth::unknown, ""};
-        if (words[1] == "=" || words[1] == "==") return truth(matches_pattern(plain(0), plain(2)));
-        if (words[1] == "!=") return truth(!matches_pattern(plain(0), plain(2)));
-        if (!all_set) return {Truth::unknown, why};
-        const auto a = whole(plain(0)), b = whole(plain(2));
-        if (!a || !b) return {Truth::unknown, ""};
-        if (words[1] == "-eq") return truth(*a == *b);
-        if (words[1] == "-ne") return truth(*a != *b);
-        if (words[1] == "-lt") return truth(*a < *b);
-        if (words[1] == "-le") return truth(*a <= *b);
-        if (words[1] == "-gt") return truth(*a > *b);
-        if (words[1] == "-ge") return truth(*a >= *b);
-        return {Truth::unknown, ""};
+        return shell_test(words);
     }
 
     // --- commands ---
 
     // Commands joined by "&&" and "||": of a test before them depends whether they are run.
     void chain(const Branch& outer) {
-        Condition status{Truth::yes, ""};
+        ShellCondition status{Truth::yes, ""};
         std::string joined;
         while (at_ < tokens_.size()) {
             Truth taken = Truth::yes;
@@ -323,7 +246,7 @@ class ShellReader {
             if (joined == "||") taken = negated(status).holds;
             const std::size_t begin = at_;
             const Branch branch = within(outer, taken, status.why);
-            const Condition next =
+            const ShellCondition next =
                 at_word("[") || at_word("[[") || at_word("test") || at_word("!") ? test(branch) : command(branch);
             if (taken == Truth::yes) status = next;
             if (at_ == begin) ++at_;
@@ -335,7 +258,7 @@ class ShellReader {
     }
 
     // A simple command; assumed to succeed.
-    Condition command(const Branch& branch) {
+    ShellCondition command(const Branch& branch) {
         static constexpr std::array<std::string_view, 5> declaring{"export", "local", "declare", "readonly", "typeset"};
         while (at_ < tokens_.size() && assignment(branch)) {
         }

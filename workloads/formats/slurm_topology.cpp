@@ -44,8 +44,11 @@ struct SlurmTree {
     }
     std::vector<std::string> expand(std::string_view list, const Origin& origin) {
         HostNames found = expand_host_names(list, most_hosts - std::min(most_hosts, expanded));
-        if (!found.mistake.empty()) mistake(origin, found.mistake);
         expanded += found.names.size();
+        if (!found.mistake.empty()) {
+            mistake(origin,
+                    expanded < most_hosts ? found.mistake : fmt::format("more than {} names in all", most_hosts));
+        }
         return std::move(found.names);
     }
 };

@@ -33,7 +33,7 @@ Transformer qwen3(std::uint32_t layers, std::uint32_t hidden, std::uint32_t head
                   std::uint32_t ffn_hidden) {
     Transformer model = plain(layers, hidden, heads, kv_heads, ffn_hidden, 151936);
     model.head_size = 128;
-    model.query_key_norm = true;
+    model.query_key_norm = QueryKeyNorm::per_head;
     model.tied_embeddings = hidden <= 2560;  // up to 4B
     return model;
 }
@@ -164,13 +164,13 @@ void put_shape(Draft& model, const Transformer& shape, const Origin& origin) {
     model.set("vocabulary", shape.vocabulary, origin);
     model.set("vocabulary_multiple", shape.vocabulary_multiple, origin);
     model.set("gated", shape.gated, origin);
-    model.set("biases", shape.biases, origin);
+    model.set("biases", shape.biases == Biases(true), origin);
     model.set("norm", shape.norm == Norm::rms_norm ? "rms_norm" : "layer_norm", origin);
     model.set("positions", positions.at(static_cast<std::size_t>(shape.positions)), origin);
     if (shape.positions == Positions::learned) model.set("positions_length", shape.positions_length, origin);
     if (shape.tied_embeddings) model.set("tied_embeddings", true, origin);
     if (shape.parallel_residual) model.set("parallel_residual", true, origin);
-    if (shape.query_key_norm) model.set("query_key_norm", true, origin);
+    if (shape.query_key_norm != QueryKeyNorm::none) model.set("query_key_norm", true, origin);
     if (shape.experts.count > 0) put_experts(model, shape.experts, origin);
 }
 

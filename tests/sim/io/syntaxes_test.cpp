@@ -101,6 +101,14 @@ TEST(xml, elements_are_objects_of_their_attributes) {
     document.check();
 }
 
+TEST(xml, the_text_of_an_element_without_elements_is_kept) {
+    Document document = parse_xml("a.xml", "<a>lost<b>1 2\n3</b><c> </c></a>");
+    std::vector<Field> inner = document.root().list("#elements");
+    EXPECT_EQ(inner[0].text("#text"), "1 2\n3");
+    EXPECT_FALSE(inner[1].has("#text"));
+    EXPECT_FALSE(document.root().has("#text"));
+}
+
 TEST(xml, mistakes_have_their_places) {
     EXPECT_TRUE(errors_of([] { parse_xml("a.xml", "<a>\n<b></a>\n"); }).starts_with("a.xml:2:"));
     EXPECT_NE(errors_of([] { parse_xml("a.xml", ""); }), "none");

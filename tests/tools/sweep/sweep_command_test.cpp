@@ -93,6 +93,25 @@ TEST_F(SweepCommand, writes_csv_json_lines_and_sqlite) {
     EXPECT_FALSE(std::filesystem::exists(file("seq.csv.journal"), none));
 }
 
+TEST_F(SweepCommand, varies_what_a_named_machine_has) {
+    const std::string h100 = WEFT_SOURCE_DIR "/workloads/jobs/dgx-h100-llama3-8b-fsdp.json";
+    const test::Ran ran =
+        run_weft("sweep " + h100 + " --vary 'machine.links.infiniband.nic.bandwidth.nominal=100 Gbit/s,800 Gbit/s'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    std::istringstream text(ran.out);
+    std::vector<double> steps;
+    std::string line, cell;
+    while (std::getline(text, line)) {
+        std::istringstream cells(line);
+        std::getline(cells, cell, ',');
+        if (cell.find("Gbit/s") == std::string::npos) continue;
+        std::getline(cells, cell, ',');
+        steps.push_back(std::stod(cell));
+    }
+    ASSERT_EQ(steps.size(), 2U) << ran.out;
+    EXPECT_GT(steps[0], steps[1]);
+}
+
 TEST_F(SweepCommand, refuses_what_it_cannot_do) {
     const auto refused = [&](const std::string& arguments) {
         const test::Ran ran = run_weft("sweep " + arguments);

@@ -54,6 +54,79 @@ TEST(fat_tree, nodes_on_one_leaf_meet_there) {
               (std::vector<std::string>{"pcie.nic", "infiniband.nic", "infiniband.nic", "pcie.nic"}));
 }
 
+std::string dgx_with(const std::string& delta) { return R"({"extends": "dgx-h100", )" + delta + "}"; }
+Machine read_text(const std::string& text) { return Machine::read(Document::parse("mine.json", text)); }
+
+TEST(fat_tree, oversubscription_over_levels_thins_the_leaves) {
+    const BytesPerSecond full = Machine::load("dgx-h100").info().bisection;
+    for (const double factor : {1.0, 2.0, 4.0, 8.0}) {
+        const std::string delta = R"("network": {"oversubscription": )" + std::to_string(factor) + "}";
+        EXPECT_NEAR(read_text(dgx_with(delta)).info().bisection.value, full.value / factor, 1e-6 * full.value)
+            << factor;
+    }
+}
+
+// 64 nodes of 8 NICs, by leaves of 16 nodes of one rail, of 32 and of 128 ports.
+std::string derived(const std::string& network, const std::string& nodes = "64") {
+    return dgx_with(R"("nodes": )" + nodes + R"(, "network": {"levels": null, "link": "infiniband.leaf_spine", )" +
+                    network + "}");
+}
+
+TEST(fat_tree, levels_follow_from_radix_and_oversubscription) {
+    const double nics = 64.0 * 8 * 50e9 / 2;
+    const Machine full = read_text(derived(R"("nodes_per_leaf": 16, "radix": 32, "oversubscription": 1)"));
+    EXPECT_NEAR(full.info().bisection.value, nics, 1.0);
+    // 4 leaves of each rail share 2 spines by 8 cables: 8 rails of 4 + 2 switches.
+    EXPECT_EQ(switches_of(full.topology(64)), 8U * (4 + 2));
+    const Machine half = read_text(derived(R"("nodes_per_leaf": 16, "radix": 32, "oversubscription": 2)"));
+    EXPECT_NEAR(half.info().bisection.value, nics / 2, 1.0);
+    EXPECT_EQ(switches_of(half.topology(64)), 8U * (4 + 1));
+    // Without PXN the rails meet above their spines.
+    const std::string apart = R"("node": {"nics": {"pxn": false}}, )";
+    std::string joined = derived(R"("nodes_per_leaf": 16, "radix": 32, "oversubscription": 1)");
+    joined.insert(1, apart);
+    const Topology all = read_text(joined).topology(64);
+    EXPECT_GT(switch_hops(all, all.route(RankId(0), RankId(63 * 8 + 1))), 2U);
+    EXPECT_NEAR(read_text(joined).info().bisection.value, nics, 1.0);
+}
+
+TEST(fat_tree, derived_levels_join_any_number_of_nodes_that_ports_allow) {
+    for (const char* order : {"unit", "rail"}) {
+        for (const char* factor : {"1", "2", "4"}) {
+            for (const std::uint32_t nodes : {1U, 7U, 16U, 100U, 288U}) {
+                const std::string text = derived(std::string(R"("nodes_per_leaf": 8, "radix": 64, "leaf_order": ")") +
+                                                     order + R"(", "oversubscription": )" + factor,
+                                                 std::to_string(nodes));
+                const Topology topology = read_text(text).topology(nodes);
+                const Route route = topology.route(RankId(0), RankId(nodes * 8 - 1));
+                EXPECT_GT(route.hops, 0U) << order << " " << factor << " " << nodes;
+            }
+        }
+    }
+}
+
+TEST(fat_tree, an_oversubscription_that_cannot_be_is_refused_with_numbers) {
+    const auto refusal = [](const std::string& text) -> std::string {
+        try {
+            read_text(text);
+            return "";
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+    };
+    const auto has = [&](const std::string& text, std::string_view words) {
+        EXPECT_NE(refusal(text).find(words), std::string::npos) << refusal(text);
+    };
+    has(derived(R"("nodes_per_leaf": 24, "radix": 32, "oversubscription": 1)"),
+        "a leaf needs 48 ports (24 NICs, 24 cables up), but its radix is 32");
+    has(derived(R"("nodes_per_leaf": 16, "radix": 32, "oversubscription": 3)"), "16 NICs on a leaf / 3 = 5.33333");
+    has(derived(R"("nodes_per_leaf": 16, "radix": 32, "oversubscription": 0.5)"), "expected a factor of 1 or more");
+    has(derived(R"("nodes_per_leaf": 2, "radix": 4, "oversubscription": 1, "leaf_order": "unit")"),
+        "two levels of switches of 4 ports join 8 leaves");
+    has(dgx_with(R"("network": {"nodes_per_leaf": 48, "radix": 128, "oversubscription": 1})"),
+        "48 NICs on a leaf would have 48 cables up, and these levels have only 32");
+}
+
 class small_fat_tree : public testing::TestWithParam<std::string> {};
 
 TEST_P(small_fat_tree, all_pairs_are_joined) {

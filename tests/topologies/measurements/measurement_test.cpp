@@ -65,6 +65,53 @@ TEST(measurements, what_the_output_tells_counts_more_than_a_hint) {
     EXPECT_THROW(parse_measurements("run.txt", nccl_output), ConfigError);  // nothing tells
 }
 
+constexpr const char* nccl_json = R"({"version": 3, "args": ["./build\/reduce_scatter_perf", "-b", "8"],
+ "devices": [{"rank": 0, "hostname": "a"}, {"rank": 1, "hostname": "a"}, {"rank": 2, "hostname": "b"}],
+ "results": [
+  {"size": 0, "count": 0, "out_of_place": {"time": 0.1, "alg_bw": 0, "bus_bw": 0}, "in_place": null},
+  {"size": 1048576, "count": 262144, "type": "float", "redop": "sum", "root": "-1",
+   "out_of_place": {"time": 78.77, "alg_bw": 13.31, "bus_bw": 19.97, "nwrong": null},
+   "in_place": {"time": 81.31, "alg_bw": 12.90, "bus_bw": 19.35, "nwrong": 0}},
+  {"size": 2097152, "out_of_place": {"time": "nan", "alg_bw": "nan", "bus_bw": "nan"}, "in_place": {"time": 99.5}}
+ ]})";
+
+TEST(measurements, reads_the_json_of_nccl_tests) {
+    const MeasurementTable table = parse_measurements("run.json", nccl_json);
+    ASSERT_EQ(table.rows.size(), 1U);
+    EXPECT_EQ(table.rows[0].op, Collective::reduce_scatter);
+    EXPECT_EQ(table.rows[0].ranks, 3U);
+    EXPECT_EQ(table.rows[0].nodes, 2U);
+    EXPECT_EQ(table.rows[0].size, 1_MiB);
+    EXPECT_DOUBLE_EQ(table.rows[0].time.value, 78.77e-6);
+    EXPECT_EQ(table.rows[0].line, 5);
+    ASSERT_EQ(table.skipped.size(), 2U);
+    EXPECT_EQ(table.skipped[0].why, "size 0");
+    EXPECT_EQ(table.skipped[1].line, 8);
+    const MeasurementTable in_place = parse_measurements("run.json", nccl_json, {.place = ResultPlace::in_place});
+    ASSERT_EQ(in_place.rows.size(), 2U);
+    EXPECT_DOUBLE_EQ(in_place.rows[1].time.value, 99.5e-6);
+}
+
+TEST(measurements, bad_json_of_nccl_tests_is_refused_with_its_place) {
+    const auto refusal = [](const std::string& text) -> std::string {
+        try {
+            parse_measurements("run.json", text);
+            return "";
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+    };
+    EXPECT_NE(refusal("{\n\"results\": [").find("run.json:2:"), std::string::npos);
+    EXPECT_NE(refusal(R"({"args": ["all_reduce_perf"]})").find("results: missing"), std::string::npos);
+    EXPECT_NE(refusal(R"({"results": []})").find("which collective"), std::string::npos);
+    EXPECT_NE(refusal(R"({"args": ["all_reduce_perf"], "results": [{"size": "x", "out_of_place": {"time": -1}}]})")
+                  .find("results[0].size: expected a number"),
+              std::string::npos);
+    EXPECT_NE(refusal(R"({"args": ["all_reduce_perf"], "results": [{"size": 8, "out_of_place": {"time": -1}}]})")
+                  .find("results[0].out_of_place.time: expected a time above 0"),
+              std::string::npos);
+}
+
 TEST(measurements, osu_counts_the_part_of_one_rank) {
     const MeasurementTable table = parse_measurements("osu.txt", osu_output, {.ranks = 16, .nodes = 2});
     ASSERT_EQ(table.rows.size(), 2U);

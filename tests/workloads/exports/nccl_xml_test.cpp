@@ -40,7 +40,9 @@ std::optional<std::string> exported(const Machine& machine) {
     }
 }
 
-Import imported(const std::string& text, const FormatOptions& options) {
+Import imported(const std::string& text, const std::string& like = {}) {
+    FormatOptions options;
+    options.like = like;
     const std::vector<SourceFile> files{{"topology.xml", text}};
     return import_files(format_of(files, ""), files, options);
 }
@@ -53,7 +55,7 @@ TEST(exports, a_topology_file_has_the_links_of_the_machine_that_it_was_made_of) 
         const std::optional<std::string> text = exported(machine);
         if (!text) continue;
         ++machines;
-        const Import import = imported(*text, {.like = name});
+        const Import import = imported(*text, name);
         const Machine again = Machine::read(import.object.document("topology.xml"));
         EXPECT_EQ(again.info().device, machine.info().device);
         if (machine.info().accelerators_per_node == 1) continue;  // nothing is between accelerators
@@ -69,8 +71,7 @@ TEST(exports, a_topology_file_names_the_accelerators) {
         const Machine machine = Machine::load(name);
         const std::optional<std::string> text = exported(machine);
         if (!text) continue;
-        EXPECT_EQ(Machine::read(imported(*text, {}).object.document("topology.xml")).info().device,
-                  machine.info().device);
+        EXPECT_EQ(Machine::read(imported(*text).object.document("topology.xml")).info().device, machine.info().device);
     }
 }
 

@@ -166,7 +166,8 @@ TEST(huggingface, takes_defaults_of_the_class_and_says_so) {
     EXPECT_THAT(notes(import), HasSubstr("vision_config"));
 }
 
-const std::string small = R"("hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "vocab_size": 100)";
+const std::string small =
+    R"("hidden_size": 64, "num_hidden_layers": 8, "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 100)";
 
 TEST(huggingface, finds_which_layers_have_a_window) {
     const auto window = [](const std::string& keys) {
@@ -181,8 +182,7 @@ TEST(huggingface, finds_which_layers_have_a_window) {
                         "max_window_layers": 5)"),
               R"({"tokens":32,"first_full":5})");
     EXPECT_EQ(window(R"("model_type": "gpt_neo")"), R"({"tokens":256,"first_full":1,"full_every":2})");
-    EXPECT_EQ(window(R"("model_type": "llama4_text", "num_key_value_heads": 8)"),
-              R"({"tokens":8192,"chunked":true,"full_every":4})");
+    EXPECT_EQ(window(R"("model_type": "llama4_text")"), R"({"tokens":8192,"chunked":true,"full_every":4})");
 }
 
 TEST(huggingface, refuses_layers_that_are_not_alike_key_by_key) {
@@ -222,9 +222,9 @@ TEST(huggingface, is_overridden_by_the_user) {
 
 TEST(huggingface, tells_bad_values_at_their_place) {
     EXPECT_THAT(refusal("{\n\"model_type\": \"llama\",\n\"hidden_size\": -64}"),
-                HasSubstr("config.json:3: error: hidden_size"));
+                HasSubstr("config.json:3: error: hidden (hidden_size)"));
     EXPECT_THAT(refusal("{\n\"model_type\": \"llama\",\n\"num_hidden_layers\": 1e30}"),
-                HasSubstr("config.json:3: error: num_hidden_layers"));
+                HasSubstr("config.json:3: error: layers (num_hidden_layers)"));
     EXPECT_THAT(refusal("{\n\"model_type\": \"llama\",\n\"num_attention_heads\": \"many\"}"),
                 HasSubstr("config.json:3"));
     EXPECT_THAT(refusal("{\n\"model_type\": \"llama\",\n\"vocab_size\": Infinity}"), HasSubstr("config.json:3"));

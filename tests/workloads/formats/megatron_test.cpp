@@ -19,7 +19,16 @@ const std::string small_model =
 const std::string small_run = small_model +
                               "--position-embedding-type rope\n--seq-length 256\n--micro-batch-size 2\n"
                               "--global-batch-size 64\n--bf16\n--nnodes 1\n--nproc_per_node 8\n";
-const FormatOptions on_dgx{.machine = "dgx-h100"};
+
+FormatOptions said(std::string machine, std::uint32_t nodes = 0, std::uint32_t vocabulary = 0) {
+    FormatOptions options;
+    options.machine = std::move(machine);
+    options.nodes = nodes;
+    options.vocabulary = vocabulary;
+    return options;
+}
+
+const FormatOptions on_dgx = said("dgx-h100");
 
 Import imported(const std::string& text, const FormatOptions& options = on_dgx, std::string path = "run.sh") {
     const std::vector<SourceFile> files{{std::move(path), text}};
@@ -60,10 +69,10 @@ TEST(megatron_format, what_is_not_said_is_as_megatron_has_it) {
     EXPECT_FALSE(job.contains("attention"));
     EXPECT_EQ(object_of(small_run + "--swiglu")["model"]["ffn_hidden"], 1344);
     EXPECT_EQ(object_of(small_model + "--seq-length 64\n--max-position-embeddings 64\n--micro-batch-size 2",
-                        {.machine = "dgx-h100", .nodes = 2})["batch"]["global"],
+                        said("dgx-h100", 2))["batch"]["global"],
               32);
     EXPECT_EQ(object_of(small_model + "--seq-length 64\n--max-position-embeddings 96\n--micro-batch-size 2",
-                        {.machine = "dgx-h100", .nodes = 2})["model"]["positions_length"],
+                        said("dgx-h100", 2))["model"]["positions_length"],
               96);
 }
 
@@ -203,7 +212,7 @@ TEST(megatron_format, a_functional_test_has_its_flags_as_keys) {
         "ENV_VARS:\n  CUDA_LAUNCH_BLOCKING: 1\n  NCCL_ALGO: Ring\nMODEL_ARGS:\n  --num-layers: 2\n  --hidden-size: 64\n"
         "  --num-attention-heads: 2\n  --max-position-embeddings: 32\n  --seq-length: 32\n  --micro-batch-size: 1\n"
         "  --global-batch-size: 8\n  --disable-bias-linear: true\n  --swiglu: false\n  --bf16: true\n",
-        {.machine = "dgx-h100", .nodes = 1, .vocabulary = 100}, "model_config.yaml");
+        said("dgx-h100", 1, 100), "model_config.yaml");
     const json job = json::parse(import.object.json());
     EXPECT_EQ(job["model"]["biases"], false);
     EXPECT_EQ(job["model"]["gated"], false);
@@ -232,7 +241,7 @@ TEST_F(PrimusFiles, extend_one_another) {
           "num_layers: 2\nhidden_size: 64\nswiglu: true\nadd_bias_linear: false\nnum_experts: null\n"
           "position_embedding_type: rope\nsequence_parallel: true\n");
     const std::string model = write("model.yaml", "extends: [base.yaml]\nnum_layers: 3\nnum_attention_heads: 4\n");
-    const Import import = read(model, {.vocabulary = 100});
+    const Import import = read(model, said("", 0, 100));
     EXPECT_EQ(import.kind, FormatKind::model);
     const json object = json::parse(import.object.json());
     EXPECT_EQ(object["layers"], 3);
@@ -242,7 +251,7 @@ TEST_F(PrimusFiles, extend_one_another) {
                                   "modules:\n  pre_trainer:\n    framework: megatron\n    model: model.yaml\n"
                                   "    overrides:\n      seq_length: ${LENGTH:128}\n      micro_batch_size: 1\n"
                                   "      global_batch_size: ${GLOBAL}\n      bf16: true\n");
-    FormatOptions options{.machine = "dgx-h100", .nodes = 1, .vocabulary = 100};
+    FormatOptions options = said("dgx-h100", 1, 100);
     options.variables = {"GLOBAL=16"};
     const json job = json::parse(read(run, options).object.json());
     EXPECT_EQ(job["batch"], json::parse(R"({"sequence": 128, "micro": 1, "global": 16})"));

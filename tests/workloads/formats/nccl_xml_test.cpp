@@ -30,7 +30,7 @@ TEST(nccl_xml, links_nics_and_numa_nodes_come_to_a_machine) {
 }
 
 TEST(nccl_xml, the_options_say_nodes_and_what_is_otherwise_alike) {
-    const NodeImport node(seed("nccl_xml.xml"), {.nodes = 12, .like = "perlmutter"});
+    const NodeImport node(seed("nccl_xml.xml"), like("perlmutter", 12));
     EXPECT_EQ(node.object["extends"], "perlmutter");
     EXPECT_EQ(node.object["device"], "a100-80");  // as the PCI numbers say, not as Perlmutter
     EXPECT_EQ(node.machine().info().nodes, 12U);

@@ -55,7 +55,7 @@ TEST(neox, batch_and_layout_follow_from_the_ranks_left_for_data) {
     EXPECT_EQ(job["model"]["tied_embeddings"], true);
 }
 
-// 3 x 1024 x 2/3 = 2048 for two matrices: 1024 each, 1088 in multiples of 64 of 17.
+// 3072 x 2/3 = 2048 for two matrices: 1024 each, or the next multiple.
 TEST(neox, a_gated_mlp_shares_two_thirds_and_is_rounded_up) {
     const auto width = [](const std::string& more) {
         return neox_object("\"activation\": \"swiglu\"" + more)["model"]["ffn_hidden"].get<int>();
@@ -140,6 +140,18 @@ TEST(neox, what_is_not_said_is_asked_for_or_assumed_aloud) {
     EXPECT_NE(no_ranks.find("--machine and --nodes"), std::string::npos) << no_ranks;
     text.replace(text.find("\"train_micro_batch_size_per_gpu\": 2,"), 36, "");
     EXPECT_TRUE(neox_notes(neox_import({{"a.yml", text}}), "train_micro_batch_size_per_gpu", "1 is assumed"));
+}
+
+// Of the file where the user says nothing: 3 nodes of 8.
+TEST(neox, nodes_and_gpus_of_the_runner_count) {
+    const auto layout = [](const std::string& more, std::uint32_t nodes) {
+        const FormatOptions options{.machine = "frontier", .nodes = nodes, .vocabulary = 512};
+        return json::parse(neox_import({{"a.yml", neox_run(more)}}, options).object.json());
+    };
+    EXPECT_EQ(layout(R"("num_nodes": 3, "gas": 2)", 0)["batch"]["global"], 2 * 2 * (24 / 2));
+    EXPECT_EQ(layout(R"("num_nodes": 3)", 2)["batch"]["global"], 2 * (16 / 2));
+    EXPECT_EQ(layout(R"("global_num_gpus": 16)", 0)["layout"]["data"], 8);
+    EXPECT_EQ(layout(R"("num_nodes": 1, "num_gpus": 4)", 0)["layout"]["data"], 2);
 }
 
 // Keys that are read, known or noted: none is passed over.

@@ -7,11 +7,19 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "topologies/machine.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {
+
+inline FormatOptions like(std::string machine, std::uint32_t nodes = 0) {
+    FormatOptions options;
+    options.like = std::move(machine);
+    options.nodes = nodes;
+    return options;
+}
 
 struct NodeImport {
     explicit NodeImport(const std::string& text, FormatOptions options = {}, const std::string& path = "node.txt")

@@ -45,7 +45,7 @@ TEST(nvidia_smi, more_links_than_a_gpu_has_lead_to_switches) {
 
 TEST(nvidia_smi, without_nvlinks_the_kind_must_be_said) {
     EXPECT_NE(refusal_of_node(matrix(4, "SYS")).find("--like MACHINE"), std::string::npos);
-    const NodeImport node(matrix(4, "SYS"), {.like = "dgx-a100"});
+    const NodeImport node(matrix(4, "SYS"), like("dgx-a100"));
     EXPECT_EQ(node.object["node"]["link"], "pcie.host");
 }
 

@@ -42,7 +42,7 @@ std::vector<std::vector<int>> weights_of_frontier() {
 }
 
 TEST(rocm_smi, pairs_one_hop_apart_are_joined) {
-    const NodeImport node(seed("rocm_smi.txt"), {.like = "el-capitan"});
+    const NodeImport node(seed("rocm_smi.txt"), like("el-capitan"));
     EXPECT_EQ(node.facts, json::parse(R"({"accelerators_per_node": 4, "nics_per_node": 0, "numa_nodes": 4})"));
     EXPECT_TRUE(node.has_note(plain_note, "how many links join a pair is as el-capitan"));
     EXPECT_EQ(node.object["node"]["links"][0], json::parse("[0, 2, 2, 2]"));
@@ -58,7 +58,7 @@ TEST(rocm_smi, dies_of_mi250x_are_told_by_their_links) {
 }
 
 TEST(rocm_smi, gpus_on_pcie_exchange_through_the_host) {
-    const NodeImport node(tables({{0, 40}, {40, 0}}), {.like = "frontier"});
+    const NodeImport node(tables({{0, 40}, {40, 0}}), like("frontier"));
     EXPECT_EQ(node.object["node"]["link"], "pcie.host");
     EXPECT_NE(refusal_of_node(tables({{0, 40}, {40, 0}})).find("--like"), std::string::npos);
 }
@@ -71,7 +71,7 @@ TEST(rocm_smi, json_says_the_same) {
         "card0": {"(Topology) Numa Node": "0", "(Topology) Numa Affinity": "0"},
         "card1": {"(Topology) Numa Node": "1", "(Topology) Numa Affinity": "1"}
     })",
-                          {.like = "frontier"});
+                          like("frontier"));
     EXPECT_EQ(node.facts["accelerators_per_node"], 2);
     EXPECT_EQ(node.facts["numa_nodes"], 2);
     EXPECT_EQ(node.object["node"]["links"], json::parse("[[0, 1], [1, 0]]"));

@@ -1,6 +1,8 @@
 // Slurm's topology files: trees become machines, what says nothing of cables is refused, any mistake is told.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include <nlohmann/json.hpp>
 
 #include "topologies/machine.hpp"
@@ -111,6 +113,12 @@ TEST(slurm_topology, mistakes_are_told_at_their_line) {
     EXPECT_NE(slurm_error("SwitchName=a Nodes\n").find("expected Key=Value"), std::string::npos);
     EXPECT_NE(slurm_error("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n").find("falls apart"), std::string::npos);
     EXPECT_NE(slurm_error("SwitchName=a\n").find("no switch has nodes"), std::string::npos);
+}
+
+TEST(slurm_topology, nodes_are_not_those_of_another_list_of_cables) {
+    const std::string path = testing::TempDir() + "cabled.json";
+    std::ofstream(path) << imported(two_leaves).object.text();
+    EXPECT_NE(slurm_error(two_leaves, path).find("cabled by a list of its own"), std::string::npos);
 }
 
 TEST(slurm_topology, many_lines_take_no_time) {

@@ -45,6 +45,8 @@ TEST(host_operations, follow_what_a_layer_has) {
     EXPECT_EQ(with("model.positions=rotary"), 12);
     EXPECT_EQ(with("model.query_key_norm=true"), 26);
     EXPECT_GT(with("model.biases=true"), 0);
+    EXPECT_EQ(with("model.norm_placement=sandwich"), 16);  // two norms more
+    EXPECT_EQ(with("model.norm_placement=post"), 0);
     EXPECT_EQ(with("dropout=true"), 0);  // fused into the passes around it
 }
 
