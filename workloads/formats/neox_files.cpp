@@ -16,22 +16,35 @@ namespace weft {
 namespace {
 
 // Of no other tool's files.
-constexpr std::array<std::string_view, 10> own_words{"pipe_parallel_size",
-                                                     "no_weight_tying",
-                                                     "gpt_j_residual",
-                                                     "scaled_upper_triang_masked_softmax_fusion",
-                                                     "synchronize_each_layer",
-                                                     "checkpoint_factor",
-                                                     "output_layer_parallelism",
-                                                     "train_data_paths",
-                                                     "text_gen_type",
-                                                     "checkpoint_validation_with_forward_pass"};
-// Two of these between braces, which GPT-NeoX's YAML has around all: files of other tools have one, or no braces.
-constexpr std::array<std::string_view, 17> shared_words{
-    "model_parallel_size", "attention_config", "sparsity_config", "pos_emb",    "checkpoint_activations",
-    "lr_decay_style",      "train_iters",      "data_path",       "vocab_file", "merge_file",
-    "tensorboard_dir",     "log_dir",          "launcher",        "num_gpus",   "use_wandb",
-    "distributed_backend", "memory_profiling"};
+constexpr std::array<std::string_view, 9> own_words{"pipe_parallel_size",
+                                                    "no_weight_tying",
+                                                    "gpt_j_residual",
+                                                    "scaled_upper_triang_masked_softmax_fusion",
+                                                    "checkpoint_factor",
+                                                    "output_layer_parallelism",
+                                                    "train_data_paths",
+                                                    "text_gen_type",
+                                                    "checkpoint_validation_with_forward_pass"};
+// Two of these between braces, which GPT-NeoX's YAML has around all: files of other tools,
+// weft's jobs among them, have one, or no braces.
+constexpr std::array<std::string_view, 18> shared_words{"model_parallel_size",
+                                                        "attention_config",
+                                                        "sparsity_config",
+                                                        "pos_emb",
+                                                        "checkpoint_activations",
+                                                        "lr_decay_style",
+                                                        "train_iters",
+                                                        "data_path",
+                                                        "vocab_file",
+                                                        "merge_file",
+                                                        "tensorboard_dir",
+                                                        "log_dir",
+                                                        "launcher",
+                                                        "num_gpus",
+                                                        "use_wandb",
+                                                        "distributed_backend",
+                                                        "memory_profiling",
+                                                        "synchronize_each_layer"};
 
 std::string with_underscores(std::string_view key) {
     std::string name(key);
