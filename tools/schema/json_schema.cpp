@@ -109,12 +109,12 @@ class SchemaWriter {
     Says says_;
 };
 
-enum class Standing : std::uint8_t { alone, inside };
+enum class SchemaPlace : std::uint8_t { alone, inside };
 
-Json schema_of(const Reference& reference, Standing standing) {
+Json schema_of(const Reference& reference, SchemaPlace place) {
     const auto written = [&](Says says) {
         Json schema = SchemaWriter(reference, says).root();
-        if (standing == Standing::alone) schema["properties"]["$schema"] = {{"type", "string"}};
+        if (place == SchemaPlace::alone) schema["properties"]["$schema"] = {{"type", "string"}};
         return schema;
     };
     Json schema = written(Says::all);
@@ -129,9 +129,9 @@ Json schema_of(const Reference& reference, Standing standing) {
 
 std::string json_schema(const Reference& reference) {
     Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "weft " + reference.kind}};
-    schema.update(schema_of(reference, Standing::alone));
+    schema.update(schema_of(reference, SchemaPlace::alone));
     for (const auto& [path, kind] : reference.others)
-        schema["definitions"][kind] = schema_of(make_reference(kind), Standing::inside);
+        schema["definitions"][kind] = schema_of(make_reference(kind), SchemaPlace::inside);
     return schema.dump(2) + "\n";
 }
 
