@@ -234,9 +234,8 @@ Transformer read_transformer(Field field, std::string name) {
 
 Transformer load_transformer(std::string_view name) {
     NamedDocument file = open_shipped(embedded::catalog(), "model", name);
-    extend(file.document.root(), [](const std::string& base) {
-        return open_shipped(embedded::catalog(), "model", base).document;
-    });
+    extend(file.document.root(),
+           [](const std::string& base) { return open_shipped(embedded::catalog(), "model", base).document; });
     Transformer model = read_transformer(file.document.root(), file.name);
     file.document.check();
     return model;

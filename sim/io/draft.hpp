@@ -29,7 +29,8 @@ class Draft {
     void set(std::string_view key, double number, Origin origin);
     void set_json(std::string_view key, std::string json, Origin origin);  // any value, as JSON on one line
 
-    // The object under `key`, made where there is none; stays where it is. A text becomes one that extends what it names.
+    // The object under `key`, made where there is none; stays where it is. A text becomes one that extends what it
+    // names.
     Draft& object(std::string_view key);
     Draft& object(std::string_view key, Origin origin);
     bool has(std::string_view key) const;

@@ -16,8 +16,8 @@ Document parse_yaml(std::string name, std::string text);
 Document parse_toml(std::string name, std::string text);
 
 // XML. An element is an object of its attributes, all of them texts, with its name under "#name" and the elements in it
-// in the list "#elements", or the text in it under "#text" (absent if there is none). Text between elements is left out,
-// entities of a document's own are not expanded.
+// in the list "#elements", or the text in it under "#text" (absent if there is none). Text between elements is left
+// out, entities of a document's own are not expanded.
 Document parse_xml(std::string name, std::string text);
 
 }  // namespace weft

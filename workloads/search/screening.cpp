@@ -44,20 +44,17 @@ const PartCosts& Screen::costs() {
 Screen::Likeness Screen::likeness(const std::vector<std::uint32_t>& layers) const {
     const Job& job = plan_.job;
     const PipelineShape shape = job.pipeline_shape();
-    struct Part {
-        std::array<std::uint32_t, layer_kinds> layers{};
-        std::uint32_t ends = 0;
-        auto operator<=>(const Part&) const = default;
-    };
+    using Part = std::array<std::uint32_t, layer_kinds + 1>;  // layers of each kind, and which ends of the model it has
     std::vector<std::vector<Part>> stages(shape.stages, std::vector<Part>(shape.chunks));
     for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
         const std::vector<Place> path = job.schedule->path(shape, micro_batch);
         std::uint32_t layer = 0;
         for (std::uint32_t part = 0; part < path.size(); ++part) {
             Part& own = stages[path[part].stage][path[part].chunk];
-            own = {.layers = {}, .ends = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U)};
+            own = {};
+            own.back() = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U);
             for (std::uint32_t i = 0; i < layers[part]; ++i) {
-                ++own.layers[static_cast<std::size_t>(layer_kind(job.model, layer++))];
+                ++own[static_cast<std::size_t>(layer_kind(job.model, layer++))];
             }
         }
     }

@@ -64,9 +64,7 @@ TEST(read_device, takes_the_fused_curve_for_triton_where_nothing_else_is_known) 
                 HasSubstr("fitted.attention_triton.value: expected a share"));
 }
 
-TEST(read_device, asks_for_no_source) {
-    EXPECT_EQ(error(R"(specification.memory={"value": "64 GiB"})"), "no error");
-}
+TEST(read_device, asks_for_no_source) { EXPECT_EQ(error(R"(specification.memory={"value": "64 GiB"})"), "no error"); }
 
 // A constant without a source is one that nobody can check.
 TEST(shipped_devices, say_where_every_constant_is_from) {
