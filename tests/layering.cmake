@@ -1,7 +1,7 @@
 # cmake -D ROOT=<repository> -P layering.cmake: fails, naming file and line, on
 #   - an include from a folder above (the table below is the picture of the layers), or not from the root,
 #   - a word of the layers above in sim/, which knows programs and traffic but not what they stand for,
-#   - output or exit outside tools/, and JSON library headers in our headers,
+#   - output or exit outside tools/, and JSON library headers in our headers (its forward declarations are fine),
 #   - a type that two headers define: one name means one thing (and the linker would take either for both).
 cmake_minimum_required(VERSION 3.25)
 
@@ -48,8 +48,8 @@ function(fault_of_line file folder line result)
     set(fault "sim must not know the word \"${CMAKE_MATCH_2}\"")
   elseif(NOT folder STREQUAL "tools" AND line MATCHES "${output_calls}")
     set(fault "only tools may print or exit")
-  elseif(file MATCHES "\\.hpp$" AND line MATCHES "include *<nlohmann")
-    set(fault "JSON library headers belong into .cpp files")
+  elseif(file MATCHES "\\.hpp$" AND line MATCHES "include *<nlohmann" AND NOT line MATCHES "json_fwd[.]hpp")
+    set(fault "JSON library headers belong into .cpp files, but for its forward declarations")
   endif()
   set(${result} "${fault}" PARENT_SCOPE)
 endfunction()

@@ -40,7 +40,7 @@ class ConfigError : public std::runtime_error {
 // 2), or because they begin with it.
 std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known);
 
-// A word that others use for a key: "tp" for "layout.tensor".
+// A word that others use for a key: "gbs" for "batch.global".
 struct Synonym {
     std::string_view word;  // small letters, '_' between words
     std::string_view key;
