@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "workloads/exports/run_keys.hpp"
@@ -52,8 +53,17 @@ std::string own_keys(const Study& study, std::string_view framework) {
     const auto add = [&](std::string_view key, const auto& value) {
         text += fmt::format("# weft: {}={}\n", key, value);
     };
-    add("machine", study.machine.info().name);
+    // A machine of the user's own is one by its file, which a name does not tell.
+    const std::string& machine = study.machine.info().name;
+    const std::vector<std::string> shipped = machine_names();
+    if (std::ranges::binary_search(shipped, machine)) {
+        add("machine", machine);
+    } else {
+        text += fmt::format("# {} is a machine of your own: to read this back give --machine FILE\n", machine);
+    }
     add("nodes", job.nodes);
+    if (job.model.name.find_first_of("\"\\\n") == std::string::npos)
+        add("model.name", fmt::format("\"{}\"", job.model.name));
     add("model.vocabulary", job.model.vocabulary);
     if (framework == "megatron") add("megatron.version", job.megatron.version.name);
     if (framework == "deepspeed") add("deepspeed.version", fmt::format("\"{}\"", job.deepspeed.version.name));

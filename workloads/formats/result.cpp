@@ -46,15 +46,18 @@ void assign(Draft& object, std::string_view assignment) {
 }
 
 // A model of weft by its name or path, one of another tool as the object that it comes to.
-void put_model(Import& import, const std::string& said, Origin origin) {
-    const std::string name = meant(embedded::catalog(), "model", said, {});
+void put_model(Import& import, const FormatOptions& options, Origin origin) {
+    const std::string name = meant(embedded::catalog(), "model", options.model, {});
     if (!is_path(name)) return import.object.set("model", name, std::move(origin));
     const std::vector<SourceFile> files = read_sources(std::span(&name, 1));
     const Format* const format = find_format(files.front());
     if (format == nullptr) {
         return import.object.set("model", std::filesystem::absolute(name).string(), std::move(origin));
     }
-    Import model = import_files(*format, files, {});
+    FormatOptions of_model;
+    of_model.vocabulary = options.vocabulary;
+    Import model = import_files(*format, files, of_model);
+    if (!model.object.has("name")) model.object.set("name", std::filesystem::path(name).stem().string(), origin);
     import.object.object("model") = std::move(model.object);
     for (FormatNote& note : model.notes) import.notes.push_back(std::move(note));
 }
@@ -68,7 +71,7 @@ void put_options(Import& import, const FormatOptions& options) {
             object.set("machine", is_path(name) ? std::filesystem::absolute(name).string() : name, said("--machine"));
         }
         if (options.nodes > 0) object.set("nodes", options.nodes, said("--nodes"));
-        if (!options.model.empty()) put_model(import, options.model, said("--model"));
+        if (!options.model.empty()) put_model(import, options, said("--model"));
     }
     for (const std::string& assignment : options.overrides) assign(object, assignment);
 }

@@ -12,7 +12,7 @@ namespace {
 double rate(const Device& device, AttentionCore core, std::uint32_t sequence, bool backward) {
     const Transformer model = testing::plain(1, 2048, 16, 1000);
     const Shard shard{.micro_batch = 16384 / sequence, .sequence = sequence, .attention = core};
-    const LayerPiece piece = core_piece(model, shard);
+    const LayerPiece piece = core_piece(model, LayerKind::dense, shard);
     const Kernel& kernel = backward ? piece.input_backward.front() : piece.forward.front();
     return kernel.flops.value * kernel.executed / kernel_time(device, Precision::bf16, kernel).value / 1e12;
 }

@@ -43,17 +43,17 @@ std::int64_t added(const std::string& keys) {
            static_cast<std::int64_t>(parameters(read(R"("name": "")")));
 }
 
-constexpr std::int64_t layers = 4, h = 64, head = 8, qkv = 64 + 2 * 16, ffn = 96, vocabulary = 1000;
+constexpr std::int64_t layers = 4, h = 64, head = 8, maps = 64 + 2 * 16, ffn = 96, vocabulary = 1000;
 
 TEST(model_terms, plain_is_matrices_and_norms) {
     EXPECT_EQ(parameters(read(R"("name": "")")),
-              2 * vocabulary * h + h + layers * (h * qkv + h * h + 2 * h * ffn + 2 * h));
+              2 * vocabulary * h + h + layers * (h * maps + h * h + 2 * h * ffn + 2 * h));
 }
 
 TEST(model_terms, biases_are_those_of_the_named_maps) {
-    EXPECT_EQ(added(R"("biases": true)"), layers * (qkv + h + ffn + h));
+    EXPECT_EQ(added(R"("biases": true)"), layers * (maps + h + ffn + h));
     EXPECT_EQ(added(R"("biases": [])"), 0);
-    EXPECT_EQ(added(R"("biases": ["qkv"])"), layers * qkv);
+    EXPECT_EQ(added(R"("biases": ["qkv"])"), layers * maps);
     EXPECT_EQ(added(R"("biases": ["projection"])"), layers * h);
     EXPECT_EQ(added(R"("biases": ["mlp"])"), layers * (ffn + h));
     EXPECT_EQ(added(R"("biases": ["head"])"), vocabulary);
