@@ -8,7 +8,8 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t deepest_nesting = 64;  // far beyond any sensible document; keeps recursion over it safe
+constexpr std::size_t deepest_nesting = 64;   // far beyond any sensible document; keeps recursion over it safe
+constexpr std::size_t most_duplicates = 100;  // that are told: finding the line of each takes a walk over the text
 // YAML's aliases can stand for more values than any text holds.
 constexpr std::size_t most_values = std::size_t{1} << 20;
 
@@ -86,7 +87,8 @@ std::string ValueTable::attach() {
         return element_path(parent.path, parent.members.size() - 1);
     }
     std::string path = member_path(parent.path, key_);
-    if (const auto [first, is_first] = open_.back().keys.try_emplace(key_, key_offset_); !is_first) {
+    const auto [first, is_first] = open_.back().keys.try_emplace(key_, key_offset_);
+    if (!is_first && result_.duplicates.size() < most_duplicates) {
         const int line = position_at(text_, first->second).line;
         result_.duplicates.push_back(
             at(key_offset_, path, "duplicate key (first on line " + std::to_string(line) + ")"));

@@ -25,8 +25,8 @@ class Parts {
         return i;
     }
     void join(std::uint32_t a, std::uint32_t b) {  // the least stands for a part
-        const auto [low, high] = std::minmax(of(a), of(b));
-        parent_[high] = low;
+        const std::uint32_t of_a = of(a), of_b = of(b);
+        parent_[std::max(of_a, of_b)] = std::min(of_a, of_b);
     }
 
   private:
