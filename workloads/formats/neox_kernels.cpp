@@ -65,12 +65,23 @@ class KernelReader {
             import_.note(Severity::note, root_.origin("scaled_upper_triang_masked_softmax_fusion"),
                          "scale, mask and softmax are simulated as one pass, as with this fusion");
         }
-        if (root_.has("sliding_window_width")) {
-            const double width = root_.count("sliding_window_width"), sequence = root_.count("seq_length", 2048);
-            warn_key(import_, root_, "sliding_window_width",
-                     width < sequence ? "attention is simulated over the whole sequence, not in a window"
-                                      : "is no shorter than the sequence");
+        read_window();
+    }
+
+    // FlashAttention gets window_size=(width, -1): a token attends to so many before it, and to itself. Without flash
+    // attention the width is not read.
+    void read_window() {
+        if (!root_.has("sliding_window_width")) return;
+        const std::uint32_t width = root_.count("sliding_window_width"), sequence = root_.count("seq_length", 2048);
+        if (!flash_ || width >= sequence) {
+            return warn_key(import_, root_, "sliding_window_width",
+                            flash_ ? "is no shorter than the sequence" : "is read by flash attention alone");
         }
+        import_.object.object("model")
+            .object("attention_window")
+            .set("tokens", width + 1, root_.origin("sliding_window_width"));
+        import_.note(Severity::note, root_.origin("sliding_window_width"),
+                     fmt::format("a token attends to the {} before it, and to itself", width));
     }
 
     // weft's "unfused": rotary embeddings and biases of outputs as passes of their own. GPT-NeoX's rotary embedding is

@@ -134,25 +134,21 @@ class ModelReader {
                    root_.has("no_weight_tying") ? root_.origin("no_weight_tying") : by_default(""));
         take_flag(root_, "gpt_j_residual", model_, "parallel_residual");
         if (is_on(root_, "gpt_j_tied") && is_on(root_, "gpt_j_residual"))
-            warn_key(import_, root_, "gpt_j_tied", "the norm that attention and MLP share is made twice");
+            model_.set("norm_placement", "shared", root_.origin("gpt_j_tied"));
         root_.has("gpt_j_tied");
         if (is_on(root_, "use_qk_layernorm")) {
             // One norm over all heads and their elements, with a weight for each.
-            take_flag(root_, "use_qk_layernorm", model_, "query_key_norm");
-            warn_key(import_, root_, "use_qk_layernorm", "is taken as a norm of each head, with fewer weights");
+            model_.set("query_key_norm", "whole", root_.origin("use_qk_layernorm"));
         }
         root_.has("use_qk_layernorm");
     }
 
     void read_biases() {
         const bool attention = root_.flag("use_bias_in_attn_linear", true), mlp = root_.flag("use_bias_in_mlp", true);
-        if (!attention || !mlp) {
-            model_.set("biases", false, root_.origin(attention ? "use_bias_in_mlp" : "use_bias_in_attn_linear"));
-        }
-        if (attention == mlp) return;
-        import_.note(Severity::warning, root_.origin(attention ? "use_bias_in_mlp" : "use_bias_in_attn_linear"),
-                     fmt::format("GPT-NeoX's {} has biases then, which are left out",
-                                 attention ? "attention" : "MLP (use_bias_in_mlp, true by default)"));
+        if (attention && mlp) return;
+        const Origin origin = root_.origin(attention ? "use_bias_in_mlp" : "use_bias_in_attn_linear");
+        if (attention == mlp) return model_.set("biases", false, origin);
+        model_.set_json("biases", attention ? R"(["qkv", "projection"])" : R"(["mlp"])", origin);
     }
 
     // model/moe.py, moe_mlp.py: experts that drop no token, dealt to the tensor ranks. Before (2024) DeepSpeed's own,

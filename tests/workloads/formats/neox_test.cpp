@@ -67,6 +67,19 @@ TEST(neox, a_gated_mlp_shares_two_thirds_and_is_rounded_up) {
     EXPECT_EQ(neox_object(R"("intermediate_size": 3072)")["model"]["ffn_hidden"], 3072);
 }
 
+TEST(neox, biases_norms_and_windows_are_those_of_its_layers) {
+    EXPECT_FALSE(neox_object("")["model"].contains("biases"));
+    EXPECT_EQ(neox_object(R"("use_bias_in_mlp": false)")["model"]["biases"], json({"qkv", "projection"}));
+    EXPECT_EQ(neox_object(R"("use_bias_in_attn_linear": false)")["model"]["biases"], json({"mlp"}));
+    const json tied = neox_object(R"("gpt_j_residual": true, "gpt_j_tied": true, "use_qk_layernorm": true)")["model"];
+    EXPECT_EQ(tied["norm_placement"], "shared");
+    EXPECT_EQ(tied["query_key_norm"], "whole");
+    const std::string flash = R"("attention_config": [[["flash"], 4]], "sliding_window_width": )";
+    EXPECT_EQ(neox_object(flash + "256")["model"]["attention_window"], json({{"tokens", 257}}));
+    EXPECT_FALSE(neox_object(flash + "4096")["model"].contains("attention_window"));
+    EXPECT_FALSE(neox_object(R"("sliding_window_width": 256)")["model"].contains("attention_window"));
+}
+
 TEST(neox, the_pipeline_engine_runs_where_pipe_parallel_size_is_one) {
     const std::string zero = R"("zero_optimization": { "stage": 1, "overlap_comm": True })";
     EXPECT_EQ(neox_object(zero)["overlap_gradients"], false);
