@@ -72,6 +72,7 @@ void read_rest(Import& import, Field& root) {
     without_effect(import, root,
                    {"zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "seed", "disable_allgather",
                     "monitor_config", "dataloader_drop_last", "graph_harvesting"});
+    root.has("weft");  // as `weft export` adds it: among the options
     note_rest(import, root);
 }
 

@@ -9,6 +9,7 @@
 #include "sim/io/text_file.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/formats/result.hpp"
+#include "workloads/own_keys.hpp"
 
 namespace weft {
 namespace {
@@ -39,20 +40,31 @@ Diagnostic to_diagnostic(const FormatNote& note) {
     return {.file = note.origin.file, .line = note.origin.line, .key = note.origin.key, .message = note.message};
 }
 
-// The options with what comments of the files add: "# weft: key=value", as `weft export` writes them.
-FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> files) {
-    constexpr std::string_view mark = "# weft: ";
-    std::vector<std::string> comments;
-    for (const SourceFile& file : files) {
-        const std::string_view text = file.text;
-        for (std::size_t begin = 0; begin < text.size();) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            const std::string_view line = text.substr(begin, end - begin);
-            if (line.starts_with(mark)) comments.emplace_back(line.substr(mark.size()));
-            begin = end + 1;
+// The same of JSON's object "weft". Bad JSON is its reader's to refuse.
+void add_own_members(const SourceFile& file, std::vector<std::string>& assignments) {
+    const bool is_json = file.text.find_first_not_of(" \t\r\n") == file.text.find('{');
+    if (!is_json || file.text.find("\"weft\"") == std::string::npos) return;
+    try {
+        const Field root = Document::parse(file.path, file.text).root();
+        if (!root.is_object("weft")) return;
+        Field own = Field(root).object("weft");
+        for (const std::string& key : own.keys()) {
+            if (own.is_text(key)) assignments.push_back(key + "=" + own.text(key));
         }
+    } catch (const ConfigError&) {
+        return;
     }
-    FormatOptions options = format_options(comments);
+}
+
+// The options with what `weft export` adds to a file (workloads/own_keys).
+FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> files) {
+    std::vector<std::string> own;
+    for (const SourceFile& file : files) {
+        const std::vector<std::string> comments = own_assignments(file.text);
+        own.insert(own.end(), comments.begin(), comments.end());
+        add_own_members(file, own);
+    }
+    FormatOptions options = format_options(own);
     if (!said.machine.empty()) options.machine = said.machine;
     if (said.nodes > 0) options.nodes = said.nodes;
     if (!said.model.empty()) options.model = said.model;
