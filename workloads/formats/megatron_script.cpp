@@ -94,7 +94,8 @@ class ScriptArguments {
         for (const auto& [text, line] : script.directives) {
             std::size_t end = text.find_first_of("= \t");
             if (end == std::string::npos) continue;
-            std::string name = text.substr(0, end), value = text.substr(text.find_first_not_of("= \t", end));
+            const std::size_t said = std::min(text.find_first_not_of("= \t", end), text.size());
+            std::string name = text.substr(0, end), value = text.substr(said);
             value = value.substr(0, value.find_first_of(" \t#"));
             if (name == "-N") name = "--nodes";
             if (const std::size_t colon = value.rfind(':'); colon != std::string::npos) value.erase(0, colon + 1);

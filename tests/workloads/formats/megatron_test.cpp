@@ -199,6 +199,14 @@ TEST(megatron_format, nodes_of_fewer_ranks_leave_ranks_of_the_machine_idle) {
     EXPECT_EQ(job["layout"]["data"], 2);
 }
 
+TEST(megatron_format, directives_of_slurm_may_say_nothing) {
+    std::string arguments = small_run;
+    std::ranges::replace(arguments, '\n', ' ');
+    const std::string script = "python pretrain_gpt.py " + arguments + "\n";
+    EXPECT_EQ(object_of("#!/bin/bash\n#SBATCH --nodes=\n" + script)["nodes"], 1);
+    EXPECT_EQ(object_of("#!/bin/bash\n#SBATCH --exclusive \n" + script)["nodes"], 1);
+}
+
 TEST(megatron_format, deepspeed_runs_megatron_too) {
     const json job = object_of(small_run + "--deepspeed\n--zero-stage=2\n--checkpoint-activations\n--lr 1\n");
     EXPECT_EQ(job["framework"], "deepspeed");
