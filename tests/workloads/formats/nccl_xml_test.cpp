@@ -45,7 +45,8 @@ TEST(nccl_xml, links_to_switches_are_a_crossbar) {
     EXPECT_EQ(node.facts["switch_links"], json::parse("[12, 12]"));
     EXPECT_EQ(node.object["node"]["kind"], "crossbar");
     EXPECT_EQ(node.object["node"]["accelerators"], 2);
-    EXPECT_FALSE(node.object.value("links", json::object()).contains("nvlink"));  // 12 links of 25 GB/s are what dgx-a100 has
+    EXPECT_FALSE(
+        node.object.value("links", json::object()).contains("nvlink"));  // 12 links of 25 GB/s are what dgx-a100 has
 }
 
 TEST(nccl_xml, without_links_accelerators_exchange_through_the_host) {
