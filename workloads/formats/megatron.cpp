@@ -66,11 +66,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     const MegatronInput input = is_test_configuration(last.text) ? megatron_test_arguments(last, options, found)
                                 : yaml                           ? primus_arguments(files, options, found)
                                                                  : megatron_script_arguments(files, options, found);
-    Import import = read_megatron_input(input, options);
-    import.notes.insert(import.notes.begin(), found.notes.begin(), found.notes.end());
-    import.without_effect.insert(import.without_effect.begin(), found.without_effect.begin(),
-                                 found.without_effect.end());
-    return import;
+    return read_megatron_input(input, options, found);
 }
 
 }  // namespace

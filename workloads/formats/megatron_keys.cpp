@@ -164,9 +164,7 @@ void ask_for_variables(MegatronReading& reading) {
     }
 }
 
-}  // namespace
-
-Import read_megatron_input(const MegatronInput& input, const FormatOptions& options) {
+Import read_arguments(const MegatronInput& input, const FormatOptions& options) {
     Import import;
     Document document = input.keys.document(input.file.file);
     MegatronReading reading{import, document.root(), options, input};
@@ -187,6 +185,16 @@ Import read_megatron_input(const MegatronInput& input, const FormatOptions& opti
     }
     sort_out_megatron_keys(reading, import.kind);
     tell_mistakes(document, import);
+    return import;
+}
+
+}  // namespace
+
+Import read_megatron_input(const MegatronInput& input, const FormatOptions& options, const Import& found) {
+    Import import = read_arguments(input, options);
+    import.notes.insert(import.notes.begin(), found.notes.begin(), found.notes.end());
+    import.without_effect.insert(import.without_effect.begin(), found.without_effect.begin(),
+                                 found.without_effect.end());
     return import;
 }
 

@@ -53,8 +53,9 @@ struct MegatronReading {
     void without_effect(std::string_view key);  // if it is there
 };
 
-// Makes a job, or a model where nothing of a training run is said.
-Import read_megatron_input(const MegatronInput& input, const FormatOptions& options);
+// Makes a job, or a model where nothing of a training run is said. What was `found` on the way to the input is told
+// first.
+Import read_megatron_input(const MegatronInput& input, const FormatOptions& options, const Import& found);
 // The same onto a job that another reader began, or will go on with.
 void read_megatron_model(MegatronReading& reading, Draft& model);
 void read_megatron_job(MegatronReading& reading);

@@ -283,11 +283,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     Import found;
     const MegatronInput input = NemoArguments(found, document.root(), options).read(file.path);
     document.check();
-    Import import = read_megatron_input(input, options);
-    import.notes.insert(import.notes.begin(), found.notes.begin(), found.notes.end());
-    import.without_effect.insert(import.without_effect.begin(), found.without_effect.begin(),
-                                 found.without_effect.end());
-    return import;
+    return read_megatron_input(input, options, found);
 }
 
 }  // namespace
