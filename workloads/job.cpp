@@ -157,4 +157,10 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
     return errors;
 }
 
+std::vector<JobError> lacking_features(const Job& job) {
+    std::vector<JobError> lacking;
+    if (job.framework->lacking != nullptr) job.framework->lacking(job, lacking);
+    return lacking;
+}
+
 }  // namespace weft

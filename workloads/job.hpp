@@ -110,5 +110,7 @@ struct JobError {
     std::string message;
 };
 std::vector<JobError> check_job(const Job& job, const MachineInfo& machine);
+// What of a job without such errors its framework's version has not, though weft models it; empty: it can be run.
+std::vector<JobError> lacking_features(const Job& job);
 
 }  // namespace weft

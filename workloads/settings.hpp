@@ -32,6 +32,7 @@ struct DeepSpeedSettings {
 
 struct MegatronSettings {
     MegatronVersion version = version_of(megatron_versions, "core-0.8");
+    Setting names_version = Setting::off;        // off: the job leaves open which release runs it
     Setting overlap_parameters = Setting::off;   // --overlap-param-gather
     Setting overlap_tensor = Setting::off;       // --tp-comm-overlap: gathers and scatters under their products
     double gradient_bytes = 0;                   // per element, kept and on the wire; 0: fp32 where training is in bf16

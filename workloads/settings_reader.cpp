@@ -62,8 +62,9 @@ void read_settings(Field& root, DeepSpeedSettings& settings) {
 void read_settings(Field& root, MegatronSettings& settings) {
     if (!root.has("megatron")) return;
     Field field = root.object("megatron");
+    const Setting names_version = field.has("version") ? Setting::on : Setting::off;
     read_version(field, megatron_versions, settings.version);
-    settings = {.version = settings.version};
+    settings = {.version = settings.version, .names_version = names_version};
     read_flag(field, "overlap_parameters", settings.overlap_parameters);
     read_flag(field, "overlap_tensor", settings.overlap_tensor);
     const std::string gradients = field.choice("gradients", {"framework", "fp32", "bf16", "fp16"}, "framework");

@@ -30,7 +30,10 @@ void plan_options(po::options_description& options, po::positional_options_descr
                           "a key that is not searched; repeatable")(
         "among", po::value<std::vector<std::string>>()->composing()->value_name("KEY=V1,V2"),
         "values to try of a key of the job, searched by itself or not; repeatable")(
-        "simulate", count_value("N")->default_value("16"), "how many of the best by screening are simulated")(
+        "simulate", count_value("N"),
+        "how many of the best by screening are simulated (default: 16, then on while others may be the best, as far as "
+        "screening errs, up to 128)")("modelled", po::bool_switch(),
+                                      "search also what the framework's version has not, but weft models")(
         "top", count_value("K")->default_value("5"), "how many of them are shown")(
         "jobs", count_value("N"), "threads (default: the processor's)")("json", po::bool_switch(),
                                                                         "machine-readable result")(
@@ -54,8 +57,12 @@ PlanRequest request_of(const po::variables_map& arguments) {
 }
 
 PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
+    constexpr unsigned first = 16, most = 128;
+    const std::optional<unsigned> asked = count_option(arguments, {"simulate"});
     SearchOptions options{
-        .simulations = *count_option(arguments, {"simulate"}),
+        .simulations = asked.value_or(first),
+        .most_simulations = asked.value_or(most),
+        .searched = arguments["modelled"].as<bool>() ? Searched::modelled : Searched::runnable,
         .threads = count_option(arguments, jobs_option).value_or(std::max(std::thread::hardware_concurrency(), 1U))};
     ProgressBar bar;
     options.progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); };
@@ -74,9 +81,11 @@ void write_files(const PlanRequest& request, const PlanResult& result, const po:
         fmt::print(stderr, "{}: {} candidates\n", path, result.candidates.size());
     }
     if (const std::string page = output_option(arguments, "report", {".html"}); !page.empty()) {
-        const ResultPageText text{.title = "Layouts of " + std::filesystem::path(request.job).stem().string(),
-                                  .command = typed_command("plan", arguments, {"fix", "among"}) + " --simulate " +
-                                             arguments["simulate"].as<std::string>()};
+        const ResultPageText text{
+            .title = "Layouts of " + std::filesystem::path(request.job).stem().string(),
+            .command = typed_command("plan", arguments, {"fix", "among"}) +
+                       fmt::format("{} --simulate {}", result.searched == Searched::modelled ? " --modelled" : "",
+                                   result.simulated.size())};
         write_file_atomically(page, plan_page(text, plan_rows(result)));
     }
     if (!arguments.count("write-job")) return;
@@ -179,13 +188,16 @@ const Command plan{
     .summary = "which layout is best: every possible one screened, the best simulated",
     .usage =
         "weft plan [JOB] [--model MODEL --machine MACHINE --nodes N] [--fix KEY=VALUE]... [--among KEY=V1,V2]... "
-        "[--simulate N] [--top K] "
+        "[--modelled] [--simulate N] [--top K] "
         "[--report FILE] [--launch FORMAT] [--jobs N]",
     .details =
         "The job gives model, machine, nodes, framework, batch, sequence and precision. Searched are tensor, context,\n"
         "pipeline, data and expert ranks, micro-batch, schedule and virtual stages, recomputation, sequence\n"
-        "parallelism, ZeRO stage and, where the framework's rule cannot deal the layers to the stages, their split;\n"
-        "--fix and --among say less, or with other keys of a job, more.\n"
+        "parallelism, ZeRO stage, overlaps and, where the framework's rule cannot deal the layers to the stages, "
+        "their\n"
+        "split; --fix and --among say less, or with other keys of a job, more. What the framework's version has not "
+        "is\n"
+        "left out, unless --modelled asks for it.\n"
         "Without a job file, --model and --machine are enough; what is then assumed is said.\n"
         "With --launch there is nothing but the script on stdout, and only schedules that its framework has are "
         "tried.\n"

@@ -130,12 +130,20 @@ Json model_json(const Transformer& model) {
     return json;
 }
 
+Json runnable_json(const Job& job) {
+    std::vector<std::string> lacking;
+    for (const JobError& feature : lacking_features(job)) lacking.push_back(feature.message);
+    if (lacking.empty()) return true;
+    return fmt::format("modelled: {}", fmt::join(lacking, "; "));
+}
+
 Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& record) {
     return {{"name", job.name},
             {"machine", machine_json(job, machine)},
             {"model", model_json(job.model)},
             {"framework", job.framework->name},
             {"framework_version", framework_version(job)},
+            {"runnable", runnable_json(job)},
             {"layout", layout_json(job.layout)},
             {"batch",
              {{"sequence", job.batch.sequence},

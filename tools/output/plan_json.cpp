@@ -34,7 +34,7 @@ Json assigned_json(const PlanResult& result, const ScreenedCandidate& screened) 
 Json common_json(const PlanResult& result, const JobRecord& record) {
     const Study& base = result.space.bases().front();
     Json common = job_json(base.job, base.machine.info(), record);
-    std::vector<std::string> open{"layout.ranks", "layout.data", "batch.micro_batches"};
+    std::vector<std::string> open{"layout.ranks", "layout.data", "batch.micro_batches", "runnable"};
     for (const Knob& knob : result.space.knobs()) open.push_back(knob.key);
     for (const std::string& key : open) {
         const Json::json_pointer path = pointer_of(key);

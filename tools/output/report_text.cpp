@@ -109,6 +109,10 @@ std::string report_text(const Report& report) {
     std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\n\n",
                                   model_text(report.model, report.parameters, report.active_parameters), report.machine,
                                   report.layout, report.framework, report.batch, report.network);
+    if (!report.lacking.empty()) {
+        out.pop_back();
+        out += fmt::format("modelled, cannot be run: {}\n\n", fmt::join(report.lacking, "; "));
+    }
     out += headline(report) + '\n';
     out += stage_table(report);
     if (!report.communication.empty()) out += '\n' + communication_table(report);

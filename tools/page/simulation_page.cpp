@@ -60,6 +60,9 @@ class SimulationBody {
     void head() {
         html_.add("<p class=\"lead\">{}<br>{}, {}, network {}</p>", xml_escaped(report_.layout), report_.framework,
                   xml_escaped(report_.batch), report_.network);
+        if (report_.lacking.empty()) return;
+        html_.add("<p>Modelled, cannot be run: {}</p>",
+                  xml_escaped(fmt::format("{}", fmt::join(report_.lacking, "; "))));
     }
 
     void card(std::string_view name, std::string_view figure, std::string_view note) {

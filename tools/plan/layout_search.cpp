@@ -79,12 +79,13 @@ std::uint32_t number_of(const JobError& error, std::vector<JobError>& known) {
     return number;
 }
 
-void screen(const SearchSpace& space, Block& block, Workbench& bench, std::vector<ScreenedCandidate>& screened) {
+void screen(PlanResult& result, Block& block, Workbench& bench) {
+    const SearchSpace& space = result.space;
     for (std::size_t i = block.first; i < block.end; ++i) {
-        ScreenedCandidate& one = screened[i];
+        ScreenedCandidate& one = result.candidates[i];
         Screen& screen = *bench.screens[one.candidate.base];
         space.apply(one.candidate, screen.job());
-        const std::vector<JobError> errors = screen.errors();
+        const std::vector<JobError> errors = objections(screen.job(), space.machine(), result.searched);
         if (!errors.empty()) {
             one.verdict = Verdict::refused;
             one.refusal = number_of(errors.front(), block.refusals);
@@ -159,11 +160,28 @@ SimulatedCandidate simulated(const PlanResult& result, std::size_t number, Workb
             .mfu = report.metric("throughput.mfu")};
 }
 
+// Appends to result.simulated.
+void simulate(PlanResult& result, std::vector<std::size_t> numbers, Shelf<Workbench>& shelf,
+              const SearchOptions& options) {
+    std::ranges::sort(numbers);  // candidates that share a layout, and so the costs of its groups, follow one another
+    const std::size_t before = result.simulated.size();
+    result.simulated.resize(before + numbers.size());
+    for_each_in_parallel(
+        numbers.size(), options.threads,
+        [&](std::size_t i) {
+            std::unique_ptr<Workbench> bench = shelf.take([&] { return std::make_unique<Workbench>(result.space); });
+            result.simulated[before + i] = simulated(result, numbers[i], *bench);
+            shelf.give_back(std::move(bench));
+        },
+        options.progress);
+}
+
 }  // namespace
 
 PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string>> base_assignments,
                           const SearchOptions& options) {
     PlanResult result{.space = std::move(space),
+                      .searched = options.searched,
                       .base_assignments = std::move(base_assignments),
                       .candidates = {},
                       .refusals = {},
@@ -184,24 +202,22 @@ PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string
         blocks.size(), options.threads,
         [&](std::size_t i) {
             std::unique_ptr<Workbench> bench = shelf.take(make);
-            screen(result.space, blocks[i], *bench, result.candidates);
+            screen(result, blocks[i], *bench);
             shelf.give_back(std::move(bench));
         },
         options.progress);
     collect_refusals(blocks, result);
 
-    std::vector<std::size_t> best = by_screening(result.candidates);
-    best.resize(std::min(best.size(), options.simulations));
-    std::ranges::sort(best);  // candidates that share a layout, and so the costs of its groups, follow one another
-    result.simulated.resize(best.size());
-    for_each_in_parallel(
-        best.size(), options.threads,
-        [&](std::size_t i) {
-            std::unique_ptr<Workbench> bench = shelf.take(make);
-            result.simulated[i] = simulated(result, best[i], *bench);
-            shelf.give_back(std::move(bench));
-        },
-        options.progress);
+    const std::vector<std::size_t> order = by_screening(result.candidates);
+    std::vector<std::size_t> next = order;
+    next.resize(std::min(next.size(), options.simulations));
+    while (!next.empty()) {
+        simulate(result, std::move(next), shelf, options);
+        // How far screening errs becomes known on the way.
+        next = still_open(result, order);
+        const std::size_t left = options.most_simulations - std::min(options.most_simulations, result.simulated.size());
+        next.resize(std::min({next.size(), left, options.simulations}));
+    }
     rank(result);
     return result;
 }

@@ -49,7 +49,10 @@ Study read_base(const PlanRequest& request, const std::vector<Knob>& knobs, cons
         const Study whole = read_study(std::move(as_it_is), Purpose::equations);
         document.assign(fmt::format("nodes={}", whole.job.nodes));
     }
-    for (const Knob& knob : knobs) document.assign(fmt::format("{}={}", knob.key, knob.text(knob.neutral)));
+    for (const Knob& knob : knobs) {
+        const bool may_be_said = knob.framework.empty() || document.root().has(knob.framework);
+        if (may_be_said) document.assign(knob.assignment(knob.neutral));
+    }
     document.assign("layout.data=null");
     return read_study(std::move(document), Purpose::equations);
 }
@@ -62,7 +65,15 @@ void keep_own(const PlanRequest& request, const std::vector<Knob>& knobs, std::v
         if (std::ranges::find(among, key, &Among::key) != among.end()) return;
         among.push_back({key, {find_knob(knobs, key)->parse(text).value()}});
     };
-    if (root.has("overlap_gradients")) keep("overlap_gradients", root.flag("overlap_gradients") ? "true" : "false");
+    const auto keep_flag = [&](Field object, const char* name, const char* key) {
+        if (object.has(name)) keep(key, object.flag(name) ? "true" : "false");
+    };
+    keep_flag(root, "overlap_gradients", "overlap_gradients");
+    if (root.has("megatron")) {
+        const Field megatron = root.object("megatron");
+        keep_flag(megatron, "overlap_parameters", "megatron.overlap_parameters");
+        keep_flag(megatron, "overlap_tensor", "megatron.overlap_tensor");
+    }
     if (root.has("layout")) {
         Field layout = root.object("layout");
         if (layout.has("split")) keep("layout.split", layout.choice("split", stage_split_names()));

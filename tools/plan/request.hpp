@@ -22,7 +22,7 @@ struct PlanSpace {
     std::vector<std::vector<std::string>> base_assignments;  // by base: the other keys' values
 };
 
-// What the job file itself says about the knobs is passed over, but for overlap_gradients and layout.split. Throws
+// What the job file itself says about the knobs is passed over, but for overlaps and layout.split. Throws
 // ConfigError for the job, std::invalid_argument for a value that a knob does not take or a knob among the overrides.
 PlanSpace read_space(const PlanRequest& request);
 

@@ -52,10 +52,8 @@ void add_layout(Draft& config, const Job& job, Unsayable& unsayable) {
     config.set("model_parallel_size", layout.tensor, {});
     unsayable.unless(layout.context == 1, "layout.context", "GPT-NeoX has no context parallelism");
     unsayable.unless(job.schedule->key == "1f1b" || layout.pipeline == 1, "schedule", "DeepSpeed runs 1f1b");
-    std::vector<std::string> order = layout.order, own = usual_order();
-    for (std::vector<std::string>* axes : {&order, &own})
-        std::erase_if(*axes, [&](const std::string& axis) { return layout.size(axis) == 1; });
-    unsayable.unless(order == own, "layout.order", "GPT-NeoX has one order of axes: tensor, data, pipeline");
+    unsayable.unless(layout.is_ordered({"tensor", "data", "pipeline"}), "layout.order",
+                     "GPT-NeoX has one order of axes: tensor, data, pipeline");
     unsayable.unless(layout.split == StageSplit::framework || layout.pipeline == 1, "layout.split",
                      "GPT-NeoX deals layers by its own rule");
     unsayable.unless(job.sequence_parallel == SequenceParallel::off, "sequence_parallel",

@@ -133,6 +133,20 @@ void check(const Job& job, std::vector<JobError>& errors) {
     }
 }
 
+// The pipeline engine runs pipe/schedule.py's TrainSchedule; ranks sit as PipeModelDataParallelTopology has them.
+void lacking(const Job& job, std::vector<JobError>& lacking) {
+    if (job.layout.pipeline > 1 && job.schedule->key != plain_schedule) {
+        lacking.push_back(
+            {"schedule", fmt::format("{} is not in DeepSpeed, which runs {}", job.schedule->key, plain_schedule)});
+    }
+    if (!job.layout.is_ordered({"tensor", "context", "data", "pipeline"})) {
+        lacking.push_back({"layout.order", "this order of axes is not in DeepSpeed, which has tensor, data, pipeline"});
+    }
+    if (job.cuda_graphs != CudaGraphs::none) {
+        lacking.push_back({"cuda_graphs", "CUDA graphs are not in DeepSpeed's training"});
+    }
+}
+
 // An all-reduce of two int64 over the model group, and one float between neighbours to set up their connection
 // (pipe/engine.py, start of the pipeline engine).
 std::vector<Call> start_up(const Job& job, std::uint32_t stage) {
@@ -312,6 +326,7 @@ const Framework deepspeed{
     .split = split,
     .default_overlap = default_overlap,
     .check = check,
+    .lacking = lacking,
     .start_up = start_up,
     .load_batch = load_batch,
     .loss = loss_reductions,

@@ -61,6 +61,8 @@ struct Framework {
     Setting (*default_overlap)(const Job& job);  // of gradient reduction with the backward pass
     // Appends what the framework cannot do.
     void (*check)(const Job& job, std::vector<JobError>& errors);
+    // Appends what the framework's version has not, though weft models it; nullptr: it has all that `check` lets pass.
+    void (*lacking)(const Job& job, std::vector<JobError>& lacking) = nullptr;
 
     // Once per run, on this stage, apart from what data parallelism does.
     std::vector<Call> (*start_up)(const Job& job, std::uint32_t stage);

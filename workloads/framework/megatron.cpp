@@ -7,6 +7,7 @@
 
 #include "workloads/data_parallel/engines.hpp"
 #include "workloads/framework/calls.hpp"
+#include "workloads/framework/megatron_features.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job.hpp"
 
@@ -191,6 +192,7 @@ const Framework megatron{
     .split = even_split,
     .default_overlap = default_overlap,
     .check = check,
+    .lacking = lacking_megatron_features,
     .start_up = no_stage_calls,
     .load_batch = load_batch,
     .loss = loss,

@@ -62,6 +62,14 @@ std::uint32_t Layout::copies() const {
     return ranks;
 }
 
+bool Layout::is_ordered(std::vector<std::string> axes) const {
+    std::vector<std::string> own = order;
+    for (std::vector<std::string>* const each : {&own, &axes}) {
+        std::erase_if(*each, [this](const std::string& axis) { return size(axis) == 1; });
+    }
+    return own == axes;
+}
+
 RankGrid Layout::grid() const {
     std::vector<Axis> sized;
     for (const std::string& axis : order) sized.push_back({axis, size(axis)});

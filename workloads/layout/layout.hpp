@@ -45,6 +45,8 @@ struct Layout {
     std::uint32_t copies() const;  // ranks that hold the same dense parameters
     std::uint32_t expert_data() const { return ranks_of_stage() / (expert * expert_tensor); }
     RankGrid grid() const;
+    // Whether the axes of more than one rank follow one another as in `axes`, innermost first.
+    bool is_ordered(std::vector<std::string> axes) const;
 };
 
 // For people: "tensor 2 x context 2 x pipeline 4 x data 8"; but for tensor, pipeline and data, only what is used.

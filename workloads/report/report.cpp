@@ -215,6 +215,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
                                job.schedule->key, text(job.recompute), text(job.precision));
     report.network = text(network);
+    for (const JobError& feature : lacking_features(job)) report.lacking.push_back(feature.message);
     report.stages = stage_reports(plan);
     report.metrics = metrics(memory_figures(plan));
     std::erase_if(report.metrics, [](const Metric& metric) { return !metric.key.starts_with("memory."); });

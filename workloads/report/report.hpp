@@ -74,6 +74,7 @@ struct LinkReport {
 
 struct Report {
     std::string job, machine, model, framework, layout, batch, network;
+    std::vector<std::string> lacking;  // features that the framework's version has not: modelled, cannot be run
     std::uint64_t parameters = 0, active_parameters = 0;  // of the model
     std::vector<Metric> metrics;
     std::vector<StageReport> stages;

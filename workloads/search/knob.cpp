@@ -175,19 +175,67 @@ Knob zero_stage() {
                 }};
 }
 
+Setting setting_of(std::uint32_t value) { return value == 0 ? Setting::off : Setting::on; }
+
+// Whether the framework takes a job with gradients reduced under the backward pass.
+bool may_overlap_gradients(Job job) {
+    job.gradient_overlap = Setting::on;
+    std::vector<JobError> errors;
+    job.framework->check(job, errors);
+    return std::ranges::find(errors, "overlap_gradients", &JobError::key) == errors.end();
+}
+
+// Wherever it can be and there is something to reduce: what is hidden costs no more than what is not.
 Knob gradient_overlap() {
-    return {
-        .key = "overlap_gradients",
-        .names = {"false", "true"},
-        .neutral = 0,
-        .set = [](Job& job, std::uint32_t value) { job.gradient_overlap = value == 0 ? Setting::off : Setting::on; },
-        .values = [](const Job& job,
-                     std::uint32_t) { return Values{job.framework->default_overlap(job) == Setting::on ? 1U : 0U}; }};
+    return {.key = "overlap_gradients",
+            .names = {"false", "true"},
+            .neutral = 0,
+            .set = [](Job& job, std::uint32_t value) { job.gradient_overlap = setting_of(value); },
+            .values =
+                [](const Job& job, std::uint32_t) {
+                    const bool usual = job.framework->default_overlap(job) == Setting::on;
+                    return Values{usual || (job.layout.copies() > 1 && may_overlap_gradients(job)) ? 1U : 0U};
+                }};
+}
+
+Knob parameter_overlap() {
+    return {.key = "megatron.overlap_parameters",
+            .names = {"false", "true"},
+            .neutral = 0,
+            .framework = "megatron",
+            .set = [](Job& job, std::uint32_t value) { job.megatron.overlap_parameters = setting_of(value); },
+            .values =
+                [](const Job& job, std::uint32_t) {
+                    const bool gathers = job.framework->name == "megatron" && job.zero == 1;
+                    return Values{gathers && job.gradient_overlap == Setting::on ? 1U : 0U};
+                }};
+}
+
+// Transformer Engine's user buffers lie in the memory of one node. Products in pieces may take longer than what they
+// hide: both ways.
+Knob tensor_overlap() {
+    return {.key = "megatron.overlap_tensor",
+            .names = {"false", "true"},
+            .neutral = 0,
+            .framework = "megatron",
+            .set = [](Job& job, std::uint32_t value) { job.megatron.overlap_tensor = setting_of(value); },
+            .values =
+                [](const Job& job, std::uint32_t) {
+                    const bool may =
+                        job.framework->name == "megatron" && job.megatron.transformer_engine == Setting::on &&
+                        job.sequence_parallel == SequenceParallel::on && job.layout.tensor <= job.ranks_per_node;
+                    return may ? Values{0, 1} : Values{0};
+                }};
 }
 
 }  // namespace
 
 std::string Knob::text(std::uint32_t value) const { return names.empty() ? fmt::to_string(value) : names[value]; }
+
+std::string Knob::assignment(std::uint32_t value) const {
+    const bool unsaid = !framework.empty() && value == neutral;
+    return fmt::format("{}={}", key, unsaid ? "null" : text(value));
+}
 
 std::optional<std::uint32_t> Knob::parse(std::string_view text) const {
     if (!names.empty()) {
@@ -208,8 +256,9 @@ std::vector<Knob> search_knobs() {
             if (scheme->ranks == ranks) knobs.push_back(axis(*scheme));
         }
     }
-    for (Knob& knob : std::vector{expert_tensor(), micro_batch(), schedules(), split(), virtual_stages(),
-                                  recomputation(), sequence_parallel(), zero_stage(), gradient_overlap()}) {
+    for (Knob& knob :
+         std::vector{expert_tensor(), micro_batch(), schedules(), split(), virtual_stages(), recomputation(),
+                     sequence_parallel(), zero_stage(), gradient_overlap(), parameter_overlap(), tensor_overlap()}) {
         knobs.push_back(std::move(knob));
     }
     return knobs;

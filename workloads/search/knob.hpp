@@ -17,17 +17,19 @@ struct Knob {
     std::string key;                 // "layout.tensor"
     std::vector<std::string> names;  // of its values, by number; empty: the values are numbers
     std::uint32_t neutral = 1;       // what it stands at before it is chosen
+    std::string_view framework{};    // whose key it is, of one framework's; unsaid while neutral
     std::function<void(Job&, std::uint32_t)> set;
     // Worth a try on so many accelerators, ascending, at least one: given what the knobs before this one stand at.
     std::function<std::vector<std::uint32_t>(const Job&, std::uint32_t accelerators)> values;
 
-    std::string text(std::uint32_t value) const;  // as in a job file
+    std::string text(std::uint32_t value) const;        // as in a job file
+    std::string assignment(std::uint32_t value) const;  // "layout.tensor=8"; "key=null" for what is left unsaid
     std::optional<std::uint32_t> parse(std::string_view text) const;
 };
 
 // In the order in which they are chosen, every value depending on those before: axes with ranks of their own, data,
 // axes cut out of others, micro-batch, schedule, split of layers, virtual stages, recomputation, sequence parallelism,
-// ZeRO stage, overlap of gradient reduction.
+// ZeRO stage, what communicates under computation.
 std::vector<Knob> search_knobs();
 
 // Ascending.

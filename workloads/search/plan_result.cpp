@@ -26,16 +26,19 @@ ScreeningQuality quality_of(const PlanResult& result, const std::vector<std::siz
     quality.rank_correlation = rank_correlation(screened, simulated);
     const std::size_t best = result.simulated.front().number;
     quality.best = static_cast<std::size_t>(std::ranges::find(order, best) - order.begin());
-    const double reach = simulated.front() * (1 + quality.largest_error);
-    const auto within = static_cast<std::size_t>(
-        std::ranges::count_if(order, [&](std::size_t i) { return result.candidates[i].estimate.time.value <= reach; }));
-    const auto known =
-        static_cast<std::size_t>(std::ranges::count_if(screened, [&](double time) { return time <= reach; }));
-    quality.close = within - known;
+    quality.close = still_open(result, order).size();
     return quality;
 }
 
 }  // namespace
+
+std::vector<JobError> objections(const Job& job, const MachineInfo& machine, Searched searched) {
+    std::vector<JobError> errors = check_job(job, machine);
+    if (!errors.empty() || searched == Searched::modelled) return errors;
+    errors = lacking_features(job);
+    for (JobError& error : errors) error.message += "; --modelled searches it all the same";
+    return errors;
+}
 
 std::size_t PlanResult::count(Verdict verdict) const {
     return static_cast<std::size_t>(std::ranges::count(candidates, verdict, &ScreenedCandidate::verdict));
@@ -57,7 +60,7 @@ PlanResult::NearestRefusal PlanResult::nearest_refusal() const {
     for (const ScreenedCandidate& one : candidates) {
         Job job = space.bases()[one.candidate.base].job;
         space.apply(one.candidate, job);
-        std::vector<JobError> errors = check_job(job, space.machine());
+        std::vector<JobError> errors = objections(job, space.machine(), searched);
         if (nearest.candidate == nullptr || errors.size() < nearest.errors.size()) nearest = {&one, std::move(errors)};
     }
     WEFT_CHECK(nearest.candidate != nullptr, "a search without candidates");
@@ -107,6 +110,22 @@ std::vector<std::size_t> by_screening(const std::vector<ScreenedCandidate>& cand
         return std::tuple{candidates[i].estimate.time.value, candidates[i].memory.value, i};
     });
     return order;
+}
+
+std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<std::size_t>& order) {
+    const auto screened = [&](std::size_t number) { return result.candidates[number].estimate.time.value; };
+    double largest_error = 0;
+    std::optional<double> best;
+    for (const SimulatedCandidate& one : result.simulated) {
+        largest_error = std::max(largest_error, std::abs(screened(one.number) / one.time.value - 1));
+        best = std::min(best.value_or(one.time.value), one.time.value);
+    }
+    std::vector<std::size_t> open;
+    for (std::size_t i = result.simulated.size(); i < order.size(); ++i) {
+        if (best && screened(order[i]) > *best * (1 + largest_error)) break;
+        open.push_back(order[i]);
+    }
+    return open;
 }
 
 void rank(PlanResult& result) {

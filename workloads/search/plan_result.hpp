@@ -14,6 +14,11 @@
 
 namespace weft {
 
+// What is searched: layouts that the framework's version runs, or also those that weft models.
+enum class Searched : std::uint8_t { runnable, modelled };
+// What speaks against a job: check_job's errors, and without such, unless the modelled is searched, lacking_features().
+std::vector<JobError> objections(const Job& job, const MachineInfo& machine, Searched searched);
+
 enum class Verdict : std::uint8_t { refused, does_not_fit, fits };
 
 struct ScreenedCandidate {
@@ -56,6 +61,7 @@ struct ScreeningQuality {
 
 struct PlanResult {
     SearchSpace space;
+    Searched searched{};
     std::vector<std::vector<std::string>> base_assignments;  // of each base of the space, beside the knobs'
     std::vector<ScreenedCandidate> candidates;               // in the order of the space
     std::vector<Refusal> refusals;                           // distinct ones
@@ -81,6 +87,10 @@ struct PlanResult {
 
 // Twice, four times, ... as many nodes, all on one axis: the fewest that let the job fit, if the machine has them.
 std::optional<MemoryAdvice> more_nodes(const Study& study);
+
+// The next numbers of `order`, which is by_screening's, to be simulated: those that may be faster than the best so far,
+// as far as screening erred in any simulation.
+std::vector<std::size_t> still_open(const PlanResult& result, const std::vector<std::size_t>& order);
 
 // Fills in the order of `simulated`, `pareto`, `screened_pareto` and `quality`.
 void rank(PlanResult& result);

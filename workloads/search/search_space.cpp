@@ -74,7 +74,10 @@ Study SearchSpace::study(const Candidate& candidate) const {
 std::vector<std::string> SearchSpace::assignments(const Candidate& candidate) const {
     std::vector<std::string> texts;
     for (std::size_t k = 0; k < knobs_.size(); ++k) {
-        texts.push_back(fmt::format("{}={}", knobs_[k].key, knobs_[k].text(candidate.values[k])));
+        const Knob& knob = knobs_[k];
+        if (knob.framework.empty() || candidate.values[k] != knob.neutral) {
+            texts.push_back(knob.assignment(candidate.values[k]));
+        }
     }
     return texts;
 }

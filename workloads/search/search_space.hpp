@@ -13,7 +13,7 @@ namespace weft {
 
 // What each knob stands at, in their order, and which of the jobs it is about.
 struct Candidate {
-    static constexpr std::size_t most_knobs = 16;
+    static constexpr std::size_t most_knobs = 20;
     std::uint32_t base = 0;
     std::array<std::uint32_t, most_knobs> values{};
     bool operator==(const Candidate&) const = default;

@@ -1,0 +1,90 @@
+#include "workloads/framework/megatron_features.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "workloads/job.hpp"
+
+namespace weft {
+namespace {
+
+struct Feature {
+    std::string_view key, name, since;  // since: of megatron_versions; empty: in no release
+    bool (*used)(const Job& job);
+};
+
+bool is_scheduled(const Job& job, std::string_view key) { return job.layout.pipeline > 1 && job.schedule->key == key; }
+
+// Data ranks within the stages or around them (core/parallel_state.py, RankGenerator; --use-tp-pp-dp-mapping).
+bool is_ordered_otherwise(const Job& job) {
+    return !job.layout.is_ordered({"tensor", "context", "data", "pipeline"}) &&
+           !job.layout.is_ordered({"tensor", "context", "pipeline", "data"});
+}
+
+// From Megatron-core 0.4 on by its CHANGELOG.md; before, by date: interleaving with the code of Narayanan et al.
+// (2104.04473), sequence parallelism with that of Korthikanti et al. (2205.05198), the distributed optimizer in 2022.
+// Zero-bubble schedules are in a fork (github.com/sail-sg/zero-bubble-pipeline-parallelism), DualPipe is in none.
+constexpr std::array features{
+    Feature{"schedule", "interleaved stages", "2021", [](const Job& job) { return is_scheduled(job, "interleaved"); }},
+    Feature{"sequence_parallel", "sequence parallelism", "2022",
+            [](const Job& job) { return job.sequence_parallel == SequenceParallel::on; }},
+    Feature{"zero", "the distributed optimizer", "2022", [](const Job& job) { return job.zero == 1; }},
+    Feature{"layout.context", "context parallelism", "2023", [](const Job& job) { return job.layout.context > 1; }},
+    Feature{"model.experts", "mixture of experts", "2023", [](const Job& job) { return job.model.experts.count > 0; }},
+    Feature{"model.experts.shared", "shared experts", "core-0.9",
+            [](const Job& job) { return job.model.experts.shared > 0; }},
+    Feature{"cuda_graphs", "CUDA graphs", "core-0.9",
+            [](const Job& job) { return job.cuda_graphs != CudaGraphs::none; }},
+    Feature{"layout.split", "fewer layers on the first and last stage", "core-0.9",
+            [](const Job& job) { return job.layout.pipeline > 1 && job.layout.split == StageSplit::ends; }},
+    Feature{"model.latent_attention", "multi-head latent attention", "core-0.10",
+            [](const Job& job) { return job.model.has_latent_attention(); }},
+    Feature{"model.experts.every", "experts in some of the layers", "core-0.10",
+            [](const Job& job) { return job.model.experts.count > 0 && expert_layers(job.model) < job.model.layers; }},
+    Feature{
+        "layout.expert_tensor", "experts cut otherwise than the other maps", "core-0.10",
+        [](const Job& job) { return job.model.experts.count > 0 && job.layout.expert_tensor != job.layout.tensor; }},
+    Feature{"layout.order", "this order of axes", "", is_ordered_otherwise},
+};
+
+// "2022": Megatron-LM of 2022; "core-0.8": Megatron-core 0.8.
+std::string release(std::string_view version) {
+    constexpr std::string_view core = "core-";
+    return version.starts_with(core) ? fmt::format("Megatron-core {}", version.substr(core.size()))
+                                     : fmt::format("Megatron-LM of {}", version);
+}
+
+// By the table, which has the latest first; false of what no release has.
+bool has(const MegatronVersion& version, std::string_view since) {
+    if (since.empty()) return false;
+    const auto place = [](std::string_view name) {
+        return std::ranges::find(megatron_versions, name, &MegatronVersion::name) - megatron_versions.begin();
+    };
+    return place(version.name) <= place(since);
+}
+
+}  // namespace
+
+void lacking_megatron_features(const Job& job, std::vector<JobError>& lacking) {
+    // A job that names no release can be run if the latest does.
+    const MegatronVersion& version =
+        job.megatron.names_version == Setting::on ? job.megatron.version : megatron_versions.front();
+    const std::array<std::string_view, 2> schedules{"1f1b", "interleaved"};
+    if (job.layout.pipeline > 1 && std::ranges::find(schedules, job.schedule->key) == schedules.end()) {
+        lacking.push_back({"schedule", fmt::format("{} is in no release of Megatron-LM", job.schedule->key)});
+    }
+    for (const Feature& feature : features) {
+        if (!feature.used(job) || has(version, feature.since)) continue;
+        lacking.push_back(
+            {std::string(feature.key), feature.since.empty()
+                                           ? fmt::format("{} is in no release of Megatron-LM", feature.name)
+                                           : fmt::format("{} came with {}, after {} (megatron.version)", feature.name,
+                                                         release(feature.since), release(version.name))});
+    }
+}
+
+}  // namespace weft
