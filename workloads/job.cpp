@@ -5,13 +5,15 @@
 #include <algorithm>
 
 #include "workloads/framework/stage_split.hpp"
+#include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
 
 PipelineShape Job::pipeline_shape() const {
     const std::uint32_t chunks = schedule->chunks == 0 ? layout.virtual_stages : schedule->chunks;
-    return {layout.pipeline, micro_batches(), chunks};
+    const bool joint = expert_overlap(*this) == ExpertOverlap::passes;
+    return {layout.pipeline, micro_batches(), chunks, joint ? PassOrder::joint : PassOrder::in_turn};
 }
 
 std::uint32_t Job::model_parts() const { return layout.pipeline * pipeline_shape().chunks / schedule->copies; }

@@ -66,10 +66,17 @@ struct DdpSettings {
     double bucket_mib = 25;
 };
 
+// What runs beside the all-to-alls of experts: nothing; the shared experts of the same layer; or the other pass, where
+// the forward of one micro-batch and the backward of another run as one.
+enum class ExpertOverlap : std::uint8_t { none, shared_experts, passes };
+
 // Mixture of experts, as the run (not the model) sets it.
 struct ExpertSettings {
     double imbalance = 1.0;        // tokens of the busiest expert rank over the mean
     double capacity_factor = 0.0;  // 0: drop-less; else experts compute ceil(factor x tokens / experts) slots each
+    std::optional<ExpertOverlap> overlap{};  // absent: what the schedule is for (parallelism/expert_overlap.hpp)
+    std::optional<Setting>
+        delay_weight_gradients{};  // in joint passes, until tokens are on their way; absent: likewise
 };
 
 enum class ContextMethod : std::uint8_t { ring, all_gather, all_to_all };  // all_to_all: Ulysses

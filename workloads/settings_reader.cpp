@@ -123,6 +123,15 @@ void read_settings(Field& root, ExpertSettings& settings) {
     }
     settings.capacity_factor = field.number("capacity_factor", settings.capacity_factor);
     if (settings.capacity_factor < 0) field.error("capacity_factor", "expected 0 (drop-less) or a positive factor");
+    if (field.has("overlap")) {
+        const std::string overlap = field.choice("overlap", {"none", "shared_experts", "passes"}, "none");
+        settings.overlap = overlap == "passes"           ? ExpertOverlap::passes
+                           : overlap == "shared_experts" ? ExpertOverlap::shared_experts
+                                                         : ExpertOverlap::none;
+    }
+    if (field.has("delay_weight_gradients")) {
+        read_flag(field, "delay_weight_gradients", settings.delay_weight_gradients.emplace());
+    }
     field.done();
 }
 

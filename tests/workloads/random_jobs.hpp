@@ -38,6 +38,10 @@ inline Settings random_megatron() {
     if (one_of({false, true})) {
         settings.insert(settings.end(), {"model.experts.count=8", key("model.experts.top_k", one_of({1U, 2U})),
                                          key("layout.expert", one_of({1U, 2U, 4U}))});
+        if (schedule == "interleaved" && one_of({false, true})) {
+            settings.insert(settings.end(), {"megatron.version=core-0.14", "experts.overlap=passes",
+                                             flag("experts.delay_weight_gradients")});
+        }
     }
     if (settings[2] == "overlap_gradients=true") settings.push_back(flag("megatron.overlap_parameters"));
     return settings;

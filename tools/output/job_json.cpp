@@ -9,6 +9,7 @@
 
 #include "tools/version.hpp"
 #include "workloads/layout_reader.hpp"
+#include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -25,6 +26,7 @@ constexpr std::array<std::string_view, 3> recompute_words{"none", "selective", "
 constexpr std::array<std::string_view, 4> precision_words{"fp32", "fp16", "bf16", "fp8"};
 constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
 constexpr std::array<std::string_view, 3> context_words{"ring", "all_gather", "all_to_all"};
+constexpr std::array<std::string_view, 3> overlap_words{"none", "shared_experts", "passes"};
 constexpr std::array<std::string_view, 3> graph_words{"none", "layer", "full"};
 
 template <class Enum, std::size_t n>
@@ -138,33 +140,38 @@ Json runnable_json(const Job& job) {
 }
 
 Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& record) {
-    return {{"name", job.name},
-            {"machine", machine_json(job, machine)},
-            {"model", model_json(job.model)},
-            {"framework", job.framework->name},
-            {"framework_version", framework_version(job)},
-            {"runnable", runnable_json(job)},
-            {"layout", layout_json(job.layout)},
-            {"batch",
-             {{"sequence", job.batch.sequence},
-              {"micro", job.batch.micro},
-              {"global", job.batch.global},
-              {"micro_batches", job.micro_batches()}}},
-            {"zero", job.zero},
-            {"schedule", job.schedule->key},
-            {"recompute", word(recompute_words, job.recompute)},
-            {"precision", word(precision_words, job.precision)},
-            {"attention", word(attention_words, job.attention)},
-            {"sequence_parallel", job.sequence_parallel == SequenceParallel::on},
-            {"context_method", word(context_words, job.context_method)},
-            {"overlap_gradients", job.gradient_overlap == Setting::on},
-            {"dropout", job.dropout == Dropout::on},
-            {"cuda_graphs", word(graph_words, job.cuda_graphs)},
-            {"compile", job.compile == Setting::on},
-            {"step", job.step == StepKind::first ? "first" : "steady"},
-            {"overrides", record.overrides},
-            {"weft_version", version},
-            {"input_digest", record.digest}};
+    Json json{{"name", job.name},
+              {"machine", machine_json(job, machine)},
+              {"model", model_json(job.model)},
+              {"framework", job.framework->name},
+              {"framework_version", framework_version(job)},
+              {"runnable", runnable_json(job)},
+              {"layout", layout_json(job.layout)},
+              {"batch",
+               {{"sequence", job.batch.sequence},
+                {"micro", job.batch.micro},
+                {"global", job.batch.global},
+                {"micro_batches", job.micro_batches()}}},
+              {"zero", job.zero},
+              {"schedule", job.schedule->key},
+              {"recompute", word(recompute_words, job.recompute)},
+              {"precision", word(precision_words, job.precision)},
+              {"attention", word(attention_words, job.attention)},
+              {"sequence_parallel", job.sequence_parallel == SequenceParallel::on},
+              {"context_method", word(context_words, job.context_method)},
+              {"overlap_gradients", job.gradient_overlap == Setting::on},
+              {"dropout", job.dropout == Dropout::on},
+              {"cuda_graphs", word(graph_words, job.cuda_graphs)},
+              {"compile", job.compile == Setting::on},
+              {"step", job.step == StepKind::first ? "first" : "steady"},
+              {"overrides", record.overrides},
+              {"weft_version", version},
+              {"input_digest", record.digest}};
+    if (const ExpertOverlap overlap = expert_overlap(job); overlap != ExpertOverlap::none) {
+        json["experts"] = {{"overlap", word(overlap_words, overlap)},
+                           {"delay_weight_gradients", delays_weight_gradients(job) == Setting::on}};
+    }
+    return json;
 }
 
 }  // namespace weft

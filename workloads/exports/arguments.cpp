@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/transformer/transformer.hpp"
+#include "workloads/parallelism/expert_overlap.hpp"
 
 namespace weft {
 namespace {
@@ -72,6 +73,10 @@ void add_experts(Arguments list, const Job& job) {
     list.add("moe-token-dispatcher-type", "alltoall");
     list.add("moe-grouped-gemm");
     if (job.experts.capacity_factor > 0) list.add("moe-expert-capacity-factor", job.experts.capacity_factor);
+    const ExpertOverlap overlap = expert_overlap(job);
+    list.add_if(overlap == ExpertOverlap::passes, "overlap-moe-expert-parallel-comm");
+    list.add_if(overlap == ExpertOverlap::shared_experts, "moe-shared-expert-overlap");
+    list.add_if(delays_weight_gradients(job) == Setting::on, "delay-wgrad-compute");
 }
 
 void add_model(Arguments list, const Job& job, Unsayable& unsayable) {

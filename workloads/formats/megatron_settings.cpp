@@ -211,9 +211,10 @@ void read_deepspeed_settings(MegatronReading& in) {
         job.object("deepspeed").set("partition_activations", true, in.origin("partition_activations"));
     if (in.keys.has("deepspeed_config"))
         in.note("deepspeed_config", "is not read; what else it says is given by --set (bucket_elements, ...)");
-    for (const std::string_view key : {"deepspeed", "transformer_impl", "use_distributed_optimizer",
-                                       "overlap_grad_reduce", "overlap_param_gather", "gradient_accumulation_fusion",
-                                       "async_tensor_model_parallel_allreduce", "overlap_p2p_comm", "ddp_bucket_size"})
+    for (const std::string_view key :
+         {"deepspeed", "transformer_impl", "use_distributed_optimizer", "overlap_grad_reduce", "overlap_param_gather",
+          "gradient_accumulation_fusion", "async_tensor_model_parallel_allreduce", "overlap_p2p_comm",
+          "ddp_bucket_size", "overlap_moe_expert_parallel_comm", "delay_wgrad_compute", "moe_shared_expert_overlap"})
         in.without_effect(key);
 }
 
@@ -231,6 +232,26 @@ void read_capacity(MegatronReading& in) {
     if (experts && factor > 0) in.import.object.object("experts").set("capacity_factor", factor, in.origin(key));
 }
 
+// With the oldest version that has the flag, which no key of a run tells.
+void read_expert_overlap(MegatronReading& in) {
+    constexpr std::string_view passes = "overlap_moe_expert_parallel_comm", shared = "moe_shared_expert_overlap",
+                               delay = "delay_wgrad_compute";
+    const bool exchanges = in.keys.has("num_experts") && in.number("expert_model_parallel_size") > 1;
+    const auto overlap = [&](std::string_view key, const char* value, const char* version) {
+        in.import.object.object("experts").set("overlap", value, in.origin(key));
+        Draft& settings = in.import.object.object("megatron");
+        if (!settings.has("version")) settings.set("version", version, in.origin(key));
+    };
+    if (exchanges && in.on(passes)) {
+        if (in.on(shared)) in.error(shared, "Megatron-core has it without --overlap-moe-expert-parallel-comm only");
+        overlap(passes, "passes", "core-0.14");
+        if (in.on(delay)) in.import.object.object("experts").set("delay_weight_gradients", true, in.origin(delay));
+    } else if (exchanges && in.on(shared)) {
+        overlap(shared, "shared_experts", "core-0.9");
+    }
+    for (const std::string_view key : {passes, shared, delay}) in.without_effect(key);
+}
+
 }  // namespace
 
 void read_megatron_settings(MegatronReading& in) {
@@ -243,6 +264,7 @@ void read_megatron_settings(MegatronReading& in) {
         read_deepspeed_settings(in);
     } else {
         read_megatron_optimizer(in);
+        read_expert_overlap(in);
         read_megatron_host(in);
         for (const std::string_view key : {"zero_stage", "deepspeed_config", "partition_activations"})
             in.without_effect(key);

@@ -8,6 +8,7 @@
 
 #include "workloads/framework/calls.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
@@ -16,6 +17,7 @@ namespace {
 void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const Layout& layout = job.layout;
     const auto refuse = [&](std::string why) { errors.push_back({"layout.expert", std::move(why)}); };
+    check_expert_overlap(job, errors);
     if (job.model.experts.count == 0) {
         if (layout.expert > 1) {
             refuse(fmt::format("{} has no experts to share by {} ranks", job.model.name, layout.expert));

@@ -211,9 +211,11 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.active_parameters = active_parameters(job.model);
     report.framework = job.framework->name;
     report.layout = fmt::format("{} ranks = {} on {} nodes", job.layout.ranks(), axes(job.layout), job.nodes);
-    report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}, recompute {}, {}",
-                               job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
-                               job.schedule->key, text(job.recompute), text(job.precision));
+    const bool joint = job.pipeline_shape().passes == PassOrder::joint;
+    report.batch =
+        fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}{}, recompute {}, {}",
+                    job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
+                    job.schedule->key, joint ? " in joint passes" : "", text(job.recompute), text(job.precision));
     report.network = text(network);
     for (const JobError& feature : lacking_features(job)) report.lacking.push_back(feature.message);
     report.stages = stage_reports(plan);

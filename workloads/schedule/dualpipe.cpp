@@ -3,9 +3,9 @@
 // at stage 0 and goes up (chunk 0), the second half enters at stage p - 1 and goes down (chunk 1). p + 1 micro-batches
 // alive.
 //
-// Published bubble: (p / 2 - 1)(F&B + B - 3W), B the full backward and F&B a forward and a backward run as one. Here
-// the two run in turn, and what the forward made leaves before the backward is done, which shortens the wait: for equal
-// times F = B - W = W it is (p / 2 - 1)F, against 2(p / 2 - 1)F for pairs run as one at F&B = F + B.
+// Published bubble: (p / 2 - 1)(F&B + B - 3W), B the full backward and F&B a forward and a backward run as one, under
+// PassOrder::joint. In turn, what the forward made leaves before the backward is done, which shortens the wait: for
+// equal times F = B - W = W it is (p / 2 - 1)F, against 2(p / 2 - 1)F for pairs run as one at F&B = F + B.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ enum class Gradients : std::uint8_t { both, input };  // input: the weights' are
 class Order {
   public:
     Order(const PipelineShape& shape, std::uint32_t stage)
-        : near_chunk_(stage < shape.stages / 2 ? 0 : 1), half_(shape.micro_batches / 2) {
+        : near_chunk_(stage < shape.stages / 2 ? 0 : 1), half_(shape.micro_batches / 2), passes_(shape.passes) {
         slots_.reserve(std::size_t{3} * shape.micro_batches);
     }
 
@@ -36,6 +36,11 @@ class Order {
         if (whole) return;
         put_off_.push_back(slots_.back());
         put_off_.back().kind = SlotKind::weight_backward;
+    }
+    void pair(Entry ahead, Entry behind) {
+        forward(ahead);
+        if (passes_ == PassOrder::joint) slots_.back().runs = Slot::Runs::with_next;
+        backward(behind);
     }
     void weights() { slots_.push_back(put_off_[weights_++]); }  // the ones put off longest
 
@@ -48,6 +53,7 @@ class Order {
     }
 
     std::uint32_t near_chunk_, half_;
+    PassOrder passes_;
     std::array<std::uint32_t, 2> forwards_{}, backwards_{};  // so far, by chunk
     std::vector<Slot> slots_, put_off_;
     std::size_t weights_ = 0;
@@ -84,8 +90,7 @@ void fill(Order& order, std::uint32_t inside, std::uint32_t outside) {
 void drain(Order& order, std::uint32_t inside, std::uint32_t outside) {
     for (std::uint32_t i = 0; i < inside; ++i) {  // step 5
         order.backward(Entry::far);
-        order.forward(Entry::far);
-        order.backward(Entry::near);
+        order.pair(Entry::far, Entry::near);
     }
     // Step 6: of its 2 (outside + 1) backwards, the last outside + 1 put their weights' gradients off.
     for (std::uint32_t i = 0; i < 2 * (outside + 1); ++i) {
@@ -103,10 +108,13 @@ std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
     Order order(shape, stage);
     fill(order, inside, outside);
     for (std::uint32_t i = 0; i < shape.micro_batches / 2 - shape.stages + outside + 1; ++i) {  // step 4
-        order.forward(Entry::near);
-        order.backward(Entry::far);
-        order.forward(Entry::far);
-        order.backward(Entry::near);
+        if (i == 0 && inside == 0) {  // the stages in the middle begin in turn
+            order.forward(Entry::near);
+            order.backward(Entry::far);
+        } else {
+            order.pair(Entry::near, Entry::far);
+        }
+        order.pair(Entry::far, Entry::near);
     }
     drain(order, inside, outside);
     return std::move(order).slots();
@@ -129,6 +137,7 @@ const Schedule dualpipe{.key = "dualpipe",
                         .copies = 2,
                         .handover = Schedule::Handover::beside,
                         .needs = {.weights_apart = true, .several_parts = true, .both_directions = true},
+                        .joins = Schedule::Joins::always,
                         .obstacle = obstacle,
                         .path = path,
                         .slots = slots};

@@ -39,11 +39,14 @@ static Slot numbered(const PipelineShape& shape, SlotKind kind, std::uint32_t k)
             kind == SlotKind::forward ? part : shape.chunks - 1 - part};
 }
 
-// Forwards before the first backward. As many micro-batches as stages: all of them (0.8.0; later versions not).
+// Forwards before the first backward. As many micro-batches as stages: all of them (0.8.0; later versions not). One
+// more where passes are joint, so that no forward makes what the backward beside it needs (0.14.0,
+// get_pp_rank_microbatches).
 static std::uint32_t warm_up(const PipelineShape& shape, std::uint32_t stage) {
     const std::uint32_t total = shape.micro_batches * shape.chunks;
-    if (shape.micro_batches == shape.stages) return total;
-    return std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * shape.stages, total);
+    const bool joint = shape.passes == PassOrder::joint;
+    if (shape.micro_batches == shape.stages && !joint) return total;
+    return std::min(2 * (shape.stages - stage - 1) + (shape.chunks - 1) * shape.stages + (joint ? 1 : 0), total);
 }
 
 static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) {
@@ -52,7 +55,10 @@ static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) 
     order.reserve(std::size_t{2} * total);
     for (std::uint32_t k = 0; k < ahead; ++k) order.push_back(numbered(shape, SlotKind::forward, k));
     for (std::uint32_t k = 0; k < total; ++k) {
-        if (ahead + k < total) order.push_back(numbered(shape, SlotKind::forward, ahead + k));
+        if (ahead + k < total) {
+            order.push_back(numbered(shape, SlotKind::forward, ahead + k));
+            if (shape.passes == PassOrder::joint) order.back().runs = Slot::Runs::with_next;
+        }
         order.push_back(numbered(shape, SlotKind::backward, k));
     }
     return order;
@@ -65,6 +71,7 @@ const Schedule interleaved{.key = "interleaved",
                            .copies = 1,
                            .handover = Schedule::Handover::beside,
                            .needs = {.several_parts = true},
+                           .joins = Schedule::Joins::always,
                            .obstacle = obstacle,
                            .path = path,
                            .slots = slots};

@@ -20,13 +20,19 @@ struct Slot {
     SlotKind kind;
     std::uint32_t micro_batch;
     std::uint32_t chunk = 0;  // which of the stage's model parts
+    // A forward that runs as one with the backward that follows it: both begin when what either needs is there.
+    enum class Runs : std::uint8_t { alone, with_next } runs = Runs::alone;
     bool operator==(const Slot&) const = default;
 };
+
+// Whether the forward of one micro-batch and the backward of another are run as one where a schedule lets them.
+enum class PassOrder : std::uint8_t { in_turn, joint };
 
 struct PipelineShape {
     std::uint32_t stages = 1;
     std::uint32_t micro_batches = 1;
     std::uint32_t chunks = 1;  // model parts per stage: the schedule's, or the job's where the schedule leaves it open
+    PassOrder passes = PassOrder::in_turn;
 };
 
 // One place on a micro-batch's way through the pipeline.
@@ -56,6 +62,8 @@ struct Schedule {
     // Whether boundary tensors travel beside computation, each slot waiting only for what it needs.
     enum class Handover : std::uint8_t { blocking, beside } handover;
     ScheduleNeeds needs;
+    // Whether it has joint passes (Slot::Runs::with_next).
+    enum class Joins : std::uint8_t { never, without_pipeline, always } joins = Joins::never;
     // Why the schedule cannot run a shape, with the numbers; empty if it can.
     std::string (*obstacle)(const PipelineShape& shape);
     // The places that a micro-batch passes, forward; the place at position i holds model part i. Backward reverses it.

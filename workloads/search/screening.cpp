@@ -17,7 +17,7 @@ std::vector<JobError> Screen::errors() const { return check_job(plan_.job, machi
 
 Screen::ShapeKey Screen::shape_key() const {
     const PipelineShape shape = plan_.job.pipeline_shape();
-    return {plan_.job.schedule, shape.stages, shape.micro_batches, shape.chunks};
+    return {plan_.job.schedule, shape.stages, shape.micro_batches, shape.chunks, shape.passes};
 }
 
 const std::vector<std::vector<Moment>>& Screen::moments() {
@@ -121,6 +121,10 @@ void Screen::slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) co
             part.input_backward += more_backward;
             part.backward += more_backward;
             own[stage].compute += Seconds{more_forward + more_backward};
+            if (pipeline.joint.empty()) continue;
+            for (std::uint32_t other = 0; other < pipeline.chunks; ++other) {
+                pipeline.joint[(stage * pipeline.chunks + c) * pipeline.chunks + other] += more_forward + more_backward;
+            }
         }
     }
 }
@@ -140,6 +144,7 @@ StepEstimate Screen::estimate() {
         const std::uint32_t first = alike_.first[stage];
         own[stage] = first == stage ? stage_times(plan_, stage, call_costs_) : own[first];
         pipeline.parts.insert(pipeline.parts.end(), own[stage].chunks.begin(), own[stage].chunks.end());
+        pipeline.joint.insert(pipeline.joint.end(), own[stage].joint.begin(), own[stage].joint.end());
     }
     if (job.schedule->handover == Schedule::Handover::beside) slow_down(pipeline, own);
     const std::vector<double> ends = clock().ends(pipeline);

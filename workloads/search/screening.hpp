@@ -45,7 +45,7 @@ class Screen {
     struct Likeness {
         std::vector<std::uint32_t> first;  // by stage: the first that is like it
     };
-    using ShapeKey = std::tuple<const Schedule*, std::uint32_t, std::uint32_t, std::uint32_t>;
+    using ShapeKey = std::tuple<const Schedule*, std::uint32_t, std::uint32_t, std::uint32_t, PassOrder>;
     using CostKey = std::tuple<Shard, double>;
 
     ShapeKey shape_key() const;

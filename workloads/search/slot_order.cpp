@@ -56,6 +56,9 @@ class SlotOrderer {
                 const bool turns =
                     slots_.size() > first_.back() && (before == SlotKind::forward) != (slot.kind == SlotKind::forward);
                 slots_.push_back({.stage = stage, .chunk = slot.chunk, .kind = slot.kind, .turns = turns});
+                const auto number = static_cast<std::uint32_t>(slots_.size() - 1);
+                if (slot.runs == Slot::Runs::with_next) slots_.back().other = number + 1;
+                if (turns && slots_[number - 1].other == number) slots_.back().other = number - 1;
                 micro_batch_.push_back(slot.micro_batch);
                 before = slot.kind;
             }
@@ -95,6 +98,9 @@ class SlotOrderer {
         const SlotOrder::Numbered& own = slots_[slot];
         if (order_.handover_ == Schedule::Handover::beside) {
             if (own.needs != SlotOrder::none && !done_[own.needs]) return false;
+            const bool begins_both = own.other != SlotOrder::none && own.kind == SlotKind::forward;
+            const std::uint32_t others = begins_both ? slots_[own.other].needs : SlotOrder::none;
+            if (others != SlotOrder::none && !done_[others]) return false;
         } else {
             // Both: in a turn each may be what the other side waits for.
             const bool sent = order_.is_first(slot) || !slots_[slot - 1].sends || send(slot - 1);
@@ -138,6 +144,12 @@ SlotOrder::SlotOrder(const Schedule& schedule, const PipelineShape& shape)
     SlotOrderer(schedule, shape, *this).order();
 }
 
+double SlotOrder::duration(const Numbered& slot, const PipelineTimes& times) const {
+    const std::size_t part = std::size_t{slot.stage} * times.chunks + slot.chunk;
+    if (slot.other == none) return times.parts[part].of(slot.kind);
+    return slot.kind == SlotKind::forward ? times.joint[part * times.chunks + slots_[slot.other].chunk] : 0.0;
+}
+
 std::vector<double> SlotOrder::ends(const PipelineTimes& times) const {
     std::vector<double> clock(stages_, 0.0), done(slots_.size(), 0.0), away(slots_.size(), 0.0);
     const auto crossing = [&](const Numbered& slot) {
@@ -160,10 +172,14 @@ std::vector<double> SlotOrder::ends(const PipelineTimes& times) const {
         if (blocking) {
             if (!is_first(step.slot) && slots_[step.slot - 1].sends) start = std::max(start, away[step.slot - 1]);
             if (slot.receives) start = std::max(start, away[slot.needs]);
-        } else if (slot.receives) {
-            start = std::max(start, done[slot.needs] + crossing(slots_[slot.needs]));
+        } else {
+            const auto take = [&](const Numbered& taker) {
+                if (taker.receives) start = std::max(start, done[taker.needs] + crossing(slots_[taker.needs]));
+            };
+            take(slot);
+            if (slot.other != none && slot.kind == SlotKind::forward) take(slots_[slot.other]);
         }
-        done[step.slot] = start + times.parts[std::size_t{slot.stage} * times.chunks + slot.chunk].of(slot.kind);
+        done[step.slot] = start + duration(slot, times);
         clock[slot.stage] = done[step.slot];
     }
     return clock;
@@ -172,7 +188,7 @@ std::vector<double> SlotOrder::ends(const PipelineTimes& times) const {
 double SlotOrder::busiest(const PipelineTimes& times) const {
     std::vector<double> work(stages_, 0.0);
     for (const Numbered& slot : slots_) {
-        work[slot.stage] += times.parts[std::size_t{slot.stage} * times.chunks + slot.chunk].of(slot.kind);
+        work[slot.stage] += duration(slot, times);
     }
     return *std::ranges::max_element(work);
 }

@@ -21,6 +21,9 @@ struct PipelineTimes {
     std::vector<PartTimes> parts;           // stage x chunks + chunk
     std::vector<double> forward_crossing;   // from each stage to the one that follows on the way; seconds
     std::vector<double> backward_crossing;  // from each stage to the one before it on the way
+    // A forward and a backward that run as one: (stage x chunks + the forward's) x chunks + the backward's; where none
+    // do, nothing.
+    std::vector<double> joint{};
 };
 
 // The slots of all stages in an order in which every one comes after what it waits for.
@@ -50,6 +53,7 @@ class SlotOrder {
         std::uint32_t feeds = none;  // slot that takes its output
         bool receives = false;       // from another stage
         bool sends = false;          // to another stage
+        std::uint32_t other = none;  // of a joint pass: a forward's backward, which comes next, or the other way round
     };
     // A slot that runs, or under blocking hand-over, one whose output travels.
     struct Step {
@@ -57,6 +61,8 @@ class SlotOrder {
         enum What : std::uint8_t { runs, travels } what{};
     };
 
+    // Of a joint pass, the forward takes the time of both.
+    double duration(const Numbered& slot, const PipelineTimes& times) const;
     bool is_first(std::uint32_t slot) const { return slot == 0 || slots_[slot - 1].stage != slots_[slot].stage; }
 
     Schedule::Handover handover_;

@@ -27,11 +27,13 @@ class StageReader {
         times.chunks.resize(stage_.chunks.size());
         data_parallel_->begin_step(script_);
         const Seconds begin = lap().time;
+        ScriptClock::Reading steady{};
         if (last > 0) {
-            const ScriptClock::Reading steady = micro_batch(0, Accumulation::continues, times.chunks);
+            steady = micro_batch(0, Accumulation::continues, times.chunks);
             times.compute = steady.compute;
             times.exposed = steady.time - steady.compute;
         }
+        if (plan_.job.pipeline_shape().passes == PassOrder::joint) join(times);
         std::vector<PartTimes> complete(stage_.chunks.size());
         const ScriptClock::Reading final = micro_batch(last, Accumulation::complete, complete);
         if (last == 0) {
@@ -41,9 +43,12 @@ class StageReader {
         }
         finish();
         const ScriptClock::Reading end = lap();
-        const Seconds steady = times.compute + times.exposed;
-        times.once = begin + (final.time - steady) + end.time;
-        times.once_compute = (final.compute - times.compute) + end.compute;
+        times.once = begin + end.time;
+        times.once_compute = end.compute;
+        if (last > 0) {
+            times.once += final.time - steady.time;
+            times.once_compute += final.compute - steady.compute;
+        }
         return times;
     }
 
@@ -69,6 +74,23 @@ class StageReader {
             divide(stage_.chunks[c], times[c]);
         }
         return {before_.time - start.time, before_.compute - start.compute};
+    }
+
+    // Every forward with every backward; a micro-batch passes each part once as one and once as the other.
+    void join(StageTimes& times) {
+        const auto chunks = static_cast<std::uint32_t>(stage_.chunks.size());
+        ScriptClock::Reading sum{};
+        for (std::uint32_t ahead = 0; ahead < chunks; ++ahead) {
+            for (std::uint32_t behind = 0; behind < chunks; ++behind) {
+                passes_.joint({SlotKind::forward, 0, ahead}, {SlotKind::backward, 0, behind}, Accumulation::continues);
+                const ScriptClock::Reading both = lap();
+                times.joint.push_back(both.time.value);
+                sum.time += both.time / chunks;
+                sum.compute += both.compute / chunks;
+            }
+        }
+        times.compute = sum.compute;
+        times.exposed = sum.time - sum.compute;
     }
 
     // The weights' gradients are computation alone; what the pass takes beyond them goes to the activations'.

@@ -29,25 +29,33 @@ void PassWriter::layer_forward(const At& at) {
     const LayerCosts& costs = plan_.costs.layer(at.kind);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
     host_.begin(costs.host.forward);
-    for (const PieceCost& piece : costs.pieces) piece_forward(at, piece);
+    if (shares_beside(at.kind)) {
+        shared_beside_forward(at);
+    } else {
+        for (const PieceCost& piece : costs.pieces) piece_forward(at, piece, around(piece.piece, at.pass.pass));
+    }
     host_.end(at.pass.where);
 }
 
+void PassWriter::recompute(const At& at) {
+    if (job_.recompute != Recompute::full) return;
+    At again = at;
+    again.pass.pass = Pass::recompute;
+    calls(job_.framework->checkpoint_gather(job_), again);
+    layer_forward(again);
+}
+
 void PassWriter::layer_backward(const At& at, Halves halves) {
-    if (job_.recompute == Recompute::full) {
-        At again = at;
-        again.pass.pass = Pass::recompute;
-        calls(job_.framework->checkpoint_gather(job_), again);
-        layer_forward(again);
-    }
+    recompute(at);
     const LayerCosts& costs = plan_.costs.layer(at.kind);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
     host_.begin(costs.host.input_backward + (halves == Halves::both ? costs.host.weight_backward : 0));
-    for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
-        if (piece->piece == Piece::core && job_.recompute == Recompute::selective) {
-            compute(at, "recompute core", piece->forward);
+    if (shares_beside(at.kind)) {
+        shared_beside_backward(at, halves);
+    } else {
+        for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
+            piece_backward(at, *piece, around(piece->piece, Pass::backward), halves);
         }
-        piece_backward(at, *piece, halves);
     }
     host_.end(at.pass.where);
 }
@@ -95,8 +103,7 @@ std::vector<ActionId> PassWriter::overlapped(const At& at, Parts part, Seconds w
     return issue(around.after, at);
 }
 
-void PassWriter::piece_forward(const At& at, const PieceCost& own) {
-    const Around& around = this->around(own.piece, at.pass.pass);
+void PassWriter::piece_forward(const At& at, const PieceCost& own, const Around& around) {
     const Parts part = part_of(own.piece);
     if (around.overlap > 0) {
         before(at, own);
@@ -134,8 +141,10 @@ void PassWriter::sum_gradients(const At& at, const Column& column, const Around&
     wait(issued);
 }
 
-void PassWriter::piece_backward(const At& at, const PieceCost& own, Halves halves) {
-    const Around& around = this->around(own.piece, Pass::backward);
+void PassWriter::piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves) {
+    if (own.piece == Piece::core && job_.recompute == Recompute::selective) {
+        compute(at, "recompute core", own.forward);
+    }
     std::vector<ActionId> issued;
     if (around.overlap > 0) {
         before(at, own);

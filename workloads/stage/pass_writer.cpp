@@ -4,6 +4,7 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/calls.hpp"
+#include "workloads/parallelism/expert_overlap.hpp"
 
 namespace weft {
 namespace {
@@ -133,7 +134,14 @@ void PassWriter::layer(const At& at, Halves halves) {
     if (begin) remember(*begin);
 }
 
-void PassWriter::write_forward(At here) {
+void PassWriter::write_forward(const At& here) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
+    begin_forward(here);
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) layer(layer_at(here, chunk, i), Halves::both);
+    end_forward(here);
+}
+
+void PassWriter::begin_forward(const At& here) {
     const Chunk& chunk = stage_.chunks[here.pass.chunk];
     data_parallel_.begin_pass(script_, here.pass);
     if (chunk.part > 0) calls(job_.framework->gather_received_activation(job_), here);
@@ -142,7 +150,10 @@ void PassWriter::write_forward(At here) {
         calls(job_.framework->load_batch(job_, end), here);
     }
     if (chunk.has_embedding()) embedding_forward(here);
-    for (std::uint32_t i = 0; i < chunk.layers; ++i) layer(layer_at(here, chunk, i), Halves::both);
+}
+
+void PassWriter::end_forward(At here) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
     here.pass.where.layer = chunk.first_layer + chunk.layers;
     here.module = chunk.head_module;
     if (chunk.has_head()) head_forward(here);
@@ -151,14 +162,27 @@ void PassWriter::write_forward(At here) {
 
 void PassWriter::write_backward(const At& here, Halves halves) {
     const Chunk& chunk = stage_.chunks[here.pass.chunk];
+    begin_backward(here, halves);
+    if (halves == Halves::both && delays_weight_gradients(job_) == Setting::on) {
+        delayed_backward(here);
+    } else {
+        for (std::uint32_t i = chunk.layers; i-- > 0;) layer(layer_at(here, chunk, i), halves);
+    }
+    end_backward(here, halves);
+}
+
+void PassWriter::begin_backward(const At& here, Halves halves) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
     At end = here;
     end.pass.where.layer = chunk.first_layer + chunk.layers;
     end.module = chunk.head_module;
     if (halves != Halves::weight) data_parallel_.begin_pass(script_, here.pass);
     if (halves != Halves::weight && !chunk.has_head()) calls(job_.framework->gather_before_backward(job_), end);
     if (chunk.has_head()) head_backward(end, halves);
-    for (std::uint32_t i = chunk.layers; i-- > 0;) layer(layer_at(here, chunk, i), halves);
-    if (chunk.has_embedding()) embedding_backward(here, halves);
+}
+
+void PassWriter::end_backward(const At& here, Halves halves) {
+    if (stage_.chunks[here.pass.chunk].has_embedding()) embedding_backward(here, halves);
     if (halves != Halves::input) data_parallel_.end_pass(script_, here.pass);
 }
 

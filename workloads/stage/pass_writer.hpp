@@ -13,6 +13,7 @@
 #include "workloads/plan.hpp"
 #include "workloads/script/script.hpp"
 #include "workloads/stage/host_stream.hpp"
+#include "workloads/stage/layer_cut.hpp"
 
 namespace weft {
 
@@ -25,6 +26,8 @@ class PassWriter {
 
     void forward(const Slot& slot);
     void backward(const Slot& slot, Halves halves, Accumulation accumulation);
+    // Both as one: each one's tokens travel while the other one computes.
+    void joint(const Slot& forward, const Slot& backward, Accumulation accumulation);
     HostStream& host() { return host_; }
 
   private:
@@ -67,9 +70,39 @@ class PassWriter {
     std::size_t layers_part(LayerKind kind) const { return stage_.chunks.size() + static_cast<std::size_t>(kind); }
     bool is_open() const { return open_.action != Action::none && script_.actions().size() == open_.actions; }
 
-    void write_forward(At here);
+    void write_forward(const At& here);
     void write_backward(const At& here, Halves halves);
+    void begin_forward(const At& here);  // what comes before and after the layers of a pass
+    void end_forward(At here);
+    void begin_backward(const At& here, Halves halves);
+    void end_backward(const At& here, Halves halves);
     void layer(const At& at, Halves halves);
+
+    // Joint passes (joint_pass.cpp).
+    struct Joined {
+        std::optional<At> coming;    // layer of the forward whose tokens are on their way back
+        std::vector<ActionId> back;  // in these calls
+        std::optional<At> owing;     // layer of the backward that is yet to compute gradients of weights
+    };
+    void layer_pair(const std::optional<At>& ahead, const std::optional<At>& behind, Joined& joined);
+    std::vector<ActionId> behind_begins(const At& behind, Joined& joined);
+    std::vector<ActionId> ahead_begins(const At& ahead, Joined& joined);
+    std::vector<ActionId> behind_meets_experts(const At& behind);
+    void ahead_meets_experts(const At& ahead, Joined& joined);
+    void finish_coming(Joined& joined);
+    void settle_weights(Joined& joined);
+    void delayed_backward(const At& here);
+    // Layers whose shared experts run beside the exchange (shared_beside.cpp).
+    void shared_beside_forward(const At& at);
+    void shared_beside_backward(const At& at, Halves halves);
+    bool shares_beside(LayerKind kind) const;
+    // Of layers that are cut at the exchange of tokens.
+    const LayerCut& cut(LayerKind kind);
+    const TokenExchange& exchange(Pass pass);
+    std::vector<ActionId> send(const std::vector<Call>& calls, const At& at);
+    void forward_pieces(const At& at, const LayerCut::Pieces& pieces);
+    void backward_pieces(const At& at, const LayerCut::Pieces& pieces, Halves halves);
+    void weights_of(const At& at, const LayerCut::Pieces& pieces);
 
     void compute(const At& at, Parts part, Seconds duration);
     void compute(const At& at, std::string_view label, Seconds duration);
@@ -87,8 +120,9 @@ class PassWriter {
     void layer_forward(const At& at);
     void layer_backward(const At& at, Halves halves);
     void layer_weights(const At& at);
-    void piece_forward(const At& at, const PieceCost& own);
-    void piece_backward(const At& at, const PieceCost& own, Halves halves);
+    void recompute(const At& at);
+    void piece_forward(const At& at, const PieceCost& own, const Around& around);
+    void piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves);
     const Around& around(Piece piece, Pass pass);
     std::vector<ActionId> issue(const std::vector<Call>& calls, const At& at);
     void wait(const std::vector<ActionId>& issued);
@@ -122,7 +156,9 @@ class PassWriter {
     HostStream host_;
     Open open_;
     std::array<std::array<std::optional<Around>, 2>, static_cast<std::size_t>(Piece::head) + 1> around_;
-    std::vector<std::vector<Written>> written_;  // of each chunk, and of its layers by kind
+    std::array<std::optional<LayerCut>, layer_kinds> cuts_;
+    std::array<std::optional<TokenExchange>, 2> exchanges_;  // forward, backward
+    std::vector<std::vector<Written>> written_;              // of each chunk, and of its layers by kind
 };
 
 }  // namespace weft

@@ -73,13 +73,25 @@ void StageWriter::run(const Slot& slot) {
     }
 }
 
+StageWriter::Cell StageWriter::cell_at(std::size_t first) const {
+    return Cell(stage_.slots).subspan(first, stage_.slots[first].runs == Slot::Runs::with_next ? 2 : 1);
+}
+
+void StageWriter::run(Cell cell) {
+    if (cell.size() == 1) return run(cell.front());
+    passes_.joint(cell.front(), cell.back(), accumulation(cell.back()));
+}
+
+// Joint passes are for stages that hand nothing over, or hand over beside.
 void StageWriter::blocking_slots() {
     const Slot* done = nullptr;
-    for (const Slot& slot : stage_.slots) {
-        hand_over(done, &slot);
+    for (std::size_t i = 0; i < stage_.slots.size();) {
+        const Cell cell = cell_at(i);
+        hand_over(done, &cell.front());
         if (job_.layout.pipeline > 1) passes_.host().synchronise();  // Megatron's _communicate does after each
-        run(slot);
-        done = &slot;
+        run(cell);
+        done = &cell.back();
+        i += cell.size();
     }
     hand_over(done, nullptr);
 }
@@ -87,14 +99,20 @@ void StageWriter::blocking_slots() {
 // Receives are posted as early as their lane allows; a send follows its slot, and the next slot does not wait for it.
 void StageWriter::slots_beside() {
     std::vector<ActionId> sent;
-    for (const Slot& slot : stage_.slots) {
-        for (const Call& call : receives(slot)) {
-            script_.wait(script_.issue(call, {slot.micro_batch, 0}, Action::none));
+    for (std::size_t i = 0; i < stage_.slots.size();) {
+        const Cell cell = cell_at(i);
+        for (const Slot& slot : cell) {
+            for (const Call& call : receives(slot)) {
+                script_.wait(script_.issue(call, {slot.micro_batch, 0}, Action::none));
+            }
         }
-        run(slot);
-        for (const Call& call : sends(slot)) {
-            sent.push_back(script_.issue(call, {slot.micro_batch, 0}, script_.now()));
+        run(cell);
+        for (const Slot& slot : cell) {
+            for (const Call& call : sends(slot)) {
+                sent.push_back(script_.issue(call, {slot.micro_batch, 0}, script_.now()));
+            }
         }
+        i += cell.size();
     }
     for (const ActionId issued : sent) script_.wait(issued);
 }
@@ -104,7 +122,7 @@ void StageWriter::batched_slots() {
     std::size_t first = 0, end = end_of_unit(0);
     exchange({}, slots.subspan(0, end));
     while (first < slots.size()) {
-        for (const Slot& slot : slots.subspan(first, end - first)) run(slot);
+        for (std::size_t i = first; i < end; i += cell_at(i).size()) run(cell_at(i));
         const std::size_t next = end < slots.size() ? end_of_unit(end) : end;
         exchange(slots.subspan(first, end - first), slots.subspan(end, next - end));
         first = end;

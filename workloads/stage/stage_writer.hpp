@@ -32,7 +32,10 @@ class StageWriter {
     void find_neighbours_turns();
     bool receives_first(const Slot& done, const Slot& next) const;
     Accumulation accumulation(const Slot& slot) const;
+    using Cell = std::span<const Slot>;  // slots that run as one
+    Cell cell_at(std::size_t first) const;
     void run(const Slot& slot);
+    void run(Cell cell);
     void blocking_slots();
     void slots_beside();
     bool hands_over_in_batches() const;

@@ -139,6 +139,20 @@ TEST(megatron_format, layouts_and_settings_come_out_as_their_flags_say) {
     EXPECT_EQ(object_of(small_run + "--transformer-impl local")["attention"], "unfused");
 }
 
+TEST(megatron_format, what_runs_beside_the_exchange_of_tokens_comes_with_a_version_that_has_it) {
+    const std::string moe = small_run + "--num-experts 8 --moe-token-dispatcher-type alltoall ";
+    const std::string shared = moe + "--expert-model-parallel-size 4 --moe-shared-expert-intermediate-size 512 ";
+    const json passes = object_of(shared + "--overlap-moe-expert-parallel-comm --delay-wgrad-compute");
+    EXPECT_EQ(passes["experts"], json::parse(R"({"overlap": "passes", "delay_weight_gradients": true})"));
+    EXPECT_EQ(passes["megatron"]["version"], "core-0.14");
+    const json beside = object_of(shared + "--moe-shared-expert-overlap");
+    EXPECT_EQ(beside["experts"], json::parse(R"({"overlap": "shared_experts"})"));
+    EXPECT_EQ(beside["megatron"]["version"], "core-0.9");
+    EXPECT_FALSE(object_of(moe + "--overlap-moe-expert-parallel-comm").contains("experts"));
+    EXPECT_TRUE(mentions(refusal(shared + "--overlap-moe-expert-parallel-comm --moe-shared-expert-overlap"),
+                         "moe-shared-expert-overlap: Megatron-core has it without"));
+}
+
 TEST(megatron_format, stages_that_weft_deals_alike_are_taken_and_others_refused) {
     const std::string staged = small_run + "--pipeline-model-parallel-size 2 ";
     EXPECT_EQ(

@@ -33,9 +33,15 @@ struct SlotTimes {
 // Slots that begin together and end together; their times add up.
 using SlotGroup = std::vector<Slot>;
 
-inline std::vector<SlotGroup> one_cell_each(const std::vector<Slot>& slots) {
+inline std::vector<SlotGroup> cells_of(const std::vector<Slot>& slots) {
     std::vector<SlotGroup> cells;
-    for (const Slot& slot : slots) cells.push_back({slot});
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (i > 0 && slots[i - 1].runs == Slot::Runs::with_next) {
+            cells.back().push_back(slots[i]);
+        } else {
+            cells.push_back({slots[i]});
+        }
+    }
     return cells;
 }
 
@@ -142,7 +148,7 @@ class Executor {
 template <class Times>  // SlotTimes or a SlotClock
 Execution execute(const Schedule& schedule, const PipelineShape& shape, Times times) {
     std::vector<std::vector<SlotGroup>> cells;
-    for (std::uint32_t s = 0; s < shape.stages; ++s) cells.push_back(one_cell_each(schedule.slots(shape, s)));
+    for (std::uint32_t s = 0; s < shape.stages; ++s) cells.push_back(cells_of(schedule.slots(shape, s)));
     return Executor(schedule, shape, times).run(cells);
 }
 

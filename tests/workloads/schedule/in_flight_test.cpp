@@ -42,15 +42,17 @@ TEST_P(in_flight, of_gpipe_are_all_micro_batches) {
 
 TEST_P(in_flight, of_1f1b_are_the_stages_from_here_to_the_last) {
     expect_peak("1f1b", GetParam(), [](const PipelineShape& shape, std::uint32_t stage) {
-        return std::min(shape.stages - stage, shape.micro_batches);
+        return std::min(shape.stages - stage + (shape.passes == PassOrder::joint ? 1 : 0), shape.micro_batches);
     });
 }
 
 // The forwards before the first backward and the one beside it; all when there are as many micro-batches as stages.
+// Joint passes need one more.
 TEST_P(in_flight, of_interleaved_are_the_warm_up_and_one) {
     expect_peak("interleaved", GetParam(), [](const PipelineShape& shape, std::uint32_t stage) {
         const std::uint32_t all = shape.micro_batches * shape.chunks;
         const std::uint32_t warm_up = 2 * (shape.stages - stage - 1) + (shape.chunks - 1) * shape.stages;
+        if (shape.passes == PassOrder::joint) return std::min(warm_up + 2, all);
         return shape.micro_batches == shape.stages ? all : std::min(warm_up + 1, all);
     });
 }

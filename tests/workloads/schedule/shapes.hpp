@@ -13,6 +13,11 @@ namespace weft {
 
 inline const std::vector<std::uint32_t> stage_counts = {1, 2, 3, 4, 8, 16, 32, 64};
 
+inline bool joins(const Schedule& schedule, std::uint32_t stages) {
+    return schedule.joins == Schedule::Joins::always ||
+           (schedule.joins == Schedule::Joins::without_pipeline && stages == 1);
+}
+
 // Micro-batch counts around every threshold of a schedule, with model parts per stage, of a pipeline of `stages`;
 // shapes with an obstacle among them.
 inline std::vector<PipelineShape> shapes(const Schedule& schedule, std::uint32_t stages) {
@@ -22,7 +27,10 @@ inline std::vector<PipelineShape> shapes(const Schedule& schedule, std::uint32_t
         schedule.chunks == 0 ? std::vector<std::uint32_t>{1, 2, 3, 5} : std::vector{schedule.chunks};
     std::vector<PipelineShape> all;
     for (const std::uint32_t m : micro_batches) {
-        for (const std::uint32_t v : chunks) all.push_back({stages, m, v});
+        for (const std::uint32_t v : chunks) {
+            all.push_back({stages, m, v});
+            if (joins(schedule, stages)) all.push_back({stages, m, v, PassOrder::joint});
+        }
     }
     return all;
 }
@@ -37,7 +45,8 @@ inline std::vector<PipelineShape> legal_shapes(const Schedule& schedule, std::ui
 }
 
 inline std::string text(const PipelineShape& shape) {
-    return fmt::format("{} stages, {} micro-batches, {} chunks", shape.stages, shape.micro_batches, shape.chunks);
+    return fmt::format("{} stages, {} micro-batches, {} chunks{}", shape.stages, shape.micro_batches, shape.chunks,
+                       shape.passes == PassOrder::joint ? ", joint passes" : "");
 }
 
 // "F0.1 B2 W2": forward of micro-batch 0 on chunk 1, whole backward (I: of the activations only), weights' gradient.

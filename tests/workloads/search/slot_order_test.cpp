@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/check.hpp"
 #include "tests/workloads/schedule/shapes.hpp"
@@ -41,6 +42,24 @@ TEST(slot_order, interleaving_divides_the_bubble) {
 TEST(slot_order, zero_bubble_fills_the_drain_with_weights) {
     const PipelineShape shape{4, 16, 1};
     EXPECT_DOUBLE_EQ(end("zb-h1", shape, even_times(shape, part)), 16 * 3 + 3);
+}
+
+// DualPipe's (p / 2 - 1)(F&B + B - 3W), B the whole backward, against (p / 2 - 1)(F + B - 2W) in turn; interleaved
+// stages lose nothing.
+TEST(slot_order, joint_passes_begin_and_end_together) {
+    const auto joint = [](PipelineShape shape) {
+        shape.passes = PassOrder::joint;
+        PipelineTimes times = even_times(shape, part);
+        times.joint.assign(std::size_t{shape.stages} * shape.chunks * shape.chunks, 3.0);
+        return std::pair{shape, times};
+    };
+    const auto [mirrored, mirrored_times] = joint({8, 32, 2});
+    EXPECT_DOUBLE_EQ(end("dualpipe", mirrored, mirrored_times), 32 * 3 + 3 * (3 + 2 - 3));
+    EXPECT_DOUBLE_EQ(end("dualpipe", {8, 32, 2}, even_times(mirrored, part)), 32 * 3 + 3 * (1 + 2 - 2));
+    const auto [several, several_times] = joint({4, 16, 3});
+    EXPECT_DOUBLE_EQ(end("interleaved", several, several_times), 16 * 3 * 3 + 3 * 3);
+    const auto [alone, alone_times] = joint({1, 16, 1});
+    EXPECT_DOUBLE_EQ(end("1f1b", alone, alone_times), 16 * 3);
 }
 
 // One micro-batch crosses p - 1 boundaries each way.

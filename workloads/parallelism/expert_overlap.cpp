@@ -1,0 +1,92 @@
+#include "workloads/parallelism/expert_overlap.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace weft {
+namespace {
+
+bool exchanges_tokens(const Job& job) { return job.model.experts.count > 0 && job.layout.expert > 1; }
+
+// transformer_config.py, __post_init__, of Megatron-core 0.14; no version of it has a bidirectional schedule, which is
+// run here as DualPipe itself does.
+void check_megatrons_joint_passes(const Job& job, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string why) { errors.push_back({"experts.overlap", std::move(why)}); };
+    if (job.megatron.version.joint_passes == Setting::off) {
+        refuse(
+            fmt::format("Megatron {} has no joint passes (--overlap-moe-expert-parallel-comm); set megatron.version "
+                        "to core-0.14",
+                        job.megatron.version.name));
+    }
+    if (job.recompute == Recompute::full) {
+        refuse(
+            "Megatron-core 0.14 runs passes jointly only without full recomputation; set recompute to selective or "
+            "none");
+    }
+    if (job.precision == Precision::fp32) refuse("Megatron-core runs passes jointly in bf16 and fp16, not in fp32");
+}
+
+void check_passes(const Job& job, std::vector<JobError>& errors) {
+    const Schedule& schedule = *job.schedule;
+    const bool pipelined = job.layout.pipeline > 1;
+    if (schedule.joins == Schedule::Joins::never ||
+        (schedule.joins == Schedule::Joins::without_pipeline && pipelined)) {
+        errors.push_back({"experts.overlap",
+                          fmt::format("no forward of {} runs as one with a backward on {} stages; interleaved and "
+                                      "dualpipe have joint passes, and 1f1b on one stage",
+                                      schedule.key, job.layout.pipeline)});
+    }
+    if (schedule.copies == 1) check_megatrons_joint_passes(job, errors);
+}
+
+void check_shared_experts(const Job& job, std::vector<JobError>& errors) {
+    if (job.model.experts.shared == 0) {
+        errors.push_back({"experts.overlap", fmt::format("{} has no shared experts to run beside the exchange of "
+                                                         "tokens",
+                                                         job.model.name)});
+    }
+    if (job.megatron.version.shared_expert_overlap == Setting::off) {
+        errors.push_back(
+            {"experts.overlap",
+             fmt::format("Megatron {} has no --moe-shared-expert-overlap; set megatron.version to core-0.9 "
+                         "or later",
+                         job.megatron.version.name)});
+    }
+}
+
+}  // namespace
+
+ExpertOverlap expert_overlap(const Job& job) {
+    if (job.experts.overlap) return *job.experts.overlap;
+    return job.schedule->copies > 1 && exchanges_tokens(job) ? ExpertOverlap::passes : ExpertOverlap::none;
+}
+
+Setting delays_weight_gradients(const Job& job) {
+    if (expert_overlap(job) != ExpertOverlap::passes) return Setting::off;
+    return job.experts.delay_weight_gradients.value_or(job.schedule->copies > 1 ? Setting::on : Setting::off);
+}
+
+void check_expert_overlap(const Job& job, std::vector<JobError>& errors) {
+    const ExpertOverlap overlap = expert_overlap(job);
+    if (job.experts.delay_weight_gradients == Setting::on && overlap != ExpertOverlap::passes) {
+        errors.push_back({"experts.delay_weight_gradients",
+                          "weights' gradients are put off inside joint passes; set experts.overlap to passes"});
+    }
+    if (overlap == ExpertOverlap::none) return;
+    if (!exchanges_tokens(job)) {
+        errors.push_back({"experts.overlap",
+                          "no rank sends tokens to another one's experts; layout.expert is 1, or the "
+                          "model has none"});
+        return;
+    }
+    if (job.framework->name != "megatron") {
+        errors.push_back({"experts.overlap", fmt::format("{} runs nothing beside the exchange of tokens; megatron does",
+                                                         job.framework->name)});
+        return;
+    }
+    if (overlap == ExpertOverlap::passes) return check_passes(job, errors);
+    check_shared_experts(job, errors);
+}
+
+}  // namespace weft

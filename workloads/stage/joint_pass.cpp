@@ -1,0 +1,174 @@
+// Joint passes: the forward of one micro-batch and the backward of another, layer against layer, so that the tokens of
+// one travel while the other computes. A layer is cut where its tokens leave and where they have come back:
+//
+//   exchanges   combine gradient | dispatch, then dispatch gradient   | combine
+//   computes    attention, ...   | experts backward, then forward     | attention backward
+//
+// as Megatron-core 0.14 has it (core/models/common/model_chunk_schedule_plan.py, TransformerLayerSchedulePlan.run) and
+// DeepSeek-V3 (arXiv 2412.19437, figure 4), which puts the weights' gradients off as in `delayed_backward`. A call
+// begins once what it sends is there, in the order above with the others of its group, and is waited for where what it
+// brings is needed: what then is not hidden is exposed. Of exchanges C, D, d, c and computations a, e, f, b in that
+// order, equal pairs of layers expose (C - a)+ + (D - e)+ + (d - f)+ + (c - b)+ each.
+//
+// The element-wise passes over rows that have come back are computed with the rest; Megatron runs them on the stream of
+// the exchange. Ranks agree on counts of tokens in the same group as the exchange, so that this small gather waits for
+// an exchange under way.
+#include <algorithm>
+
+#include "workloads/framework/calls.hpp"
+#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/stage/pass_writer.hpp"
+
+namespace weft {
+
+const LayerCut& PassWriter::cut(LayerKind kind) {
+    std::optional<LayerCut>& known = cuts_[static_cast<std::size_t>(kind)];
+    if (!known) known = cut_at_exchanges(plan_.costs.layer(kind));
+    return *known;
+}
+
+const TokenExchange& PassWriter::exchange(Pass pass) {
+    std::optional<TokenExchange>& known = exchanges_[pass == Pass::backward ? 1 : 0];
+    if (!known) known = token_exchange(around(Piece::experts, pass));
+    return *known;
+}
+
+// One after another, if the layer has experts.
+std::vector<ActionId> PassWriter::send(const std::vector<Call>& calls, const At& at) {
+    std::vector<ActionId> sent;
+    if (!has_experts(at.kind)) return sent;
+    for (const Call& call : calls) {
+        sent.push_back(script_.issue(call, at.pass.where, sent.empty() ? script_.now() : sent.back()));
+    }
+    return sent;
+}
+
+void PassWriter::forward_pieces(const At& at, const LayerCut::Pieces& pieces) {
+    for (const PieceCost* piece : pieces) {
+        const bool travels = piece->piece == Piece::experts;
+        piece_forward(at, *piece, travels ? exchange(at.pass.pass).within : around(piece->piece, at.pass.pass));
+    }
+}
+
+void PassWriter::backward_pieces(const At& at, const LayerCut::Pieces& pieces, Halves halves) {
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+        const bool travels = (*piece)->piece == Piece::experts;
+        piece_backward(at, **piece, travels ? exchange(Pass::backward).within : around((*piece)->piece, Pass::backward),
+                       halves);
+    }
+}
+
+void PassWriter::weights_of(const At& at, const LayerCut::Pieces& pieces) {
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+        weights(at, **piece);
+        after(at, **piece);
+    }
+}
+
+void PassWriter::finish_coming(Joined& joined) {
+    if (!joined.coming) return;
+    wait(joined.back);
+    forward_pieces(*joined.coming, cut(joined.coming->kind).rest);
+    joined.coming.reset();
+}
+
+// Of what comes before the experts, once the next layer's gradient of tokens is on its way.
+void PassWriter::settle_weights(Joined& joined) {
+    if (!joined.owing) return;
+    weights_of(*joined.owing, cut(joined.owing->kind).ahead);
+    joined.owing.reset();
+}
+
+std::vector<ActionId> PassWriter::behind_begins(const At& behind, Joined& joined) {
+    backward_pieces(behind, cut(behind.kind).rest, Halves::both);
+    std::vector<ActionId> sent = send(exchange(Pass::backward).there, behind);
+    settle_weights(joined);
+    return sent;
+}
+
+std::vector<ActionId> PassWriter::ahead_begins(const At& ahead, Joined& joined) {
+    finish_coming(joined);
+    forward_pieces(ahead, cut(ahead.kind).ahead);
+    return send(exchange(Pass::forward).there, ahead);
+}
+
+std::vector<ActionId> PassWriter::behind_meets_experts(const At& behind) {
+    const LayerCut& cut = this->cut(behind.kind);
+    const bool delays = delays_weight_gradients(job_) == Setting::on;
+    const Halves halves = delays ? Halves::input : Halves::both;
+    backward_pieces(behind, cut.experts, halves);
+    backward_pieces(behind, cut.shared, halves);
+    std::vector<ActionId> sent = send(exchange(Pass::backward).back, behind);
+    if (delays) {
+        weights_of(behind, cut.experts);
+        weights_of(behind, cut.shared);
+    }
+    return sent;
+}
+
+void PassWriter::ahead_meets_experts(const At& ahead, Joined& joined) {
+    forward_pieces(ahead, cut(ahead.kind).shared);
+    forward_pieces(ahead, cut(ahead.kind).experts);
+    joined.back = send(exchange(Pass::forward).back, ahead);
+    joined.coming = ahead;
+}
+
+void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<At>& behind, Joined& joined) {
+    if (behind) recompute(*behind);
+    double launches = 0;
+    if (ahead) launches += plan_.costs.layer(ahead->kind).host.forward;
+    if (behind) {
+        const HostOperations& host = plan_.costs.layer(behind->kind).host;
+        launches += host.input_backward + host.weight_backward;
+    }
+    host_.begin(launches);
+    std::vector<ActionId> behind_sent, ahead_sent;
+    if (behind) behind_sent = behind_begins(*behind, joined);
+    if (ahead) ahead_sent = ahead_begins(*ahead, joined);
+    if (behind) {
+        wait(behind_sent);
+        behind_sent = behind_meets_experts(*behind);
+    }
+    if (ahead) {
+        wait(ahead_sent);
+        ahead_meets_experts(*ahead, joined);
+    }
+    if (behind) {
+        wait(behind_sent);
+        const bool delays = delays_weight_gradients(job_) == Setting::on;
+        backward_pieces(*behind, cut(behind->kind).ahead, delays ? Halves::input : Halves::both);
+        if (delays) joined.owing = behind;
+    }
+    host_.end(ahead ? ahead->pass.where : behind->pass.where);
+}
+
+// The layers of a backward pass alone.
+void PassWriter::delayed_backward(const At& here) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
+    Joined joined;
+    for (std::uint32_t i = chunk.layers; i-- > 0;) layer_pair(std::nullopt, layer_at(here, chunk, i), joined);
+    settle_weights(joined);
+}
+
+// Layers that have no counterpart come last, the backward's first (TransformerModelChunkSchedulePlan.run).
+void PassWriter::joint(const Slot& forward, const Slot& backward, Accumulation accumulation) {
+    const At ahead = at(forward, Pass::forward);
+    At behind = at(backward, Pass::backward);
+    behind.pass.accumulation = accumulation;
+    const Chunk &upward = stage_.chunks[forward.chunk], &downward = stage_.chunks[backward.chunk];
+    const std::uint32_t both = std::min(upward.layers, downward.layers);
+    const auto next_ahead = [&](std::uint32_t i) { return layer_at(ahead, upward, i); };
+    const auto next_behind = [&](std::uint32_t i) { return layer_at(behind, downward, downward.layers - 1 - i); };
+    Joined joined;
+    begin_forward(ahead);
+    begin_backward(behind, Halves::both);
+    for (std::uint32_t i = 0; i < both; ++i) layer_pair(next_ahead(i), next_behind(i), joined);
+    for (std::uint32_t i = both; i < downward.layers; ++i) layer_pair(std::nullopt, next_behind(i), joined);
+    for (std::uint32_t i = both; i < upward.layers; ++i) layer_pair(next_ahead(i), std::nullopt, joined);
+    settle_weights(joined);
+    finish_coming(joined);
+    end_forward(ahead);
+    end_backward(behind, Halves::both);
+}
+
+}  // namespace weft
