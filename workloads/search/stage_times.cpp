@@ -27,8 +27,15 @@ class StageReader {
         times.chunks.resize(stage_.chunks.size());
         data_parallel_->begin_step(script_);
         const Seconds begin = lap().time;
+        Seconds first;
         if (last > 0) {
-            const ScriptClock::Reading steady = micro_batch(0, Accumulation::continues, times.chunks);
+            const bool waits = !has_parameters();
+            ScriptClock::Reading steady = micro_batch(0, Accumulation::continues, times.chunks);
+            if (last > 1 && waits && has_parameters()) {
+                first = steady.time;
+                steady = micro_batch(1, Accumulation::continues, times.chunks);
+                first = first - steady.time;
+            }
             times.compute = steady.compute;
             times.exposed = steady.time - steady.compute;
         }
@@ -42,12 +49,17 @@ class StageReader {
         finish();
         const ScriptClock::Reading end = lap();
         const Seconds steady = times.compute + times.exposed;
-        times.once = begin + (final.time - steady) + end.time;
+        times.once = begin + first + (final.time - steady) + end.time;
         times.once_compute = (final.compute - times.compute) + end.compute;
         return times;
     }
 
   private:
+    // Which a first micro-batch may have to wait for, and those after it then have.
+    bool has_parameters() const {
+        return data_parallel_->idle({.pass = Pass::forward, .where = {}, .chunk = 0, .accumulation = {}});
+    }
+
     // Since the last one.
     ScriptClock::Reading lap() {
         const ScriptClock::Reading now = clock_.read(script_);
