@@ -59,6 +59,10 @@ std::uint32_t shard_ranks(const Job& job) {
         ranks = job.deepspeed.hierarchical_ranks;
     }
     if (job.framework->name == "fsdp" && job.fsdp.shard_ranks > 0) ranks = job.fsdp.shard_ranks;
+    // Of data x context ranks.
+    if (job.framework->name == "fsdp" && job.fsdp.reshard == Reshard::over_few) {
+        ranks = std::max(job.fsdp.reshard_ranks * job.layout.data / job.layout.copies(), 1U);
+    }
     return ranks;
 }
 

@@ -97,7 +97,9 @@ class StageModules {
                                       .chunk = chunk,
                                       .expert = module.expert && job_.reduces_experts_apart(),
                                       .tensors = module.tensors,
-                                      .vector = module.vector});
+                                      .vector = module.vector,
+                                      .rows = module.rows,
+                                      .slices = module.slices});
         }
     }
 

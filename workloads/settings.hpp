@@ -30,6 +30,15 @@ struct DeepSpeedSettings {
     Setting synchronize_each_layer = Setting::off;  // the host waits for the device after every layer
 };
 
+// Whether the parameters of a layer are sharded again between forward and backward: as the strategy says, never,
+// always, or over fewer ranks than at rest (fully_shard's integer reshard_after_forward).
+enum class Reshard : std::uint8_t { by_strategy, never, always, over_few };
+// How long gradients are summed whole: as the version does, not at all, until the stage turns to another of its model
+// parts, or until the step's last micro-batch.
+enum class Accumulate : std::uint8_t { by_version, never, round, step };
+
+enum class MegatronSharding : std::uint8_t { none, gradients, parameters };  // optim_grads, optim_grads_params
+
 struct MegatronSettings {
     MegatronVersion version = version_of(megatron_versions, "core-0.8");
     Setting names_version = Setting::off;        // off: the job leaves open which release runs it
@@ -44,6 +53,9 @@ struct MegatronSettings {
     // shares of boundary tensors and gather them on the other side.
     Setting overlap_pipeline = version.overlap_pipeline;
     Setting transformer_engine = version.transformer_engine;  // --transformer-impl; off: local
+    // Megatron-FSDP (--use-megatron-fsdp --data-parallel-sharding-strategy): which states data ranks share.
+    MegatronSharding sharding = MegatronSharding::none;
+    Accumulate accumulate = Accumulate::never;  // of gradients that are shared
 };
 
 enum class Sharding : std::uint8_t { full, gradients, hybrid, hybrid_gradients };  // FSDP's ShardingStrategy
@@ -56,8 +68,10 @@ struct FsdpSettings {
     BackwardPrefetch backward_prefetch = BackwardPrefetch::before;
     Setting forward_prefetch = Setting::off;
     Setting limit_all_gathers = Setting::on;
-    double reduce_bytes = 0;                    // per gradient element on the wire; 0: as the parameters
-    Setting accumulate_locally = Setting::off;  // no_sync: unsharded gradients until the last micro-batch
+    double reduce_bytes = 0;  // per gradient element on the wire; 0: as the parameters
+    Accumulate accumulate = Accumulate::by_version;
+    Reshard reshard = Reshard::by_strategy;
+    std::uint32_t reshard_ranks = 0;  // Reshard::over_few: ranks that share a layer between forward and backward
 };
 
 // torch.nn.parallel.DistributedDataParallel.

@@ -32,6 +32,26 @@ void read_elements(Field& field, std::string_view key, double& elements) {
     if (elements < 0) field.error(key, "expected a number of elements of at least 0");
 }
 
+Accumulate read_accumulation(Field& field, Accumulate otherwise) {
+    if (!field.has("accumulate_locally")) return otherwise;
+    if (!field.is_text("accumulate_locally")) {
+        return field.flag("accumulate_locally") ? Accumulate::step : Accumulate::never;
+    }
+    field.choice("accumulate_locally", {"round"}, "round");
+    return Accumulate::round;
+}
+
+// As fully_shard takes it: a flag, or ranks that share a layer between forward and backward.
+void read_reshard(Field& field, FsdpSettings& settings) {
+    if (!field.has("reshard_after_forward")) return;
+    if (!field.is_number("reshard_after_forward")) {
+        settings.reshard = field.flag("reshard_after_forward") ? Reshard::always : Reshard::never;
+        return;
+    }
+    settings.reshard = Reshard::over_few;
+    settings.reshard_ranks = field.count("reshard_after_forward");
+}
+
 }  // namespace
 
 void read_settings(Field& root, DeepSpeedSettings& settings) {
@@ -77,6 +97,11 @@ void read_settings(Field& root, MegatronSettings& settings) {
     }
     read_flag(field, "overlap_pipeline", settings.overlap_pipeline);
     read_flag(field, "transformer_engine", settings.transformer_engine);
+    const std::string sharding = field.choice("sharding", {"none", "optim_grads", "optim_grads_params"}, "none");
+    settings.sharding = sharding == "none"          ? MegatronSharding::none
+                        : sharding == "optim_grads" ? MegatronSharding::gradients
+                                                    : MegatronSharding::parameters;
+    settings.accumulate = read_accumulation(field, Accumulate::never);
     field.done();
 }
 
@@ -100,7 +125,8 @@ void read_settings(Field& root, FsdpSettings& settings) {
     read_flag(field, "limit_all_gathers", settings.limit_all_gathers);
     const std::string reduce = field.choice("reduce_precision", {"parameters", "fp32", "bf16", "fp16"}, "parameters");
     settings.reduce_bytes = reduce == "parameters" ? 0 : reduce == "fp32" ? 4 : 2;
-    read_flag(field, "accumulate_locally", settings.accumulate_locally);
+    settings.accumulate = read_accumulation(field, Accumulate::by_version);
+    read_reshard(field, settings);
     field.done();
 }
 

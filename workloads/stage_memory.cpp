@@ -12,7 +12,9 @@ namespace weft {
 namespace {
 
 Inventory inventory(const Job& job) {
-    return {.recompute = job.recompute, .expert_weights = job.framework->expert_weights};
+    return {.recompute = job.recompute,
+            .expert_weights = job.framework->expert_weights,
+            .map_inputs = job.framework->map_inputs};
 }
 
 // Under DeepSpeed's partition_activations each tensor rank keeps a share of every checkpoint.
@@ -81,6 +83,7 @@ Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Mome
 // One tensor for each shape of matrix in the stage's layers.
 Bytes placeholders(const Job& job, const Stage& stage) {
     if (job.framework->weight_gradients == WeightGradients::own) return {};
+    if (job.megatron.sharding != MegatronSharding::none) return {};  // which needs --no-gradient-accumulation-fusion
     std::set<std::pair<std::string_view, std::uint64_t>> shapes;
     for (const StageModule& module : stage.modules) {
         if (module.name == "embedding" || module.name == "positions" || module.name == "output layer") continue;

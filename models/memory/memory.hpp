@@ -22,9 +22,14 @@ enum class ExpertWeights : std::uint8_t { on_return, in_activation };
 // shape, never freed).
 enum class WeightGradients : std::uint8_t { own, accumulated };
 
+// What maps cut by their outputs keep of tokens that tensor ranks share: the own share, gathered again in backward, or
+// all that they were given (PyTorch's DTensor: torch/distributed/tensor/parallel/style.py, PrepareModuleInput).
+enum class MapInputs : std::uint8_t { gathered_again, kept };
+
 struct Inventory {
     Recompute recompute = Recompute::none;
     ExpertWeights expert_weights = ExpertWeights::on_return;
+    MapInputs map_inputs = MapInputs::gathered_again;
 };
 
 struct SavedTensor {

@@ -24,7 +24,7 @@ class Tensors {
         const bool both = model_.norm_placement == NormPlacement::sandwich;
         if (both) keep("attention output norm's input", own);
         keep("post-attention norm's input", own);
-        keep_operand("MLP's input", own);
+        keep_operand("MLP's input", own * kept_share());
         has_experts(kind) ? experts() : mlp();
         if (both) keep("output norm's input", own);
         if (shard_.dropout == Dropout::on) keep_bytes("mask after MLP", size_.own_state * mask_bytes);
@@ -39,8 +39,14 @@ class Tensors {
     }
     void keep_bytes(std::string_view name, double bytes) { saved_.push_back({name, {bytes}}); }
 
+    // Of a map's input, over the own share of its tokens.
+    double kept_share() const {
+        const bool shared = shard_.sequence_parallel == SequenceParallel::on;
+        return shared && inventory_.map_inputs == MapInputs::kept ? shard_.tensor : 1.0;
+    }
+
     void attention() {
-        keep_operand("input of queries, keys and values", size_.own_state);
+        keep_operand("input of queries, keys and values", size_.own_state * kept_share());
         if (model_.has_latent_attention()) latent();
         keep("queries, keys and values", size_.tokens * size_.qkv);
         if (model_.query_key_norm != QueryKeyNorm::none) {

@@ -15,14 +15,31 @@ std::uint64_t share(std::uint64_t elements, std::uint32_t ranks) {
     return elements / ranks;
 }
 
+using Rows = std::vector<std::uint64_t>;
+
 void add_matrix(Module& module, std::uint64_t inputs, std::uint64_t outputs) {
     module.tensors.push_back(inputs * outputs);
     module.vector.push_back(false);
+    module.rows.push_back({outputs});
 }
 
 void add_vector(Module& module, std::uint64_t elements) {
     module.tensors.push_back(elements);
     module.vector.push_back(true);
+    module.rows.push_back({elements});
+}
+
+// What is one map here is several of PyTorch's.
+void register_apart(Module& module, const Rows& outputs) {
+    const std::uint64_t whole = std::accumulate(outputs.begin(), outputs.end(), std::uint64_t{0});
+    for (Rows& rows : module.rows) {
+        if (rows == Rows{whole}) rows = outputs;
+    }
+}
+
+// A gated MLP's first map makes its two inputs.
+void register_gate_apart(Module& module, std::uint64_t outputs, std::uint64_t inner) {
+    if (outputs == 2 * inner) register_apart(module, {inner, inner});
 }
 
 void add_linear(Module& module, bool biased, std::uint64_t inputs, std::uint64_t outputs) {
@@ -81,6 +98,8 @@ void add_query_key_norm(Module& module, const Transformer& model, std::uint32_t 
 Module attention_maps(const Transformer& model, std::uint32_t tensor) {
     if (model.has_latent_attention()) return latent_maps(model, tensor);
     Module module = linear("qkv", model.biases.qkv, model.hidden, share(qkv_width(model), tensor));
+    register_apart(module, {share(query_width(model), tensor), share(key_width(model), tensor),
+                            share(value_width(model), tensor)});
     add_query_key_norm(module, model, tensor);
     if (model.attention_sinks) add_vector(module, share(model.heads, tensor));
     return module;
@@ -95,10 +114,12 @@ Module router(const Transformer& model) {
 Module local_experts(const Transformer& model, const LayerSplit& split) {
     Module module{.name = "experts", .expert = true, .tensors = {}, .vector = {}};
     const std::uint64_t experts = share(model.experts.count, split.expert);
+    module.slices = experts;
     for (std::uint64_t expert = 0; expert < experts; ++expert) {
         add_linear(module, model.biases.experts, model.hidden, share(expert_input_width(model), split.expert_tensor));
         add_linear(module, model.biases.experts, share(model.experts.ffn_hidden, split.expert_tensor), model.hidden);
     }
+    module.rows.clear();
     return module;
 }
 
@@ -111,6 +132,7 @@ std::uint64_t module_parameters(const Module& module) {
 static void add_dense_mlp(std::vector<Module>& modules, const Transformer& model, std::uint32_t tensor) {
     const bool biased = model.biases.mlp;
     modules.push_back(linear("h_to_4h", biased, model.hidden, share(ffn_input_width(model), tensor)));
+    register_gate_apart(modules.back(), share(ffn_input_width(model), tensor), share(model.ffn_hidden, tensor));
     modules.push_back(linear("4h_to_h", biased, share(model.ffn_hidden, tensor), model.hidden));
 }
 
@@ -122,6 +144,7 @@ static void add_experts(std::vector<Module>& modules, const Transformer& model, 
     const bool biased = model.biases.experts;
     const std::uint64_t inputs = share(shared_input_width(model), split.tensor);
     modules.push_back(linear("shared experts up", biased, model.hidden, inputs));
+    register_gate_apart(modules.back(), inputs, share(shared_width(model), split.tensor));
     modules.push_back(linear("shared experts down", biased, share(shared_width(model), split.tensor), model.hidden));
 }
 

@@ -142,6 +142,11 @@ struct Module {
     bool expert = false;                 // its gradients are reduced over the ranks that hold the same experts
     std::vector<std::uint64_t> tensors;  // elements of each, in registration order
     std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
+    // Of each, the first dimensions (outputs) of what PyTorch's own modules register in its place: one, or three where
+    // queries, keys and values are one tensor here, two of a gated MLP's inputs. Of experts none: their tensors are
+    // slices, along that dimension, of tensors of all the rank's experts.
+    std::vector<std::vector<std::uint64_t>> rows{};
+    std::uint64_t slices = 0;  // experts, which each have an equal part of the tensors
 };
 std::uint64_t module_parameters(const Module& module);
 

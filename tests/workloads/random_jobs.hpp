@@ -72,13 +72,14 @@ inline Settings random_deepspeed() {
 }
 
 inline Settings random_fsdp() {
+    const auto version = one_of({1U, 2U});
     return {
         "framework=fsdp",
         "fsdp.strategy=" + one_of<std::string>({"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"}),
-        key("fsdp.version", one_of({1U, 2U})),
+        key("fsdp.version", version),
         flag("fsdp.accumulate_locally"),
         flag("fsdp.forward_prefetch"),
-        "fsdp.backward_prefetch=" + one_of<std::string>({"pre", "post", "none"}),
+        "fsdp.backward_prefetch=" + (version == 1 ? one_of<std::string>({"pre", "post", "none"}) : "pre"),
         "fsdp.reduce_precision=" + one_of<std::string>({"parameters", "fp32"})};
 }
 

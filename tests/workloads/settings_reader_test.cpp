@@ -25,15 +25,30 @@ TEST(settings, have_the_frameworks_own_defaults) {
 TEST(settings, are_read_under_their_frameworks_key) {
     const Job job =
         test::small_study({"framework=fsdp", "layout.tensor=1", "layout.pipeline=1", "layout.data=16",
-                           "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=4", "fsdp.version=2",
+                           "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=4", "fsdp.version=1",
                            "fsdp.backward_prefetch=post", "fsdp.reduce_precision=fp32", "fsdp.limit_all_gathers=false"})
             .job;
     EXPECT_EQ(job.fsdp.strategy, Sharding::hybrid);
     EXPECT_EQ(job.layout.shard_ranks, 4U);
-    EXPECT_EQ(job.fsdp.version, 2U);
+    EXPECT_EQ(job.fsdp.version, 1U);
     EXPECT_EQ(job.fsdp.backward_prefetch, BackwardPrefetch::after);
     EXPECT_EQ(job.fsdp.reduce_bytes, 4);
     EXPECT_EQ(job.fsdp.limit_all_gathers, Setting::off);
+}
+
+TEST(settings, fully_shard_reshards_as_a_flag_or_ranks_say) {
+    const auto settings = [](const std::string& more) {
+        return test::small_study({"framework=fsdp", "layout.tensor=1", "layout.pipeline=1", "layout.data=16",
+                                  "fsdp.version=2", more})
+            .job.fsdp;
+    };
+    EXPECT_EQ(settings("fsdp.reshard_after_forward=true").reshard, Reshard::always);
+    EXPECT_EQ(settings("fsdp.reshard_after_forward=false").reshard, Reshard::never);
+    EXPECT_EQ(settings("fsdp.reshard_after_forward=8").reshard_ranks, 8U);
+    EXPECT_EQ(settings("fsdp.accumulate_locally=true").accumulate, Accumulate::step);
+    EXPECT_EQ(settings("fsdp.accumulate_locally=false").accumulate, Accumulate::never);
+    EXPECT_EQ(settings("fsdp.accumulate_locally=round").accumulate, Accumulate::round);
+    EXPECT_EQ(settings("fsdp.forward_prefetch=true").accumulate, Accumulate::by_version);
 }
 
 // Gradient reduction overlaps where the framework's shipped configurations have it so.

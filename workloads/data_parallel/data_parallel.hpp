@@ -22,15 +22,15 @@ struct StageModule {
     bool expert = false;                 // reduced over expert_data instead of data
     std::vector<std::uint64_t> tensors;  // elements of each on this rank, in registration order
     std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
+    std::vector<std::vector<std::uint64_t>> rows{};  // as Module has them; may be empty: each element is a row
+    std::uint64_t slices = 0;
 };
 
 enum class StepKind : std::uint8_t { first, steady };  // the first step of a run records, connects and gathers more
 
 enum class Pass : std::uint8_t { forward, recompute, backward };
-enum class Accumulation : std::uint8_t {
-    continues,
-    complete
-};  // whether this is the step's last backward of the chunk
+// Whether more backward passes of the chunk come in this step: at once, after those of other chunks, or none.
+enum class Accumulation : std::uint8_t { continues, pauses, complete };
 
 // The pass that is being written.
 struct PassAt {

@@ -57,7 +57,7 @@ class DeepSpeedZero12 final : public DataParallel {
     void end_pass(Script& script, const PassAt& at) override {
         if (idle(at)) return;
         close(script, where(at));
-        if (at.accumulation == Accumulation::continues) wait(script);
+        if (at.accumulation != Accumulation::complete) wait(script);
     }
 
     void finish_gradients(Script& script) override {

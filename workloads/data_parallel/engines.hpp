@@ -13,7 +13,8 @@ std::unique_ptr<DataParallel> make_deepspeed_stage0(const ShardingInput& input);
 std::unique_ptr<DataParallel> make_deepspeed_zero12(const ShardingInput& input);  // input.zero is 1 or 2
 std::unique_ptr<DataParallel> make_deepspeed_zero3(const ShardingInput& input);   // with ZeRO++ as its settings say
 std::unique_ptr<DataParallel> make_torch_ddp(const ShardingInput& input);
-std::unique_ptr<DataParallel> make_fsdp(const ShardingInput& input);          // versions 1 and 2
+std::unique_ptr<DataParallel> make_fsdp(const ShardingInput& input);          // version 1
+std::unique_ptr<DataParallel> make_fully_shard(const ShardingInput& input);   // version 2, Megatron-FSDP
 std::unique_ptr<DataParallel> make_megatron_ddp(const ShardingInput& input);  // zero 1: the distributed optimizer
 
 }  // namespace weft

@@ -1,8 +1,7 @@
-// torch.distributed.fsdp: FullyShardedDataParallel and fully_shard. A unit's parameters are gathered by one call before
+// torch.distributed.fsdp.FullyShardedDataParallel. A unit's parameters are gathered by one call before
 // it computes and its gradients scattered by one call after its backward; all calls of a group run in the order in
 // which they were issued, which is what prefetching is about: a gather that is issued after the preceding unit's
-// reduce-scatter has to wait for it. Version 2 differs in padding (see fsdp_units.hpp); that it frees and limits its
-// gathers as version 1 does is an assumption.
+// reduce-scatter has to wait for it.
 //
 // The host runs ahead of the device, so a gather does not wait for the computation before it. The rate limiter makes
 // it wait until an earlier unit has been freed once two frees are pending (_FreeEventQueue).
@@ -84,7 +83,7 @@ class Fsdp final : public DataParallel {
     // The root's parameters are needed again at once when backward begins.
     bool reshards_after_forward() const { return !keeps_parameters(); }
     bool reduces(const PassAt& at) const {
-        return input_.fsdp.accumulate_locally == Setting::off || at.accumulation == Accumulation::complete;
+        return input_.fsdp.accumulate != Accumulate::step || at.accumulation == Accumulation::complete;
     }
 
     // Whether a module is the one that a pass reaches first in its unit: with recomputation, backward starts at the

@@ -2,12 +2,51 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "sim/base/check.hpp"
 #include "workloads/data_parallel/module_hooks.hpp"
 
 namespace weft {
+namespace {
+
+double own_elements(const StageModule& module) {
+    return std::accumulate(module.tensors.begin(), module.tensors.end(), 0.0,
+                           [](double sum, std::uint64_t elements) { return sum + static_cast<double>(elements); });
+}
+
+bool has_module(const ShardingInput& input, std::uint32_t chunk, std::string_view name) {
+    return std::ranges::any_of(input.modules,
+                               [&](const StageModule& module) { return module.chunk == chunk && module.name == name; });
+}
+
+// A tied table is used at both ends, and so stays with what the root has.
+UnitKind kind_outside_layers(const ShardingInput& input, const StageModule& module) {
+    const bool tied = has_module(input, module.chunk, "final norm") && !has_module(input, module.chunk, "output layer");
+    if (input.fsdp.version == 1 || tied) return UnitKind::root;
+    const bool after = module.name == "final norm" || module.name == "output layer";
+    return after ? UnitKind::head : UnitKind::embedding;
+}
+
+std::vector<UnitKind> unit_kinds(const ShardingInput& input) {
+    std::vector<UnitKind> kinds;
+    for (const StageModule& module : input.modules) kinds.push_back(kind_outside_layers(input, module));
+    for (const LayerRange& layer : layer_ranges(input.modules)) {
+        std::fill(kinds.begin() + layer.first, kinds.begin() + layer.end, UnitKind::layer);
+    }
+    return kinds;
+}
+
+FsdpUnit empty_unit(const ShardingInput& input, UnitKind kind, const StageModule& module) {
+    FsdpUnit unit{.kind = kind, .chunk = module.chunk, .layer = module.layer};
+    const bool inner = hybrid_sharding(input) && !module.expert;
+    unit.group = module.expert ? GroupKind::expert_data : inner ? GroupKind::data_inner : GroupKind::data;
+    unit.ranks = inner ? input.inner_ranks : ranks_of(input, unit.group);
+    return unit;
+}
+
+}  // namespace
 
 bool hybrid_sharding(const ShardingInput& input) {
     const Sharding strategy = input.fsdp.strategy;
@@ -17,30 +56,41 @@ bool hybrid_sharding(const ShardingInput& input) {
     return asked && input.inner_ranks < input.ranks;
 }
 
-std::vector<FsdpUnit> fsdp_units(const ShardingInput& input) {
-    std::vector<UnitKind> kinds(input.modules.size(), UnitKind::root);
-    for (const LayerRange& layer : layer_ranges(input.modules)) {
-        std::fill(kinds.begin() + layer.first, kinds.begin() + layer.end, UnitKind::layer);
+double padded_elements(const StageModule& module, std::uint32_t ranks) {
+    if (module.slices > 0) {
+        const auto slices = static_cast<double>(module.slices);
+        if (module.expert && slices < ranks) return round_up(own_elements(module), ranks);
+        return own_elements(module) / slices * round_up(slices, ranks);
     }
+    double padded = 0;
+    for (std::size_t t = 0; t < module.tensors.size(); ++t) {
+        const auto elements = static_cast<double>(module.tensors[t]);
+        if (module.rows.empty()) {
+            padded += round_up(elements, ranks);
+            continue;
+        }
+        double rows = 0, padded_rows = 0;
+        for (const std::uint64_t own : module.rows[t]) {
+            rows += static_cast<double>(own);
+            padded_rows += round_up(static_cast<double>(own), ranks);
+        }
+        padded += elements / rows * padded_rows;
+    }
+    return padded;
+}
+
+std::vector<FsdpUnit> fsdp_units(const ShardingInput& input) {
+    const std::vector<UnitKind> kinds = unit_kinds(input);
     std::vector<FsdpUnit> units;
     std::map<std::tuple<UnitKind, std::uint32_t, std::uint32_t, bool>, std::size_t> known;
     for (std::uint32_t m = 0; m < input.modules.size(); ++m) {
         const StageModule& module = input.modules[m];
-        const std::uint32_t layer = kinds[m] == UnitKind::root ? 0 : module.layer;
+        const std::uint32_t layer = kinds[m] == UnitKind::layer ? module.layer : 0;
         const auto [it, first] = known.try_emplace({kinds[m], module.chunk, layer, module.expert}, units.size());
-        if (first) {
-            FsdpUnit unit{.kind = kinds[m], .chunk = module.chunk, .layer = module.layer};
-            const bool inner = hybrid_sharding(input) && !module.expert;
-            unit.group = module.expert ? GroupKind::expert_data : inner ? GroupKind::data_inner : GroupKind::data;
-            unit.ranks = inner ? input.inner_ranks : ranks_of(input, unit.group);
-            units.push_back(unit);
-        }
+        if (first) units.push_back(empty_unit(input, kinds[m], module));
         FsdpUnit& unit = units[it->second];
         unit.modules.push_back(m);
-        for (const std::uint64_t elements : module.tensors) {
-            const auto size = static_cast<double>(elements);
-            unit.elements += input.fsdp.version == 1 ? size : round_up(size, unit.ranks);
-        }
+        unit.elements += input.fsdp.version == 1 ? own_elements(module) : padded_elements(module, unit.ranks);
     }
     for (FsdpUnit& unit : units) unit.elements = round_up(unit.elements, unit.ranks);
     return units;

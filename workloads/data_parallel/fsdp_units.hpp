@@ -1,5 +1,6 @@
-// What FullyShardedDataParallel wraps: each layer is a unit, what is left of a model part is the root unit. Experts
-// that are sharded over another group are a unit of their own inside their layer.
+// What FSDP wraps: each layer is a unit, what is left of a model part is the root unit, or, as torchtitan applies
+// version 2, one unit before the layers and one after them. Experts that are sharded over another group are a unit of
+// their own inside their layer.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace weft {
 
-enum class UnitKind : std::uint8_t { layer, root };
+enum class UnitKind : std::uint8_t { layer, root, embedding, head };
 
 struct FsdpUnit {
     UnitKind kind{};
@@ -18,7 +19,8 @@ struct FsdpUnit {
     std::uint32_t chunk = 0;
     std::uint32_t layer = 0;               // of its first module
     std::vector<std::uint32_t> modules{};  // in forward order
-    // As gathered and scattered. Version 1 pads the flat parameter to a multiple of the ranks, version 2 every tensor.
+    // As gathered and scattered. Version 1 pads the flat parameter to a multiple of the ranks, version 2 the first
+    // dimension of every tensor.
     double elements = 0;
 };
 
@@ -27,5 +29,11 @@ std::vector<FsdpUnit> fsdp_units(const ShardingInput& input);
 
 // Whether parameters are sharded in inner groups and replicated over them.
 bool hybrid_sharding(const ShardingInput& input);
+
+// Elements of a module's tensors, each cut along its first dimension into `ranks` shards of equal size
+// (torch/distributed/fsdp/_fully_shard/_fsdp_param.py of PyTorch 2.9, _init_sharded_param: padded_sharded_size).
+// Experts are slices of one tensor; where those that ranks share are fewer than the ranks, their second dimension is
+// cut instead (torchtitan models/llama4/infra/parallelize.py, apply_fsdp), which has to divide.
+double padded_elements(const StageModule& module, std::uint32_t ranks);
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "models/device/device.hpp"
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/settings.hpp"
 
@@ -21,12 +22,16 @@ struct ShardingInput {
     std::uint32_t stages = 1;
     std::uint32_t micro_batches = 1;
 
-    std::uint32_t ranks = 1;           // GroupKind::data
-    std::uint32_t sequence_ranks = 1;  // of those in `ranks`, the ones that share each sequence
-    std::uint32_t expert_ranks = 1;    // GroupKind::expert_data
-    std::uint32_t inner_ranks = 1;     // GroupKind::data_inner; 1 or `ranks`: not used
-    std::uint32_t node_ranks = 1;      // ranks of the data group that share a node
-    std::uint32_t model_ranks = 1;     // GroupKind::model
+    std::uint32_t ranks = 1;            // GroupKind::data
+    std::uint32_t sequence_ranks = 1;   // of those in `ranks`, the ones that share each sequence
+    std::uint32_t expert_ranks = 1;     // GroupKind::expert_data
+    std::uint32_t inner_ranks = 1;      // GroupKind::data_inner; 1 or `ranks`: not used
+    std::uint32_t node_ranks = 1;       // ranks of the data group that share a node
+    std::uint32_t model_ranks = 1;      // GroupKind::model
+    std::uint32_t tensor_ranks = 1;     // GroupKind::tensor
+    std::uint32_t sharing_experts = 1;  // GroupKind::expert
+
+    const Device* device = nullptr;  // that runs passes over buffers; nullptr: they take no time
 
     double element_bytes = 2;   // of a parameter
     double gradient_bytes = 2;  // of an accumulated gradient

@@ -47,7 +47,7 @@ class TorchDdp final : public DataParallel {
     }
 
     bool idle(const PassAt& at) const override {
-        return at.pass != Pass::backward || at.accumulation == Accumulation::continues;
+        return at.pass != Pass::backward || at.accumulation != Accumulation::complete;
     }
 
     void after(Script& script, const PassAt& at, std::size_t index) override {

@@ -31,18 +31,51 @@ std::string training_section(const Job& job, Unsayable& unsayable) {
     return fmt::format(
         "[training]\nlocal_batch_size = {}\nglobal_batch_size = {}\nseq_len = {}\nmixed_precision_param = \"{}\"\n"
         "mixed_precision_reduce = \"float32\"\n\n",
-        job.batch.micro, job.batch.global, job.batch.sequence,
-        job.precision == Precision::fp32 ? "float32" : "bfloat16");
+        job.layout.pipeline > 1 ? job.batch.global / job.layout.data : job.batch.micro, job.batch.global,
+        job.batch.sequence, job.precision == Precision::fp32 ? "float32" : "bfloat16");
 }
 
-std::string parallelism_section(const Job& job) {
-    const std::uint32_t shards = hybrid(job.fsdp) ? job.layout.shard_ranks : job.layout.data;
+std::string_view reshard_word(const Job& job) {
     const bool keeps = job.fsdp.strategy == Sharding::gradients || job.fsdp.strategy == Sharding::hybrid_gradients;
-    return fmt::format(
+    if (job.fsdp.reshard == Reshard::always) return "always";
+    return keeps || job.fsdp.reshard == Reshard::never ? "never" : "default";
+}
+
+std::string_view schedule_name(const Job& job) {
+    const std::string_view key = job.schedule->key;
+    return key == "gpipe"         ? "GPipe"
+           : key == "interleaved" ? "Interleaved1F1B"
+           : key == "zb-v"        ? "ZBVZeroBubble"
+                                  : "1F1B";
+}
+
+std::string pipeline_keys(const Job& job, Unsayable& unsayable) {
+    if (job.layout.pipeline == 1) return {};
+    unsayable.unless(job.schedule->key != "interleaved" || job.layout.virtual_stages == 2, "layout.virtual_stages",
+                     "torchtitan's interleaved stages have two parts each");
+    const bool even = job.layout.split == StageSplit::even;
+    return fmt::format("pipeline_parallel_schedule = \"{}\"\npipeline_parallel_microbatch_size = {}\n",
+                       schedule_name(job), job.batch.micro) +
+           (even ? "pipeline_parallel_first_stage_less_layers = 0\npipeline_parallel_last_stage_less_layers = 0\n"
+                 : "");
+}
+
+std::string parallelism_section(const Job& job, Unsayable& unsayable) {
+    unsayable.unless(job.layout.pipeline == 1 || job.layout.split != StageSplit::ends, "layout.split",
+                     "torchtitan deals layers with one less at both ends by its own rule; needs framework or even");
+    const std::uint32_t shards = hybrid(job.fsdp) ? job.layout.shard_ranks : job.layout.data;
+    std::string text = fmt::format(
         "[parallelism]\ndata_parallel_replicate_degree = {}\ndata_parallel_shard_degree = {}\n"
-        "fsdp_reshard_after_forward = \"{}\"\ntensor_parallel_degree = 1\npipeline_parallel_degree = 1\n"
-        "context_parallel_degree = 1\n\n",
-        job.layout.data / shards, shards, keeps ? "never" : "always");
+        "fsdp_reshard_after_forward = \"{}\"\ntensor_parallel_degree = {}\npipeline_parallel_degree = {}\n"
+        "context_parallel_degree = {}\n",
+        job.layout.data / shards, shards, reshard_word(job), job.layout.tensor, job.layout.pipeline,
+        job.layout.context);
+    if (job.layout.expert > 1) text += fmt::format("expert_parallel_degree = {}\n", job.layout.expert);
+    if (job.layout.context > 1) {
+        const bool ring = job.context_method == ContextMethod::ring;
+        text += fmt::format("context_parallel_rotate_method = \"{}\"\n", ring ? "alltoall" : "allgather");
+    }
+    return text + pipeline_keys(job, unsayable) + "\n";
 }
 
 std::string activation_section(const Job& job, Unsayable& unsayable) {
@@ -55,8 +88,10 @@ std::string activation_section(const Job& job, Unsayable& unsayable) {
 void refuse_settings(const Job& job, Unsayable& unsayable) {
     const FsdpSettings& settings = job.fsdp;
     unsayable.unless(settings.version == 2, "fsdp.version", "torchtitan shards by fully_shard, which is version 2");
-    unsayable.unless(settings.accumulate_locally == Setting::off, "fsdp.accumulate_locally",
-                     "torchtitan reduces after every micro-batch");
+    unsayable.unless(settings.accumulate == Accumulate::by_version, "fsdp.accumulate_locally",
+                     "torchtitan reduces after every micro-batch, and under a pipeline after the last");
+    unsayable.unless(settings.reshard != Reshard::over_few, "fsdp.reshard_after_forward",
+                     "torchtitan shards over all ranks again, or not");
     unsayable.unless(settings.backward_prefetch == BackwardPrefetch::before, "fsdp.backward_prefetch",
                      "fully_shard prefetches before the backward pass of a unit");
     unsayable.unless(settings.forward_prefetch == Setting::off, "fsdp.forward_prefetch",
@@ -75,7 +110,7 @@ std::string write(const Study& study) {
     unsayable.unless(job.framework->name == "fsdp", "framework",
                      fmt::format("expected fsdp, the job's is {}", job.framework->name));
     const std::string sections = model_section(job, unsayable) + training_section(job, unsayable) +
-                                 parallelism_section(job) + activation_section(job, unsayable);
+                                 parallelism_section(job, unsayable) + activation_section(job, unsayable);
     refuse_settings(job, unsayable);
     refuse_placement(study, unsayable);
     unsayable.check();

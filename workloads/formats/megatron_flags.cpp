@@ -23,8 +23,6 @@ constexpr auto refused = FormatNote::Severity::error;
 constexpr auto warned = FormatNote::Severity::warning;
 
 constexpr std::array watched{
-    Watched{"use_megatron_fsdp", refused, "weft has no sharding of parameters by Megatron-LM (Megatron-FSDP)"},
-    Watched{"use_custom_fsdp", refused, "weft has no sharding of parameters by Megatron-LM (custom FSDP)"},
     Watched{"use_torch_fsdp2", refused, "weft has FSDP of PyTorch's own modules, not of Megatron-LM's"},
     Watched{"num_distributed_optimizer_instances", refused, "weft shards the optimizer over all data ranks", "1"},
     Watched{"optimizer_cpu_offload", refused, "weft has no offloading of states to the host"},

@@ -99,6 +99,21 @@ void read_megatron_recompute(MegatronReading& in) {
 
 // --- optimizer and communication ---
 
+static void read_megatron_sharding(MegatronReading& in) {
+    const std::string_view flag = in.on("use_megatron_fsdp") ? "use_megatron_fsdp" : "use_custom_fsdp";
+    if (!in.on(flag)) return in.without_effect("data_parallel_sharding_strategy");
+    const std::string strategy = in.lower("data_parallel_sharding_strategy", "no_shard");
+    if (strategy == "no_shard" || strategy == "optim")
+        return in.note(flag, "shares no more than the distributed optimizer does, and is simulated as that");
+    if (strategy != "optim_grads" && strategy != "optim_grads_params")
+        return in.error("data_parallel_sharding_strategy",
+                        "expected no_shard, optim, optim_grads or "
+                        "optim_grads_params");
+    Draft& megatron = in.import.object.object("megatron");
+    megatron.set("version", "core-0.13", in.origin(flag));
+    megatron.set("sharding", strategy, in.origin("data_parallel_sharding_strategy"));
+}
+
 void read_megatron_optimizer(MegatronReading& in) {
     Draft& job = in.import.object;
     const bool distributed = in.on("use_distributed_optimizer"), overlaps = in.on("overlap_grad_reduce");
@@ -113,6 +128,7 @@ void read_megatron_optimizer(MegatronReading& in) {
             in.note("tp_comm_overlap", "has no effect without tensor ranks under sequence parallelism");
         }
     }
+    read_megatron_sharding(in);
     // Without overlap a buffer is reduced whole.
     if (overlaps && in.number("ddp_bucket_size") > 0) {
         take_count(in.keys, "ddp_bucket_size", job, "bucket_elements");

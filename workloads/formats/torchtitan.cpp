@@ -1,5 +1,6 @@
-// A torchtitan run (TOML): one of its models under PyTorch's FSDP. Keys and defaults: pytorch/torchtitan
-// torchtitan/config/job_config.py; sections that keys had before 2025 (config_manager.py) are read, too.
+// A torchtitan run (TOML): one of its models under PyTorch's FSDP and what goes with it. Keys and defaults:
+// pytorch/torchtitan torchtitan/config/job_config.py; sections that keys had before 2025 (config_manager.py) are read,
+// too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include "sim/io/syntaxes.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/keys.hpp"
+#include "workloads/formats/torchtitan_degrees.hpp"
 #include "workloads/formats/torchtitan_flavours.hpp"
+#include "workloads/formats/torchtitan_keys.hpp"
 
 namespace weft::formats {
 namespace {
@@ -29,36 +32,7 @@ bool recognises(const SourceFile& file) {
     return std::ranges::count_if(words, has) >= 3;
 }
 
-// A key that has been in several sections; the first that has it counts.
-class Key {
-  public:
-    Key(Field& root, std::string_view name, std::initializer_list<std::string_view> sections)
-        : section_(root), name_(name) {
-        for (const std::string_view section : sections) {
-            if (!root.is_object(section)) continue;
-            Field field = root.object(section);
-            if (!field.has(name)) continue;
-            section_ = field;
-            given_ = true;
-            return;
-        }
-    }
-    bool given() const { return given_; }
-    Field& section() { return section_; }
-    std::string_view name() const { return name_; }
-    Origin origin() const {
-        return given_ ? section_.origin(name_) : Origin{.file = {}, .line = 0, .key = "torchtitan's default"};
-    }
-    std::uint32_t count(std::uint32_t otherwise) { return given_ ? section_.count(name_) : otherwise; }
-    double number(double otherwise) { return given_ ? section_.number(name_) : otherwise; }
-    bool flag() { return given_ && section_.flag(name_); }
-    std::string text(std::string_view otherwise) { return given_ ? section_.text(name_) : std::string(otherwise); }
-
-  private:
-    Field section_;
-    std::string_view name_;
-    bool given_ = false;
-};
+using Key = TorchtitanKey;
 
 class TorchtitanReader {
   public:
@@ -95,6 +69,7 @@ class TorchtitanReader {
                                      which, known_torchtitan_flavours()));
             return;
         }
+        layers_ = known->shape.layers;
         Draft& shape = job().object("model");
         put_shape(shape, known->shape, flavour.origin());
         if (options_.vocabulary > 0)
@@ -106,62 +81,25 @@ class TorchtitanReader {
             refuse(norm, "weft knows torchtitan's models with rmsnorm");
     }
 
-    void read_layout() {
-        Key tensor = parallel("tensor_parallel_degree");
-        job().object("layout").set("tensor", tensor.count(1), tensor.origin());
-        const auto alone = [&](std::string_view name, std::string_view what) {
-            Key key = parallel(name);
-            if (key.given() && key.number(1) > 1)
-                refuse(key, fmt::format("weft's FSDP is data parallelism alone, without {} parallelism", what));
-        };
-        alone("tensor_parallel_degree", "tensor");
-        alone("pipeline_parallel_degree", "pipeline");
-        alone("context_parallel_degree", "context");
-        alone("expert_parallel_degree", "expert");
-        const std::string_view shard_name =
-            parallel("data_parallel_degree").given() ? "data_parallel_degree" : "data_parallel_shard_degree";
-        Key copies = parallel("data_parallel_replicate_degree"), shard = parallel(shard_name);
-        replicas_ = std::max(copies.number(1), 1.0);
-        const double said = shard.number(-1), ranks = static_cast<double>(ranks_of(options_));
-        const double model_ranks = parallel("tensor_parallel_degree").number(1) *
-                                   parallel("pipeline_parallel_degree").number(1) *
-                                   parallel("context_parallel_degree").number(1);
-        shards_ = said >= 1 ? said : ranks > 0 ? ranks / (replicas_ * std::max(model_ranks, 1.0)) : 0;
-        if (said == 0 || said < -1)
-            shard.section().error(shard.name(), "expected -1 (all that are left) or at least 1");
-        if (said >= 1) job().object("layout").set("data", replicas_ * said, shard.origin());
-        Draft& fsdp = job().object("fsdp");
-        fsdp.set("version", 2, {.file = {}, .line = 0, .key = "fully_shard"});
-        if (shards_ == 1 && replicas_ > 1)
-            refuse(copies, "replicas that share nothing run under DDP with autocast, which weft does not simulate");
-        read_strategy(fsdp, copies);
-    }
+    void read_layout() { degrees_ = read_torchtitan_degrees(import_, root_, options_, layers_); }
 
-    // models/llama3/infra/parallelize.py, apply_fsdp: "default" keeps parameters under a pipeline only.
-    void read_strategy(Draft& fsdp, Key& copies) {
-        Key reshard = parallel("fsdp_reshard_after_forward");
-        const bool keeps = reshard.text("default") == "never";
-        if (replicas_ > 1) {
-            fsdp.set("strategy", keeps ? "hybrid_shard_zero2" : "hybrid_shard", copies.origin());
-            if (shards_ > 0) fsdp.set("shard_ranks", shards_, copies.origin());
-        } else if (keeps) {
-            fsdp.set("strategy", "shard_grad_op", reshard.origin());
-        }
-    }
-
+    // A pipeline cuts the local batch into micro-batches. What a larger global batch adds to it, torchtitan runs
+    // through the pipeline one after another, here it all goes at once.
     void read_batch() {
         Key sequence(root_, "seq_len", {"training"});
         Key local(root_, root_has_local() ? "local_batch_size" : "batch_size", {"training"});
-        Key global(root_, "global_batch_size", {"training"});
+        Key global(root_, "global_batch_size", {"training"}), cut = parallel("pipeline_parallel_microbatch_size");
         Draft& batch = job().object("batch");
         batch.set("sequence", sequence.count(2048), sequence.origin());
-        const double micro = local.count(8), all = global.number(-1);
-        batch.set("micro", micro, local.origin());
+        const double own = local.count(8), all = global.number(-1), data = degrees_.replicas * degrees_.shards;
+        const bool pipeline = degrees_.pipeline > 1;
+        batch.set("micro", pipeline ? cut.count(1) : own, pipeline ? cut.origin() : local.origin());
+        if (pipeline && data > 0 && all > own * data)
+            warn(global, "several runs of the pipeline are simulated as one of all their micro-batches");
         if (all > 0) {
             batch.set("global", all, global.origin());
-        } else if (shards_ > 0) {
-            batch.set("global", micro * replicas_ * shards_,
-                      {.file = {}, .line = 0, .key = "local batch size x data ranks"});
+        } else if (data > 0) {
+            batch.set("global", own * data, {.file = {}, .line = 0, .key = "local batch size x data ranks"});
         } else if (!overridden_by_user(options_, "batch.global")) {
             import_.note(Severity::error, {.file = {}, .line = 0, .key = "batch.global"},
                          "follows from the ranks, which the input does not say; give --machine and --nodes");
@@ -237,7 +175,7 @@ class TorchtitanReader {
             job().set("compile", true, compile.given() ? compile.origin() : old.origin());
         Key async(root_, "enable_async_tensor_parallel", {"parallelism", "experimental"});
         if (async.flag() && parallel("tensor_parallel_degree").number(1) > 1)
-            warn(async, "overlaps calls of tensor parallelism, which weft's FSDP has not");
+            warn(async, "calls of tensor parallelism are simulated with nothing under them");
     }
     bool compiles_model() {
         Key components(root_, "components", {"compile"});
@@ -301,8 +239,9 @@ class TorchtitanReader {
     Import& import_;
     Field& root_;
     const FormatOptions& options_;
-    double replicas_ = 1, shards_ = 0;  // 0: not known
-    Origin float8_;                     // that switches it on
+    TorchtitanDegrees degrees_;
+    std::uint32_t layers_ = 0;  // 0: not known
+    Origin float8_;             // that switches it on
 };
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {

@@ -35,6 +35,10 @@ enum class InputReduction : std::uint8_t { after_backward, under_weight_gradient
 // Whether the gradients of experts are reduced apart from the others': always, or where ranks share the experts.
 enum class ExpertGradients : std::uint8_t { apart_if_shared, apart };
 
+// Where tensor ranks that share tokens sum what each has of the gradients of norms: all together before the optimizer,
+// or one by one as data parallelism reduces them.
+enum class NormGradients : std::uint8_t { together, apart };
+
 // Ranks that share one copy of each part of the model states; 1: every rank has its own. And bytes per element of what
 // gradients need beside those that are kept:
 struct StateShares {
@@ -55,6 +59,8 @@ struct Framework {
     ExpertGradients expert_gradients{};
     WeightGradients weight_gradients{};
     ExpertWeights expert_weights{};
+    MapInputs map_inputs{};
+    NormGradients norm_gradients{};
     Modules (*modules)(const Job& job);
     // Layers of each model part; empty if the framework cannot split so. `why` then says it.
     std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);

@@ -1,58 +1,103 @@
-// PyTorch's fully sharded data parallelism, one unit per transformer layer and one for the rest. No model parallelism:
-// that is other libraries' (data_parallel/fsdp.cpp issues the calls).
+// PyTorch's fully sharded data parallelism, one unit per transformer layer and one for the rest. Version 1
+// (FullyShardedDataParallel, data_parallel/fsdp.cpp) is data parallelism alone. Version 2 (fully_shard,
+// data_parallel/fully_shard.cpp) goes with tensor, context, expert and pipeline parallelism as torchtitan composes
+// them: pytorch/torchtitan of 2025, models/llama3/infra/parallelize.py, models/llama4/infra/parallelize.py and
+// distributed/pipeline_parallel.py, on torch.distributed.tensor and torch.distributed.pipelining of PyTorch 2.9. Data
+// ranks are its dp_replicate x dp_shard; parameters are sharded over dp_shard x context. Its forward calls of tensor
+// ranks are Megatron's under sequence parallelism; backward keeps the inputs of maps whole instead of gathering them
+// again, and sums the gradients of norms one by one.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/data_only.hpp"
+#include "workloads/framework/fsdp_composition.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job.hpp"
 
 namespace weft::framework {
 namespace {
 
-bool hybrid(const Job& job) {
-    return job.fsdp.strategy == Sharding::hybrid || job.fsdp.strategy == Sharding::hybrid_gradients;
+// Ranks over which parameters are sharded.
+std::uint32_t sharding_ranks(const Job& job) {
+    const Layout& layout = job.layout;
+    return is_hybrid(job.fsdp) ? layout.shard_ranks * (layout.copies() / layout.data) : layout.copies();
 }
-bool keeps_parameters(const Job& job) {
-    return job.fsdp.strategy == Sharding::gradients || job.fsdp.strategy == Sharding::hybrid_gradients;
+
+void check_strategy(const Job& job, std::vector<JobError>& errors) {
+    const bool hybrid = is_hybrid(job.fsdp);
+    if (!hybrid && job.fsdp.shard_ranks > 0) {
+        errors.push_back({"fsdp.shard_ranks", "only hybrid strategies shard inside groups; the others over all ranks"});
+    }
+    if (hybrid && sharding_ranks(job) == 1 && job.layout.data > 1) {
+        errors.push_back(
+            {"fsdp.shard_ranks",
+             fmt::format("hybrid sharding needs groups of 2 ranks or more, got 1 of data {}", job.layout.data)});
+    }
+    if (hybrid && job.layout.data % job.layout.shard_ranks != 0) {
+        errors.push_back({"fsdp.shard_ranks", fmt::format("{} ranks of a shard group do not divide data {}",
+                                                          job.layout.shard_ranks, job.layout.data)});
+    }
 }
 
 void check(const Job& job, std::vector<JobError>& errors) {
-    check_data_only(job, errors);
+    job.fsdp.version == 1 ? check_data_only(job, errors) : check_composition(job, errors);
+    if (job.fsdp.version == 1 && job.fsdp.reshard != Reshard::by_strategy) {
+        errors.push_back({"fsdp.reshard_after_forward", "version 1 says it by fsdp.strategy; needs fsdp.version 2"});
+    }
+    if (job.fsdp.version == 1 && job.fsdp.accumulate == Accumulate::round) {
+        errors.push_back({"fsdp.accumulate_locally",
+                          "version 1 has no pipeline whose rounds would end; needs "
+                          "fsdp.version 2"});
+    }
+    if (job.layout.pipeline == 1 && job.schedule->key != plain_schedule) {
+        errors.push_back({"schedule", fmt::format("FSDP without a pipeline runs each micro-batch forward and backward "
+                                                  "in turn, not as {} orders them",
+                                                  job.schedule->key)});
+    }
     if (job.zero != 0) {
         errors.push_back({"zero", "FSDP shards by fsdp.strategy, not by a ZeRO stage"});
     }
     if (job.bucket_elements > 0) {
         errors.push_back({"bucket_elements", "FSDP reduces one unit at a time and has no buckets"});
     }
-    if (!hybrid(job) && job.fsdp.shard_ranks > 0) {
-        errors.push_back({"fsdp.shard_ranks", "only hybrid strategies shard inside groups; the others over all ranks"});
-    }
-    if (hybrid(job) && job.layout.shard_ranks == 1 && job.layout.data > 1) {
-        errors.push_back(
-            {"fsdp.shard_ranks",
-             fmt::format("hybrid sharding needs groups of 2 ranks or more, got 1 of data {}", job.layout.data)});
-    }
-    if (hybrid(job) && job.layout.data % job.layout.shard_ranks != 0) {
-        errors.push_back({"fsdp.shard_ranks", fmt::format("{} ranks of a shard group do not divide data {}",
-                                                          job.layout.shard_ranks, job.layout.data)});
-    }
+    check_strategy(job, errors);
 }
 
-std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) { return make_fsdp(input); }
+std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
+    return input.fsdp.version == 1 ? make_fsdp(input) : make_fully_shard(input);
+}
 
 StateShares shares(const Job& job) {
-    const double ranks = hybrid(job) ? job.layout.shard_ranks : job.layout.data;
-    return {.parameters = keeps_parameters(job) ? 1 : ranks,
-            .gradients = job.fsdp.accumulate_locally == Setting::on ? 1 : ranks,
-            .optimizer = ranks};
+    const double ranks = sharding_ranks(job);
+    if (job.fsdp.version == 1) {
+        return {.parameters = keeps_parameters(job.fsdp) ? 1 : ranks,
+                .gradients = job.fsdp.accumulate == Accumulate::step ? 1 : ranks,
+                .optimizer = ranks};
+    }
+    const bool few = job.fsdp.reshard == Reshard::over_few;
+    return {
+        .parameters = few                                              ? job.fsdp.reshard_ranks
+                      : reshards_layers(job.fsdp, job.layout.pipeline) ? ranks
+                                                                       : 1,
+        .gradients = gradient_ranks(accumulation_of(job.fsdp, job.layout.pipeline), job.pipeline_shape().chunks, ranks),
+        .optimizer = ranks};
 }
 
-// Gathered: two neighbouring layers and the root unit (embedding, final norm and head), and the gradient of one layer.
-// Those of layers with experts are whole: every rank has all experts.
+// Version 2 keeps parameters and the shards of gradients in fp32; whole gradients as they are reduced.
+double gradient_bytes(const Job& job) {
+    const double element = element_bytes(job.precision);
+    if (job.fsdp.version == 1) return element;
+    if (accumulation_of(job.fsdp, job.layout.pipeline) == Accumulate::never) return 4;
+    return job.fsdp.reduce_bytes > 0 ? job.fsdp.reduce_bytes : element;
+}
+
+// Gathered: two neighbouring layers and the root unit (embedding, final norm and head), and the gradient of one layer,
+// of version 2 also in the buffer that is scattered. Without expert parallelism those of layers with experts are whole:
+// every rank has all experts.
 Bytes buffers(const Job& job, double) {
     double layer = 0, neighbours = 0, before = 0;  // the largest layer and pair, and the layer before this
     for (std::uint32_t i = 0; i < job.model.layers; ++i) {
@@ -61,30 +106,87 @@ Bytes buffers(const Job& job, double) {
         neighbours = std::max(neighbours, before + size);
         before = size;
     }
-    const double root =
-        double(embedding_parameters(job.model, 1) + final_norm_parameters(job.model) + head_parameters(job.model, 1));
-    const double gathered = keeps_parameters(job) ? 0 : neighbours + root;
-    return {(gathered + layer) * element_bytes(job.precision)};
+    const std::uint32_t tensor = job.split().tensor;
+    const double root = double(embedding_parameters(job.model, tensor) + final_norm_parameters(job.model) +
+                               head_parameters(job.model, tensor));
+    const double element = element_bytes(job.precision);
+    if (job.fsdp.version == 1) return {((keeps_parameters(job.fsdp) ? 0 : neighbours + root) + layer) * element};
+    const double scattered = job.fsdp.reduce_bytes > 0 ? job.fsdp.reduce_bytes : element;
+    const double gathered = reshards_layers(job.fsdp, job.layout.pipeline) ? neighbours + root : 0;
+    return {gathered * element + layer * (element + scattered)};
 }
 
 Modules modules(const Job&) { return Modules::pytorch_units; }
-double gradient_bytes(const Job& job) { return element_bytes(job.precision); }
-// Gradients leave unsharded memory with every micro-batch; only under no_sync are they added up there.
+
+// Gradients leave unsharded memory with every micro-batch, unless they are added up there.
 Bytes sharded_accumulation(const Job& job) {
-    return job.fsdp.accumulate_locally == Setting::on ? repeated_accumulation(job) : Bytes{};
+    const bool leave = job.fsdp.version == 1 ? job.fsdp.accumulate != Accumulate::step
+                                             : accumulation_of(job.fsdp, job.layout.pipeline) == Accumulate::never;
+    return leave ? Bytes{} : repeated_accumulation(job);
+}
+
+// The norm of a rank's part of the logits, the target and the sum of exponentials (torch/distributed/tensor/parallel/
+// loss.py).
+std::vector<Call> loss(const Job& job) { return loss_reductions(job); }
+
+// torchtitan distributed/expert_parallel.py, _token_dispatch: how many tokens each rank sends to each expert.
+std::vector<Call> expert_counts(const Job& job) {
+    if (job.layout.expert == 1) return {};
+    return {{.op = Collective::all_to_all,
+             .group = GroupKind::expert,
+             .message = {8.0 * job.model.experts.count},
+             .label = "all-to-all expert counts",
+             .type = "int64"}};
+}
+
+std::vector<Call> crossing(const Job& job, std::string_view label) {
+    return {boundary_call(hidden_state(job) / job.layout.tensor, label, element_name(job))};
+}
+std::vector<Call> activation(const Job& job) { return crossing(job, "activation"); }
+std::vector<Call> gradient(const Job& job) { return crossing(job, "gradient"); }
+
+// torchtitan distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part: the embedding and the head weigh a
+// layer each, and the first parts hold one more where they do not divide.
+std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t parts, std::string& why) {
+    if (parts <= layers + 2) return neox_split(layers, parts);
+    why = fmt::format("{} layers, embedding and head cannot be dealt to {} pipeline stages", layers, parts);
+    return {};
 }
 
 }  // namespace
 
 extern const Framework fsdp;
-const Framework fsdp = data_only_framework({.name = "fsdp",
-                                            .summary = "PyTorch FSDP, one unit per layer",
-                                            .check = check,
-                                            .data_parallel = data_parallel,
-                                            .shares = shares,
-                                            .buffers = buffers,
-                                            .gradient_bytes = gradient_bytes,
-                                            .accumulation = sharded_accumulation,
-                                            .modules = modules});
+const Framework fsdp{
+    .name = "fsdp",
+    .summary = "PyTorch FSDP, one unit per layer; version 2 as torchtitan composes it",
+    .offers = {.forwards_ahead = true, .weights_apart = true, .several_parts = true},
+    .handover = Handover::paired,
+    .input_reduction = reduced_after_backward,
+    .overlaps_pipeline = always_overlaps,
+    .exchanges = Through::torch,
+    .map_inputs = MapInputs::kept,
+    .norm_gradients = NormGradients::apart,
+    .modules = modules,
+    .split = split,
+    .default_overlap = always_overlaps,
+    .check = check,
+    .start_up = no_stage_calls,
+    .load_batch = no_stage_calls,
+    .loss = loss,
+    .checkpoint_gather = no_calls,
+    .expert_counts = expert_counts,
+    .shapes = no_calls,
+    .activation = activation,
+    .gradient = gradient,
+    .gather_received_activation = no_calls,
+    .gather_before_backward = no_calls,
+    .step_end = no_stage_calls,
+    .data_parallel = data_parallel,
+    .shares = shares,
+    .buffers = buffers,
+    .gradient_bytes = gradient_bytes,
+    .update_traffic = fused_update,
+    .accumulation = sharded_accumulation,
+};
 
 }  // namespace weft::framework

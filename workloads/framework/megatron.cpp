@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/megatron_features.hpp"
 #include "workloads/framework/stage_split.hpp"
@@ -38,8 +39,32 @@ void check_tensor_overlap(const Job& job, std::vector<JobError>& errors) {
                       "set sequence_parallel"});
 }
 
+// --use-custom-fsdp came with Megatron-core 0.12 and is Megatron-FSDP since 0.14.
+void check_sharding(const Job& job, std::vector<JobError>& errors) {
+    if (job.megatron.sharding == MegatronSharding::none) {
+        if (job.megatron.accumulate == Accumulate::never) return;
+        errors.push_back({"megatron.accumulate_locally",
+                          "gradients that data ranks do not share are always summed "
+                          "whole; needs megatron.sharding"});
+        return;
+    }
+    const auto refuse = [&](std::string why) { errors.push_back({"megatron.sharding", std::move(why)}); };
+    const std::string_view version = job.megatron.version.name;
+    if (version != "core-0.13" && version != "core-0.12") {
+        refuse(fmt::format("Megatron-core has it since 0.12; the version is {}", version));
+    }
+    if (job.zero != 1 || job.gradient_overlap == Setting::off) {
+        refuse("Megatron-FSDP needs the distributed optimizer (zero 1) and overlap_gradients");
+    }
+    if (job.schedule->copies > 1 || job.copies_embedding()) {
+        refuse("states that data ranks share cannot be those of two stages");
+    }
+    if (job.bucket_elements > 0) refuse("Megatron-FSDP reduces one layer at a time and has no buckets");
+}
+
 void check(const Job& job, std::vector<JobError>& errors) {
     check_overlap(job, errors);
+    check_sharding(job, errors);
     check_tensor_overlap(job, errors);
     if (job.zero > 1) {
         errors.push_back({"zero", fmt::format("Megatron-core 0.8 has DDP (0) and the distributed optimizer (1), not "
@@ -159,15 +184,42 @@ std::vector<Call> crossing(const Job& job, std::string_view label) {
 std::vector<Call> activation(const Job& job) { return crossing(job, "activation"); }
 std::vector<Call> gradient(const Job& job) { return crossing(job, "gradient"); }
 
-std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) { return make_megatron_ddp(input); }
+std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
+    if (input.megatron.sharding == MegatronSharding::none) return make_megatron_ddp(input);
+    ShardingInput sharded = input;
+    const bool parameters = input.megatron.sharding == MegatronSharding::parameters;
+    sharded.fsdp = {.version = 1,
+                    .strategy = parameters ? Sharding::full : Sharding::gradients,
+                    .forward_prefetch = Setting::on,
+                    .reduce_bytes = input.gradient_bytes,
+                    .accumulate = input.megatron.accumulate,
+                    .reshard = parameters ? Reshard::always : Reshard::never};
+    sharded.device = nullptr;
+    return make_fully_shard(sharded);
+}
 
 StateShares shares(const Job& job) {
     StateShares shares;
     if (job.zero >= 1) shares.optimizer = job.layout.copies();
+    if (job.megatron.sharding == MegatronSharding::none) return shares;
+    const double ranks = job.layout.copies();
+    if (job.megatron.sharding == MegatronSharding::parameters) shares.parameters = ranks;
+    shares.gradients = gradient_ranks(job.megatron.accumulate, job.pipeline_shape().chunks, ranks);
     return shares;
 }
 
-Bytes buffers(const Job&, double) { return {}; }  // gradients are reduced in place in one flat buffer
+// Gradients are reduced in place in the flat buffer in which they are summed; where that holds nothing but shards, in
+// buffers of two layers in turn. Parameters that are shared are gathered for as many.
+Bytes buffers(const Job& job, double) {
+    if (job.megatron.sharding == MegatronSharding::none) return {};
+    double layer = 0;
+    for (std::uint32_t i = 0; i < job.model.layers; ++i) {
+        layer = std::max(layer, double(layer_parameters(job.model, layer_kind(job.model, i), job.split())));
+    }
+    const double gradients = job.megatron.accumulate == Accumulate::never ? job.framework->gradient_bytes(job) : 0.0;
+    const bool gathers = job.megatron.sharding == MegatronSharding::parameters;
+    return {2 * layer * (gradients + (gathers ? element_bytes(job.precision) : 0.0))};
+}
 
 // Main gradients in fp32 unless --accumulate-allreduce-grads-in-fp32 is off (DistributedDataParallelConfig,
 // grad_reduce_in_fp32).

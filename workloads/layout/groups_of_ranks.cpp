@@ -75,6 +75,9 @@ RankGroups::RankGroups(GroupKind kind, const Layout& layout)
             holding(Scheme::Holds::copies);
             break;
         case GroupKind::data_inner:
+            add_axes(layout, [](const Scheme& scheme) {
+                return scheme.holds == Scheme::Holds::copies && scheme.axis != "data";
+            });
             digits_.push_back({layout.grid().stride("data"), layout.shard_ranks, Digit::Along::stage});
             break;
         case GroupKind::data_outer:

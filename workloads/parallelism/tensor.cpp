@@ -51,15 +51,15 @@ void around_forward(const Job& job, Piece piece, Around& around) {
     }
 }
 
-// Under sequence parallelism a map's input was kept in shares; it is gathered for the weights' gradient while the
-// input's gradient is computed.
+// Under sequence parallelism a map's input was kept in shares, unless the framework keeps it whole; it is gathered for
+// the weights' gradient while the input's gradient is computed.
 void around_backward(const Job& job, Piece piece, Around& around) {
     if (is_column(piece)) {
         const std::string_view reduced = piece == Piece::head ? "all-reduce head gradient" : "all-reduce layer";
         around.sums.push_back(sum_hidden(job, "reduce-scatter input gradient", reduced));
     }
     if (!shares_tokens(job)) return;
-    if (is_column(piece)) {
+    if (is_column(piece) && job.framework->map_inputs == MapInputs::gathered_again) {
         around.beside.push_back(gather(job, piece, "all-gather saved input", "all-gather head input"));
     } else if (is_row(piece)) {
         around.before.push_back(gather_operand(job, "all-gather output gradient"));
@@ -94,7 +94,7 @@ double elements_of_parts(const StageModule& module) {
 
 // The tensor ranks saw different tokens.
 void finish(const Job& job, std::span<const StageModule> modules, std::vector<Call>& calls) {
-    if (!shares_tokens(job)) return;
+    if (!shares_tokens(job) || job.framework->norm_gradients == NormGradients::apart) return;
     double elements = 0;
     for (const StageModule& module : modules) elements += elements_of_parts(module);
     const double bytes = job.framework->gradient_bytes(job);

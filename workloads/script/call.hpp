@@ -14,7 +14,8 @@ enum class GroupKind : std::uint8_t {
     tensor,         // the tensor ranks of one replica
     context,        // the ranks that share one sequence
     data,           // the ranks that hold the same dense parameters: data x context
-    data_inner,     // consecutive ones of them, Job::shard_ranks each (hybrid sharding, hpZ, qgZ inside a node)
+    data_inner,     // Layout::shard_ranks consecutive data ranks, and all that share their sequences (hybrid sharding,
+                    // hpZ, qgZ inside a node)
     data_outer,     // those with the same place in their data_inner group
     expert,         // the ranks that share the experts of a layer
     expert_tensor,  // the tensor ranks of one expert

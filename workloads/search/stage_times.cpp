@@ -28,8 +28,15 @@ class StageReader {
         data_parallel_->begin_step(script_);
         const Seconds begin = lap().time;
         ScriptClock::Reading steady{};
+        Seconds first;
         if (last > 0) {
+            const bool waits = !has_parameters();
             steady = micro_batch(0, Accumulation::continues, times.chunks);
+            if (last > 1 && waits && has_parameters()) {
+                first = steady.time;
+                steady = micro_batch(1, Accumulation::continues, times.chunks);
+                first = first - steady.time;
+            }
             times.compute = steady.compute;
             times.exposed = steady.time - steady.compute;
         }
@@ -43,7 +50,7 @@ class StageReader {
         }
         finish();
         const ScriptClock::Reading end = lap();
-        times.once = begin + end.time;
+        times.once = begin + first + end.time;
         times.once_compute = end.compute;
         if (last > 0) {
             times.once += final.time - steady.time;
@@ -53,6 +60,11 @@ class StageReader {
     }
 
   private:
+    // Which a first micro-batch may have to wait for, and those after it then have.
+    bool has_parameters() const {
+        return data_parallel_->idle({.pass = Pass::forward, .where = {}, .chunk = 0, .accumulation = {}});
+    }
+
     // Since the last one.
     ScriptClock::Reading lap() {
         const ScriptClock::Reading now = clock_.read(script_);

@@ -55,9 +55,15 @@ Script StageWriter::start_up() {
     return std::move(script_);
 }
 
-// Complete on the last slot that finishes weights' gradients of its chunk.
+// Complete on the last slot that finishes weights' gradients of its chunk; it pauses where the next such slot is of
+// another chunk.
 Accumulation StageWriter::accumulation(const Slot& slot) const {
-    return &slot == last_[slot.chunk] ? Accumulation::complete : Accumulation::continues;
+    if (&slot == last_[slot.chunk]) return Accumulation::complete;
+    const auto finishes = [](const Slot& other) {
+        return other.kind == SlotKind::backward || other.kind == SlotKind::weight_backward;
+    };
+    const auto next = std::find_if(&slot + 1, stage_.slots.data() + stage_.slots.size(), finishes);
+    return next->chunk == slot.chunk ? Accumulation::continues : Accumulation::pauses;
 }
 
 void StageWriter::run(const Slot& slot) {

@@ -71,7 +71,7 @@ TEST(fsdp, hybrid_sharding_sums_shards_over_the_replicas) {
 
 TEST(fsdp, no_sync_scatters_only_the_last_micro_batch_but_still_gathers) {
     ShardingInput input = sharded();
-    input.fsdp.accumulate_locally = Setting::on;
+    input.fsdp.accumulate = Accumulate::step;
     const auto calls = play(input);
     EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, 2 * layer_elements), layers);
     EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, 2 * layer_elements), 2 * 2 * layers);
@@ -79,17 +79,11 @@ TEST(fsdp, no_sync_scatters_only_the_last_micro_batch_but_still_gathers) {
     EXPECT_EQ(count(play(input), Collective::all_gather, GroupKind::data, 2 * layer_elements), layers);
 }
 
-TEST(fsdp, versions_differ_in_padding) {
+TEST(fsdp, the_flat_parameter_is_padded_to_a_multiple_of_the_ranks) {
     ShardingInput input = sharded();
     input.ranks = 7;
-    const auto up = [](double elements) { return 7 * std::ceil(elements / 7); };
-    const double h = hidden;
-    const double tensors =
-        4 * up(h) + up(3 * h * h) + up(3 * h) + up(h * h) + up(h) + 2 * up(4 * h * h) + up(4 * h) + up(h);
-    EXPECT_NE(tensors, up(layer_elements));
-    EXPECT_EQ(count(play(input), Collective::all_gather, GroupKind::data, 2 * up(layer_elements)), 4 * layers);
-    input.fsdp.version = 2;
-    EXPECT_EQ(count(play(input), Collective::all_gather, GroupKind::data, 2 * tensors), 4 * layers);
+    EXPECT_EQ(count(play(input), Collective::all_gather, GroupKind::data, 2 * 7 * std::ceil(layer_elements / 7)),
+              4 * layers);
 }
 
 TEST(fsdp, gradients_travel_in_the_type_that_is_asked_for) {

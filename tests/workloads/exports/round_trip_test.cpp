@@ -155,6 +155,23 @@ TEST(exports, a_configuration_of_torchtitan_is_the_job_that_it_was_made_of) {
     }
 }
 
+TEST(exports, a_configuration_of_torchtitan_keeps_what_is_composed) {
+    const std::string fsdp = "fsdp={\"version\": 2, \"reduce_precision\": \"fp32\"}";
+    for (const std::vector<std::string>& variant : std::vector<std::vector<std::string>>{
+             {"layout={\"tensor\": 4, \"data\": 8}", "sequence_parallel=true", "fsdp.reshard_after_forward=true"},
+             {"layout={\"pipeline\": 4, \"data\": 8}", "schedule=zb-v", "batch.global=64"},
+             {"layout={\"pipeline\": 2, \"virtual_stages\": 2, \"context\": 2, \"data\": 8, \"split\": \"even\"}",
+              "schedule=interleaved", "batch.global=64", "context_method=all_gather"},
+             {"layout={\"context\": 2, \"data\": 16}", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=4"}}) {
+        SCOPED_TRACE(variant.front());
+        std::vector<std::string> overrides = variant;
+        overrides.insert(overrides.begin(), fsdp);
+        const Study study = shipped_job("dgx-h100-llama3-8b-fsdp.json", overrides);
+        ASSERT_TRUE(exported(find_export("torchtitan"), study));
+        expect_same_job("torchtitan", "run.toml", study);
+    }
+}
+
 TEST(exports, torchtitan_has_no_model_of_another_shape) {
     const Study study = shipped_job("dgx-h100-llama3-8b-fsdp.json", {"model=llama2-13b", "fsdp.version=1"});
     const Study other = shipped_job("dgx-h100-llama3-8b-fsdp.json", {"model=pythia-1.4b"});

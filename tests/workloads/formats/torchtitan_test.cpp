@@ -74,11 +74,43 @@ TEST(torchtitan, selective_recomputation_is_left_out_aloud) {
     }));
 }
 
-TEST(torchtitan, what_fsdp_alone_is_not_is_refused_by_name) {
+TEST(torchtitan, degrees_of_all_kinds_compose) {
+    const json job = titan_object(
+        "[training]\nlocal_batch_size = 8\nseq_len = 4096\n[parallelism]\ntensor_parallel_degree = 2\n"
+        "pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"Interleaved1F1B\"\n"
+        "context_parallel_degree = 2\nfsdp_reshard_after_forward = \"always\"\n");
+    EXPECT_EQ(job["layout"], json({{"tensor", 2}, {"pipeline", 2}, {"context", 2}, {"virtual_stages", 2}}));
+    EXPECT_EQ(job["sequence_parallel"], true);
+    EXPECT_EQ(job["context_method"], "all_gather");
+    EXPECT_EQ(job["schedule"], "interleaved");
+    EXPECT_EQ(job["fsdp"]["reshard_after_forward"], true);
+    EXPECT_EQ(job["batch"], json({{"sequence", 4096}, {"micro", 1}, {"global", 16}})) << "2 data ranks of 16 ranks";
+    const json experts =
+        json::parse(titan_import("[model]\nname = \"qwen3\"\nflavor = \"30B-A3B\"\n[training]\n[lr_scheduler]\n"
+                                 "[parallelism]\nexpert_parallel_degree = 8\n")
+                        .object.json());
+    EXPECT_EQ(experts["layout"]["expert"], 8);
+}
+
+TEST(torchtitan, parts_of_so_many_layers_make_virtual_stages) {
+    const json job = titan_object(
+        "[training]\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = "
+        "\"Interleaved1F1B\"\npipeline_parallel_layers_per_stage = 8\n"
+        "pipeline_parallel_first_stage_less_layers = 0\npipeline_parallel_last_stage_less_layers = 0\n");
+    EXPECT_EQ(job["layout"]["virtual_stages"], 2);
+    EXPECT_EQ(job["layout"]["split"], "even");
+}
+
+TEST(torchtitan, what_is_not_simulated_is_refused_by_name) {
     for (const auto& [more, word] : std::vector<std::pair<std::string, std::string>>{
-             {"[training]\n[parallelism]\ntensor_parallel_degree = 8\n", "without tensor parallelism"},
-             {"[training]\n[experimental]\npipeline_parallel_degree = 2\n", "without pipeline parallelism"},
-             {"[training]\n[experimental]\ncontext_parallel_degree = 2\n", "without context parallelism"},
+             {"[training]\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = \"DualPipeV\"\n",
+              "does not have the schedule DualPipeV"},
+             {"[training]\n[parallelism]\npipeline_parallel_degree = 2\n"
+              "pipeline_parallel_first_stage_less_layers = 2\n",
+              "one layer less"},
+             {"[training]\n[experimental]\npipeline_parallel_degree = 2\npipeline_parallel_split_points = "
+              "[\"layers.2\"]\n",
+              "torchtitan's own rule"},
              {"[training]\nenable_cpu_offload = true\n", "offloading"},
              {"converters = [\"mx\"]\n[training]\n", "weft has no \"mx\""},
              {"[training]\nlocal_batch_size = -1\n", "training.local_batch_size"},

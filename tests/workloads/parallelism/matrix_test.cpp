@@ -82,6 +82,7 @@ class parallelism_matrix : public testing::TestWithParam<std::string> {
                                            "model.hidden=256",        "model.heads=8",      "model.vocabulary=1024",
                                            "layout.tensor=1",         "layout.pipeline=1",  "layout.data=2",
                                            "batch.global=8",          "batch.sequence=128", "precision=bf16"};
+        if (GetParam() == "fsdp") overrides.push_back("fsdp.version=2");
         for (const auto& [key, value] : settings) overrides.push_back(key + "=" + value);
         try {
             const std::string wrong = test::unsoundness(test::small_study(overrides));

@@ -1,0 +1,256 @@
+// torch.distributed.fsdp.fully_shard (FSDP2), as torchtitan applies it: torch/distributed/fsdp/_fully_shard of PyTorch
+// 2.9 (_fsdp_param_group.py, _fsdp_collectives.py) and torchtitan models/llama3/infra/parallelize.py (apply_fsdp).
+//
+// Each tensor is gathered padded and copied out of the common buffer by the stream that computes; its gradient is
+// copied into the buffer that is scattered, for which that stream waits until the scatter before is done. A gather
+// starts no earlier than the copies that the stream of gathers has been told to wait for: forward those of the unit
+// before the last, as the last buffer is kept while the next one is filled, backward those of the last. The copy of a
+// shard into the buffer that is gathered has a stream of its own and is left out: 10 bytes of an element of 1 / ranks.
+//
+// Megatron-FSDP (core/distributed/custom_fsdp of Megatron-core 0.12, since 0.14 Megatron-FSDP) does the same with flat
+// units of version 1, whose buffers its modules read and write themselves, so that nothing is copied, and waits for its
+// scatters at the end of the step.
+//
+// Stages of a pipeline (torch/distributed/pipelining/stage.py, backward_maybe_with_nosync) neither reduce gradients nor
+// shard parameters again in backward passes; after the last one they reduce all units of the part in order.
+#include <algorithm>
+
+#include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/fsdp_policy.hpp"
+#include "workloads/data_parallel/fsdp_units.hpp"
+
+namespace weft {
+namespace {
+
+class FullyShard final : public DataParallel {
+  public:
+    explicit FullyShard(const ShardingInput& input)
+        : input_(input), units_(fsdp_units(input)), unit_of_(input.modules.size()), states_(units_.size()) {
+        for (std::size_t u = 0; u < units_.size(); ++u) {
+            for (const std::uint32_t m : units_[u].modules) unit_of_[m] = u;
+        }
+    }
+
+    void begin_step(Script& script) override {
+        gate_ = script.now();
+        copied_out_ = Action::none;
+    }
+
+    void before(Script& script, const PassAt& at, std::size_t index) override {
+        const std::size_t u = unit_of_[index];
+        gather(script, u, at.where);
+        finish(script, u, at);
+        const bool forward = at.pass == Pass::forward;
+        const bool prefetches = forward ? input_.fsdp.forward_prefetch == Setting::on
+                                        : input_.fsdp.backward_prefetch == BackwardPrefetch::before;
+        if (prefetches && opens(u, index, at.pass)) gather_following(script, u, at);
+    }
+
+    void after(Script& script, const PassAt& at, std::size_t index) override {
+        const std::size_t u = unit_of_[index];
+        if (at.pass == Pass::forward && index == units_[u].modules.back() && reshards_after_forward(u)) {
+            states_[u] = {.spread = input_.fsdp.reshard == Reshard::over_few ? Spread::few : Spread::all};
+        }
+        if (at.pass != Pass::backward || index != units_[u].modules.front()) return;
+        if (!in_pipeline() || (reshards() && accumulates() == Accumulate::never)) states_[u] = {};
+        if (!reduces_at_end() && reduces(at)) reduce(script, u, at.where);
+    }
+
+    // The last buffer of a forward pass is let go at its end.
+    void end_pass(Script& script, const PassAt& at) override {
+        if (at.pass == Pass::forward && copied_out_ != Action::none) gate_ = copied_out_;
+        copied_out_ = Action::none;
+        if (at.pass != Pass::backward || !reduces(at)) return;
+        for (std::size_t u = 0; u < units_.size(); ++u) {
+            if (units_[u].chunk != at.chunk) continue;
+            if (in_pipeline() && at.accumulation == Accumulation::complete) states_[u] = {};
+            if (reduces_at_end()) reduce(script, u, at.where);
+        }
+        if (composes()) finish_gradients(script);  // _root_post_backward_final_callback
+    }
+
+    // Once a stage of a pipeline has its parameters, and until it reduces their gradients.
+    bool idle(const PassAt& at) const override {
+        if (!in_pipeline() || reshards() || (at.pass == Pass::backward && reduces(at))) return false;
+        for (std::size_t u = 0; u < units_.size(); ++u) {
+            if (units_[u].chunk == at.chunk && states_[u].spread != Spread::whole) return false;
+        }
+        return true;
+    }
+
+    void finish_gradients(Script& script) override {
+        for (const ActionId reduction : reductions_) script.wait(reduction);
+        reductions_.clear();
+        scattered_ = Action::none;
+    }
+
+    // clip_grad_norm_ of torchtitan (distributed/utils.py): a norm is summed over one dimension of the mesh after the
+    // other, those of experts apart, then over stages. fp16 needs a scaler, which looks for overflows first.
+    void before_optimizer(Script& script) override {
+        const bool hybrid = hybrid_sharding(input_);
+        std::vector<GroupKind> groups;
+        const auto add = [&](std::uint32_t ranks, GroupKind group) {
+            if (ranks > 1) groups.push_back(group);
+        };
+        add(input_.ranks, hybrid ? GroupKind::data_inner : GroupKind::data);
+        add(input_.tensor_ranks, GroupKind::tensor);
+        if (input_.sharing_experts > 1) {
+            add(input_.expert_ranks, GroupKind::expert_data);
+            groups.push_back(GroupKind::expert);
+        }
+        add(input_.stages, GroupKind::pipeline);
+        if (input_.loss_scaling == LossScaling::dynamic) all_reduce_floats(script, groups, "all-reduce overflow");
+        all_reduce_floats(script, groups, "all-reduce gradient norm");
+    }
+
+  private:
+    // Where a unit's parameters are: on all ranks of its group in shards, on few of them, or whole on each.
+    enum class Spread : std::uint8_t { all, few, whole };
+    struct State {
+        Spread spread = Spread::all;
+        ActionId gather = Action::none;  // in flight
+    };
+
+    bool composes() const { return input_.fsdp.version == 2; }  // else Megatron-FSDP
+    bool in_pipeline() const { return input_.stages > 1; }
+    bool reshards() const { return reshards_layers(input_.fsdp, input_.stages); }
+    // The head is needed again at once.
+    bool reshards_after_forward(std::size_t u) const {
+        const UnitKind kind = units_[u].kind;
+        if (units_[u].ranks == 1 || kind == UnitKind::root) return false;
+        return reshards() && (kind != UnitKind::head || input_.fsdp.reshard == Reshard::always);
+    }
+    bool reduces_at_end() const { return in_pipeline() && input_.fsdp.accumulate == Accumulate::by_version; }
+    Accumulate accumulates() const { return accumulation_of(input_.fsdp, input_.stages); }
+    bool reduces(const PassAt& at) const {
+        const bool pauses = at.accumulation == Accumulation::pauses && accumulates() == Accumulate::round;
+        return accumulates() == Accumulate::never || pauses || at.accumulation == Accumulation::complete;
+    }
+    // Gradients of more than one micro-batch are summed in the type in which they are reduced.
+    double summed_bytes() const { return accumulates() == Accumulate::never ? input_.element_bytes : reduced_bytes(); }
+    double reduced_bytes() const {
+        return input_.fsdp.reduce_bytes > 0 ? input_.fsdp.reduce_bytes : input_.element_bytes;
+    }
+    std::string_view type_of(double bytes) const {
+        if (bytes == input_.element_bytes) return input_.element_type;
+        return bytes == 4 ? "fp32" : input_.gradient_type;
+    }
+
+    // Whether a module is the one that a pass reaches first in its unit: with recomputation, backward starts at the
+    // front of a layer.
+    bool opens(std::size_t u, std::size_t index, Pass pass) const {
+        const bool from_front =
+            pass == Pass::forward || pass == Pass::recompute ||
+            (input_.checkpointing == Checkpointing::every_layer && units_[u].kind == UnitKind::layer);
+        if (from_front) return pass != Pass::backward && index == units_[u].modules.front();
+        return index == units_[u].modules.back();
+    }
+
+    void gather(Script& script, std::size_t u, Where where) {
+        State& state = states_[u];
+        if (state.spread == Spread::whole || state.gather != Action::none) return;
+        const FsdpUnit& unit = units_[u];
+        if (unit.ranks == 1) {
+            state.spread = Spread::whole;
+            return;
+        }
+        state.gather = script.issue({.op = Collective::all_gather,
+                                     .group = state.spread == Spread::few ? GroupKind::data_inner : unit.group,
+                                     .message = {unit.elements * input_.element_bytes},
+                                     .label = "all-gather parameters",
+                                     .type = input_.element_type},
+                                    where, gate_);
+    }
+
+    void finish(Script& script, std::size_t u, const PassAt& at) {
+        State& state = states_[u];
+        if (state.gather == Action::none) return;
+        script.wait(state.gather);
+        state = {.spread = Spread::whole};
+        copy(script, "copy out parameters", units_[u].elements * 2 * input_.element_bytes, at.where);
+        if (at.pass != Pass::forward) {
+            gate_ = script.now();
+            return;
+        }
+        if (copied_out_ != Action::none) gate_ = copied_out_;
+        copied_out_ = script.now();
+    }
+
+    // Of what is read and written.
+    void copy(Script& script, std::string_view label, double bytes, Where where) const {
+        if (input_.device != nullptr) script.compute(label, pass_time(*input_.device, {bytes}), where);
+    }
+
+    // The unit that the pass comes to next.
+    void gather_following(Script& script, std::size_t u, const PassAt& at) {
+        const bool forward = at.pass == Pass::forward;
+        for (std::size_t next = u; forward ? next + 1 < units_.size() : next > 0;) {
+            next = forward ? next + 1 : next - 1;
+            if (units_[next].chunk == units_[u].chunk) return gather(script, next, at.where);
+        }
+    }
+
+    // The gradient of a unit; where it is sharded inside groups, the shard is then summed over the groups.
+    void reduce(Script& script, std::size_t u, Where where) {
+        const FsdpUnit& unit = units_[u];
+        if (input_.tensor_ranks > 1 && composes()) sum_norms(script, unit, where);
+        if (unit.ranks == 1) return;
+        if (scattered_ != Action::none) script.wait(scattered_);
+        std::erase(reductions_, scattered_);
+        copy(script, "copy in gradients", unit.elements * (summed_bytes() + reduced_bytes()), where);
+        Call call{.op = Collective::reduce_scatter,
+                  .group = unit.group,
+                  .message = {unit.elements * reduced_bytes()},
+                  .label = "reduce-scatter gradients",
+                  .type = type_of(reduced_bytes())};
+        scattered_ = script.issue(call, where, script.now());
+        reductions_.push_back(scattered_);
+        if (unit.group != GroupKind::data_inner) return;
+        call.op = Collective::all_reduce;
+        call.group = GroupKind::data_outer;
+        call.message = call.message / unit.ranks;
+        call.label = "all-reduce gradient shards";
+        reductions_.push_back(script.issue(call, where, scattered_));
+    }
+
+    // Tensor ranks have parts of the gradients of what all of them hold and apply to their own tokens, each a tensor of
+    // its own (_fsdp_common.py, _get_grad_inner_tensor: DTensor.redistribute).
+    void sum_norms(Script& script, const FsdpUnit& unit, Where where) const {
+        for (const std::uint32_t m : unit.modules) {
+            const StageModule& module = input_.modules[m];
+            if (!module.name.ends_with("norm")) continue;
+            for (const std::uint64_t elements : module.tensors) {
+                script.call({.op = Collective::all_reduce,
+                             .group = GroupKind::tensor,
+                             .message = {static_cast<double>(elements) * summed_bytes()},
+                             .label = "all-reduce norm gradients",
+                             .type = type_of(summed_bytes())},
+                            where);
+            }
+        }
+    }
+
+    void all_reduce_floats(Script& script, const std::vector<GroupKind>& groups, std::string_view label) const {
+        for (const GroupKind group : groups) {
+            script.call({.op = Collective::all_reduce, .group = group, .message = 4_B, .label = label, .type = "fp32"},
+                        {});
+        }
+    }
+
+    ShardingInput input_;
+    std::vector<FsdpUnit> units_;
+    std::vector<std::size_t> unit_of_;    // of each module
+    std::vector<State> states_;           // of each unit
+    std::vector<ActionId> reductions_;    // in flight
+    ActionId gate_ = Action::none;        // what the stream of gathers has been told to wait for
+    ActionId copied_out_ = Action::none;  // the copy that it will be told to wait for after the next one
+    ActionId scattered_ = Action::none;   // the last scatter
+};
+
+}  // namespace
+
+std::unique_ptr<DataParallel> make_fully_shard(const ShardingInput& input) {
+    return std::make_unique<FullyShard>(input);
+}
+
+}  // namespace weft

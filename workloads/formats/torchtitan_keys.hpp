@@ -1,0 +1,45 @@
+// Keys of a torchtitan configuration, which have moved between its sections.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "sim/io/document.hpp"
+#include "workloads/formats/format.hpp"
+
+namespace weft {
+
+// A key that has been in several sections; the first that has it counts.
+class TorchtitanKey {
+  public:
+    TorchtitanKey(Field& root, std::string_view name, std::initializer_list<std::string_view> sections)
+        : section_(root), name_(name) {
+        for (const std::string_view section : sections) {
+            if (!root.is_object(section)) continue;
+            Field field = root.object(section);
+            if (!field.has(name)) continue;
+            section_ = field;
+            given_ = true;
+            return;
+        }
+    }
+    bool given() const { return given_; }
+    Field& section() { return section_; }
+    std::string_view name() const { return name_; }
+    Origin origin() const {
+        return given_ ? section_.origin(name_) : Origin{.file = {}, .line = 0, .key = "torchtitan's default"};
+    }
+    std::uint32_t count(std::uint32_t otherwise) { return given_ ? section_.count(name_) : otherwise; }
+    double number(double otherwise) { return given_ ? section_.number(name_) : otherwise; }
+    bool flag() { return given_ && section_.flag(name_); }
+    std::string text(std::string_view otherwise) { return given_ ? section_.text(name_) : std::string(otherwise); }
+
+  private:
+    Field section_;
+    std::string_view name_;
+    bool given_ = false;
+};
+
+}  // namespace weft
