@@ -8,6 +8,7 @@
 #include "workloads/data_parallel/engines.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/stage_split.hpp"
+#include "workloads/framework/version_since.hpp"
 #include "workloads/job.hpp"
 
 namespace weft::framework {
@@ -37,7 +38,19 @@ void check_tensor_overlap(const Job& job, std::vector<JobError>& errors) {
                       "set sequence_parallel"});
 }
 
+void check_version(const Job& job, std::vector<JobError>& errors) {
+    const auto need = [&](std::string_view key, std::string_view flag, std::string_view since) {
+        if (has_since(job.megatron.version, since)) return;
+        errors.push_back({std::string(key), fmt::format("{} came with {}; set megatron.version, now {}", flag, since,
+                                                        job.megatron.version.name)});
+    };
+    if (job.model.mtp_layers > 0) need("model.mtp_layers", "--mtp-num-layers", predictions_since);
+    if (job.model.experts.balancing == Balancing::bias)
+        need("model.experts.balancing", "--moe-router-enable-expert-bias", expert_bias_since);
+}
+
 void check(const Job& job, std::vector<JobError>& errors) {
+    check_version(job, errors);
     check_overlap(job, errors);
     check_tensor_overlap(job, errors);
     if (job.zero > 1) {
@@ -151,7 +164,9 @@ Bytes boundary_bytes(const Job& job) {
 
 std::vector<Call> crossing(const Job& job, std::string_view label) {
     std::vector<Call> calls;
-    if (job.megatron.variable_sequence == Setting::on) calls.push_back(boundary_call(24_B, "shape", "int64"));
+    // Tensors differ in size where prediction modules stand apart (p2p_communication.py, mtp_standalone).
+    if (job.megatron.variable_sequence == Setting::on || job.predicts_apart())
+        calls.push_back(boundary_call(24_B, "shape", "int64"));
     calls.push_back(boundary_call(boundary_bytes(job), label, element_name(job)));
     return calls;
 }
