@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "models/transformer/prediction.hpp"
+#include "workloads/framework/layout_by_hand.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
@@ -30,7 +32,8 @@ Shard Job::shard() const {
         .cross_entropy = megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
         .element_wise = element_wise,
         .imbalance = experts.imbalance,
-        .capacity_factor = experts.capacity_factor};
+        .capacity_factor = experts.capacity_factor,
+        .document = batch.document};
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->shard != nullptr) scheme->shard(*this, shard);
     }
@@ -66,10 +69,19 @@ std::uint32_t shard_ranks(const Job& job) {
     return ranks;
 }
 
+std::uint32_t Job::prediction_part() const {
+    const std::uint32_t last = model_parts() - 1;
+    return layout.split == StageSplit::by_hand ? layout.by_hand.predictions.value_or(last) : last;
+}
+
+bool Job::predicts_apart() const { return model.mtp_layers > 0 && prediction_part() + 1 != model_parts(); }
+
+// Where micro-batches travel in both directions the end stages hold embedding and head anyway.
 bool Job::copies_embedding() const {
-    if (!model.tied_embeddings || layout.pipeline == 1) return false;
+    if (schedule->copies > 1) return false;
+    if ((!model.tied_embeddings && model.mtp_layers == 0) || layout.pipeline == 1) return false;
     const std::vector<Place> path = schedule->path(pipeline_shape(), 0);
-    return path.front().stage != path.back().stage;
+    return path.front().stage != path[prediction_part()].stage;
 }
 
 std::uint64_t Job::embedding_matrix() const {
@@ -77,16 +89,29 @@ std::uint64_t Job::embedding_matrix() const {
     return padded_vocabulary(model, ranks) / ranks * model.hidden;
 }
 
-std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
-    switch (layout.split) {
+// Of the model's own layers, by the rule of the job.
+static std::vector<std::uint32_t> dealt_layers(const Job& job, std::string& why) {
+    const std::uint32_t layers = job.model.layers, parts = job.model_parts();
+    switch (job.layout.split) {
         case StageSplit::even:
-            return even_split(model.layers, model_parts(), why);
+            return even_split(layers, parts, why);
         case StageSplit::ends:
-            return ends_split(model.layers, model_parts(), why);
+            return ends_split(layers, parts, why);
+        case StageSplit::uniform:
+        case StageSplit::parameters:
+            return items_split(job, why);
+        case StageSplit::by_hand:
+            return by_hand(job, why);
         case StageSplit::framework:
             break;
     }
-    return framework->split(model.layers, model_parts(), why);
+    return job.framework->split(layers, parts, why);
+}
+
+std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
+    std::vector<std::uint32_t> layers = dealt_layers(*this, why);
+    if (!layers.empty()) layers.at(prediction_part()) += model.mtp_layers;
+    return layers;
 }
 
 static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
@@ -122,12 +147,32 @@ static void check_size(const Job& job, std::vector<JobError>& errors) {
     const double micro_batches = double(job.batch.global) / (double(job.batch.micro) * job.layout.data);
     const std::uint32_t sharing = job.shard().context;
     const double per_layer = 14.0 + (sharing > 1 ? 4.0 * sharing : 0.0) + (job.model.experts.count > 0 ? 12.0 : 0.0);
-    const double operations = micro_batches * (per_layer * job.model.layers + 24.0 * job.model_parts());
+    const double operations = micro_batches * (per_layer * all_layers(job.model) + 24.0 * job.model_parts());
     if (operations <= most_operations) return;
     errors.push_back({"batch.global",
                       fmt::format("{:.0f} micro-batches through {} layers on {} stages are about {:.2g} "
                                   "operations; at most {:.2g} are simulated",
                                   micro_batches, job.model.layers, job.layout.pipeline, operations, most_operations)});
+}
+
+static void check_model(const Job& job, std::vector<JobError>& errors) {
+    const Transformer& model = job.model;
+    if (model.mtp_layers > 0 && job.framework->name != "megatron") {
+        errors.push_back(
+            {"model.mtp_layers", fmt::format("{} has no modules that predict further tokens, Megatron-core "
+                                             "has; leave them out with model.mtp_layers=0",
+                                             job.framework->name)});
+    }
+    if (model.mtp_layers > 0 && model.hidden % job.layout.tensor != 0) {
+        errors.push_back({"model.mtp_layers", fmt::format("{} tensor ranks do not divide the {} outputs of the map of "
+                                                          "a prediction module",
+                                                          job.layout.tensor, model.hidden)});
+    }
+    const Batch& batch = job.batch;
+    if (batch.document > 0 && (batch.document > batch.sequence || batch.sequence % batch.document != 0)) {
+        errors.push_back({"batch.document", fmt::format("documents of {} tokens do not fill a sequence of {}",
+                                                        batch.document, batch.sequence)});
+    }
 }
 
 static void check_host(const Job& job, std::vector<JobError>& errors) {
@@ -158,6 +203,7 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
             {"batch.sequence", fmt::format("{} tokens are more than the {} learned positions of {}", job.batch.sequence,
                                            job.model.positions_length, job.model.name)});
     }
+    check_model(job, errors);
     check_host(job, errors);
     job.framework->check(job, errors);
     return errors;

@@ -25,6 +25,7 @@ struct Batch {
     std::uint32_t sequence = 2048;  // tokens
     std::uint32_t micro = 1;        // sequences per micro-batch and data rank
     std::uint32_t global = 1;       // sequences per step
+    std::uint32_t document = 0;     // tokens of each document packed into a sequence; 0: a sequence is one
 };
 
 struct Job {
@@ -71,10 +72,15 @@ struct Job {
     // Whether experts' gradients are summed over other ranks than dense ones (Megatron-core 0.8
     // transformer/moe/experts.py marks them where expert > 1; DeepSpeed does for every mixture of experts).
     bool reduces_experts_apart() const;
-    // Whether two stages each hold the tied embedding matrix, and its elements on one tensor rank.
+    // Of the prediction modules: the model part that holds them, and whether it is not the one with the loss.
+    std::uint32_t prediction_part() const;
+    bool predicts_apart() const;
+    // Whether two stages each hold the embedding matrix, because it is tied or because the prediction modules embed
+    // tokens, too; and its elements on one tensor rank.
     bool copies_embedding() const;
     std::uint64_t embedding_matrix() const;
-    // Layers of each model part; empty, with the reason in `why`, if the layers cannot be dealt so.
+    // Layers of each model part, prediction modules among them; empty, with the reason in `why`, if the layers cannot
+    // be dealt so.
     std::vector<std::uint32_t> part_layers(std::string& why) const;
 };
 

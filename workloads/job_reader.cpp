@@ -65,6 +65,7 @@ Batch read_batch(Field& root) {
     batch.sequence = field.count("sequence", 2048);
     batch.micro = field.count("micro", 1);
     batch.global = field.count("global");
+    batch.document = field.whole("document", 0);
     field.done({{"", job_synonyms()}});
     return batch;
 }

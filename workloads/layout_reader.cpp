@@ -76,7 +76,40 @@ void check_product(Field& layout, const std::vector<std::pair<std::string_view, 
 
 }  // namespace
 
-std::vector<std::string> stage_split_names() { return {"framework", "even", "ends"}; }
+std::vector<std::string> stage_split_names() { return {"framework", "even", "ends", "uniform", "parameters"}; }
+
+void read_stage_split(Field& field, Layout& layout) {
+    constexpr std::string_view key = "split";
+    if (!field.has(key)) return;
+    const std::vector<std::string> names = stage_split_names();
+    if (field.is_text(key)) {
+        const std::string text = field.text(key);
+        const auto name = std::ranges::find(names, text);
+        if (name != names.end()) {
+            layout.split = StageSplit{static_cast<std::uint8_t>(name - names.begin())};
+            return;
+        }
+        std::string why;
+        layout.by_hand = parse_stage_layout(text, why);
+        if (!why.empty()) {
+            field.error(key, text.starts_with('E')
+                                 ? why
+                                 : fmt::format("expected one of {}, a layout as \"Et*3|t*4|L\", layers of each part in "
+                                               "a list, or {{\"first\": n, \"last\": n}}, got \"{}\"",
+                                               fmt::join(names, ", "), text));
+        }
+    } else if (field.is_object(key)) {
+        Field counts = field.object(key);
+        layout.by_hand.first = counts.has("first") ? counts.count("first") : 0;
+        layout.by_hand.last = counts.has("last") ? counts.count("last") : 0;
+        if (!counts.has("first") && !counts.has("last")) counts.error("first", "give first, last or both");
+        counts.done();
+    } else {
+        for (Field& part : field.list(key)) layout.by_hand.layers.push_back(part.as_whole());
+        if (layout.by_hand.layers.empty()) field.error(key, "expected the layers of each model part");
+    }
+    layout.split = StageSplit::by_hand;
+}
 
 ReadLayout read_layout(Field& root) {
     ReadLayout read;
@@ -98,9 +131,7 @@ ReadLayout read_layout(Field& root) {
     check_product(field, {{"pipeline", &own.pipeline}, {"virtual_stages", &own.virtual_stages}});
     check_product(field, {{"expert", &own.expert}, {"expert_tensor", &own.expert_tensor}});
     read.layout.order = read_order(field);
-    const std::vector<std::string> splits = stage_split_names();
-    const auto split = std::ranges::find(splits, field.choice("split", splits, splits.front()));
-    read.layout.split = StageSplit{static_cast<std::uint8_t>(split - splits.begin())};
+    read_stage_split(field, read.layout);
     field.done({{"", job_synonyms()}});
     return read;
 }

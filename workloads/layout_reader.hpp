@@ -15,7 +15,7 @@ struct ReadLayout {
     bool expert_tensor_given = false;
 };
 
-std::vector<std::string> stage_split_names();  // in a job file, by number
+std::vector<std::string> stage_split_names();  // in a job file, by number; without by_hand
 
 // Refuses unknown keys, and records mistakes in the document. Without the object, one rank.
 ReadLayout read_layout(Field& root);

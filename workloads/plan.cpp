@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "models/transformer/flops.hpp"
+#include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
 #include "workloads/plan_parts.hpp"
 #include "workloads/stage_memory.hpp"
@@ -16,7 +17,7 @@ std::vector<Stage> stages(const Plan& plan) {
     std::string why;
     const std::vector<std::uint32_t> layers = job.part_layers(why);
     WEFT_CHECK(!layers.empty(), why);
-    WEFT_CHECK(std::accumulate(layers.begin(), layers.end(), 0U) == job.model.layers,
+    WEFT_CHECK(std::accumulate(layers.begin(), layers.end(), 0U) == all_layers(job.model),
                "the stages do not hold every layer once");
     std::vector<Stage> stages;
     for (std::uint32_t s = 0; s < job.layout.pipeline; ++s) {
@@ -31,8 +32,10 @@ std::vector<Stage> stages(const Plan& plan) {
 Flops hardware_flops(const Plan& plan) {
     const Job& job = plan.job;
     const PartCosts& costs = plan.costs;
-    Flops micro_batch = costs.head_forward_flops + costs.head_backward_flops;
-    for (std::uint32_t layer = 0; layer < job.model.layers; ++layer) {
+    const double losses = 1.0 + job.model.mtp_layers;
+    Flops micro_batch = (costs.head_forward_flops + costs.head_backward_flops) * losses +
+                        costs.prediction_flops * (3.0 * job.model.mtp_layers);
+    for (std::uint32_t layer = 0; layer < all_layers(job.model); ++layer) {
         const LayerCosts& own = costs.layer(layer_kind(job.model, layer));
         micro_batch += own.forward + own.backward;
         if (job.recompute == Recompute::full) micro_batch += own.forward;
@@ -69,7 +72,9 @@ Plan make_plan(const Study& study) {
     plan.costs = part_costs(plan);
     plan.stages = stages(plan);
     plan.host_bound = host_bound(plan);
-    plan.model_flops = model_flops(plan.job.model, plan.job.batch.global, plan.job.batch.sequence);
+    const Batch& batch = plan.job.batch;
+    const double document = batch.document > 0 ? batch.document : batch.sequence;
+    plan.model_flops = model_flops(plan.job.model, batch.global * (batch.sequence / document), document);
     plan.hardware_flops = hardware_flops(plan);
     return plan;
 }

@@ -30,6 +30,9 @@ struct PartCosts {
     Seconds final_norm_forward, final_norm_backward;
     Seconds head_forward, head_input_backward, head_weight_backward;  // logits and loss
     Flops head_forward_flops, head_backward_flops;
+    // Of a prediction module, what makes its layer's input out of the last hidden state and an embedding.
+    Seconds prediction_forward, prediction_input_backward, prediction_weight_backward;
+    Flops prediction_flops;  // forward
 
     const LayerCosts& layer(LayerKind kind) const { return layers[static_cast<std::size_t>(kind)]; }
 };
@@ -38,11 +41,13 @@ struct PartCosts {
 struct Chunk {
     std::uint32_t part = 0;  // position on a micro-batch's way
     std::uint32_t first_layer = 0;
-    std::uint32_t layers = 0;
+    std::uint32_t layers = 0;       // prediction modules, which come last, among them
+    std::uint32_t predictions = 0;  // how many are such
     enum class Ends : std::uint8_t { none = 0, embedding = 1, head = 2, both = 3 } ends = Ends::none;
     std::size_t first_module = 0;           // into Stage::modules
     std::vector<std::size_t> layer_module;  // first module of each layer
     std::size_t head_module = 0;            // final norm, then the output layer if it has one
+    std::size_t embedding_copy = 0;         // of prediction modules away from the embedding
     Bytes activations;                      // kept per micro-batch
     Bytes head_activations;  // of them those of final norm, logits and loss, the first that backward frees
 

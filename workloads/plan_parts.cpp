@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
 #include "workloads/stage_memory.hpp"
 
@@ -72,21 +73,24 @@ class StageModules {
         chunk.first_module = stage_.modules.size();
         if (chunk.has_embedding()) add(embedding_modules(job_.model, job_.split()), chunk.first_layer, index);
         for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-            chunk.layer_module.push_back(stage_.modules.size());
             const std::uint32_t layer = chunk.first_layer + i;
+            const bool predicts = is_prediction(job_.model, layer);
+            if (predicts) add(prediction_modules(job_.model, job_.split()), layer, index);
+            chunk.layer_module.push_back(stage_.modules.size());
             add(layer_modules(job_.model, layer_kind(job_.model, layer), job_.split()), layer, index);
+            if (predicts) add({prediction_output_norm(job_.model)}, layer, index);
         }
         chunk.head_module = stage_.modules.size();
-        if (!chunk.has_head()) return;
         const std::uint32_t end = chunk.first_layer + chunk.layers;
-        add(head_modules(job_.model, job_.split()), end, index);
-        if (job_.copies_embedding()) {
-            stage_.modules.push_back({.name = "tied embedding",
-                                      .layer = end,
-                                      .chunk = index,
-                                      .tensors = {job_.embedding_matrix()},
-                                      .vector = {false}});
-        }
+        if (chunk.has_head()) add(head_modules(job_.model, job_.split()), end, index);
+        const bool copies = chunk.predictions > 0 || (job_.model.tied_embeddings && chunk.has_head());
+        if (!copies || !job_.copies_embedding()) return;
+        chunk.embedding_copy = stage_.modules.size();
+        stage_.modules.push_back({.name = "tied embedding",
+                                  .layer = end,
+                                  .chunk = index,
+                                  .tensors = {job_.embedding_matrix()},
+                                  .vector = {false}});
     }
 
   private:
@@ -130,6 +134,7 @@ void add_chunks(const Job& job, Stage& stage, std::uint32_t s, std::span<const s
             Chunk& chunk = stage.chunks[path[part].chunk];
             chunk.part = part;
             chunk.layers = layers[part];
+            chunk.predictions = part == job.prediction_part() ? job.model.mtp_layers : 0;
             chunk.first_layer = std::accumulate(layers.begin(), layers.begin() + part, 0U);
             chunk.ends = Chunk::Ends((part == 0 ? 1U : 0U) | (part + 1 == parts ? 2U : 0U));
         }
@@ -149,6 +154,16 @@ void count_parameters(Stage& stage) {
     }
 }
 
+template <class Time>
+void count_prediction(const Job& job, const Time& time, PartCosts& costs) {
+    PredictionKernels kernels = prediction_kernels(job.model, job.shard());
+    costs.prediction_flops = total_flops(kernels.forward);
+    accumulate(job, kernels.weight_backward);
+    costs.prediction_forward = time(kernels.forward);
+    costs.prediction_input_backward = time(kernels.input_backward);
+    costs.prediction_weight_backward = time(kernels.weight_backward);
+}
+
 }  // namespace
 
 PartCosts part_costs(const Plan& plan) {
@@ -164,6 +179,7 @@ PartCosts part_costs(const Plan& plan) {
     }
     costs.embedding_forward = time(embedding_forward(job.model, shard));
     costs.embedding_backward = time(embedding_backward(job.model, shard));
+    if (job.model.mtp_layers > 0) count_prediction(job, time, costs);
     for (const Kernel& kernel : head_forward(job.model, shard)) {
         (kernel.name == "final norm" ? costs.final_norm_forward : costs.head_forward) += time({&kernel, 1});
         costs.head_forward_flops += kernel.flops;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "models/transformer/prediction.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -138,8 +139,12 @@ void count_activations(const Job& job, Chunk& chunk) {
         });
     }
     if (chunk.has_embedding()) chunk.activations += embedding_activations(job.model, shard);
+    if (chunk.predictions > 0) {
+        const Bytes each = embedding_activations(job.model, shard) + prediction_activations(job.model, shard);
+        chunk.activations += each * static_cast<double>(chunk.predictions);
+    }
     if (!chunk.has_head()) return;
-    chunk.head_activations = head_activations(job.model, shard);
+    chunk.head_activations = head_activations(job.model, shard) * (1.0 + job.model.mtp_layers);
     chunk.activations += chunk.head_activations;
 }
 

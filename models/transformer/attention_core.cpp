@@ -2,8 +2,8 @@
 // queries and meets every key and value. Dropout of the probabilities is a pass of its own between three kernels; a
 // fused kernel draws its random numbers again in backward and moves no mask.
 //
-// In a layer with a window a fused kernel skips what is out of it, as it skips the masked half; three kernels compute
-// every score and mask it.
+// In a layer with a window a fused kernel skips what is out of it, as it skips the masked half, and what is of other
+// documents; three kernels compute every score and mask it.
 #include "models/transformer/kernel_parts.hpp"
 
 namespace weft {
@@ -29,7 +29,16 @@ Kernel flash_attention(std::string_view name, const Transformer& model, const Sh
     return kernel;
 }
 
-LayerPiece flash_core(const Transformer& model, LayerKind kind, const Shard& shard, const ShardSizes& size) {
+// Documents that are packed into a sequence are so many shorter sequences.
+Shard by_documents(Shard shard) {
+    if (shard.document == 0) return shard;
+    shard.micro_batch *= shard.sequence / shard.document;
+    shard.sequence = shard.document;
+    return shard;
+}
+
+LayerPiece flash_core(const Transformer& model, LayerKind kind, const Shard& shard) {
+    const ShardSizes size(model, shard);
     const double share = is_windowed(kind) ? window_share(model.window, shard.sequence) : 1.0;
     const double keys_and_values = (size.qkv - size.queries) * shard.context;
     const double moved = size.tokens * (size.queries + size.context + keys_and_values);
@@ -45,8 +54,8 @@ LayerPiece flash_core(const Transformer& model, LayerKind kind, const Shard& sha
 }  // namespace
 
 LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& shard) {
+    if (shard.attention != AttentionCore::unfused) return flash_core(model, kind, by_documents(shard));
     const ShardSizes size(model, shard);
-    if (shard.attention != AttentionCore::unfused) return flash_core(model, kind, shard, size);
     const double e = size.element_bytes, keys = shard.sequence, queries = keys / shard.context;
     const double d = model.head_size, v = value_size(model);
     LayerPiece piece = piece_of(Piece::core, {});

@@ -1,5 +1,7 @@
 #include "models/transformer/flops.hpp"
 
+#include "models/transformer/prediction.hpp"
+
 namespace weft {
 namespace {
 
@@ -28,9 +30,13 @@ double vocabulary(const Transformer& model) { return static_cast<double>(padded_
 
 Flops model_flops(const Transformer& model, double sequences, double sequence) {
     const double tokens = sequences * sequence;
-    const double matrices = all_layer_matrices(model) + model.hidden * vocabulary(model);
-    const double windowed = windowed_layers(model);
-    const double layers = model.layers - windowed + windowed * window_share(model.window, sequence);
+    const double predictions = model.mtp_layers;
+    const LayerKind last = layer_kind(model, model.layers);
+    const double predicting = layer_matrices(model, last) + 2.0 * model.hidden * model.hidden;
+    const double matrices =
+        all_layer_matrices(model) + predictions * predicting + (1.0 + predictions) * model.hidden * vocabulary(model);
+    const double windowed = windowed_layers(model) + (is_windowed(last) ? predictions : 0.0);
+    const double layers = all_layers(model) - windowed + windowed * window_share(model.window, sequence);
     const double scores = layers * static_cast<double>(query_width(model) + context_width(model)) * sequence;
     return {6.0 * tokens * (matrices + scores)};
 }

@@ -86,6 +86,7 @@ struct Shard {
     double imbalance = 1.0;           // tokens of the busiest expert rank over the mean, without dropping
     double capacity_factor = 0.0;     // 0: no token is dropped
     ContextOutput context_output = ContextOutput::shared;
+    std::uint32_t document = 0;  // tokens of each document of a packed sequence; 0: a sequence is one
 
     auto operator<=>(const Shard&) const = default;
 };

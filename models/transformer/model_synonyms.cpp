@@ -57,6 +57,8 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {"qk_norm", "query_key_norm"},
     {"use_parallel_residual", "parallel_residual"},
     {"gpt_j_residual", "parallel_residual"},
+    {"mtp_num_layers", "mtp_layers"},
+    {"num_nextn_predict_layers", "mtp_layers"},
     {"num_experts", "experts.count"},
     {"num_local_experts", "experts.count"},
     {"n_routed_experts", "experts.count"},

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
 
 namespace weft {
@@ -67,6 +69,7 @@ static bool is_windowed(const AttentionWindow& window, std::uint32_t layer) {
 }
 
 LayerKind layer_kind(const Transformer& model, std::uint32_t layer) {
+    layer = std::min(layer, model.layers - 1);
     const bool expert = has_experts(model.experts, layer);
     if (!is_windowed(model.window, layer)) return expert ? LayerKind::expert : LayerKind::dense;
     return expert ? LayerKind::windowed_expert : LayerKind::windowed_dense;
@@ -139,6 +142,7 @@ std::uint64_t parameters(const Transformer& model, const LayerSplit& split) {
     std::uint64_t total = sum(embedding_modules(model, split)) + sum(head_modules(model, split));
     if (with > 0) total += with * layer_parameters(model, LayerKind::expert, split);
     if (without > 0) total += without * layer_parameters(model, LayerKind::dense, split);
+    if (model.mtp_layers > 0) total += model.mtp_layers * prediction_parameters(model, split);
     return total;
 }
 
@@ -153,7 +157,8 @@ std::uint64_t active_parameters(const Transformer& model) {
     // The router scores every expert, also those that are not met.
     const std::uint64_t inputs = std::uint64_t{model.hidden} + (model.biases.router ? 1 : 0);
     const std::uint64_t unscored = (model.experts.count - met.experts.count) * inputs;
-    return parameters(met) + expert_layers(model) * unscored;
+    const std::uint64_t predicting = has_experts(layer_kind(model, model.layers)) ? model.mtp_layers : 0;
+    return parameters(met) + (expert_layers(model) + predicting) * unscored;
 }
 
 std::vector<std::uint64_t> layer_tensors(const Transformer& model, std::uint32_t tensor) {

@@ -41,6 +41,10 @@ struct AttentionWindow {
     std::uint32_t full_every = 0;  // of the layers after those, the last of each run of so many has none; 0: all have
 };
 
+// What evens out how many tokens experts get: a term of the loss (Switch Transformer, 2101.03961), or a bias on each
+// expert's score that is moved after every step by how many tokens it got (DeepSeek-V3, 2412.19437, section 2.1.2).
+enum class Balancing : std::uint8_t { loss, bias };
+
 // Mixture of experts (Shazeer et al. 2017, 1701.06538): in some layers a router sends each token to `top_k` MLPs of
 // `count`, and `shared` more see every token (DeepSeekMoE, 2401.06066). Experts are gated and biased as the model is.
 struct Experts {
@@ -52,6 +56,7 @@ struct Experts {
     std::uint32_t first_dense = 0;        // leading layers without experts
     std::uint32_t every = 1;  // of the layers after those, the first of each run of so many (Megatron's moe-layer-freq)
     bool shared_gate = false;  // a learned sum over the hidden state weighs the shared experts (Qwen2-MoE)
+    Balancing balancing = Balancing::loss;
 };
 
 // Multi-head latent attention (DeepSeek-V2, 2405.04434, section 2.1). Keys and values of all heads are made from one
@@ -69,6 +74,7 @@ struct LatentAttention {
 struct Transformer {
     std::string name;
     std::uint32_t layers = 1;
+    std::uint32_t mtp_layers = 0;  // modules after them that predict further tokens (prediction.hpp)
     std::uint32_t hidden = 1;
     std::uint32_t heads = 1;
     std::uint32_t kv_heads = 1;
@@ -101,8 +107,9 @@ enum class LayerKind : std::uint8_t { dense, expert, windowed_dense, windowed_ex
 constexpr std::size_t layer_kinds = 4;
 constexpr bool has_experts(LayerKind kind) { return kind == LayerKind::expert || kind == LayerKind::windowed_expert; }
 constexpr bool is_windowed(LayerKind kind) { return kind >= LayerKind::windowed_dense; }
-LayerKind layer_kind(const Transformer& model, std::uint32_t layer);  // layers are numbered from 0
-std::uint32_t expert_layers(const Transformer& model);                // how many have experts
+// Layers are numbered from 0; those of multi-token prediction come after the others and are as the last of them.
+LayerKind layer_kind(const Transformer& model, std::uint32_t layer);
+std::uint32_t expert_layers(const Transformer& model);  // how many have experts
 std::uint32_t windowed_layers(const Transformer& model);
 // Pairs of queries and keys that a windowed layer scores, over those of causal attention, s (s + 1) / 2: with w tokens
 //   sliding  [w (w + 1) / 2 + (s - w) w],   chunked  [n w (w + 1) / 2 + r (r + 1) / 2],  n = s / w, r = s mod w.

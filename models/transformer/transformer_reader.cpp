@@ -167,6 +167,8 @@ Experts read_experts(Field field, const Transformer& model) {
                     fmt::format("{} dense layers of {} leave none to the experts", experts.first_dense, model.layers));
     }
     experts.every = field.count("every", experts.every);
+    experts.balancing =
+        field.choice("balancing", {"loss", "bias"}, "loss") == "bias" ? Balancing::bias : Balancing::loss;
     experts.shared_gate = field.flag("shared_gate", false);
     if (experts.shared_gate && experts.shared == 0) {
         field.error("shared_gate", "only a model with shared experts has a gate of them");
@@ -185,7 +187,8 @@ void check_size(Field& field, const Transformer& model) {
                          8.0 + 2.0 * model.latent.q_rank + 2.0 * model.latent.kv_rank;
     const double vocabulary = 2.0 * (1.0 * model.vocabulary + model.vocabulary_multiple) + model.positions_length;
     constexpr double most = 1e17;
-    if (hidden * (vocabulary + 2.0 * model.layers * width) <= most) return;
+    const double predictions = 2.0 * model.mtp_layers * (width + hidden);
+    if (hidden * (vocabulary + 2.0 * model.layers * width + predictions) <= most) return;
     field.error("", fmt::format("these sizes make more than {:.0e} parameters", most));
 }
 
@@ -200,6 +203,12 @@ Transformer read_transformer(Field field, std::string name) {
         for (Field& each : field.list("also")) each.as_text();  // for sim/io/shipped
     }
     model.layers = field.count("layers");
+    constexpr std::uint32_t most_predictions = 64;  // an order of magnitude beyond any published model
+    model.mtp_layers = field.whole("mtp_layers", 0);
+    if (model.mtp_layers > most_predictions) {
+        field.error("mtp_layers", fmt::format("expected at most {}, got {}", most_predictions, model.mtp_layers));
+        model.mtp_layers = 0;
+    }
     model.hidden = field.count("hidden");
     if (field.has("latent_attention")) {
         read_latent_attention(field, model);

@@ -43,6 +43,7 @@ Json experts_json(const Experts& experts) {
     json["first_dense"] = experts.first_dense;
     json["every"] = experts.every;
     if (experts.shared_gate) json["shared_gate"] = true;
+    if (experts.balancing == Balancing::bias) json["balancing"] = "bias";
     return json;
 }
 
@@ -83,13 +84,25 @@ Json machine_json(const Job& job, const MachineInfo& machine) {
             {"library", job.library.empty() ? machine.library().name : job.library}};
 }
 
+// As a job file says it.
+Json split_json(const Layout& layout) {
+    if (layout.split != StageSplit::by_hand) return stage_split_names().at(static_cast<std::size_t>(layout.split));
+    const StageLayout& given = layout.by_hand;
+    if (!given.text.empty()) return given.text;
+    if (!given.layers.empty()) return given.layers;
+    Json counts = Json::object();
+    if (given.first > 0) counts["first"] = given.first;
+    if (given.last > 0) counts["last"] = given.last;
+    return counts;
+}
+
 Json layout_json(const Layout& layout) {
     Json json{{"ranks", layout.ranks()}};
     for (const Scheme* const scheme : parallelism::all()) json[std::string(scheme->axis)] = layout.size(scheme->axis);
     json["expert_tensor"] = layout.expert_tensor;
     json["virtual_stages"] = layout.virtual_stages;
     json["order"] = fmt::format("{}", fmt::join(layout.order, ","));
-    json["split"] = stage_split_names().at(static_cast<std::size_t>(layout.split));
+    json["split"] = split_json(layout);
     return json;
 }
 
@@ -128,7 +141,17 @@ Json model_json(const Transformer& model) {
         json["query_key_norm"] = word(query_key_words, model.query_key_norm);
     if (model.attention_sinks) json["attention_sinks"] = true;
     if (model.window.tokens > 0) json["attention_window"] = window_json(model.window);
+    if (model.mtp_layers > 0) json["mtp_layers"] = model.mtp_layers;
     if (model.experts.count > 0) json["experts"] = experts_json(model.experts);
+    return json;
+}
+
+Json batch_json(const Job& job) {
+    Json json{{"sequence", job.batch.sequence},
+              {"micro", job.batch.micro},
+              {"global", job.batch.global},
+              {"micro_batches", job.micro_batches()}};
+    if (job.batch.document > 0) json["document"] = job.batch.document;
     return json;
 }
 
@@ -147,11 +170,7 @@ Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& recor
               {"framework_version", framework_version(job)},
               {"runnable", runnable_json(job)},
               {"layout", layout_json(job.layout)},
-              {"batch",
-               {{"sequence", job.batch.sequence},
-                {"micro", job.batch.micro},
-                {"global", job.batch.global},
-                {"micro_batches", job.micro_batches()}}},
+              {"batch", batch_json(job)},
               {"zero", job.zero},
               {"schedule", job.schedule->key},
               {"recompute", word(recompute_words, job.recompute)},

@@ -1,5 +1,7 @@
 #include "workloads/data_parallel/stage_tensors.hpp"
 
+#include <algorithm>
+
 #include "sim/base/check.hpp"
 
 namespace weft {
@@ -26,10 +28,10 @@ std::vector<std::size_t> first_tensors(std::span<const StageModule> modules) {
 
 void reduce_tied_embedding(Script& script, const ShardingInput& input, Through through) {
     if (input.embedding_tie == EmbeddingTie::none || input.stages == 1) return;
-    const bool first = input.stage == 0, last = input.stage + 1 == input.stages;
-    if (!first && !last) return;
-    // The embedding opens the first stage and its copy, the output layer, closes the last.
-    const StageModule& copy = first ? input.modules.front() : input.modules.back();
+    const bool first = input.stage == 0;
+    const auto copied = std::ranges::find(input.modules, "tied embedding", &StageModule::name);
+    if (!first && copied == input.modules.end()) return;
+    const StageModule& copy = first ? input.modules.front() : *copied;  // the embedding opens the first stage
     script.call({.op = Collective::all_reduce,
                  .group = GroupKind::embedding,
                  .message = {static_cast<double>(copy.tensors.front()) * input.gradient_bytes},

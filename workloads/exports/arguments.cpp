@@ -20,6 +20,9 @@ class Arguments {
     void add_if(bool given, std::string_view flag) {
         if (given) add(flag);
     }
+    void add_count(std::string_view flag, std::uint32_t count) {
+        if (count > 0) add(flag, count);
+    }
     // A size that is 1 unless given.
     void add_size(std::string_view flag, std::uint32_t size) {
         if (size > 1) add(flag, size);
@@ -70,6 +73,7 @@ void add_experts(Arguments list, const Job& job) {
     if (experts.shared > 0)
         list.add("moe-shared-expert-intermediate-size", std::uint64_t{experts.shared} * experts.shared_ffn_hidden);
     if (experts.first_dense > 0 || experts.every > 1) list.add("moe-layer-freq", layer_frequency(job.model));
+    list.add_if(experts.balancing == Balancing::bias, "moe-router-enable-expert-bias");
     list.add("moe-token-dispatcher-type", "alltoall");
     list.add("moe-grouped-gemm");
     if (job.experts.capacity_factor > 0) list.add("moe-expert-capacity-factor", job.experts.capacity_factor);
@@ -83,6 +87,7 @@ void add_model(Arguments list, const Job& job, Unsayable& unsayable) {
     const Transformer& model = job.model;
     list.add("use-mcore-models");
     list.add("num-layers", model.layers);
+    list.add_count("mtp-num-layers", model.mtp_layers);
     list.add("hidden-size", model.hidden);
     list.add("ffn-hidden-size", model.ffn_hidden);
     add_attention(list, model);
@@ -107,11 +112,29 @@ void add_model(Arguments list, const Job& job, Unsayable& unsayable) {
                      "Megatron-LM has no layers with attention and MLP side by side");
 }
 
+bool is_listed(const Job& job) { return job.layout.split == StageSplit::by_hand && !job.layout.by_hand.layers.empty(); }
+
+void add_split(Arguments list, const Job& job) {
+    const Layout& layout = job.layout;
+    if (layout.split == StageSplit::ends) {
+        list.add("account-for-embedding-in-pipeline-split");
+        list.add("account-for-loss-in-pipeline-split");
+    } else if (is_listed(job)) {
+        list.add(
+            "pipeline-model-parallel-layout",
+            fmt::format("'{}'", stage_layout_text(layout.by_hand.layers, job.prediction_part(), job.model.mtp_layers)));
+    } else {
+        list.add_count("decoder-first-pipeline-num-layers", layout.by_hand.first);
+        list.add_count("decoder-last-pipeline-num-layers", layout.by_hand.last);
+    }
+}
+
 void add_schedule(Arguments list, const Job& job, Unsayable& unsayable) {
     const bool interleaved = job.schedule->key == "interleaved";
     unsayable.unless(interleaved || job.schedule->key == "1f1b" || job.layout.pipeline == 1, "schedule",
                      fmt::format("Megatron-LM runs 1f1b and interleaved, not {}", job.schedule->key));
     if (!interleaved || job.layout.pipeline == 1) return;
+    if (is_listed(job)) return;  // the layout says the parts
     const std::uint32_t parts = job.model_parts();
     if (job.layout.split != StageSplit::ends && job.model.layers % parts == 0) {
         list.add("num-layers-per-virtual-pipeline-stage", job.model.layers / parts);
@@ -134,10 +157,7 @@ void add_layout(Arguments list, const Job& job, Unsayable& unsayable) {
     if (job.model.experts.count > 0) list.add("expert-tensor-parallel-size", layout.expert_tensor);
     list.add_if(job.sequence_parallel == SequenceParallel::on, "sequence-parallel");
     add_schedule(list, job, unsayable);
-    if (layout.split == StageSplit::ends) {
-        list.add("account-for-embedding-in-pipeline-split");
-        list.add("account-for-loss-in-pipeline-split");
-    }
+    add_split(list, job);
     std::vector<std::string> pipeline_before_data = usual_order();
     std::erase(pipeline_before_data, "pipeline");
     pipeline_before_data.insert(std::ranges::find(pipeline_before_data, "data"), "pipeline");

@@ -227,7 +227,9 @@ void HuggingFaceKeys::note_others() const {
             } else if (is_dropout(key)) {
                 note(origin, "is what a job says, by its key dropout");
             } else if (further) {
-                note(origin, "modules that predict further tokens are left out");
+                note(
+                    origin,
+                    "modules that predict further tokens are left out, as transformers does; --set mtp_layers=N for N");
             } else if (key == "quantization_config" || key == "compression_config") {
                 note(origin, "is how the weights are stored; a job's precision says the rest");
             } else if (key.ends_with("_config") && place.is_object(key)) {

@@ -77,7 +77,6 @@ constexpr std::array watched{
     Watched{"model_parallel_size", refused, "is an old name; give --tensor-model-parallel-size"},
     Watched{"batch_size", refused, "is an old name; give --micro-batch-size"},
     Watched{"optimizer", warned, "Adam's states are simulated", "adam"},
-    Watched{"mtp_num_layers", warned, "layers that predict further tokens are not simulated"},
     Watched{"spec", warned, "what the module changes is not read", "local"},
     Watched{"qk_l2_norm", warned, "norms of queries and keys without weights are not simulated"},
     Watched{"qk_clip", warned, "is not simulated"},

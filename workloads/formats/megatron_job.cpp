@@ -10,7 +10,9 @@
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron_keys.hpp"
 #include "workloads/framework/stage_split.hpp"
+#include "workloads/framework/version_since.hpp"
 #include "workloads/layout/layout.hpp"
+#include "workloads/layout/stage_layout.hpp"
 
 namespace weft {
 namespace {
@@ -76,7 +78,8 @@ class Stages {
           ranks_(in.on("no_pipeline_parallel") ? 1 : size_of(in, "pipeline_model_parallel_size")),
           layers_(size_of(in, in.keys.has("num_layers") ? "num_layers" : "encoder_num_layers")) {}
 
-    void read() {
+    // The version that what was found came with; empty: any.
+    std::string_view read() {
         Draft& layout = in_.import.object.object("layout");
         if (in_.keys.has("pipeline_model_parallel_size"))
             layout.set("pipeline", ranks_, in_.origin("pipeline_model_parallel_size"));
@@ -87,9 +90,12 @@ class Stages {
             in_.import.object.set("schedule", "interleaved", virtual_origin_);
         }
         const std::uint32_t all = ranks_ * parts;
-        if (in_.keys.has("pipeline_model_parallel_layout") && in_.lower("pipeline_model_parallel_layout") != "none")
-            return read_listed(all);
-        read_uneven(all);
+        if (in_.keys.has("pipeline_model_parallel_layout") && in_.lower("pipeline_model_parallel_layout") != "none") {
+            read_listed(all);
+        } else {
+            read_uneven(all);
+        }
+        return needs_;
     }
 
   private:
@@ -115,7 +121,8 @@ class Stages {
         constexpr std::string_view listed = "pipeline_model_parallel_layout";
         if (in_.keys.has(listed)) {
             virtual_origin_ = in_.origin(listed);
-            const std::size_t stages = pipeline_layout_layers(in_.word(listed)).size();
+            std::string why;
+            const std::size_t stages = parse_stage_layout(in_.word(listed), why).layers.size();
             return stages % ranks_ == 0 ? std::max<std::uint32_t>(static_cast<std::uint32_t>(stages) / ranks_, 1) : 1;
         }
         constexpr std::string_view each = "num_layers_per_virtual_pipeline_stage";
@@ -127,23 +134,27 @@ class Stages {
         return 1;
     }
 
-    void accept(const std::vector<std::uint32_t>& layers, std::string_view key) {
+    // Deals that weft has a word for are called by it.
+    bool has_word(const std::vector<std::uint32_t>& layers, std::string_view key) {
         std::string why;
         const auto parts = static_cast<std::uint32_t>(layers.size());
-        if (layers == even_split(layers_, parts, why)) return;
-        if (layers == ends_split(layers_, parts, why))
-            return in_.import.object.object("layout").set("split", "ends", in_.origin(key));
-        in_.error(key, fmt::format("weft deals layers evenly, or one fewer to the first and the last stage, not {}",
-                                   fmt::join(layers, ",")));
+        if (layers == even_split(layers_, parts, why)) return true;
+        if (layers != ends_split(layers_, parts, why)) return false;
+        in_.import.object.object("layout").set("split", "ends", in_.origin(key));
+        return true;
     }
 
     void read_listed(std::uint32_t parts) {
         constexpr std::string_view key = "pipeline_model_parallel_layout";
-        const std::vector<std::uint32_t> layers = pipeline_layout_layers(in_.word(key));
-        if (layers.empty()) return in_.error(key, "expected stages such as \"Et*3|(tt|)*29,m|L\"");
-        if (layers.size() != parts)
-            return in_.error(key, fmt::format("has {} stages for {} pipeline ranks", layers.size(), ranks_));
-        accept(layers, key);
+        std::string why;
+        const StageLayout layout = parse_stage_layout(in_.word(key), why);
+        if (!why.empty()) return in_.error(key, fmt::format("{}; expected stages such as \"Et*3|(tt|)*29,m|L\"", why));
+        if (layout.layers.size() != parts)
+            return in_.error(key, fmt::format("has {} stages for {} pipeline ranks", layout.layers.size(), ranks_));
+        const bool modules_last = layout.predictions.value_or(parts - 1) + 1 == parts;
+        if (modules_last && has_word(layout.layers, key)) return;
+        in_.import.object.object("layout").set("split", layout.text, in_.origin(key));
+        needs_ = stage_layout_since;
     }
 
     // Layers of the first and the last stage; the others share the rest.
@@ -151,33 +162,52 @@ class Stages {
         constexpr std::string_view first = "decoder_first_pipeline_num_layers",
                                    last = "decoder_last_pipeline_num_layers";
         const std::string_view key = in_.keys.has(first) ? first : last;
-        if (!in_.keys.has(key)) return;
+        if (!in_.keys.has(key) || ranks_ == 1) return;
         const std::uint32_t own_first = in_.keys.has(first) ? in_.keys.count(first) : 0,
                             own_last = in_.keys.has(last) ? in_.keys.count(last) : 0;
-        if (ranks_ == 1) return;
         const std::uint32_t others = ranks_ - (own_first > 0 ? 1 : 0) - (own_last > 0 ? 1 : 0);
         const std::uint64_t given = std::uint64_t{own_first} + own_last;
         if (given > layers_ || (others == 0 ? given != layers_ : (layers_ - given) % others != 0))
             return in_.error(key, fmt::format("{} stages do not share {} layers so", ranks_, layers_));
-        if (parts != ranks_) return in_.error(key, "weft deals layers of interleaved stages by its own rule");
         if (ranks_ > layers_) return in_.error(key, fmt::format("{} stages are more than {} layers", ranks_, layers_));
-        const std::uint32_t each = others == 0 ? 0 : (layers_ - own_first - own_last) / others;
-        std::vector<std::uint32_t> layers(ranks_, each);
+        std::vector<std::uint32_t> layers(ranks_,
+                                          others == 0 ? 0 : static_cast<std::uint32_t>((layers_ - given) / others));
         if (own_first > 0) layers.front() = own_first;
         if (own_last > 0) layers.back() = own_last;
-        accept(layers, key);
+        if (parts == ranks_ && has_word(layers, key)) return;
+        Draft& split = in_.import.object.object("layout").object("split", in_.origin(key));
+        if (own_first > 0) split.set("first", own_first, in_.origin(first));
+        if (own_last > 0) split.set("last", own_last, in_.origin(last));
+        needs_ = first_and_last_since;
     }
 
     MegatronReading& in_;
     std::uint32_t ranks_, layers_;
     bool embedding_ = false, loss_ = false;
     Origin virtual_origin_;
+    std::string_view needs_;
 };
+
+// A flag that changes what a step does shows that the version has it; weft's own default has none of these.
+void read_megatron_version(MegatronReading& in, std::string_view of_layout) {
+    if (in.deepspeed) return;
+    std::string_view needed = of_layout;
+    Origin origin = in.origin(of_layout == first_and_last_since ? "decoder_first_pipeline_num_layers"
+                                                                : "pipeline_model_parallel_layout");
+    const auto need = [&](std::string_view key, std::string_view since) {
+        if (!needed.empty() && has_since(version_of(megatron_versions, needed), since)) return;
+        needed = since;
+        origin = in.origin(key);
+    };
+    if (in.number("mtp_num_layers") > 0) need("mtp_num_layers", predictions_since);
+    if (in.on("moe_router_enable_expert_bias")) need("moe_router_enable_expert_bias", expert_bias_since);
+    if (!needed.empty()) in.import.object.object("megatron").set("version", needed, origin);
+}
 
 void read_megatron_layout(MegatronReading& in) {
     take_axis(in, "tensor_model_parallel_size", "tensor");
     read_megatron_context(in);
-    Stages(in).read();
+    read_megatron_version(in, Stages(in).read());
     read_megatron_expert_ranks(in);
     if (in.on("use_tp_pp_dp_mapping")) {
         std::vector<std::string> order = usual_order();

@@ -78,7 +78,5 @@ bool matters_to_megatron(std::string_view key);
 
 // "([0]*3+[1]*58)": a list of Python of small whole numbers; empty if it is none.
 std::vector<std::uint32_t> python_list(std::string_view text);
-// "Et*3|(tt|)*29,m|L": decoder layers of each stage; empty if it is no layout.
-std::vector<std::uint32_t> pipeline_layout_layers(std::string_view text);
 
 }  // namespace weft

@@ -22,13 +22,6 @@ class ListParser {
         return failed_ || at_ != text_.size() ? std::vector<std::uint32_t>() : list;
     }
 
-    // Letters, "|" and groups in parentheses, each perhaps repeated by "*" (megatron/core/transformer/
-    // pipeline_parallel_layer_layout.py), written out.
-    std::string layout() {
-        std::string text = letters();
-        return failed_ || at_ != text_.size() ? std::string() : text;
-    }
-
   private:
     void skip() {
         while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
@@ -48,14 +41,13 @@ class ListParser {
         failed_ = failed_ || begin == at_;
         return value;
     }
-    template <class List>
-    void repeat(List& list) {
+    void repeat(std::vector<std::uint32_t>& list) {
         const std::size_t times = number();
         if (times * list.size() > longest_list) {
             failed_ = true;
             return;
         }
-        List all;
+        std::vector<std::uint32_t> all;
         for (std::size_t i = 0; i < times; ++i) all.insert(all.end(), list.begin(), list.end());
         list = std::move(all);
     }
@@ -94,26 +86,6 @@ class ListParser {
         return list;
     }
 
-    std::string letters() {
-        if (++depth_ > deepest_list) failed_ = true;
-        std::string all;
-        while (!failed_) {
-            skip();
-            if (at_ == text_.size() || text_[at_] == ')') break;
-            std::string item(1, text_[at_++]);
-            if (item == ",") continue;
-            if (item == "(") {
-                item = letters();
-                failed_ = failed_ || !take(')');
-            }
-            if (!failed_ && take('*')) repeat(item);
-            all += item;
-            failed_ = failed_ || all.size() > longest_list;
-        }
-        --depth_;
-        return all;
-    }
-
     std::string_view text_;
     std::size_t at_ = 0;
     int depth_ = 0;
@@ -123,17 +95,5 @@ class ListParser {
 }  // namespace
 
 std::vector<std::uint32_t> python_list(std::string_view text) { return ListParser(text).python(); }
-
-std::vector<std::uint32_t> pipeline_layout_layers(std::string_view text) {
-    const std::string written_out = ListParser(text).layout();
-    if (written_out.empty()) return {};
-    std::vector<std::uint32_t> layers(1, 0);
-    for (const char c : written_out) {
-        if (c == '|') layers.push_back(0);
-        if (c == 't') ++layers.back();
-        if (std::string_view("|tELm").find(c) == std::string_view::npos) return {};
-    }
-    return layers;
-}
 
 }  // namespace weft

@@ -152,6 +152,8 @@ void read_megatron_experts(MegatronReading& in, Draft& model, std::uint32_t laye
         experts.set("shared", 1, in.origin("moe_shared_expert_intermediate_size"));
         take_count(in.keys, "moe_shared_expert_intermediate_size", experts, "shared_ffn_hidden");
     }
+    if (in.on("moe_router_enable_expert_bias"))
+        experts.set("balancing", "bias", in.origin("moe_router_enable_expert_bias"));
     read_megatron_expert_layers(in, experts, layers);
 }
 
@@ -194,6 +196,7 @@ void read_megatron_model(MegatronReading& in, Draft& model) {
     model.set("layers", layers, in.origin(layers_key));
     const std::uint32_t hidden = in.keys.count("hidden_size");
     model.set("hidden", hidden, in.origin("hidden_size"));
+    if (in.number("mtp_num_layers") > 0) take_count(in.keys, "mtp_num_layers", model, "mtp_layers");
     read_megatron_attention(in, model);
     read_megatron_mlp(in, model, hidden);
     read_megatron_vocabulary(in, model);

@@ -42,6 +42,10 @@ constexpr std::array other_names{
     OtherName{"bias_activation_fusion", "bias_swiglu_fusion"},
     OtherName{"bias_dropout_add_fusion", "bias_dropout_fusion"},
     OtherName{"layernorm_epsilon", "norm_epsilon"},
+    OtherName{"num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers"},
+    OtherName{"num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"},
+    OtherName{"first_pipeline_num_layers", "decoder_first_pipeline_num_layers"},
+    OtherName{"last_pipeline_num_layers", "decoder_last_pipeline_num_layers"},
     OtherName{"grad_div_ar_fusion", "gradient_reduce_div_fusion"},
 };
 

@@ -177,7 +177,9 @@ Bytes boundary_bytes(const Job& job) {
 
 std::vector<Call> crossing(const Job& job, std::string_view label) {
     std::vector<Call> calls;
-    if (job.megatron.variable_sequence == Setting::on) calls.push_back(boundary_call(24_B, "shape", "int64"));
+    // Tensors differ in size where prediction modules stand apart (p2p_communication.py, mtp_standalone).
+    if (job.megatron.variable_sequence == Setting::on || job.predicts_apart())
+        calls.push_back(boundary_call(24_B, "shape", "int64"));
     calls.push_back(boundary_call(boundary_bytes(job), label, element_name(job)));
     return calls;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "workloads/framework/version_since.hpp"
 #include "workloads/job.hpp"
 
 namespace weft {
@@ -39,7 +40,7 @@ constexpr std::array features{
             [](const Job& job) { return job.model.experts.shared > 0; }},
     Feature{"cuda_graphs", "CUDA graphs", "core-0.9",
             [](const Job& job) { return job.cuda_graphs != CudaGraphs::none; }},
-    Feature{"layout.split", "fewer layers on the first and last stage", "core-0.9",
+    Feature{"layout.split", "fewer layers on the first and last stage", first_and_last_since,
             [](const Job& job) { return job.layout.pipeline > 1 && job.layout.split == StageSplit::ends; }},
     Feature{"model.latent_attention", "multi-head latent attention", "core-0.10",
             [](const Job& job) { return job.model.has_latent_attention(); }},
@@ -48,6 +49,16 @@ constexpr std::array features{
     Feature{
         "layout.expert_tensor", "experts cut otherwise than the other maps", "core-0.10",
         [](const Job& job) { return job.model.experts.count > 0 && job.layout.expert_tensor != job.layout.tensor; }},
+    Feature{
+        "layout.split", "counts of layers of the first and last stage", first_and_last_since,
+        [](const Job& job) { return job.layout.split == StageSplit::by_hand && job.layout.by_hand.layers.empty(); }},
+    Feature{
+        "layout.split", "stages by hand", stage_layout_since,
+        [](const Job& job) { return job.layout.split == StageSplit::by_hand && !job.layout.by_hand.layers.empty(); }},
+    Feature{"model.experts.balancing", "balancing of experts by a bias", expert_bias_since,
+            [](const Job& job) { return job.model.experts.balancing == Balancing::bias; }},
+    Feature{"model.mtp_layers", "multi-token prediction", predictions_since,
+            [](const Job& job) { return job.model.mtp_layers > 0; }},
     Feature{"layout.order", "this order of axes", "", is_ordered_otherwise},
 };
 
@@ -56,15 +67,6 @@ std::string release(std::string_view version) {
     constexpr std::string_view core = "core-";
     return version.starts_with(core) ? fmt::format("Megatron-core {}", version.substr(core.size()))
                                      : fmt::format("Megatron-LM of {}", version);
-}
-
-// By the table, which has the latest first; false of what no release has.
-bool has(const MegatronVersion& version, std::string_view since) {
-    if (since.empty()) return false;
-    const auto place = [](std::string_view name) {
-        return std::ranges::find(megatron_versions, name, &MegatronVersion::name) - megatron_versions.begin();
-    };
-    return place(version.name) <= place(since);
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ void lacking_megatron_features(const Job& job, std::vector<JobError>& lacking) {
         lacking.push_back({"schedule", fmt::format("{} is in no release of Megatron-LM", job.schedule->key)});
     }
     for (const Feature& feature : features) {
-        if (!feature.used(job) || has(version, feature.since)) continue;
+        if (!feature.used(job) || (!feature.since.empty() && has_since(version, feature.since))) continue;
         lacking.push_back(
             {std::string(feature.key), feature.since.empty()
                                            ? fmt::format("{} is in no release of Megatron-LM", feature.name)

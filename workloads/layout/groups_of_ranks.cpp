@@ -56,7 +56,10 @@ void RankGroups::add_ranks_of_stage(const Layout& layout, std::uint64_t step, st
 }
 
 RankGroups::RankGroups(GroupKind kind, const Layout& layout)
-    : kind_(kind), pipeline_(layout.pipeline), pipeline_stride_(layout.grid().stride("pipeline")) {
+    : kind_(kind),
+      pipeline_(layout.pipeline),
+      copy_(layout.embedding_copy()),
+      pipeline_stride_(layout.grid().stride("pipeline")) {
     const std::uint64_t experts = std::uint64_t{layout.expert_tensor} * layout.expert;
     const auto along = [&](std::string_view axis) {
         add_axes(layout, [axis](const Scheme& scheme) { return scheme.axis == axis; });
@@ -115,12 +118,13 @@ RankGroups::RankGroups(GroupKind kind, const Layout& layout)
     }
 }
 
-// Embedding: the first and the last stage. Mirror: the rank's own stage and the one as far from the other end.
+// Embedding: the first stage and the one with a copy. Mirror: the rank's own stage and the one as far from the other
+// end.
 std::vector<RankId> RankGroups::two_stages(RankId rank) const {
     const std::uint32_t stage = static_cast<std::uint32_t>(rank) / pipeline_stride_ % pipeline_;
     const std::uint32_t base = static_cast<std::uint32_t>(rank) - stage * pipeline_stride_;
     const std::uint32_t low = kind_ == GroupKind::embedding ? 0 : std::min(stage, pipeline_ - 1 - stage);
-    const std::uint32_t high = pipeline_ - 1 - low;
+    const std::uint32_t high = kind_ == GroupKind::embedding ? copy_ : pipeline_ - 1 - low;
     if (low == high) return {rank};
     return {RankId{base + low * pipeline_stride_}, RankId{base + high * pipeline_stride_}};
 }

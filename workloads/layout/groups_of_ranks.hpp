@@ -37,7 +37,7 @@ class RankGroups {
 
     GroupKind kind_;
     std::vector<Digit> digits_;
-    std::uint32_t pipeline_ = 1, pipeline_stride_ = 1;
+    std::uint32_t pipeline_ = 1, copy_ = 0, pipeline_stride_ = 1;  // copy_: the stage with a second embedding matrix
     std::uint32_t size_ = 1, stages_ = 1;
 };
 

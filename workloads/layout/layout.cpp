@@ -70,6 +70,12 @@ bool Layout::is_ordered(std::vector<std::string> axes) const {
     return own == axes;
 }
 
+// Prediction modules that stand apart do so in the order of parts over stages.
+std::uint32_t Layout::embedding_copy() const {
+    const bool by_part = split == StageSplit::by_hand && by_hand.predictions.has_value();
+    return by_part ? *by_hand.predictions % pipeline : pipeline - 1;
+}
+
 RankGrid Layout::grid() const {
     std::vector<Axis> sized;
     for (const std::string& axis : order) sized.push_back({axis, size(axis)});

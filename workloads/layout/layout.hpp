@@ -8,15 +8,19 @@
 #include <vector>
 
 #include "workloads/layout/rank_grid.hpp"
+#include "workloads/layout/stage_layout.hpp"
 #include "workloads/script/call.hpp"
 
 namespace weft {
 
 // How layers are dealt to pipeline stages.
 enum class StageSplit : std::uint8_t {
-    framework,  // by the framework's own rule
-    even,       // the same number everywhere (Megatron-DeepSpeed's partition by `type:transformer`)
-    ends,       // one layer fewer on the first and on the last, for embedding and output layer
+    framework,   // by the framework's own rule
+    even,        // the same number everywhere (Megatron-DeepSpeed's partition by `type:transformer`)
+    ends,        // one layer fewer on the first and on the last, for embedding and output layer
+    uniform,     // DeepSpeed's `uniform`: as many of its items, which embedding, norms and head are, too
+    parameters,  // DeepSpeed's `parameters`: items with as many parameters
+    by_hand,     // Layout::by_hand
 };
 
 // Axes of the rank grid, innermost first, where a job says nothing else.
@@ -36,6 +40,10 @@ struct Layout {
     std::uint32_t shard_ranks = 1;                   // data ranks of a data_inner group
     std::vector<std::string> order = usual_order();  // innermost first
     StageSplit split = StageSplit::framework;
+    StageLayout by_hand;
+
+    // The stage that holds a second embedding matrix, if any does.
+    std::uint32_t embedding_copy() const;
 
     std::uint32_t& size(std::string_view axis);
     std::uint32_t size(std::string_view axis) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "workloads/framework/layout_by_hand.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
@@ -39,8 +40,13 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
                                        "modelled for",
                                        job.schedule->key));
     }
+    const std::size_t before = errors.size();
+    check_by_hand(job, errors);
+    if (errors.size() > before) return;
     std::string why;
-    if (job.part_layers(why).empty()) refuse("layout.pipeline", std::string(framework.name) + ": " + why);
+    if (!job.part_layers(why).empty()) return;
+    if (job.layout.split == StageSplit::by_hand) return refuse("layout.split", why);
+    refuse("layout.pipeline", std::string(framework.name) + ": " + why);
 }
 
 extern const Scheme pipeline;

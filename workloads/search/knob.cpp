@@ -109,8 +109,9 @@ bool deals_layers(const Job& job) {
 // Others than the framework's own only where that cannot deal the layers and they can.
 Knob split() {
     Knob knob{.key = "layout.split", .names = stage_split_names(), .neutral = 0, .set = {}, .values = {}};
+    knob.names.emplace_back(split_by_hand);
     knob.set = [](Job& job, std::uint32_t value) { job.layout.split = StageSplit{static_cast<std::uint8_t>(value)}; };
-    knob.values = [set = knob.set, count = knob.names.size()](const Job& job, std::uint32_t) {
+    knob.values = [set = knob.set, count = stage_split_names().size()](const Job& job, std::uint32_t) {
         Values values;
         if (deals_layers(job)) return Values{0};
         Job tried = job;

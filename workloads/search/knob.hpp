@@ -27,6 +27,9 @@ struct Knob {
     std::optional<std::uint32_t> parse(std::string_view text) const;
 };
 
+// What layout.split stands at where the job says its stages by hand: its own.
+inline constexpr std::string_view split_by_hand = "as the job has it";
+
 // In the order in which they are chosen, every value depending on those before: axes with ranks of their own, data,
 // axes cut out of others, micro-batch, schedule, split of layers, virtual stages, recomputation, sequence parallelism,
 // ZeRO stage, what communicates under computation.

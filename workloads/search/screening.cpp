@@ -52,7 +52,8 @@ Screen::Likeness Screen::likeness(const std::vector<std::uint32_t>& layers) cons
         for (std::uint32_t part = 0; part < path.size(); ++part) {
             Part& own = stages[path[part].stage][path[part].chunk];
             own = {};
-            own.back() = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U);
+            const bool predicts = job.model.mtp_layers > 0 && part == job.prediction_part();
+            own.back() = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U) | (predicts ? 4U : 0U);
             for (std::uint32_t i = 0; i < layers[part]; ++i) {
                 ++own[static_cast<std::size_t>(layer_kind(job.model, layer++))];
             }

@@ -107,7 +107,9 @@ class StageReader {
 
     // The weights' gradients are computation alone; what the pass takes beyond them goes to the activations'.
     void divide(const Chunk& chunk, PartTimes& times) const {
-        Seconds weights = chunk.has_head() ? plan_.costs.head_weight_backward : Seconds{};
+        const double losses = 1.0 + plan_.job.model.mtp_layers;
+        Seconds weights = chunk.has_head() ? plan_.costs.head_weight_backward * losses : Seconds{};
+        weights += plan_.costs.prediction_weight_backward * static_cast<double>(chunk.predictions);
         for (std::uint32_t i = 0; i < chunk.layers; ++i) {
             for (const PieceCost& piece :
                  plan_.costs.layer(layer_kind(plan_.job.model, chunk.first_layer + i)).pieces) {

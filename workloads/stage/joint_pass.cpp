@@ -69,6 +69,7 @@ void PassWriter::finish_coming(Joined& joined) {
     if (!joined.coming) return;
     wait(joined.back);
     forward_pieces(*joined.coming, cut(joined.coming->kind).rest);
+    if (predicts(*joined.coming)) prediction_norm_forward(*joined.coming);
     joined.coming.reset();
 }
 
@@ -80,6 +81,7 @@ void PassWriter::settle_weights(Joined& joined) {
 }
 
 std::vector<ActionId> PassWriter::behind_begins(const At& behind, Joined& joined) {
+    if (predicts(behind)) prediction_norm_backward(behind, Halves::both);
     backward_pieces(behind, cut(behind.kind).rest, Halves::both);
     std::vector<ActionId> sent = send(exchange(Pass::backward).there, behind);
     settle_weights(joined);
@@ -88,6 +90,7 @@ std::vector<ActionId> PassWriter::behind_begins(const At& behind, Joined& joined
 
 std::vector<ActionId> PassWriter::ahead_begins(const At& ahead, Joined& joined) {
     finish_coming(joined);
+    if (predicts(ahead)) prediction_forward(ahead);
     forward_pieces(ahead, cut(ahead.kind).ahead);
     return send(exchange(Pass::forward).there, ahead);
 }
@@ -137,6 +140,7 @@ void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<
         wait(behind_sent);
         const bool delays = delays_weight_gradients(job_) == Setting::on;
         backward_pieces(*behind, cut(behind->kind).ahead, delays ? Halves::input : Halves::both);
+        if (predicts(*behind)) prediction_backward(*behind, Halves::both);
         if (delays) joined.owing = behind;
     }
     host_.end(ahead ? ahead->pass.where : behind->pass.where);

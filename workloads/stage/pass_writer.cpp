@@ -137,7 +137,12 @@ void PassWriter::layer(const At& at, Halves halves) {
 void PassWriter::write_forward(const At& here) {
     const Chunk& chunk = stage_.chunks[here.pass.chunk];
     begin_forward(here);
-    for (std::uint32_t i = 0; i < chunk.layers; ++i) layer(layer_at(here, chunk, i), Halves::both);
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+        const At own = layer_at(here, chunk, i);
+        if (predicts(own)) prediction_forward(own);
+        layer(own, Halves::both);
+        if (predicts(own)) prediction_norm_forward(own);
+    }
     end_forward(here);
 }
 
@@ -148,6 +153,10 @@ void PassWriter::begin_forward(const At& here) {
     if (chunk.has_embedding() || chunk.has_head()) {
         const std::uint32_t end = chunk.has_embedding() ? 0 : job_.layout.pipeline - 1;
         calls(job_.framework->load_batch(job_, end), here);
+    }
+    if (chunk.predictions > 0 && !chunk.has_embedding()) {
+        calls(job_.framework->load_batch(job_, 0), here);
+        if (!chunk.has_head()) calls(job_.framework->load_batch(job_, job_.layout.pipeline - 1), here);
     }
     if (chunk.has_embedding()) embedding_forward(here);
 }
@@ -166,7 +175,12 @@ void PassWriter::write_backward(const At& here, Halves halves) {
     if (halves == Halves::both && delays_weight_gradients(job_) == Setting::on) {
         delayed_backward(here);
     } else {
-        for (std::uint32_t i = chunk.layers; i-- > 0;) layer(layer_at(here, chunk, i), halves);
+        for (std::uint32_t i = chunk.layers; i-- > 0;) {
+            const At own = layer_at(here, chunk, i);
+            if (predicts(own)) prediction_norm_backward(own, halves);
+            layer(own, halves);
+            if (predicts(own)) prediction_backward(own, halves);
+        }
     }
     end_backward(here, halves);
 }
@@ -216,26 +230,30 @@ void PassWriter::head_forward(const At& at) {
     before(at, at.module);
     compute(at, "forward final norm", plan_.costs.final_norm_forward);
     after(at, at.module);
-    calls(around(Piece::head, Pass::forward).before, at);
-    if (has_output_layer) before(at, at.module + 1);
-    compute(at, "forward head", plan_.costs.head_forward);
-    if (has_output_layer) after(at, at.module + 1);
-    calls(job_.framework->loss(job_), at);
+    for (std::uint32_t loss = 0; loss <= job_.model.mtp_layers; ++loss) {
+        calls(around(Piece::head, Pass::forward).before, at);
+        if (has_output_layer && loss == 0) before(at, at.module + 1);
+        compute(at, "forward head", plan_.costs.head_forward);
+        if (has_output_layer && loss == job_.model.mtp_layers) after(at, at.module + 1);
+        calls(job_.framework->loss(job_), at);
+    }
+}
+
+void PassWriter::loss_backward(const At& at, Halves halves) {
+    const PartCosts& costs = plan_.costs;
+    if (halves == Halves::weight) return compute(at, "backward head weights", costs.head_weight_backward);
+    const Around& around = this->around(Piece::head, Pass::backward);
+    const std::vector<ActionId> issued = issue(around.beside, at);
+    compute(at, "backward head", costs.head_input_backward);
+    wait(issued);
+    sum_gradients(at, {.weight = costs.head_weight_backward, .label = "backward head weights"}, around, halves);
 }
 
 void PassWriter::head_backward(const At& at, Halves halves) {
     const PartCosts& costs = plan_.costs;
     const bool has_output_layer = stage_.modules.size() > at.module + 1;
     if (has_output_layer && halves != Halves::weight) before(at, at.module + 1);
-    if (halves == Halves::weight) {
-        compute(at, "backward head weights", costs.head_weight_backward);
-    } else {
-        const Around& around = this->around(Piece::head, Pass::backward);
-        const std::vector<ActionId> issued = issue(around.beside, at);
-        compute(at, "backward head", costs.head_input_backward);
-        wait(issued);
-        sum_gradients(at, {.weight = costs.head_weight_backward, .label = "backward head weights"}, around, halves);
-    }
+    for (std::uint32_t loss = 0; loss <= job_.model.mtp_layers; ++loss) loss_backward(at, halves);
     if (has_output_layer && halves != Halves::input) after(at, at.module + 1);
     if (halves != Halves::weight) {
         before(at, at.module);

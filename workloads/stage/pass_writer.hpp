@@ -143,6 +143,16 @@ class PassWriter {
     void embedding_backward(const At& at, Halves halves);
     void head_forward(const At& at);
     void head_backward(const At& at, Halves halves);
+    void loss_backward(const At& at, Halves halves);
+
+    // Modules of multi-token prediction around their layer (prediction_writer.cpp).
+    bool predicts(const At& at) const;
+    void prediction_forward(const At& at);
+    void prediction_norm_forward(const At& at);
+    void prediction_norm_backward(const At& at, Halves halves);
+    void prediction_backward(const At& at, Halves halves);
+    std::size_t prediction_norm(const At& at) const;
+    bool closes_embedding_copy(const At& at) const;
 
     At at(const Slot& slot, Pass pass) const;
     At layer_at(At at, const Chunk& chunk, std::uint32_t i) const;

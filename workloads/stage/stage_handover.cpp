@@ -24,7 +24,10 @@ StageWriter::Calls StageWriter::exchanged(const Slot& slot, Direction direction,
         const Calls shapes = job_.framework->shapes(job_);
         calls.insert(calls.begin(), shapes.begin(), shapes.end());
     }
+    // Behind prediction modules that stand apart their outputs travel beside the last hidden state.
+    const bool predicted = job_.predicts_apart() && (ahead ? part : part - 1) >= job_.prediction_part();
     for (Call& call : calls) {
+        if (predicted && call.type != "int64") call.message = call.message * (1.0 + job_.model.mtp_layers);
         call.direction = direction;
         call.peer = other.stage;
         call.port = port;

@@ -4,6 +4,7 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/calls.hpp"
+#include "workloads/framework/expert_bias.hpp"
 #include "workloads/stage/stage_writer.hpp"
 
 namespace weft {
@@ -148,6 +149,7 @@ void StageWriter::reduce_shared_gradients() {
         if (scheme->finish != nullptr) scheme->finish(job_, stage_.modules, calls);
     }
     step_calls(calls);
+    step_calls(expert_bias_calls(job_, stage_.modules));
 }
 
 void StageWriter::finish() {

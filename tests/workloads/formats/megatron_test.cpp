@@ -153,7 +153,7 @@ TEST(megatron_format, what_runs_beside_the_exchange_of_tokens_comes_with_a_versi
                          "moe-shared-expert-overlap: Megatron-core has it without"));
 }
 
-TEST(megatron_format, stages_that_weft_deals_alike_are_taken_and_others_refused) {
+TEST(megatron_format, stages_that_weft_has_a_word_for_are_called_by_it) {
     const std::string staged = small_run + "--pipeline-model-parallel-size 2 ";
     EXPECT_EQ(
         object_of(staged +
@@ -161,10 +161,24 @@ TEST(megatron_format, stages_that_weft_deals_alike_are_taken_and_others_refused)
         "ends");
     EXPECT_EQ(object_of(staged + "--pipeline-model-parallel-layout \"Ett|(tt|)*2,ttL\"")["schedule"], "interleaved");
     EXPECT_FALSE(object_of(staged + "--pipeline-model-parallel-layout 'Et*4|t*4L'")["layout"].contains("split"));
-    EXPECT_TRUE(mentions(refusal(staged + "--pipeline-model-parallel-layout 'Et*5|t*3L'"), "weft deals layers evenly"));
-    EXPECT_TRUE(mentions(refusal(staged + "--decoder-first-pipeline-num-layers 3"), "weft deals layers evenly"));
+    EXPECT_TRUE(mentions(refusal(staged + "--pipeline-model-parallel-layout 'Et*5|t*3'"), "ends with the one L"));
     EXPECT_TRUE(mentions(refusal(staged + "--account-for-loss-in-pipeline-split"), "both or not at all"));
-    EXPECT_EQ(pipeline_layout_layers("Et*3|(tt|)*2,m|L"), (std::vector<std::uint32_t>{3, 2, 2, 0, 0}));
+}
+
+TEST(megatron_format, stages_by_hand_are_taken_with_the_version_that_has_them) {
+    const std::string staged = small_run + "--pipeline-model-parallel-size 2 ";
+    const json listed = object_of(staged + "--pipeline-model-parallel-layout 'Et*5|t*3L'");
+    EXPECT_EQ(listed["layout"]["split"], "Et*5|t*3L");
+    EXPECT_EQ(listed["megatron"]["version"], "core-0.13");
+    const json counted = object_of(staged + "--decoder-first-pipeline-num-layers 3");
+    EXPECT_EQ(counted["layout"]["split"], json::parse(R"({"first": 3})"));
+    EXPECT_EQ(counted["megatron"]["version"], "core-0.9");
+    const json predicting = object_of(small_run + "--mtp-num-layers 1");
+    EXPECT_EQ(predicting["model"]["mtp_layers"], 1);
+    EXPECT_EQ(predicting["megatron"]["version"], "core-0.12");
+    EXPECT_EQ(
+        object_of(staged + "--pipeline-model-parallel-layout 'Et*8|mL' --mtp-num-layers 1")["megatron"]["version"],
+        "core-0.13");
 }
 
 TEST(megatron_format, what_weft_cannot_represent_is_refused_all_at_once) {
@@ -183,7 +197,6 @@ TEST(megatron_format, what_weft_cannot_represent_is_refused_all_at_once) {
 TEST(megatron_format, flags_are_used_without_effect_noted_or_unknown) {
     EXPECT_TRUE(notes(small_run + "--no-such-flag 3", "--no-such-flag"));
     EXPECT_TRUE(notes(small_run + "--rampup-batch-size 16 8 3000", "--rampup-batch-size"));
-    EXPECT_TRUE(notes(small_run + "--mtp-num-layers 1", "--mtp-num-layers"));
     EXPECT_FALSE(notes(small_run + "--lr 1e-4 --data-path a b 3 --eval-iters 10", "--"));
     EXPECT_FALSE(imported(small_run + "--lr 1e-4").without_effect.empty());
     EXPECT_TRUE(is_megatron_flag("--no-rope-fusion"));
