@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "workloads/framework/stage_split.hpp"
+#include "workloads/optimizer_reader.hpp"
 #include "workloads/parallelism/scheme.hpp"
+#include "workloads/recomputed_parts.hpp"
 
 namespace weft {
 
@@ -153,6 +155,8 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
                                            job.model.positions_length, job.model.name)});
     }
     check_host(job, errors);
+    check_recompute(job, errors);
+    check_optimizer(job, machine, errors);
     job.framework->check(job, errors);
     return errors;
 }

@@ -5,6 +5,7 @@
 
 #include "models/transformer/flops.hpp"
 #include "sim/base/check.hpp"
+#include "workloads/muon.hpp"
 #include "workloads/plan_parts.hpp"
 #include "workloads/stage_memory.hpp"
 
@@ -31,14 +32,23 @@ std::vector<Stage> stages(const Plan& plan) {
 Flops hardware_flops(const Plan& plan) {
     const Job& job = plan.job;
     const PartCosts& costs = plan.costs;
+    std::string why;
+    const std::vector<std::uint32_t> part_layers = job.part_layers(why);
+    std::uint32_t layer = 0;
     Flops micro_batch = costs.head_forward_flops + costs.head_backward_flops;
-    for (std::uint32_t layer = 0; layer < job.model.layers; ++layer) {
-        const LayerCosts& own = costs.layer(layer_kind(job.model, layer));
-        micro_batch += own.forward + own.backward;
-        if (job.recompute == Recompute::full) micro_batch += own.forward;
-        if (job.recompute == Recompute::selective) micro_batch += own.core;
+    for (const std::uint32_t layers : part_layers) {
+        for (std::uint32_t i = 0; i < layers; ++i) {
+            const LayerCosts& own = costs.layer(layer_kind(job.model, layer++));
+            micro_batch += own.forward + own.backward + own.repeated;
+            if (job.recompute.of_layer(i) == Recompute::full) micro_batch += own.forward;
+        }
     }
-    return micro_batch * (static_cast<double>(job.layout.ranks_of_stage()) * job.micro_batches());
+    const double ranks = job.layout.ranks_of_stage();
+    Flops step = micro_batch * (ranks * job.micro_batches());
+    if (job.optimizer.rule == UpdateRule::muon) {
+        for (const Stage& stage : plan.stages) step += orthogonalisation_flops(job, stage) * ranks;
+    }
+    return step;
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 
 #include "tools/version.hpp"
 #include "workloads/layout_reader.hpp"
+#include "workloads/optimizer_reader.hpp"
 #include "workloads/parallelism/scheme.hpp"
+#include "workloads/recompute_reader.hpp"
 
 namespace weft {
 namespace {
@@ -21,7 +23,6 @@ constexpr std::array<std::string_view, 4> position_words{"rotary", "learned", "a
 constexpr std::array<std::string_view, 2> norm_words{"layer_norm", "rms_norm"};
 constexpr std::array<std::string_view, 4> placement_words{"pre", "shared", "post", "sandwich"};
 constexpr std::array<std::string_view, 4> query_key_words{"none", "unweighted", "per_head", "whole"};
-constexpr std::array<std::string_view, 3> recompute_words{"none", "selective", "full"};
 constexpr std::array<std::string_view, 4> precision_words{"fp32", "fp16", "bf16", "fp8"};
 constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
 constexpr std::array<std::string_view, 3> context_words{"ring", "all_gather", "all_to_all"};
@@ -131,32 +132,35 @@ Json model_json(const Transformer& model) {
 }
 
 Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& record) {
-    return {{"name", job.name},
-            {"machine", machine_json(job, machine)},
-            {"model", model_json(job.model)},
-            {"framework", job.framework->name},
-            {"framework_version", framework_version(job)},
-            {"layout", layout_json(job.layout)},
-            {"batch",
-             {{"sequence", job.batch.sequence},
-              {"micro", job.batch.micro},
-              {"global", job.batch.global},
-              {"micro_batches", job.micro_batches()}}},
-            {"zero", job.zero},
-            {"schedule", job.schedule->key},
-            {"recompute", word(recompute_words, job.recompute)},
-            {"precision", word(precision_words, job.precision)},
-            {"attention", word(attention_words, job.attention)},
-            {"sequence_parallel", job.sequence_parallel == SequenceParallel::on},
-            {"context_method", word(context_words, job.context_method)},
-            {"overlap_gradients", job.gradient_overlap == Setting::on},
-            {"dropout", job.dropout == Dropout::on},
-            {"cuda_graphs", word(graph_words, job.cuda_graphs)},
-            {"compile", job.compile == Setting::on},
-            {"step", job.step == StepKind::first ? "first" : "steady"},
-            {"overrides", record.overrides},
-            {"weft_version", version},
-            {"input_digest", record.digest}};
+    Json json{{"name", job.name},
+              {"machine", machine_json(job, machine)},
+              {"model", model_json(job.model)},
+              {"framework", job.framework->name},
+              {"framework_version", framework_version(job)},
+              {"layout", layout_json(job.layout)},
+              {"batch",
+               {{"sequence", job.batch.sequence},
+                {"micro", job.batch.micro},
+                {"global", job.batch.global},
+                {"micro_batches", job.micro_batches()}}},
+              {"zero", job.zero},
+              {"schedule", job.schedule->key},
+              {"recompute", recompute_json(job.recompute)},
+              {"precision", word(precision_words, job.precision)},
+              {"attention", word(attention_words, job.attention)},
+              {"sequence_parallel", job.sequence_parallel == SequenceParallel::on},
+              {"context_method", word(context_words, job.context_method)},
+              {"overlap_gradients", job.gradient_overlap == Setting::on},
+              {"dropout", job.dropout == Dropout::on},
+              {"cuda_graphs", word(graph_words, job.cuda_graphs)},
+              {"compile", job.compile == Setting::on},
+              {"step", job.step == StepKind::first ? "first" : "steady"},
+              {"overrides", record.overrides},
+              {"weft_version", version},
+              {"input_digest", record.digest}};
+    if (job.optimizer != OptimizerSettings{}) json["optimizer"] = optimizer_json(job.optimizer);
+    if (job.offloaded_layers > 0) json["offloaded_layers"] = job.offloaded_layers;
+    return json;
 }
 
 }  // namespace weft

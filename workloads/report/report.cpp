@@ -6,6 +6,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/engine/breakdown.hpp"
+#include "workloads/recompute_reader.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -25,9 +26,6 @@ std::vector<LaneId> exposure_order() {
     return order;
 }
 
-std::string_view text(Recompute recompute) {
-    return recompute == Recompute::full ? "full" : recompute == Recompute::selective ? "selective" : "none";
-}
 std::string_view text(Precision precision) {
     return precision == Precision::fp16   ? "fp16"
            : precision == Precision::bf16 ? "bf16"
@@ -213,7 +211,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.layout = fmt::format("{} ranks = {} on {} nodes", job.layout.ranks(), axes(job.layout), job.nodes);
     report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}, recompute {}, {}",
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
-                               job.schedule->key, text(job.recompute), text(job.precision));
+                               job.schedule->key, recompute_text(job.recompute), text(job.precision));
     report.network = text(network);
     report.stages = stage_reports(plan);
     report.metrics = metrics(memory_figures(plan));

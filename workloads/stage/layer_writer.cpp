@@ -34,22 +34,31 @@ void PassWriter::layer_forward(const At& at) {
 }
 
 void PassWriter::layer_backward(const At& at, Halves halves) {
-    if (job_.recompute == Recompute::full) {
-        At again = at;
-        again.pass.pass = Pass::recompute;
-        calls(job_.framework->checkpoint_gather(job_), again);
-        layer_forward(again);
-    }
     const LayerCosts& costs = plan_.costs.layer(at.kind);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
     host_.begin(costs.host.input_backward + (halves == Halves::both ? costs.host.weight_backward : 0));
-    for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
-        if (piece->piece == Piece::core && job_.recompute == Recompute::selective) {
-            compute(at, "recompute core", piece->forward);
-        }
-        piece_backward(at, *piece, halves);
+    for (std::size_t piece = costs.pieces.size(); piece-- > 0;) {
+        repeat_before(at, costs, piece);
+        piece_backward(at, costs.pieces[piece], halves);
     }
     host_.end(at.pass.where);
+}
+
+// What selective recomputation runs again before a piece's backward.
+void PassWriter::repeat_before(const At& at, const LayerCosts& costs, std::size_t piece) {
+    At again = at;
+    again.pass.pass = Pass::recompute;
+    for (const PieceRepeat& repeat : costs.repeats) {
+        if (repeat.before != piece) continue;
+        for (std::size_t i = repeat.first; i <= repeat.last; ++i) {
+            const PieceCost& own = costs.pieces[i];
+            if (repeat.of == PieceRepeat::Of::pieces) {
+                piece_forward(again, own);
+            } else {
+                compute(again, part_of(own.piece), own.discarded);
+            }
+        }
+    }
 }
 
 // The weights' gradients alone, in the order of backward.

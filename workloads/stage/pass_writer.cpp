@@ -123,7 +123,7 @@ void PassWriter::backward(const Slot& slot, Halves halves, Accumulation accumula
 void PassWriter::layer(const At& at, Halves halves) {
     const std::optional<Beginning> begin = beginning(at.pass, halves, layers_part(at.kind));
     if (begin && repeat(*begin)) return;
-    if (at.pass.pass == Pass::forward) {
+    if (at.pass.pass != Pass::backward) {
         layer_forward(at);
     } else if (halves == Halves::weight) {
         layer_weights(at);
@@ -142,7 +142,10 @@ void PassWriter::write_forward(At here) {
         calls(job_.framework->load_batch(job_, end), here);
     }
     if (chunk.has_embedding()) embedding_forward(here);
-    for (std::uint32_t i = 0; i < chunk.layers; ++i) layer(layer_at(here, chunk, i), Halves::both);
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+        layer(layer_at(here, chunk, i), Halves::both);
+        store_activations(layer_at(here, chunk, i), chunk, i);
+    }
     here.pass.where.layer = chunk.first_layer + chunk.layers;
     here.module = chunk.head_module;
     if (chunk.has_head()) head_forward(here);
@@ -157,9 +160,25 @@ void PassWriter::write_backward(const At& here, Halves halves) {
     if (halves != Halves::weight) data_parallel_.begin_pass(script_, here.pass);
     if (halves != Halves::weight && !chunk.has_head()) calls(job_.framework->gather_before_backward(job_), end);
     if (chunk.has_head()) head_backward(end, halves);
-    for (std::uint32_t i = chunk.layers; i-- > 0;) layer(layer_at(here, chunk, i), halves);
+    const std::uint32_t group = job_.recompute.group();
+    for (std::uint32_t i = chunk.layers; i-- > 0;) {
+        const bool ends_group = (i + 1) % group == 0 || i + 1 == chunk.layers;
+        if (ends_group && halves != Halves::weight) recompute_group(here, i / group * group, i + 1);
+        load_activations(layer_at(here, chunk, i), chunk, i);
+        layer(layer_at(here, chunk, i), halves);
+    }
     if (chunk.has_embedding()) embedding_backward(here, halves);
     if (halves != Halves::input) data_parallel_.end_pass(script_, here.pass);
+}
+
+// Layers of a chunk that forward kept the first one's input of.
+void PassWriter::recompute_group(const At& here, std::uint32_t first, std::uint32_t end) {
+    if (job_.recompute.of_layer(first) != Recompute::full) return;
+    At again = here;
+    again.pass.pass = Pass::recompute;
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
+    calls(job_.framework->checkpoint_gather(job_), layer_at(again, chunk, first));
+    for (std::uint32_t i = first; i < end; ++i) layer(layer_at(again, chunk, i), Halves::both);
 }
 
 // The table of tokens, perhaps one of positions, and perhaps a norm of their sum.
