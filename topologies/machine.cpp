@@ -103,6 +103,25 @@ std::string read_device_name(Field& root) {
     return (from.parent_path() / name).lexically_normal().string();
 }
 
+HostInfo read_host(Field field, const LinkClasses& classes) {
+    const LinkClassId link = classes.read(field, "link");
+    HostInfo host{};
+    if (!field.has_errors()) {
+        host.link = classes.table()[link].bandwidth;
+        host.latency = classes.table()[link].latency;
+    }
+    Field memory = field.object("memory"), bandwidth = field.object("memory_bandwidth");
+    host.memory = memory.bytes("value");
+    memory.text("source", "");
+    memory.done();
+    host.memory_bandwidth = bandwidth.bandwidth("nominal") * bandwidth.number("efficiency");
+    bandwidth.text("source", "");
+    bandwidth.done();
+    field.text("source", "");
+    field.done();
+    return host;
+}
+
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
@@ -148,6 +167,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
             read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U), parts->node.pxn});
     }
     info.libraries = read_libraries(root);
+    if (root.has("host")) info.host = read_host(root.object("host"), classes);
     info.node_names = read_node_names(root, info.nodes);
     for (const LinkClass& link_class : parts->classes) info.link_classes.push_back(link_class.name);
     root.done();

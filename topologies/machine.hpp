@@ -27,6 +27,14 @@ struct NodeNames {
     }
 };
 
+// What accelerators reach of their node's host. Each has a link of its own, whose other traffic is left out.
+struct HostInfo {
+    BytesPerSecond link;  // one way
+    Seconds latency;
+    Bytes memory;                     // of a node
+    BytesPerSecond memory_bandwidth;  // of a node
+};
+
 struct MachineInfo {
     std::string name;         // "frontier"
     std::string title;        // "OLCF Frontier: HPE Cray EX235a, ..."
@@ -40,6 +48,7 @@ struct MachineInfo {
     Routing routing = Routing::minimal;         // of the fabric, unless a job asks for another
     std::vector<Library> libraries;             // the first is the default
     std::vector<std::string> link_classes;
+    std::optional<HostInfo> host;         // absent: the machine file does not say it
     std::optional<NodeNames> node_names;  // absent: nodes are known by their numbers only
 
     const Library& library() const { return libraries.front(); }

@@ -7,8 +7,10 @@
 #include "models/transformer/prediction.hpp"
 #include "workloads/framework/layout_by_hand.hpp"
 #include "workloads/framework/stage_split.hpp"
+#include "workloads/optimizer_reader.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
+#include "workloads/recomputed_parts.hpp"
 
 namespace weft {
 
@@ -205,6 +207,8 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
     }
     check_model(job, errors);
     check_host(job, errors);
+    check_recompute(job, errors);
+    check_optimizer(job, machine, errors);
     job.framework->check(job, errors);
     return errors;
 }

@@ -14,6 +14,7 @@
 #include "workloads/faults.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/layout/layout.hpp"
+#include "workloads/optimizer.hpp"
 #include "workloads/schedule/schedule.hpp"
 #include "workloads/settings.hpp"
 
@@ -38,7 +39,9 @@ struct Job {
     Batch batch;
     std::uint32_t zero = 0;  // stage
     const Schedule* schedule = nullptr;
-    Recompute recompute = Recompute::none;
+    Recomputation recompute;
+    OptimizerSettings optimizer;
+    std::uint32_t offloaded_layers = 0;  // of each model part: their activations go to the host
     Precision precision = Precision::bf16;
     AttentionCore attention = AttentionCore::flash;
     SequenceParallel sequence_parallel = SequenceParallel::off;

@@ -14,6 +14,8 @@
 #include "workloads/job.hpp"
 #include "workloads/job_synonyms.hpp"
 #include "workloads/layout_reader.hpp"
+#include "workloads/optimizer_reader.hpp"
+#include "workloads/recompute_reader.hpp"
 #include "workloads/settings_reader.hpp"
 #include "workloads/study_sources.hpp"
 
@@ -81,10 +83,9 @@ void read_step(Field& root, Job& job) {
     if (job.schedule == nullptr) job.schedule = find_schedule(plain);
     job.zero = root.whole("zero", 0);
     if (job.zero > 3) root.error("zero", fmt::format("expected a ZeRO stage from 0 to 3, got {}", job.zero));
-    const std::string recompute = root.choice("recompute", {"none", "selective", "full"}, "none");
-    job.recompute = recompute == "full"        ? Recompute::full
-                    : recompute == "selective" ? Recompute::selective
-                                               : Recompute::none;
+    job.recompute = read_recompute(root);
+    job.optimizer = read_optimizer(root);
+    job.offloaded_layers = root.whole("offloaded_layers", 0);
     const std::string precision = root.choice("precision", {"fp16", "bf16", "fp32", "fp8"}, "bf16");
     job.precision = precision == "fp16"   ? Precision::fp16
                     : precision == "fp32" ? Precision::fp32

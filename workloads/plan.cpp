@@ -6,6 +6,7 @@
 #include "models/transformer/flops.hpp"
 #include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
+#include "workloads/muon.hpp"
 #include "workloads/plan_parts.hpp"
 #include "workloads/stage_memory.hpp"
 
@@ -35,13 +36,21 @@ Flops hardware_flops(const Plan& plan) {
     const double losses = 1.0 + job.model.mtp_layers;
     Flops micro_batch = (costs.head_forward_flops + costs.head_backward_flops) * losses +
                         costs.prediction_flops * (3.0 * job.model.mtp_layers);
-    for (std::uint32_t layer = 0; layer < all_layers(job.model); ++layer) {
-        const LayerCosts& own = costs.layer(layer_kind(job.model, layer));
-        micro_batch += own.forward + own.backward;
-        if (job.recompute == Recompute::full) micro_batch += own.forward;
-        if (job.recompute == Recompute::selective) micro_batch += own.core;
+    std::string why;
+    std::uint32_t layer = 0;
+    for (const std::uint32_t layers : job.part_layers(why)) {
+        for (std::uint32_t i = 0; i < layers; ++i) {
+            const LayerCosts& own = costs.layer(layer_kind(job.model, layer++));
+            micro_batch += own.forward + own.backward + own.repeated;
+            if (job.recompute.of_layer(i) == Recompute::full) micro_batch += own.forward;
+        }
     }
-    return micro_batch * (static_cast<double>(job.layout.ranks_of_stage()) * job.micro_batches());
+    const double ranks = job.layout.ranks_of_stage();
+    Flops step = micro_batch * (ranks * job.micro_batches());
+    if (job.optimizer.rule == UpdateRule::muon) {
+        for (const Stage& stage : plan.stages) step += orthogonalisation_flops(job, stage) * ranks;
+    }
+    return step;
 }
 
 }  // namespace

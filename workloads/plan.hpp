@@ -16,12 +16,25 @@ struct PieceCost {
     std::string_view module;  // whose parameters it uses; empty: none
     Seconds forward, input_backward, weight_backward;
     Seconds forward_product, input_product;  // of forward and input_backward: products with parameters
+    Seconds discarded;  // of forward: what makes the output that selective recomputation may give back
+};
+
+// Pieces that backward runs forward again, by their places in LayerCosts::pieces: first to last, or of these what makes
+// a discarded output.
+struct PieceRepeat {
+    enum class Of : std::uint8_t { pieces, discarded };
+
+    std::size_t before = 0;  // whose backward
+    std::size_t first = 0, last = 0;
+    Of of = Of::pieces;
 };
 
 struct LayerCosts {
     std::vector<PieceCost> pieces;  // in forward order
     HostOperations host;            // that the host issues
-    Flops forward, backward, core;
+    Flops forward, backward;
+    std::vector<PieceRepeat> repeats;  // under selective recomputation
+    Flops repeated;
 };
 
 struct PartCosts {

@@ -6,6 +6,8 @@
 
 #include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
+#include "workloads/muon.hpp"
+#include "workloads/recomputed_parts.hpp"
 #include "workloads/stage_memory.hpp"
 
 namespace weft {
@@ -39,17 +41,38 @@ void wait_for(PieceCost& piece, const HostOperations& operations, const HostOper
     add(piece.weight_backward, operations.weight_backward, kernels.weight_backward);
 }
 
+// What backward repeats, and what the host issues for it: the pieces once more, and for each run of them as a
+// checkpoint the keeping and setting of random-number states (host_operations.cpp, `checkpointed`).
+void add_repeats(const Job& job, LayerKind kind, const std::vector<LayerPiece>& pieces, LayerCosts& costs) {
+    constexpr double checkpoint_forward = 6, checkpoint_backward = 8;
+    const LayerParts parts = recomputed_parts(job, kind);
+    costs.repeats = piece_repeats(parts, costs.pieces);
+    for (const PieceRepeat& repeat : costs.repeats) {
+        const bool within_mlp = parts.has(LayerPart::mlp) && pieces[repeat.first].piece == Piece::post_norm;
+        costs.host.forward += within_mlp ? 0 : checkpoint_forward;
+        costs.host.input_backward += within_mlp ? 0 : checkpoint_backward;
+        for (std::size_t i = repeat.first; i <= repeat.last; ++i) {
+            const bool whole = repeat.of == PieceRepeat::Of::pieces;
+            const std::vector<Kernel> again = whole ? pieces[i].forward : discarded_kernels(pieces[i]);
+            costs.repeated += total_flops(again);
+            costs.host.input_backward +=
+                whole ? host_operations(job, pieces[i].piece).forward : static_cast<double>(again.size());
+        }
+    }
+}
+
 LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
     const Job& job = plan.job;
     const auto time = [&](const std::vector<Kernel>& kernels) {
         return kernel_time(plan.device, job.precision, kernels);
     };
     LayerCosts costs;
+    std::vector<LayerPiece> pieces;
     for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
         accumulate(job, piece.weight_backward);
         costs.pieces.push_back({piece.piece, piece.module, time(piece.forward), time(piece.input_backward),
                                 time(piece.weight_backward), time(products(piece.forward)),
-                                time(products(piece.input_backward))});
+                                time(products(piece.input_backward)), time(discarded_kernels(piece))});
         const HostOperations kernels{double(piece.forward.size()), double(piece.input_backward.size()),
                                      double(piece.weight_backward.size())};
         const HostOperations operations = job.compile == Setting::on ? kernels : host_operations(job, piece.piece);
@@ -58,8 +81,9 @@ LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
         const Flops forward = total_flops(piece.forward);
         costs.forward += forward;
         costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
-        if (piece.piece == Piece::core) costs.core += forward;
+        pieces.push_back(std::move(piece));
     }
+    if (job.recompute.granularity == Recompute::selective) add_repeats(job, kind, pieces, costs);
     costs.host = issued(job, costs.host);
     return costs;
 }
@@ -74,11 +98,14 @@ class StageModules {
         if (chunk.has_embedding()) add(embedding_modules(job_.model, job_.split()), chunk.first_layer, index);
         for (std::uint32_t i = 0; i < chunk.layers; ++i) {
             const std::uint32_t layer = chunk.first_layer + i;
+            const std::size_t first = stage_.modules.size();
             const bool predicts = is_prediction(job_.model, layer);
             if (predicts) add(prediction_modules(job_.model, job_.split()), layer, index);
             chunk.layer_module.push_back(stage_.modules.size());
             add(layer_modules(job_.model, layer_kind(job_.model, layer), job_.split()), layer, index);
             if (predicts) add({prediction_output_norm(job_.model)}, layer, index);
+            const bool recomputed = job_.recompute.of_layer(i) == Recompute::full;
+            for (std::size_t m = first; m < stage_.modules.size(); ++m) stage_.modules[m].recomputed = recomputed;
         }
         chunk.head_module = stage_.modules.size();
         const std::uint32_t end = chunk.first_layer + chunk.layers;
@@ -111,15 +138,26 @@ class StageModules {
     Stage& stage_;
 };
 
+// DeepSpeedCPUAdam (csrc/adam/cpu_adam_impl.cpp) after the gradients were scaled and clipped, in bytes per parameter:
+// gradient r 4 w 4; gradient, master copy, momentum and variance r 16, the last three w 12. All ranks of a node share
+// the bandwidth of its host's memory.
+Seconds optimizer_on_host(const Plan& plan, const Stage& stage) {
+    constexpr double bytes = 36;
+    const Job& job = plan.job;
+    return Bytes{bytes * updated_parameters(job, stage) * job.ranks_per_node} / plan.machine.host->memory_bandwidth;
+}
+
 // Passes over gradients and parameters; no less than the host takes for a kernel per tensor.
 Seconds optimizer(const Plan& plan, const Stage& stage) {
     const Job& job = plan.job;
+    if (job.optimizer.states == StatesOn::host) return optimizer_on_host(plan, stage);
     const UpdateTraffic traffic = job.framework->update_traffic(job);
     const double held = stage.parameters() / job.framework->shares(job).gradients;
     std::size_t tensors = 0;
     for (const StageModule& module : stage.modules) tensors += module.tensors.size();
     const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage)};
-    return std::max(pass_time(plan.device, moved), plan.device.host_launch * double(tensors));
+    const Seconds passes = std::max(pass_time(plan.device, moved), plan.device.host_launch * double(tensors));
+    return job.optimizer.rule == UpdateRule::muon ? passes + orthogonalisation(plan, stage) : passes;
 }
 
 void add_chunks(const Job& job, Stage& stage, std::uint32_t s, std::span<const std::uint32_t> layers) {

@@ -45,6 +45,7 @@ struct MegatronSettings {
     Setting overlap_parameters = Setting::off;   // --overlap-param-gather
     Setting overlap_tensor = Setting::off;       // --tp-comm-overlap: gathers and scatters under their products
     double gradient_bytes = 0;                   // per element, kept and on the wire; 0: fp32 where training is in bf16
+    Setting eighth_parameters = Setting::off;    // --fp8-param-gather: parameters are kept and gathered in fp8
     Setting fused_cross_entropy = Setting::off;  // --cross-entropy-loss-fusion: two all-reduces instead of three
     Setting variable_sequence = Setting::off;    // shapes are exchanged before every boundary tensor
     Setting overlap_input_reduction = version.overlap_input_reduction;  // of column-parallel maps, under wgrad

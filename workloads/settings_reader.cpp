@@ -89,6 +89,7 @@ void read_settings(Field& root, MegatronSettings& settings) {
     read_flag(field, "overlap_tensor", settings.overlap_tensor);
     const std::string gradients = field.choice("gradients", {"framework", "fp32", "bf16", "fp16"}, "framework");
     settings.gradient_bytes = gradients == "framework" ? 0 : gradients == "fp32" ? 4 : 2;
+    read_flag(field, "fp8_parameters", settings.eighth_parameters);
     read_flag(field, "fused_cross_entropy", settings.fused_cross_entropy);
     read_flag(field, "variable_sequence", settings.variable_sequence);
     read_flag(field, "overlap_input_reduction", settings.overlap_input_reduction);

@@ -7,49 +7,87 @@
 #include <utility>
 
 #include "models/transformer/prediction.hpp"
+#include "workloads/muon.hpp"
 #include "workloads/parallelism/scheme.hpp"
+#include "workloads/recomputed_parts.hpp"
+#include "workloads/stage/activation_copies.hpp"
 
 namespace weft {
 namespace {
 
-Inventory inventory(const Job& job) {
-    return {.recompute = job.recompute,
-            .expert_weights = job.framework->expert_weights,
-            .map_inputs = job.framework->map_inputs};
-}
-
 // Under DeepSpeed's partition_activations each tensor rank keeps a share of every checkpoint.
 double checkpoint_share(const Job& job) {
-    const bool cut = job.recompute == Recompute::full && job.deepspeed.partition_activations == Setting::on;
+    const bool cut = job.recompute.granularity == Recompute::full && job.deepspeed.partition_activations == Setting::on;
     return cut ? 1.0 / job.layout.tensor : 1.0;
 }
 
-// What layers of each kind make of something that depends on the kind alone, asked once for each.
-class ByKind {
+// What the layers of a model part hold of one micro-batch, asked once for each kind of layer and way of recomputation.
+class LayersMemory {
   public:
-    template <class Value>
-    Bytes of(LayerKind kind, const Value& value) {
-        std::optional<Bytes>& known = known_[static_cast<std::size_t>(kind)];
-        if (!known) known = value(kind);
+    LayersMemory(const Job& job, const Chunk& chunk) : job_(job), chunk_(chunk), shard_(job.shard()) {}
+
+    // From forward to backward.
+    Bytes kept(std::uint32_t i) {
+        const Recompute recompute = job_.recompute.of_layer(i);
+        if (recompute == Recompute::full && i % job_.recompute.group() != 0) return {};
+        if (i < job_.offloaded_layers) return {};
+        return of(i, recompute).kept * checkpoint_share(job_);
+    }
+
+    // The most while they run backward, beyond what all of them keep: last layer first, groups that are recomputed
+    // together whole.
+    Bytes workspace() {
+        Bytes most, freed;
+        const std::uint32_t group = job_.recompute.group();
+        for (std::uint32_t end = chunk_.layers; end > 0;) {
+            const std::uint32_t first = (end - 1) / group * group;
+            Bytes before, kept_by_group;
+            for (std::uint32_t i = first; i < end; ++i) {
+                const Bytes own = of(i, job_.recompute.of_layer(i)).workspace + fetched(i);
+                most = std::max(most, before + own - freed);
+                if (group > 1) before += of(i, Recompute::none).kept;
+                kept_by_group += kept(i);
+            }
+            freed += kept_by_group;
+            end = first;
+        }
+        return most;
+    }
+
+    // Of layers whose activations come back from the host, what is there when layer `i` runs backward.
+    Bytes fetched(std::uint32_t i) {
+        Bytes sum;
+        for (std::uint32_t j = 0; j <= i && j < job_.offloaded_layers; ++j) {
+            if (copy_window(chunk_.layers, job_.offloaded_layers, j) >= i) sum += of(j, Recompute::none).kept;
+        }
+        return sum;
+    }
+
+    Bytes whole(std::uint32_t i) { return of(i, job_.recompute.of_layer(i)).kept; }
+
+  private:
+    struct Sizes {
+        Bytes kept, workspace;
+    };
+
+    const Sizes& of(std::uint32_t i, Recompute recompute) {
+        const LayerKind kind = layer_kind(job_.model, chunk_.first_layer + i);
+        std::optional<Sizes>& known = known_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(recompute)];
+        if (known) return *known;
+        const Inventory inventory{.recompute = recompute,
+                                  .parts = recomputed_parts(job_, kind),
+                                  .expert_weights = job_.framework->expert_weights,
+                                  .map_inputs = job_.framework->map_inputs};
+        known = {layer_activations(job_.model, kind, shard_, inventory),
+                 layer_workspace(job_.model, kind, shard_, inventory)};
         return *known;
     }
 
-  private:
-    std::array<std::optional<Bytes>, layer_kinds> known_;
+    const Job& job_;
+    const Chunk& chunk_;
+    Shard shard_;
+    std::array<std::array<std::optional<Sizes>, 3>, layer_kinds> known_;
 };
-
-// The most that any layer of the chunk needs while it runs backward.
-Bytes layers_workspace(const Job& job, const Chunk& chunk) {
-    Bytes most;
-    ByKind workspace;
-    const Shard shard = job.shard();
-    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-        most = std::max(most, workspace.of(layer_kind(job.model, chunk.first_layer + i), [&](LayerKind kind) {
-            return layer_workspace(job.model, kind, shard, inventory(job));
-        }));
-    }
-    return most;
-}
 
 struct Fullness {
     Bytes activations, workspace;
@@ -61,7 +99,7 @@ struct Fullness {
 Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments) {
     const Bytes head = head_workspace(job.model, job.shard());
     std::vector<Bytes> layers;
-    for (const Chunk& chunk : stage.chunks) layers.push_back(layers_workspace(job, chunk));
+    for (const Chunk& chunk : stage.chunks) layers.push_back(LayersMemory(job, chunk).workspace());
     Fullness fullest;
     const auto consider = [&](Bytes activations, Bytes workspace) {
         const Fullness moment{activations, workspace};
@@ -121,6 +159,16 @@ MemoryOverhead overhead(const Job& job, Bytes allocated, Bytes cut, Bytes copies
             .most = most_context + library + allocated * most_fragmentation + cut + copies};
 }
 
+// Momentum, variance (under Muon not of matrices), and a master copy where the working copy is half precision.
+Bytes optimizer_states(const Job& job, const Stage& stage, double updated) {
+    const OptimizerSettings& own = job.optimizer;
+    if (own.states == StatesOn::host) return {};
+    const double master = job.precision == Precision::fp32 ? 0.0 : bytes_of(own.master);
+    const double with_variance =
+        own.rule == UpdateRule::muon ? 1.0 - orthogonal_parameters(stage) / stage.parameters() : 1.0;
+    return {updated * (master + bytes_of(own.momentum) + bytes_of(own.variance) * with_variance)};
+}
+
 }  // namespace
 
 double updated_parameters(const Job& job, const Stage& stage) {
@@ -129,15 +177,14 @@ double updated_parameters(const Job& job, const Stage& stage) {
     return stage.dense / ranks + stage.expert / expert_ranks;
 }
 
+Bytes layer_activations(const Job& job, const Chunk& chunk, std::uint32_t i) {
+    return LayersMemory(job, chunk).whole(i);
+}
+
 void count_activations(const Job& job, Chunk& chunk) {
     const Shard shard = job.shard();
-    const Inventory kept = inventory(job);
-    ByKind activations;
-    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-        chunk.activations += activations.of(layer_kind(job.model, chunk.first_layer + i), [&](LayerKind kind) {
-            return layer_activations(job.model, kind, shard, kept) * checkpoint_share(job);
-        });
-    }
+    LayersMemory layers(job, chunk);
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) chunk.activations += layers.kept(i);
     if (chunk.has_embedding()) chunk.activations += embedding_activations(job.model, shard);
     if (chunk.predictions > 0) {
         const Bytes each = embedding_activations(job.model, shard) + prediction_activations(job.model, shard);
@@ -157,7 +204,9 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     const auto held = [&](double ranks) {
         return stage.dense / ranks + stage.expert / (ranks == 1 ? 1.0 : job.layout.expert_data());
     };
-    const double gradients = held(shares.gradients), updated = held(shares.optimizer);
+    // Reduced gradients of ZeRO-2 and 3 go from their bucket to a host that updates (clear_grad_attribute).
+    const bool leave = job.optimizer.states == StatesOn::host && job.zero >= 2;
+    const double gradients = leave ? 0.0 : held(shares.gradients), updated = held(shares.optimizer);
     const Bytes freed{gradients * shares.freed_bytes}, copies{updated * shares.update_bytes};
     const Fullness passes = fullest_moment(job, stage, moments);
     // The update comes after the activations, and in place of the gradients that autograd made.
@@ -166,8 +215,7 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     MemoryUse use;
     use.parameters = {held(shares.parameters) * element_bytes(job.precision)};
     use.gradients = {gradients * (job.framework->gradient_bytes(job) + shares.passing_bytes)};
-    // Adam: fp32 momentum and variance, and an fp32 master copy where the working copy is half precision.
-    use.optimizer = {updated * (job.precision == Precision::fp32 ? 8.0 : 12.0)};
+    use.optimizer = optimizer_states(job, stage, updated);
     use.activations = fullest.activations;
     use.buffers = job.framework->buffers(job, stage.parameters()) + placeholders(job, stage);
     use.workspace = fullest.workspace + matrix_library_workspace(job.model);

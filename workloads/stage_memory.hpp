@@ -14,6 +14,9 @@ double updated_parameters(const Job& job, const Stage& stage);
 // Fills in what a chunk keeps per micro-batch.
 void count_activations(const Job& job, Chunk& chunk);
 
+// What layer `i` of a chunk keeps of a micro-batch, wherever.
+Bytes layer_activations(const Job& job, const Chunk& chunk, std::uint32_t i);
+
 // Of a stage with its chunks, slots, modules and parameters.
 MemoryUse memory_use(const Job& job, const Stage& stage);
 // Of a stage without slots, whose fullest moments are known.

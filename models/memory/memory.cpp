@@ -17,8 +17,12 @@ double around_mlp(double rows, double width, double inputs, double outputs) {
     return std::max({second_map, function, first_map});
 }
 
-// The hidden state's gradient is there throughout, as this rank's own share.
-Bytes backward_transients(const Transformer& model, LayerKind kind, const Shard& shard, Bytes kept_by_mlp) {
+// Of gradients, beside that of the hidden state, which is there throughout as this rank's own share.
+struct Transients {
+    Bytes hidden, mlp, attention;
+};
+
+Transients backward_transients(const Transformer& model, LayerKind kind, const Shard& shard) {
     const ShardSizes size(model, shard);
     const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.tensor > 1;
     const double whole = divided ? size.hidden : 0.0;  // gathered, beyond the own share
@@ -32,8 +36,21 @@ Bytes backward_transients(const Transformer& model, LayerKind kind, const Shard&
     }
     const double core =
         shard.attention == AttentionCore::unfused ? 2.0 * size.scores : size.tokens * (size.qkv + size.context);
-    const double after_mlp = core - kept_by_mlp.value / size.element_bytes;
-    return {(size.own_state + std::max(mlp, after_mlp)) * size.element_bytes};
+    const double e = size.element_bytes;
+    return {{size.own_state * e}, {mlp * e}, {core * e}};
+}
+
+struct Halves {
+    Bytes attention, mlp;
+    Bytes both() const { return attention + mlp; }
+};
+
+Halves halves(const std::vector<SavedTensor>& tensors) {
+    Halves sum;
+    for (const SavedTensor& tensor : tensors) {
+        (tensor.half == LayerHalf::mlp ? sum.mlp : sum.attention) += tensor.bytes;
+    }
+    return sum;
 }
 
 Bytes sum(const std::vector<SavedTensor>& tensors) {
@@ -55,14 +72,13 @@ Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& s
 Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory) {
     Inventory everything = inventory;
     everything.recompute = Recompute::none;
-    Bytes all, mlp;
-    bool in_mlp = false;
-    for (const SavedTensor& tensor : saved_tensors(model, kind, shard, everything)) {
-        in_mlp = in_mlp || tensor.name == "MLP's input";
-        all += tensor.bytes;
-        if (in_mlp) mlp += tensor.bytes;
-    }
-    return all - layer_activations(model, kind, shard, inventory) + backward_transients(model, kind, shard, mlp);
+    const Halves all = halves(saved_tensors(model, kind, shard, everything));
+    const Halves kept = halves(saved_tensors(model, kind, shard, inventory));
+    const Transients gradients = backward_transients(model, kind, shard);
+    const bool by_parts = inventory.recompute == Recompute::selective;
+    const Bytes in_mlp = by_parts ? all.mlp - kept.mlp : all.both() - kept.both();
+    const Bytes in_attention = all.attention - kept.both();
+    return gradients.hidden + std::max(in_mlp + gradients.mlp, in_attention + gradients.attention);
 }
 
 Bytes layer_activations(const Transformer& model, const Shard& shard, Recompute recompute) {

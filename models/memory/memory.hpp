@@ -5,13 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "models/memory/recomputation.hpp"
 #include "models/transformer/kernels.hpp"
 #include "models/transformer/transformer.hpp"
 #include "sim/base/quantity.hpp"
 
 namespace weft {
-
-enum class Recompute : std::uint8_t { none, selective, full };
 
 // What the modules of frameworks keep differently.
 // Where the weights of the chosen experts are multiplied in: to the rows that came back, which are then kept as well
@@ -28,13 +27,18 @@ enum class MapInputs : std::uint8_t { gathered_again, kept };
 
 struct Inventory {
     Recompute recompute = Recompute::none;
+    LayerParts parts{LayerPart::core};  // under `selective`, of those that the layer has
     ExpertWeights expert_weights = ExpertWeights::on_return;
     MapInputs map_inputs = MapInputs::gathered_again;
 };
 
+// Backward is through with the MLP, and what it kept is gone, when it comes to attention.
+enum class LayerHalf : std::uint8_t { attention, mlp };
+
 struct SavedTensor {
     std::string_view name;
     Bytes bytes;
+    LayerHalf half{};
 };
 
 // What one transformer layer keeps for backward, for one micro-batch on one tensor rank, tensor by tensor.
@@ -50,14 +54,15 @@ struct SavedTensor {
 // attention keeps the latent vectors before and after their norms besides the queries, keys and values made from them.
 // With products in 8 bits, what only they take is kept as they take it, one byte per element; the attention output,
 // which attention itself needs in backward, in both forms (Transformer Engine, pytorch/module/linear.py,
-// layernorm_linear.py).
+// layernorm_linear.py). Selective recomputation leaves out what its parts make for themselves (LayerPart).
 std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,
                                        const Inventory& inventory);
 Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);
 Bytes layer_activations(const Transformer& model, const Shard& shard, Recompute recompute);  // without experts
 
-// What is alive while one layer runs backward, beyond what is kept by `inventory`: the activations that it recomputes,
-// and the most of these moments, each without what backward has freed by then:
+// What is alive while one layer runs backward, beyond what is kept by `inventory`: the most of these moments, each with
+// the activations that have been recomputed by then (all of them, or by parts those of the half that is under way), and
+// without what backward has freed:
 //   the MLP's second map:      the gradients of the layer's output (whole, gathered) and of the map's input
 //   its activation function:   the gradient of its input, in place of that of its output
 //   its first map:             the gradients of that map's output and input

@@ -24,7 +24,8 @@ class Tensors {
         const bool both = model_.norm_placement == NormPlacement::sandwich;
         if (both) keep("attention output norm's input", own);
         keep("post-attention norm's input", own);
-        keep_operand("MLP's input", own * kept_share());
+        half_ = LayerHalf::mlp;
+        if (!again(LayerPart::mlp_norm)) keep_operand("MLP's input", own * kept_share());
         has_experts(kind) ? experts() : mlp();
         if (both) keep("output norm's input", own);
         if (shard_.dropout == Dropout::on) keep_bytes("mask after MLP", size_.own_state * mask_bytes);
@@ -37,7 +38,11 @@ class Tensors {
     void keep_operand(std::string_view name, double elements) {
         keep_bytes(name, elements * (shard_.casting == Casting::eighth ? 1.0 : size_.element_bytes));
     }
-    void keep_bytes(std::string_view name, double bytes) { saved_.push_back({name, {bytes}}); }
+    void keep_bytes(std::string_view name, double bytes) { saved_.push_back({name, {bytes}, half_}); }
+
+    bool again(LayerPart part) const {
+        return inventory_.recompute == Recompute::selective && inventory_.parts.has(part);
+    }
 
     // Of a map's input, over the own share of its tokens.
     double kept_share() const {
@@ -46,14 +51,16 @@ class Tensors {
     }
 
     void attention() {
-        keep_operand("input of queries, keys and values", size_.own_state * kept_share());
+        if (!again(LayerPart::input_norm)) {
+            keep_operand("input of queries, keys and values", size_.own_state * kept_share());
+        }
         if (model_.has_latent_attention()) latent();
-        keep("queries, keys and values", size_.tokens * size_.qkv);
+        if (!again(LayerPart::latent_up)) keep("queries, keys and values", size_.tokens * size_.qkv);
         if (model_.query_key_norm != QueryKeyNorm::none) {
             const std::uint64_t normed = query_width(model_) + key_width(model_);
             keep("queries and keys before their norms", size_.tokens * static_cast<double>(normed) / shard_.tensor);
         }
-        if (inventory_.recompute == Recompute::none) scores();
+        if (!again(LayerPart::core)) scores();
         keep("projection's input", size_.tokens * size_.context);
         if (shard_.casting == Casting::eighth) {
             keep_operand("projection's operand", size_.tokens * size_.context);
@@ -63,10 +70,13 @@ class Tensors {
         if (shard_.dropout == Dropout::on) keep_bytes("mask after attention", size_.own_state * mask_bytes);
     }
 
-    // Each before and after its norm.
+    // Each before and after its norm; before it, and the keys' rotary part, where backward makes the rest of them.
     void latent() {
-        keep("latent queries", 2.0 * size_.tokens * model_.latent.q_rank);
-        keep("latent keys and values", 2.0 * size_.tokens * model_.latent.kv_rank);
+        const LatentAttention& latent = model_.latent;
+        const double forms = again(LayerPart::latent_up) ? 1.0 : 2.0;
+        keep("latent queries", forms * size_.tokens * latent.q_rank);
+        keep("latent keys and values", forms * size_.tokens * latent.kv_rank);
+        if (again(LayerPart::latent_up)) keep("rotary keys", size_.tokens * latent.rope_size);
     }
 
     // Unfused attention with dropout keeps 5 a s^2 b / t for 2-byte elements: softmax output, mask and dropout output.
@@ -82,19 +92,24 @@ class Tensors {
     }
 
     void mlp() {
+        if (again(LayerPart::mlp)) return;
         keep("activation function's input", size_.tokens * size_.ffn_inputs);
         keep_operand("activation function's output", size_.tokens * size_.ffn);
     }
 
     void experts() {
+        if (again(LayerPart::experts)) return;
         const ExpertSizes expert(model_, shard_);
         keep_bytes("router's probabilities", expert.routed * model_.experts.count * softmax_bytes);
         keep_operand("experts' input", expert.received() * size_.hidden);
         keep("experts' activation function's input", expert.received() * expert.inputs);
-        keep_operand("experts' activation function's output", expert.received() * expert.ffn);
+        if (!again(LayerPart::expert_activation)) {
+            keep_operand("experts' activation function's output", expert.received() * expert.ffn);
+        }
         if (inventory_.expert_weights == ExpertWeights::on_return) {
             keep("rows to be weighted", expert.dispatched * size_.hidden);
         }
+        if (again(LayerPart::shared_experts)) return;
         keep("shared experts' activation function's input", size_.tokens * expert.shared_inputs);
         keep_operand("shared experts' activation function's output", size_.tokens * expert.shared_ffn);
     }
@@ -103,6 +118,7 @@ class Tensors {
     const Shard& shard_;
     const Inventory& inventory_;
     ShardSizes size_;
+    LayerHalf half_ = LayerHalf::attention;
     std::vector<SavedTensor> saved_;
 };
 

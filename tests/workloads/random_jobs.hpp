@@ -43,6 +43,7 @@ inline Settings random_megatron() {
                                              flag("experts.delay_weight_gradients")});
         }
     }
+    settings.push_back("megatron.version=" + one_of<std::string>({"core-0.8", "core-0.13"}));
     if (settings[2] == "overlap_gradients=true") settings.push_back(flag("megatron.overlap_parameters"));
     return settings;
 }
@@ -56,7 +57,8 @@ inline Settings random_deepspeed() {
                       flag("deepspeed.attention_mask"),
                       flag("deepspeed.log_calls"),
                       flag("model.parallel_residual"),
-                      "schedule=" + one_of<std::string>({"1f1b", "gpipe"})};
+                      "schedule=" + one_of<std::string>({"1f1b", "gpipe"}),
+                      "optimizer=" + one_of<std::string>({"adam", "adam", R"({"states": "host"})"})};
     if (settings[1] == "zero=3") {
         settings.insert(settings.end(), {flag("deepspeed.quantized_weights"), flag("deepspeed.quantized_gradients"),
                                          key("deepspeed.hierarchical_ranks", one_of({1U, 2U, 4U, 8U})),
@@ -83,6 +85,15 @@ inline Settings random_fsdp() {
         "fsdp.reduce_precision=" + one_of<std::string>({"parameters", "fp32"})};
 }
 
+inline std::string random_recompute(const std::string& framework) {
+    const std::string word = one_of<std::string>({"none", "selective", "full"});
+    if (framework == "fsdp") return one_of<std::string>({word, R"({"method": "every", "layers": 2})"});
+    if (framework == "ddp" || framework == "deepspeed") return word;
+    const std::string groups = R"({"method": "uniform", "layers": 2})";
+    return one_of<std::string>({word, word, groups, R"({"method": "block", "layers": 1})",
+                                R"({"modules": ["core_attn", "mlp"]})", R"({"modules": ["moe"]})"});
+}
+
 inline Settings random_job() {
     const std::string framework =
         one_of<std::string>({"megatron", "megatron", "deepspeed", "deepspeed", "fsdp", "ddp"});
@@ -98,8 +109,7 @@ inline Settings random_job() {
                                                         "tensor,pipeline,context,data"})});
     }
     add({key("layout.data", data), key("batch.global", data * one_of({1U, 2U, 4U, 8U})),
-         "recompute=" + one_of<std::string>({"none", "selective", "full"}),
-         "precision=" + one_of<std::string>({"fp16", "bf16"}),
+         "recompute=" + random_recompute(framework), "precision=" + one_of<std::string>({"fp16", "bf16"}),
          "machine=" + one_of<std::string>({"dgx-a100", "frontier"})});
     if (framework == "megatron") add(random_megatron());
     if (framework == "deepspeed") add(random_deepspeed());

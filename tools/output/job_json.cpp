@@ -9,8 +9,10 @@
 
 #include "tools/version.hpp"
 #include "workloads/layout_reader.hpp"
+#include "workloads/optimizer_reader.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
+#include "workloads/recompute_reader.hpp"
 
 namespace weft {
 namespace {
@@ -22,7 +24,6 @@ constexpr std::array<std::string_view, 4> position_words{"rotary", "learned", "a
 constexpr std::array<std::string_view, 2> norm_words{"layer_norm", "rms_norm"};
 constexpr std::array<std::string_view, 4> placement_words{"pre", "shared", "post", "sandwich"};
 constexpr std::array<std::string_view, 4> query_key_words{"none", "unweighted", "per_head", "whole"};
-constexpr std::array<std::string_view, 3> recompute_words{"none", "selective", "full"};
 constexpr std::array<std::string_view, 4> precision_words{"fp32", "fp16", "bf16", "fp8"};
 constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
 constexpr std::array<std::string_view, 3> context_words{"ring", "all_gather", "all_to_all"};
@@ -173,7 +174,7 @@ Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& recor
               {"batch", batch_json(job)},
               {"zero", job.zero},
               {"schedule", job.schedule->key},
-              {"recompute", word(recompute_words, job.recompute)},
+              {"recompute", recompute_json(job.recompute)},
               {"precision", word(precision_words, job.precision)},
               {"attention", word(attention_words, job.attention)},
               {"sequence_parallel", job.sequence_parallel == SequenceParallel::on},
@@ -190,6 +191,8 @@ Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& recor
         json["experts"] = {{"overlap", word(overlap_words, overlap)},
                            {"delay_weight_gradients", delays_weight_gradients(job) == Setting::on}};
     }
+    if (job.optimizer != OptimizerSettings{}) json["optimizer"] = optimizer_json(job.optimizer);
+    if (job.offloaded_layers > 0) json["offloaded_layers"] = job.offloaded_layers;
     return json;
 }
 

@@ -43,7 +43,7 @@ bool belongs_to_layers(const Program& program, const Op& op) {
     if (op.kind == OpKind::compute) return label.starts_with("forward") || is_backward(label);
     constexpr std::array inside{lanes::of(GroupKind::tensor), lanes::of(GroupKind::context),
                                 lanes::of(GroupKind::expert), lanes::of(GroupKind::expert_tensor)};
-    const bool further = op.lane > lanes::host;
+    const bool further = op.lane > lanes::load;
     return op.kind == OpKind::exchange && (further || std::ranges::find(inside, op.lane) != inside.end()) &&
            !is_broadcast(program, op);
 }

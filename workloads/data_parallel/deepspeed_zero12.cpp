@@ -11,6 +11,7 @@
 #include "workloads/data_parallel/contiguous_bucket.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
 #include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/host_copies.hpp"
 
 namespace weft {
 namespace {
@@ -43,7 +44,8 @@ class DeepSpeedZero12 final : public DataParallel {
           slices_(slices_of(groups_, tensors_)),
           overlaps_(input.gradient_overlap == Setting::on && input.stages == 1),
           hooked_(input.zero == 2 || overlaps_),
-          bucket_(deepspeed_bucket(input)) {}
+          bucket_(deepspeed_bucket(input)),
+          host_(input) {}
 
     void start_up(Script& script) override { broadcast_parameters(script, input_); }
 
@@ -80,7 +82,14 @@ class DeepSpeedZero12 final : public DataParallel {
         }
     }
 
-    void after_optimizer(Script& script) override { gather_updated_parameters(script, input_); }
+    void after_optimizer(Script& script) override {
+        if (host_.used()) {
+            double own = 0;
+            for (const OptimizerGroup& group : groups_) own += group.padded / group.ranks;
+            host_.load_parameters(script, own);
+        }
+        gather_updated_parameters(script, input_);
+    }
 
   private:
     bool reduces(const PassAt& at) const { return input_.zero == 2 || at.accumulation == Accumulation::complete; }
@@ -124,9 +133,19 @@ class DeepSpeedZero12 final : public DataParallel {
         } else {
             for (const Portion& portion : by_owner()) reduce(Collective::reduce, portion.group, portion.elements);
         }
+        if (host_.used()) issued.push_back(offload(script, issued, where));
         bucket_.clear();
         wait(script);  // the next gradients go to the other one of two buffers: what is reduced from it must be done
         in_flight_ = std::move(issued);
+        if (!overlaps_) wait(script);  // copies are in the stream of computation
+    }
+
+    ActionId offload(Script& script, const std::vector<ActionId>& reduced, Where where) {
+        double own = 0;
+        for (const std::size_t t : bucket_.tensors()) {
+            own += static_cast<double>(tensors_[t].elements) / groups_[slices_[t].group].ranks;
+        }
+        return host_.store_gradients(script, own, where, reduced.empty() ? script.now() : reduced.back());
     }
 
     // A part of the bucket that one rank of a group owns.
@@ -207,7 +226,8 @@ class DeepSpeedZero12 final : public DataParallel {
     bool overlaps_, hooked_;
 
     ContiguousBucket bucket_;
-    std::vector<ActionId> in_flight_;  // reductions of the latest bucket
+    HostCopies host_;
+    std::vector<ActionId> in_flight_;  // reductions of the latest bucket, and copies
 };
 
 }  // namespace

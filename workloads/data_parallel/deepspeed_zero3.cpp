@@ -9,6 +9,7 @@
 #include "sim/base/check.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
 #include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/host_copies.hpp"
 #include "workloads/data_parallel/module_hooks.hpp"
 #include "workloads/data_parallel/parameter_coordinator.hpp"
 #include "workloads/data_parallel/zero3_gathers.hpp"
@@ -122,6 +123,13 @@ class DeepSpeedZero3 final : public DataParallel {
     }
 
     void after_optimizer(Script& script) override {
+        if (const HostCopies host(input_); host.used()) {
+            double own = 0;
+            for (const StageTensor& tensor : tensors_) {
+                own += static_cast<double>(padded_elements(input_, tensor)) / ranks_of(input_, group_of(tensor));
+            }
+            host.load_parameters(script, own);
+        }
         for (std::size_t t = 0; t < tensors_.size(); ++t) {
             if (persistent(input_, tensors_[t])) gathers_.gather_alone(script, t);
         }

@@ -89,9 +89,9 @@ class Fsdp final : public DataParallel {
     // Whether a module is the one that a pass reaches first in its unit: with recomputation, backward starts at the
     // front of a layer.
     bool opens(std::size_t u, std::size_t index, Pass pass) const {
-        const bool from_front =
-            pass == Pass::forward || pass == Pass::recompute ||
-            (input_.checkpointing == Checkpointing::every_layer && units_[u].kind == UnitKind::layer);
+        const bool from_front = pass == Pass::forward || pass == Pass::recompute ||
+                                (units_[u].kind == UnitKind::layer &&
+                                 runs_again(input_.checkpointing, input_.modules[units_[u].modules.front()]));
         if (from_front) return pass != Pass::backward && index == units_[u].modules.front();
         return index == units_[u].modules.back();
     }

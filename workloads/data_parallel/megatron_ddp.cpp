@@ -4,6 +4,7 @@
 // step, or beside the next forward pass: each gather starts when the module that waited for the one before it begins
 // (core/optimizer/distrib_optimizer.py).
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "workloads/data_parallel/engines.hpp"
@@ -12,11 +13,19 @@
 namespace weft {
 namespace {
 
+// Embeddings, the output layer and the router stay in 16 bits.
+bool has_products_in_eight_bits(const StageModule& module) {
+    constexpr std::array<std::string_view, 5> wide{"embedding", "positions", "output layer", "tied embedding",
+                                                   "router"};
+    return std::ranges::find(wide, module.name) == wide.end();
+}
+
 class MegatronDdp final : public DataParallel {
   public:
     explicit MegatronDdp(const ShardingInput& input)
         : input_(input),
           first_(first_tensors(input.modules)),
+          tensors_(stage_tensors(input.modules)),
           buckets_(megatron_buckets(input)),
           bucket_of_(first_.back()),
           missing_(buckets_.size()),
@@ -96,17 +105,33 @@ class MegatronDdp final : public DataParallel {
     }
 
     Call reduction(const MegatronBucket& bucket) const {
-        return {.op = input_.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter,
+        // Muon's updates want the gradients of whole matrices (LayerWiseDistributedOptimizer, core 0.16).
+        const bool whole = input_.zero == 0 || input_.optimizer.rule == UpdateRule::muon;
+        return {.op = whole ? Collective::all_reduce : Collective::reduce_scatter,
                 .group = bucket.group,
                 .message = {bucket.elements * input_.gradient_bytes},
-                .label = input_.zero == 0 ? "all-reduce gradients" : "reduce-scatter gradients",
+                .label = whole ? "all-reduce gradients" : "reduce-scatter gradients",
                 .type = input_.gradient_type};
+    }
+
+    // --fp8-param-gather: the matrices of layers are parameters in fp8 (core/fp8_utils.py), in buffers of their own;
+    // here each bucket is gathered at its mean size per element.
+    double gathered_bytes(const MegatronBucket& bucket) const {
+        if (input_.megatron.eighth_parameters == Setting::off) return input_.element_bytes;
+        double wide = 0, all = 0;
+        for (const std::size_t t : bucket.tensors) {
+            const auto elements = static_cast<double>(tensors_[t].elements);
+            const StageModule& module = input_.modules[tensors_[t].module];
+            all += elements;
+            if (tensors_[t].vector || !has_products_in_eight_bits(module)) wide += elements;
+        }
+        return 1.0 + (input_.element_bytes - 1.0) * wide / all;
     }
 
     Call gather(const MegatronBucket& bucket) const {
         return {.op = Collective::all_gather,
                 .group = bucket.group,
-                .message = {bucket.elements * input_.element_bytes},
+                .message = {bucket.elements * gathered_bytes(bucket)},
                 .label = "all-gather parameters",
                 .type = input_.element_type};
     }
@@ -147,6 +172,7 @@ class MegatronDdp final : public DataParallel {
 
     ShardingInput input_;
     std::vector<std::size_t> first_;
+    std::vector<StageTensor> tensors_;
     std::vector<MegatronBucket> buckets_;
     std::vector<std::size_t> bucket_of_;     // of each tensor
     std::vector<std::size_t> missing_;       // of each bucket: tensors whose gradient is not ready

@@ -75,8 +75,8 @@ std::vector<ModuleVisit> module_visits(std::span<const StageModule> modules, Che
     auto layer = layers.rbegin();
     for (std::uint32_t m = count; m-- > 0;) {
         if (layer != layers.rend() && m + 1 == layer->end) {
-            for (std::uint32_t r = layer->first; r < layer->end && checkpointing == Checkpointing::every_layer; ++r) {
-                visits.push_back({r, Pass::recompute});
+            for (std::uint32_t r = layer->first; r < layer->end; ++r) {
+                if (runs_again(checkpointing, modules[r])) visits.push_back({r, Pass::recompute});
             }
             ++layer;
         }

@@ -7,13 +7,19 @@
 
 #include "models/device/device.hpp"
 #include "workloads/data_parallel/data_parallel.hpp"
+#include "workloads/optimizer.hpp"
 #include "workloads/settings.hpp"
 
 namespace weft {
 
-enum class LossScaling : std::uint8_t { none, dynamic };        // dynamic: fp16, overflows are looked for
-enum class EmbeddingTie : std::uint8_t { none, over_stages };   // over_stages: first and last stage hold a copy each
-enum class Checkpointing : std::uint8_t { none, every_layer };  // every layer runs forward again before its backward
+enum class LossScaling : std::uint8_t { none, dynamic };       // dynamic: fp16, overflows are looked for
+enum class EmbeddingTie : std::uint8_t { none, over_stages };  // over_stages: first and last stage hold a copy each
+// Which layers run forward again before their backward; marked: those of modules that are `recomputed`.
+enum class Checkpointing : std::uint8_t { none, every_layer, marked_layers };
+constexpr bool runs_again(Checkpointing checkpointing, const StageModule& module) {
+    return checkpointing == Checkpointing::every_layer ||
+           (checkpointing == Checkpointing::marked_layers && module.recomputed);
+}
 
 struct ShardingInput {
     std::span<const StageModule> modules{};  // forward order, chunk by chunk; must outlive the engine
@@ -44,6 +50,8 @@ struct ShardingInput {
     LossScaling loss_scaling = LossScaling::none;
     EmbeddingTie embedding_tie = EmbeddingTie::none;
     Checkpointing checkpointing = Checkpointing::none;
+    OptimizerSettings optimizer{};
+    BytesPerSecond host_link{};  // of this rank to its node's host, one way; 0: not known
 
     DeepSpeedSettings deepspeed{};
     MegatronSettings megatron{};

@@ -28,7 +28,7 @@ std::uint64_t longest_side(std::span<const StageModule> modules, std::uint64_t e
 }  // namespace
 
 Zero3Gradients::Zero3Gradients(const ShardingInput& input)
-    : input_(input), tensors_(stage_tensors(input.modules)), bucket_(deepspeed_bucket(input)) {}
+    : input_(input), tensors_(stage_tensors(input.modules)), bucket_(deepspeed_bucket(input)), host_(input) {}
 
 // qgZ, which needs more than one node.
 bool Zero3Gradients::in_hops() const {
@@ -66,10 +66,19 @@ void Zero3Gradients::close(Script& script, Where where) {
         const Call call = reduction(scatter ? Collective::reduce_scatter : Collective::all_reduce, group, elements);
         issued.push_back(issue_unless_logged(script, input_, call, where));
     }
+    if (host_.used()) issued.push_back(offload(script, issued.back(), where));
     bucket_.clear();
     wait(script);  // at most two buckets are in flight (max_param_reduce_events)
     in_flight_ = std::move(issued);
     if (input_.gradient_overlap == Setting::off) wait(script);
+}
+
+ActionId Zero3Gradients::offload(Script& script, ActionId reduced, Where where) const {
+    double own = 0;
+    for (const std::size_t t : bucket_.tensors()) {
+        own += static_cast<double>(padded_elements(input_, tensors_[t])) / ranks_of(input_, group_of(tensors_[t]));
+    }
+    return host_.store_gradients(script, own, where, reduced);
 }
 
 void Zero3Gradients::wait(Script& script) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "workloads/data_parallel/contiguous_bucket.hpp"
+#include "workloads/data_parallel/host_copies.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
@@ -20,13 +21,15 @@ class Zero3Gradients {
     bool in_hops() const;
     void close(Script& script, Where where);
     void wait(Script& script);
+    ActionId offload(Script& script, ActionId reduced, Where where) const;
     Call reduction(Collective op, GroupKind group, double elements) const;
     ActionId reduce_in_hops(Script& script, const StageTensor& tensor, Where where) const;
 
     ShardingInput input_;
     std::vector<StageTensor> tensors_;
     ContiguousBucket bucket_;
-    std::vector<ActionId> in_flight_;  // reductions of the latest bucket
+    HostCopies host_;
+    std::vector<ActionId> in_flight_;  // reductions of the latest bucket, and copies
 };
 
 }  // namespace weft

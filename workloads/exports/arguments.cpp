@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "models/transformer/transformer.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/recompute_reader.hpp"
 
 namespace weft {
 namespace {
@@ -172,17 +175,36 @@ void add_precision(Arguments list, const Job& job, Unsayable& unsayable) {
     list.add_if(job.precision == Precision::fp16, "fp16");
     list.add_if(job.precision == Precision::bf16 || job.precision == Precision::fp8, "bf16");
     if (job.precision == Precision::fp8) list.add("fp8-format", "hybrid");
+    list.add_if(job.megatron.eighth_parameters == Setting::on, "fp8-param-gather");
     const bool half = job.precision == Precision::bf16 || job.precision == Precision::fp8;
     list.add_if(half && job.megatron.gradient_bytes == 2, "grad-reduce-in-bf16");
     list.add_if(!half && job.megatron.gradient_bytes == 4, "accumulate-allreduce-grads-in-fp32");
 }
 
-void add_recompute(Arguments list, Recompute recompute) {
+void add_optimizer(Arguments list, const Job& job, Unsayable& unsayable) {
+    const OptimizerSettings& own = job.optimizer;
+    unsayable.unless(own.rule == UpdateRule::adam, "optimizer", "Megatron-LM 0.13 has no Muon");
+    if (!is_precision_aware(own)) return;
+    constexpr std::array<std::string_view, 4> formats{"fp32", "bf16", "fp16", "fp8"};
+    const auto word = [&](StateFormat format) { return formats.at(static_cast<std::size_t>(format)); };
+    list.add("use-precision-aware-optimizer");
+    list.add("main-params-dtype", word(own.master == StateFormat::remainders ? StateFormat::fp32 : own.master));
+    list.add("exp-avg-dtype", word(own.momentum));
+    list.add("exp-avg-sq-dtype", word(own.variance));
+    unsayable.unless(own.master != StateFormat::fp32 || job.precision == Precision::fp16, "optimizer.master",
+                     "since Transformer Engine 2.1 a precision-aware optimizer keeps remainders beside bf16");
+}
+
+void add_recompute(Arguments list, const Recomputation& recompute) {
     if (recompute == Recompute::none) return;
-    list.add("recompute-granularity", recompute == Recompute::full ? "full" : "selective");
-    if (recompute != Recompute::full) return;
-    list.add("recompute-method", "uniform");
-    list.add("recompute-num-layers", 1);
+    const bool full = recompute.granularity == Recompute::full;
+    list.add("recompute-granularity", full ? "full" : "selective");
+    if (full) {
+        list.add("recompute-method", recompute.method == RecomputeMethod::block ? "block" : "uniform");
+        list.add("recompute-num-layers", recompute.layers);
+    } else if (recompute != Recompute::selective) {
+        list.add("recompute-modules", fmt::format("{}", fmt::join(recompute_names(recompute.parts), " ")));
+    }
 }
 
 // What a version does not do by itself it has no flag for.
@@ -228,6 +250,8 @@ void add_training(Arguments list, const Job& job, Unsayable& unsayable) {
     list.add("global-batch-size", job.batch.global);
     add_precision(list, job, unsayable);
     add_recompute(list, job.recompute);
+    if (job.offloaded_layers > 0) list.add("cpu-offloading-num-layers", job.offloaded_layers);
+    add_optimizer(list, job, unsayable);
     add_settings(list, job, unsayable);
     const double dropout = job.dropout == Dropout::on ? 0.1 : 0.0;
     list.add("attention-dropout", dropout);

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "workloads/exports/deepspeed_keys.hpp"
 #include "workloads/own_keys.hpp"
+#include "workloads/recompute_reader.hpp"
 
 namespace weft::exports {
 namespace {
 
-constexpr std::array<std::string_view, 3> recompute_words{"none", "selective", "full"};
 constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
 
 // What the script that it goes with says of the job, as --set takes it: DeepSpeed asks for no such key, import_files()
@@ -29,7 +30,8 @@ void add_rest(Draft& config, const Study& study) {
         rest.set("model", job.model.name, {});
     }
     rest.set("batch.sequence", std::to_string(job.batch.sequence), {});
-    rest.set("recompute", recompute_words.at(static_cast<std::size_t>(job.recompute)), {});
+    const nlohmann::ordered_json recompute = recompute_json(job.recompute);
+    rest.set("recompute", recompute.is_string() ? recompute.get<std::string>() : recompute.dump(), {});
     rest.set("attention", attention_words.at(static_cast<std::size_t>(job.attention)), {});
     rest.set("dropout", job.dropout == Dropout::on ? "true" : "false", {});
     rest.set("element_wise", job.element_wise == ElementWise::fused ? "fused" : "unfused", {});

@@ -43,6 +43,7 @@ void add_zero(Draft& config, const Job& job) {
     }
     if (job.deepspeed.multi_rank_allreduce)
         zero.set("use_multi_rank_bucket_allreduce", is_on(*job.deepspeed.multi_rank_allreduce), {});
+    if (job.optimizer.states == StatesOn::host) zero.object("offload_optimizer").set("device", "cpu", {});
     if (job.zero == 3) add_stage3(zero, job.deepspeed);
 }
 

@@ -72,10 +72,10 @@ void add_element_wise(Draft& config, const Job& job, Unsayable& unsayable) {
 void add_training(Draft& config, const Job& job, Unsayable& unsayable) {
     config.set("seq_length", job.batch.sequence, {});
     config.set("max_position_embeddings", std::max(job.batch.sequence, job.model.positions_length), {});
-    const bool full = job.recompute == Recompute::full;
+    const bool full = job.recompute.granularity == Recompute::full;
     config.set("checkpoint_activations", full, {});
     if (full) {
-        config.set("checkpoint_num_layers", 1, {});
+        config.set("checkpoint_num_layers", job.recompute.group(), {});
         config.set("partition_activations", job.deepspeed.partition_activations == Setting::on, {});
     }
     config.set("synchronize_each_layer", job.deepspeed.synchronize_each_layer == Setting::on, {});
@@ -87,7 +87,8 @@ void add_training(Draft& config, const Job& job, Unsayable& unsayable) {
     config.set("attention_dropout", dropout, {});
     config.set("hidden_dropout", dropout, {});
     add_element_wise(config, job, unsayable);
-    unsayable.unless(job.recompute != Recompute::selective, "recompute", "GPT-NeoX recomputes whole layers or nothing");
+    unsayable.unless(job.recompute.granularity != Recompute::selective, "recompute",
+                     "GPT-NeoX recomputes whole layers or nothing");
     unsayable.unless(job.attention == AttentionCore::flash || job.attention == AttentionCore::unfused, "attention",
                      "GPT-NeoX has flash and unfused attention");
 }

@@ -79,10 +79,14 @@ std::string parallelism_section(const Job& job, Unsayable& unsayable) {
 }
 
 std::string activation_section(const Job& job, Unsayable& unsayable) {
-    unsayable.unless(job.recompute != Recompute::selective, "recompute",
+    const Recomputation& recompute = job.recompute;
+    unsayable.unless(recompute.granularity != Recompute::selective, "recompute",
                      "torchtitan's \"selective\" recomputes other operations than the attention core alone");
-    return fmt::format("[activation_checkpoint]\nmode = \"{}\"\n\n",
-                       job.recompute == Recompute::full ? "full" : "none");
+    if (recompute.granularity == Recompute::full && recompute.method == RecomputeMethod::every) {
+        return fmt::format("[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"{}\"\n\n",
+                           recompute.layers);
+    }
+    return fmt::format("[activation_checkpoint]\nmode = \"{}\"\n\n", recompute == Recompute::full ? "full" : "none");
 }
 
 void refuse_settings(const Job& job, Unsayable& unsayable) {

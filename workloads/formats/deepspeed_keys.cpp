@@ -77,8 +77,11 @@ class BatchReader {
 
 void read_offload(Import& import, Field& zero, std::string_view key) {
     if (!zero.has(key)) return;
-    if (zero.is_object(key) && zero.object(key).text("device", "none") == "none") {
+    const std::string device = zero.is_object(key) ? zero.object(key).text("device", "none") : "";
+    if (device == "none") {
         import.without_effect.push_back(zero.origin(key));
+    } else if (device == "cpu" && key == "offload_optimizer") {
+        import.object.object("optimizer").set("states", "host", zero.origin(key));
     } else {
         refuse_key(import, zero, key, "weft has no offloading of states to the host or to NVMe");
     }
@@ -87,9 +90,9 @@ void read_offload(Import& import, Field& zero, std::string_view key) {
 // Whatever the stage: what weft cannot do, and what only the loading and saving of weights reads.
 void read_any_stage(Import& import, Field& zero) {
     for (const std::string_view key : {"offload_param", "offload_optimizer"}) read_offload(import, zero, key);
-    for (const std::string_view key : {"cpu_offload", "cpu_offload_params", "cpu_offload_use_pin_memory"}) {
-        if (is_on(zero, key)) refuse_key(import, zero, key, "weft has no offloading of states to the host");
-    }
+    if (is_on(zero, "cpu_offload")) import.object.object("optimizer").set("states", "host", zero.origin("cpu_offload"));
+    if (is_on(zero, "cpu_offload_params"))
+        refuse_key(import, zero, "cpu_offload_params", "weft has no offloading of parameters to the host");
     if (zero.is_number("mics_shard_size") && zero.number("mics_shard_size") > 0)
         refuse_key(import, zero, "mics_shard_size", "weft has no MiCS groups of DeepSpeed");
     zero.has("mics_shard_size");
@@ -151,7 +154,7 @@ void read_optimizer(Import& import, Field& root) {
     if (type.starts_with("onebit") || type.starts_with("zeroone")) {
         refuse_key(import, optimizer, "type", "weft has none of DeepSpeed's optimizers with compressed communication");
     } else if (type.starts_with("cpu")) {
-        refuse_key(import, optimizer, "type", "weft has no optimizer on the host");
+        import.object.object("optimizer").set("states", "host", optimizer.origin("type"));
     } else if (type.find("adam") == std::string::npos && type != "lamb") {
         warn_key(import, optimizer, "type", "time and memory of the update are those of Adam");
     }

@@ -60,6 +60,7 @@ Import read_megatron_input(const MegatronInput& input, const FormatOptions& opti
 void read_megatron_model(MegatronReading& reading, Draft& model);
 void read_megatron_job(MegatronReading& reading);
 void read_megatron_settings(MegatronReading& reading);
+void read_megatron_recompute(MegatronReading& reading);  // of activations, and their copies on the host
 // What is left: known to have no effect, refused, or noted.
 void sort_out_megatron_keys(MegatronReading& reading, FormatKind kind);
 

@@ -9,6 +9,24 @@
 namespace weft {
 namespace {
 
+// Since Transformer Engine 2.1 a master copy in fp32 is kept as what bf16 lacks of it.
+void read_state_formats(MegatronReading& in) {
+    Draft& optimizer = in.import.object.object("optimizer");
+    const std::string main = in.lower("main_params_dtype", "fp32");
+    const bool completes = main == "fp32" && in.on("bf16");
+    optimizer.set("master", completes ? "remainders" : main,
+                  in.origin(in.keys.has("main_params_dtype") ? "main_params_dtype" : "use_precision_aware_optimizer"));
+    if (in.keys.has("exp_avg_dtype")) optimizer.set("momentum", in.lower("exp_avg_dtype"), in.origin("exp_avg_dtype"));
+    if (in.keys.has("exp_avg_sq_dtype"))
+        optimizer.set("variance", in.lower("exp_avg_sq_dtype"), in.origin("exp_avg_sq_dtype"));
+    in.import.object.object("megatron").set("version", "core-0.13", in.origin("use_precision_aware_optimizer"));
+}
+
+bool job_takes_fp8(MegatronReading& in) {
+    const std::string eighth = in.lower("fp8", "none");
+    return eighth != "none" && eighth != "false" && in.on("use_distributed_optimizer");
+}
+
 void read_megatron_precision(MegatronReading& in) {
     Draft& job = in.import.object;
     const bool half = in.on("fp16"), brain = in.on("bf16");
@@ -41,60 +59,14 @@ void read_megatron_precision(MegatronReading& in) {
         settings.set("gradients", "fp32", in.origin("accumulate_allreduce_grads_in_fp32"));
     }
     in.without_effect("main_grads_dtype");
-}
-
-// --- recomputation ---
-
-std::uint32_t layers_of_part(MegatronReading& in) {
-    const auto size = [&](std::string_view key) { return std::max(in.number(key), 1.0); };
-    const double stages = size("pipeline_model_parallel_size");
-    double layers = size("num_layers") / stages;
-    if (in.number("num_layers_per_virtual_pipeline_stage") > 0) layers = size("num_layers_per_virtual_pipeline_stage");
-    for (const std::string_view key : {"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"})
-        layers = std::max(layers / size(key), 1.0);
-    return static_cast<std::uint32_t>(std::clamp(layers, 1.0, 1e6));
-}
-
-void read_whole_layers(MegatronReading& in, std::string_view how, std::string_view method_key,
-                       std::string_view layers_key) {
-    const std::string method = in.lower(method_key, "uniform");
-    const double layers = in.keys.has(layers_key) ? in.number(layers_key) : 1;
-    if (method == "block" && layers == 0 && in.keys.has(layers_key)) return in.without_effect(how);
-    if (method == "block" && layers < layers_of_part(in)) {
-        return in.error(layers_key, fmt::format("weft recomputes every layer or none, not {:g} of the {} of a stage",
-                                                layers, layers_of_part(in)));
-    }
-    if (method != "block" && layers > 1)
-        in.warn(layers_key, "the input of every layer is kept, not of every so manieth");
-    in.import.object.set("recompute", "full", in.origin(how));
-}
-
-void read_selective(MegatronReading& in, std::string_view how) {
-    const std::string modules = in.lower("recompute_modules", "core_attn");
-    if (modules.find("core_attn") == std::string::npos && !modules.empty())
-        return in.error("recompute_modules", "weft recomputes whole layers or the attention core");
-    if (modules != "core_attn" && !modules.empty())
-        in.warn("recompute_modules", "of these only the attention core is recomputed");
-    in.import.object.set("recompute", "selective", in.origin(how));
-}
-
-void read_megatron_recompute(MegatronReading& in) {
-    const std::string granularity = in.lower("recompute_granularity", "none");
-    if (granularity == "full") {
-        read_whole_layers(in, "recompute_granularity", "recompute_method", "recompute_num_layers");
-    } else if (granularity == "selective" || in.on("recompute_activations")) {
-        read_selective(in, in.keys.has("recompute_granularity") ? "recompute_granularity" : "recompute_activations");
-    } else if (granularity != "none" && granularity != "null") {
-        in.error("recompute_granularity", fmt::format("expected full or selective, got \"{}\"", granularity));
-    } else if (in.on("checkpoint_activations")) {
-        read_whole_layers(in, "checkpoint_activations", "checkpoint_method", "checkpoint_num_layers");
-    } else if (in.keys.has("activations_checkpoint_method")) {
-        read_whole_layers(in, "activations_checkpoint_method", "activations_checkpoint_method",
-                          "activations_checkpoint_num_layers");
-    }
-    for (const std::string_view key : {"recompute_method", "recompute_num_layers", "recompute_modules",
-                                       "checkpoint_num_layers", "activations_checkpoint_num_layers"})
+    if (careful) read_state_formats(in);
+    for (const std::string_view key : {"main_params_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"})
         in.without_effect(key);
+    const std::string_view gather = in.on("fp8_param_gather") ? "fp8_param_gather" : "fp8_param";
+    if (job_takes_fp8(in) && in.on(gather)) {
+        settings.set("version", "core-0.13", in.origin(gather));
+        settings.set("fp8_parameters", true, in.origin(gather));
+    }
 }
 
 // --- optimizer and communication ---

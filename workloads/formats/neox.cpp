@@ -125,10 +125,12 @@ void read_memory_savings(Import& import, Field& root) {
     const bool recomputes = root.flag("checkpoint_activations", false);
     const std::uint32_t interval = root.whole("checkpoint_num_layers", 1);
     if (recomputes && interval > 0) {
-        job.set("recompute", "full", root.origin("checkpoint_activations"));
+        if (interval == 1) {
+            job.set("recompute", "full", root.origin("checkpoint_activations"));
+        } else {
+            job.object("recompute").set("layers", interval, root.origin("checkpoint_num_layers"));
+        }
         take_flag(root, "partition_activations", job.object("deepspeed"), "partition_activations");
-        if (interval > 1)
-            warn_key(import, root, "checkpoint_num_layers", "every layer is a checkpoint of its own in the simulation");
         if (is_on(root, "checkpoint_in_cpu"))
             refuse_key(import, root, "checkpoint_in_cpu", "weft keeps checkpoints on the device");
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,11 @@ class TorchtitanReader {
         const bool every_layer = name == "full" || (name == "selective" && which == "1");
         job().set("recompute", every_layer ? "full" : "none", mode.origin());
         if (every_layer || name == "none") return;
+        const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+        if (name == "selective" && !which.empty() && which != "0" && std::ranges::all_of(which, digit)) {
+            job().set_json("recompute", fmt::format(R"({{"method": "every", "layers": {}}})", which), option.origin());
+            return;
+        }
         if (name != "selective" && name != "memory_budget") {
             mode.section().error(mode.name(), "expected none, selective or full, got \"" + name + "\"");
             return;

@@ -128,7 +128,7 @@ void check(const Job& job, std::vector<JobError>& errors) {
                                                            settings.hierarchical_ranks, layout.data));
     }
     if (quantised && layout.context > 1) refuse("deepspeed", "ZeRO++ is not combined with context parallelism here");
-    if (on(settings.partition_activations) && job.recompute != Recompute::full) {
+    if (on(settings.partition_activations) && job.recompute.granularity != Recompute::full) {
         refuse("deepspeed.partition_activations", "partitions checkpoints, so it needs \"recompute\": \"full\"");
     }
 }
@@ -280,6 +280,8 @@ double gradient_bytes(const Job& job) { return bf16_optimizer(job) ? 4.0 : eleme
 double update_bytes(const Job& job) {
     const double element = element_bytes(job.precision), widened = element < 4 ? 4.0 : 0.0;
     if (bf16_optimizer(job)) return 0;
+    // Of ZeRO-Offload the master copy in fp32, before it is cast (up to 0.17; ZeRO-3 has the host cast it).
+    if (job.optimizer.states == StatesOn::host) return job.zero == 3 ? 0 : widened;
     const bool contiguous = job.zero == 1 && on(job.deepspeed.version.stage1_overlap);
     return widened + element * (contiguous ? 2 : job.zero == 1 || job.zero == 2 ? 1 : 0);
 }

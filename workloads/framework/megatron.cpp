@@ -10,6 +10,7 @@
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/megatron_features.hpp"
 #include "workloads/framework/stage_split.hpp"
+#include "workloads/framework/version_order.hpp"
 #include "workloads/job.hpp"
 
 namespace weft::framework {
@@ -81,6 +82,16 @@ void check(const Job& job, std::vector<JobError>& errors) {
         errors.push_back({"megatron.overlap_parameters",
                           "parameters are gathered by the distributed optimizer; needs "
                           "zero 1"});
+    }
+    if (job.megatron.eighth_parameters == Setting::on && (job.precision != Precision::fp8 || job.zero != 1)) {
+        errors.push_back(
+            {"megatron.fp8_parameters",
+             "the distributed optimizer (zero 1) gathers parameters in fp8, for products in fp8 (precision)"});
+    }
+    if (job.megatron.eighth_parameters == Setting::on && !is_since(job.megatron.version, "core-0.9")) {
+        errors.push_back(
+            {"megatron.fp8_parameters",
+             fmt::format("--fp8-param-gather came with core-0.9; megatron.version is {}", job.megatron.version.name)});
     }
     if (job.megatron.overlap_parameters == Setting::on && job.gradient_overlap == Setting::off) {
         errors.push_back({"megatron.overlap_parameters",

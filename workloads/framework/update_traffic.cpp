@@ -4,6 +4,17 @@
 
 namespace weft {
 
+namespace {
+
+// Gradient read; parameter or master copy, momentum and variance read and written.
+double update(const Job& job, double gradient) {
+    const OptimizerSettings& own = job.optimizer;
+    const double variance = own.rule == UpdateRule::muon ? 0 : bytes_of(own.variance);
+    return gradient + 2 * (bytes_of(own.master) + bytes_of(own.momentum) + variance);
+}
+
+}  // namespace
+
 // Bytes per parameter (r read, w write), after Megatron-LM's megatron/optimizer/optimizer.py and apex's multi_tensor
 // kernels; g is the accumulated gradient's size:
 //   zero the gradients            w g           of all that the rank holds
@@ -13,10 +24,16 @@ namespace weft {
 //   clip                          r 4 w 4
 //   Adam                          r 16 w 12     gradient, parameter, momentum, variance
 //   copy to half precision        r 4 w 2
+// Muon has no variance. A precision-aware optimizer takes gradients as they are, master copy, momentum and variance in
+// their own formats, and writes the working copy itself; remainders are completed by it.
 UpdateTraffic mixed_precision_update(const Job& job) {
-    constexpr double norm = 4, clip = 8, adam = 28, unscale = 8;
+    constexpr double norm = 4, clip = 8, unscale = 8;
     const double gradient = job.framework->gradient_bytes(job), element = element_bytes(job.precision);
-    UpdateTraffic traffic{.held = gradient, .updated = norm + clip + adam};
+    if (is_precision_aware(job.optimizer)) {
+        const double completed = job.optimizer.master == StateFormat::remainders ? element : 0;
+        return {.held = gradient, .updated = 3 * gradient + update(job, gradient) + completed + element};
+    }
+    UpdateTraffic traffic{.held = gradient, .updated = norm + clip + update(job, 4)};
     if (gradient < 4) traffic.updated += gradient + 4;
     if (job.precision == Precision::fp16) traffic.updated += unscale;
     if (element < 4) traffic.updated += 4 + element;
@@ -24,8 +41,8 @@ UpdateTraffic mixed_precision_update(const Job& job) {
 }
 
 UpdateTraffic fused_update(const Job& job) {
-    constexpr double norm = 4, clip = 8, adam = 28;
-    return {.held = job.framework->gradient_bytes(job), .updated = norm + clip + adam};
+    constexpr double norm = 4, clip = 8;
+    return {.held = job.framework->gradient_bytes(job), .updated = norm + clip + update(job, 4)};
 }
 
 Bytes separate_accumulation(const Job& job) {

@@ -2,12 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace weft {
 namespace {
 
 bool exchanges_tokens(const Job& job) { return job.model.experts.count > 0 && job.layout.expert > 1; }
+
+// What is cut at the exchange of tokens is not computed again as one.
+void check_repeated(const Job& job, std::initializer_list<LayerPart> parts, std::vector<JobError>& errors) {
+    if (job.recompute.granularity != Recompute::selective) return;
+    if (std::ranges::none_of(parts, [&](LayerPart part) { return job.recompute.parts.has(part); })) return;
+    errors.push_back(
+        {"recompute",
+         "layers that are cut at the exchange of tokens (experts.overlap) compute neither mlp, experts nor "
+         "shared_experts again"});
+}
 
 // transformer_config.py, __post_init__, of Megatron-core 0.14; no version of it has a bidirectional schedule, which is
 // run here as DualPipe itself does.
@@ -19,7 +31,7 @@ void check_megatrons_joint_passes(const Job& job, std::vector<JobError>& errors)
                         "to core-0.14",
                         job.megatron.version.name));
     }
-    if (job.recompute == Recompute::full) {
+    if (job.recompute.granularity == Recompute::full) {
         refuse(
             "Megatron-core 0.14 runs passes jointly only without full recomputation; set recompute to selective or "
             "none");
@@ -38,6 +50,10 @@ void check_passes(const Job& job, std::vector<JobError>& errors) {
                                       schedule.key, job.layout.pipeline)});
     }
     if (schedule.copies == 1) check_megatrons_joint_passes(job, errors);
+    if (job.offloaded_layers > 0) {
+        errors.push_back({"offloaded_layers", "passes that run as one keep their activations on the device"});
+    }
+    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts, LayerPart::mlp}, errors);
 }
 
 void check_shared_experts(const Job& job, std::vector<JobError>& errors) {
@@ -53,6 +69,7 @@ void check_shared_experts(const Job& job, std::vector<JobError>& errors) {
                          "or later",
                          job.megatron.version.name)});
     }
+    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts}, errors);
 }
 
 }  // namespace

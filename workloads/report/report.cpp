@@ -6,6 +6,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/engine/breakdown.hpp"
+#include "workloads/recompute_reader.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -25,9 +26,6 @@ std::vector<LaneId> exposure_order() {
     return order;
 }
 
-std::string_view text(Recompute recompute) {
-    return recompute == Recompute::full ? "full" : recompute == Recompute::selective ? "selective" : "none";
-}
 std::string_view text(Precision precision) {
     return precision == Precision::fp16   ? "fp16"
            : precision == Precision::bf16 ? "bf16"
@@ -212,10 +210,10 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.framework = job.framework->name;
     report.layout = fmt::format("{} ranks = {} on {} nodes", job.layout.ranks(), axes(job.layout), job.nodes);
     const bool joint = job.pipeline_shape().passes == PassOrder::joint;
-    report.batch =
-        fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}{}, recompute {}, {}",
-                    job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
-                    job.schedule->key, joint ? " in joint passes" : "", text(job.recompute), text(job.precision));
+    report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}{}, recompute {}, {}",
+                               job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
+                               job.schedule->key, joint ? " in joint passes" : "", recompute_text(job.recompute),
+                               text(job.precision));
     report.network = text(network);
     for (const JobError& feature : lacking_features(job)) report.lacking.push_back(feature.message);
     report.stages = stage_reports(plan);

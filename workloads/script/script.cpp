@@ -81,8 +81,18 @@ ActionId Script::issue(const Call& call, Where where, ActionId after) {
 }
 
 ActionId Script::launch(std::string_view text, Seconds duration, Where where, ActionId after) {
+    return beside(Action::Kind::launch, text, duration, where, after);
+}
+ActionId Script::store(std::string_view text, Seconds duration, Where where, ActionId after) {
+    return beside(Action::Kind::store, text, duration, where, after);
+}
+ActionId Script::load(std::string_view text, Seconds duration, Where where, ActionId after) {
+    return beside(Action::Kind::load, text, duration, where, after);
+}
+
+ActionId Script::beside(Action::Kind kind, std::string_view text, Seconds duration, Where where, ActionId after) {
     work_.push_back(duration);
-    return add({Action::Kind::launch, static_cast<std::uint32_t>(work_.size() - 1), after, label(text), where});
+    return add({kind, static_cast<std::uint32_t>(work_.size() - 1), after, label(text), where});
 }
 
 void Script::wait(ActionId issued) {

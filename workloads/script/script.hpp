@@ -33,6 +33,9 @@ class Script {
     ActionId issue(const Call& call, Where where, ActionId after);
     // On the host, which does one thing after another.
     ActionId launch(std::string_view label, Seconds duration, Where where, ActionId after);
+    // Between device and host, each way one after another.
+    ActionId store(std::string_view label, Seconds duration, Where where, ActionId after);
+    ActionId load(std::string_view label, Seconds duration, Where where, ActionId after);
     // The end of everything on the chain so far; Action::none at the very start.
     ActionId now();
 
@@ -59,6 +62,7 @@ class Script {
     };
 
     ActionId add(const Action& action);
+    ActionId beside(Action::Kind kind, std::string_view text, Seconds duration, Where where, ActionId after);
     std::uint32_t label(std::string_view text);
     std::uint32_t call_index(const Call& call);
 

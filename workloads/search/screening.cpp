@@ -36,7 +36,7 @@ const PipelineClock& Screen::clock() {
 
 const PartCosts& Screen::costs() {
     const Job& job = plan_.job;
-    const auto [it, fresh] = costs_.try_emplace({job.shard(), job.framework->accumulation(job).value});
+    const auto [it, fresh] = costs_.try_emplace({job.shard(), job.framework->accumulation(job).value, job.recompute});
     if (fresh) it->second = part_costs(plan_);
     return it->second;
 }

@@ -46,7 +46,7 @@ class Screen {
         std::vector<std::uint32_t> first;  // by stage: the first that is like it
     };
     using ShapeKey = std::tuple<const Schedule*, std::uint32_t, std::uint32_t, std::uint32_t, PassOrder>;
-    using CostKey = std::tuple<Shard, double>;
+    using CostKey = std::tuple<Shard, double, Recomputation>;
 
     ShapeKey shape_key() const;
     const std::vector<std::vector<Moment>>& moments();

@@ -49,6 +49,13 @@ ScriptClock::Reading ScriptClock::read(const Script& script) {
                 host_ = std::max(host_, ready()) + script.work()[action.subject].value;
                 end_.push_back(host_);
                 continue;
+            case Action::Kind::store:
+            case Action::Kind::load: {
+                double& free = action.kind == Action::Kind::store ? stored_ : loaded_;
+                free = std::max(free, ready()) + script.work()[action.subject].value;
+                end_.push_back(free);
+                continue;
+            }
             case Action::Kind::wait:
                 chain_ = std::max(chain_, end_[action.subject]);
                 break;

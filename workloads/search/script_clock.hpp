@@ -34,6 +34,7 @@ class ScriptClock {
     std::vector<double> end_;        // of actions
     std::vector<double> durations_;  // of calls
     double chain_ = 0, computed_ = 0, host_ = 0;
+    double stored_ = 0, loaded_ = 0;      // until when copies to the host and from it go on
     double busy_ = 0;                     // until when some lane transfers
     std::array<double, 32> lane_free_{};  // by kind of group; of boundaries by direction and port
 };

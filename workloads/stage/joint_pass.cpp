@@ -53,6 +53,7 @@ void PassWriter::forward_pieces(const At& at, const LayerCut::Pieces& pieces) {
 void PassWriter::backward_pieces(const At& at, const LayerCut::Pieces& pieces, Halves halves) {
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
         const bool travels = (*piece)->piece == Piece::experts;
+        repeat_before(at, **piece);
         piece_backward(at, **piece, travels ? exchange(Pass::backward).within : around((*piece)->piece, Pass::backward),
                        halves);
     }
@@ -117,7 +118,6 @@ void PassWriter::ahead_meets_experts(const At& ahead, Joined& joined) {
 }
 
 void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<At>& behind, Joined& joined) {
-    if (behind) recompute(*behind);
     double launches = 0;
     if (ahead) launches += plan_.costs.layer(ahead->kind).host.forward;
     if (behind) {
@@ -150,7 +150,10 @@ void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<
 void PassWriter::delayed_backward(const At& here) {
     const Chunk& chunk = stage_.chunks[here.pass.chunk];
     Joined joined;
-    for (std::uint32_t i = chunk.layers; i-- > 0;) layer_pair(std::nullopt, layer_at(here, chunk, i), joined);
+    for (std::uint32_t i = chunk.layers; i-- > 0;) {
+        repeat_layers_before(here, i, Halves::both);
+        layer_pair(std::nullopt, layer_at(here, chunk, i), joined);
+    }
     settle_weights(joined);
 }
 
@@ -162,7 +165,11 @@ void PassWriter::joint(const Slot& forward, const Slot& backward, Accumulation a
     const Chunk &upward = stage_.chunks[forward.chunk], &downward = stage_.chunks[backward.chunk];
     const std::uint32_t both = std::min(upward.layers, downward.layers);
     const auto next_ahead = [&](std::uint32_t i) { return layer_at(ahead, upward, i); };
-    const auto next_behind = [&](std::uint32_t i) { return layer_at(behind, downward, downward.layers - 1 - i); };
+    const auto next_behind = [&](std::uint32_t i) {
+        const std::uint32_t layer = downward.layers - 1 - i;
+        repeat_layers_before(behind, layer, Halves::both);
+        return layer_at(behind, downward, layer);
+    };
     Joined joined;
     begin_forward(ahead);
     begin_backward(behind, Halves::both);

@@ -37,16 +37,7 @@ void PassWriter::layer_forward(const At& at) {
     host_.end(at.pass.where);
 }
 
-void PassWriter::recompute(const At& at) {
-    if (job_.recompute != Recompute::full) return;
-    At again = at;
-    again.pass.pass = Pass::recompute;
-    calls(job_.framework->checkpoint_gather(job_), again);
-    layer_forward(again);
-}
-
 void PassWriter::layer_backward(const At& at, Halves halves) {
-    recompute(at);
     const LayerCosts& costs = plan_.costs.layer(at.kind);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
     host_.begin(costs.host.input_backward + (halves == Halves::both ? costs.host.weight_backward : 0));
@@ -54,10 +45,30 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
         shared_beside_backward(at, halves);
     } else {
         for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
+            repeat_before(at, *piece);
             piece_backward(at, *piece, around(piece->piece, Pass::backward), halves);
         }
     }
     host_.end(at.pass.where);
+}
+
+// What selective recomputation runs again before a piece's backward.
+void PassWriter::repeat_before(const At& at, const PieceCost& piece) {
+    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    const auto place = static_cast<std::size_t>(&piece - costs.pieces.data());
+    At again = at;
+    again.pass.pass = Pass::recompute;
+    for (const PieceRepeat& repeat : costs.repeats) {
+        if (repeat.before != place) continue;
+        for (std::size_t i = repeat.first; i <= repeat.last; ++i) {
+            const PieceCost& own = costs.pieces[i];
+            if (repeat.of == PieceRepeat::Of::pieces) {
+                piece_forward(again, own, around(own.piece, Pass::recompute));
+            } else {
+                compute(again, part_of(own.piece), own.discarded);
+            }
+        }
+    }
 }
 
 // The weights' gradients alone, in the order of backward.
@@ -142,9 +153,6 @@ void PassWriter::sum_gradients(const At& at, const Column& column, const Around&
 }
 
 void PassWriter::piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves) {
-    if (own.piece == Piece::core && job_.recompute == Recompute::selective) {
-        compute(at, "recompute core", own.forward);
-    }
     std::vector<ActionId> issued;
     if (around.overlap > 0) {
         before(at, own);

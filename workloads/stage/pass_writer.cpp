@@ -124,7 +124,7 @@ void PassWriter::backward(const Slot& slot, Halves halves, Accumulation accumula
 void PassWriter::layer(const At& at, Halves halves) {
     const std::optional<Beginning> begin = beginning(at.pass, halves, layers_part(at.kind));
     if (begin && repeat(*begin)) return;
-    if (at.pass.pass == Pass::forward) {
+    if (at.pass.pass != Pass::backward) {
         layer_forward(at);
     } else if (halves == Halves::weight) {
         layer_weights(at);
@@ -142,6 +142,7 @@ void PassWriter::write_forward(const At& here) {
         if (predicts(own)) prediction_forward(own);
         layer(own, Halves::both);
         if (predicts(own)) prediction_norm_forward(own);
+        store_activations(own, chunk, i);
     }
     end_forward(here);
 }
@@ -177,6 +178,7 @@ void PassWriter::write_backward(const At& here, Halves halves) {
     } else {
         for (std::uint32_t i = chunk.layers; i-- > 0;) {
             const At own = layer_at(here, chunk, i);
+            repeat_layers_before(here, i, halves);
             if (predicts(own)) prediction_norm_backward(own, halves);
             layer(own, halves);
             if (predicts(own)) prediction_backward(own, halves);
@@ -198,6 +200,25 @@ void PassWriter::begin_backward(const At& here, Halves halves) {
 void PassWriter::end_backward(const At& here, Halves halves) {
     if (stage_.chunks[here.pass.chunk].has_embedding()) embedding_backward(here, halves);
     if (halves != Halves::input) data_parallel_.end_pass(script_, here.pass);
+}
+
+// What backward of a layer needs that was not kept on the device.
+void PassWriter::repeat_layers_before(const At& here, std::uint32_t i, Halves halves) {
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
+    const std::uint32_t group = job_.recompute.group();
+    const bool ends_group = (i + 1) % group == 0 || i + 1 == chunk.layers;
+    if (ends_group && halves != Halves::weight) recompute_group(here, i / group * group, i + 1);
+    load_activations(layer_at(here, chunk, i), chunk, i);
+}
+
+// Layers of a chunk that forward kept the first one's input of.
+void PassWriter::recompute_group(const At& here, std::uint32_t first, std::uint32_t end) {
+    if (job_.recompute.of_layer(first) != Recompute::full) return;
+    At again = here;
+    again.pass.pass = Pass::recompute;
+    const Chunk& chunk = stage_.chunks[here.pass.chunk];
+    calls(job_.framework->checkpoint_gather(job_), layer_at(again, chunk, first));
+    for (std::uint32_t i = first; i < end; ++i) layer(layer_at(again, chunk, i), Halves::both);
 }
 
 // The table of tokens, perhaps one of positions, and perhaps a norm of their sum.

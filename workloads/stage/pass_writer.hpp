@@ -77,6 +77,8 @@ class PassWriter {
     void begin_backward(const At& here, Halves halves);
     void end_backward(const At& here, Halves halves);
     void layer(const At& at, Halves halves);
+    void repeat_layers_before(const At& here, std::uint32_t i, Halves halves);
+    void recompute_group(const At& here, std::uint32_t first, std::uint32_t end);
 
     // Joint passes (joint_pass.cpp).
     struct Joined {
@@ -120,7 +122,7 @@ class PassWriter {
     void layer_forward(const At& at);
     void layer_backward(const At& at, Halves halves);
     void layer_weights(const At& at);
-    void recompute(const At& at);
+    void repeat_before(const At& at, const PieceCost& piece);
     void piece_forward(const At& at, const PieceCost& own, const Around& around);
     void piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves);
     const Around& around(Piece piece, Pass pass);
@@ -137,6 +139,11 @@ class PassWriter {
         std::string_view label{};
     };
     void sum_gradients(const At& at, const Column& column, const Around& around, Halves halves);
+
+    // Activations that go to the host after a layer has run, and come back before one does (activation_copies.cpp).
+    void store_activations(const At& at, const Chunk& chunk, std::uint32_t i);
+    void load_activations(const At& at, const Chunk& chunk, std::uint32_t i);
+    Seconds copy_time(const Chunk& chunk, std::uint32_t i) const;
 
     std::size_t end_of_embedding(const At& at) const;
     void embedding_forward(const At& at);
@@ -168,6 +175,7 @@ class PassWriter {
     std::array<std::array<std::optional<Around>, 2>, static_cast<std::size_t>(Piece::head) + 1> around_;
     std::array<std::optional<LayerCut>, layer_kinds> cuts_;
     std::array<std::optional<TokenExchange>, 2> exchanges_;  // forward, backward
+    std::vector<ActionId> copies_;                           // of the layers of the pass that is written
     std::vector<std::vector<Written>> written_;              // of each chunk, and of its layers by kind
 };
 

@@ -15,7 +15,7 @@ constexpr LaneId lane(std::size_t number) { return static_cast<LaneId>(number); 
 
 inline constexpr LaneId compute = lane(0);
 // Kinds of group of further axes come last, so that a scheme renumbers no other lane.
-constexpr std::size_t lanes_between = 10;  // from the pipeline's second to the host's
+constexpr std::size_t lanes_between = 12;  // from the pipeline's second to those of copies
 constexpr LaneId of(GroupKind kind) {
     return lane(1 + static_cast<std::size_t>(kind) + (kind < GroupKind::further ? 0 : lanes_between));
 }
@@ -30,7 +30,9 @@ constexpr LaneId send_of_port(std::uint32_t port) {
 constexpr LaneId receive_of_port(std::uint32_t port) { return lane(index(send_of_port(port)) + 1); }
 // Where the rank's process launches what the others run.
 inline constexpr LaneId host = lane(index(receive_of_port(most_ports - 1)) + 1);
-static_assert(index(of(GroupKind::further)) == index(host) + 1);
+// Copies to the host's memory and back.
+inline constexpr LaneId store = lane(index(host) + 1), load = lane(index(host) + 2);
+static_assert(index(of(GroupKind::further)) == index(load) + 1);
 
 inline std::vector<std::string> names() {
     std::vector<std::string> names{"compute",    "tensor",    "context",       "data",          "data inner",
@@ -40,7 +42,7 @@ inline std::vector<std::string> names() {
         names.push_back("pipeline send " + std::to_string(port));
         names.push_back("pipeline receive " + std::to_string(port));
     }
-    names.emplace_back("host");
+    names.insert(names.end(), {"host", "to host", "from host"});
     names.insert(names.end(), further_axes().begin(), further_axes().end());
     return names;
 }

@@ -158,7 +158,9 @@ class Placer {
                 return beside(exchange(action), after);
             }
             case Action::Kind::launch:
-                return beside({OpKind::compute, lanes::host, labels_[action.label],
+            case Action::Kind::store:
+            case Action::Kind::load:
+                return beside({OpKind::compute, lane_of(action.kind), labels_[action.label],
                                builder_.work(script_.work()[action.subject]), index_of(action), action.where.layer},
                               end_of(action.after));
             case Action::Kind::wait:
@@ -168,6 +170,10 @@ class Placer {
                 return join();
         }
         return no_op;
+    }
+
+    static LaneId lane_of(Action::Kind beside) {
+        return beside == Action::Kind::store ? lanes::store : beside == Action::Kind::load ? lanes::load : lanes::host;
     }
 
     OpId end_of(ActionId action) const {

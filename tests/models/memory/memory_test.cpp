@@ -86,10 +86,11 @@ TEST(layer_activations, shrink_with_every_step_of_recomputation_and_are_made_up_
         const auto kept = [&](Recompute r) { return layer_activations(model, any, r); };
         RC_ASSERT(kept(Recompute::none) >= kept(Recompute::selective));
         RC_ASSERT(kept(Recompute::selective) > kept(Recompute::full));
-        // While a layer runs backward, all of its activations are there, kept or recomputed.
+        // While a layer runs backward, all of its activations are there, kept or recomputed; the scores alone are not
+        // there before backward is through with the MLP.
         const auto alive = [&](Recompute r) { return (kept(r) + layer_workspace(model, any, r)).value; };
         const double expected = alive(Recompute::none);
-        RC_ASSERT(std::abs(alive(Recompute::selective) - expected) <= 1e-12 * expected);
+        RC_ASSERT(alive(Recompute::selective) <= (1 + 1e-12) * expected);
         RC_ASSERT(std::abs(alive(Recompute::full) - expected) <= 1e-12 * expected);
     }));
 }

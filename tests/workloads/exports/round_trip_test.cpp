@@ -100,6 +100,12 @@ TEST(exports, models_and_settings_come_back_from_flags_of_megatron) {
 TEST(exports, settings_come_back_from_flags_of_megatron) {
     const std::vector<std::vector<std::string>> variants{
         {"dropout=true", "attention=unfused", "recompute=selective"},
+        {R"(recompute={"method": "block", "layers": 3})"},
+        {R"(recompute={"method": "uniform", "layers": 4})"},
+        {R"(recompute={"modules": ["core_attn", "mlp"]})", "megatron.version=core-0.13"},
+        {"zero=1", R"(optimizer={"master": "remainders", "momentum": "bf16"})", "megatron.version=core-0.13"},
+        {"zero=1", "precision=fp8", "megatron.fp8_parameters=true", "megatron.version=core-0.13"},
+        {"offloaded_layers=4"},
         {"layout.pipeline=4", "layout.virtual_stages=2", "schedule=interleaved", "zero=1", "overlap_gradients=true"},
         {"layout.order=tensor,pipeline,data", "layout.pipeline=2", "megatron.gradients=bf16", "blocking_launches=true"},
         {"cuda_graphs=full", "megatron.fused_cross_entropy=true", "precision=fp8", "attention=cudnn"},

@@ -75,9 +75,17 @@ TEST(deepspeed_format, precision_is_fp32_unless_said_and_auto_is_said_to_be_assu
     EXPECT_TRUE(std::ranges::any_of(open.notes, [](const FormatNote& note) { return note.origin.key == "fp16"; }));
 }
 
+TEST(deepspeed_format, states_on_the_host_are_taken) {
+    EXPECT_EQ(deepspeed_object(with_zero(R"("stage": 2, "offload_optimizer": {"device": "cpu"})"))["optimizer"],
+              json::parse(R"({"states": "host"})"));
+}
+
 TEST(deepspeed_format, states_elsewhere_and_compressed_gradients_are_refused) {
-    EXPECT_NE(deepspeed_refusal(with_zero(R"("stage": 2, "offload_optimizer": {"device": "cpu"})"))
+    EXPECT_NE(deepspeed_refusal(with_zero(R"("stage": 3, "offload_optimizer": {"device": "nvme"})"))
                   .find("zero_optimization.offload_optimizer"),
+              std::string::npos);
+    EXPECT_NE(deepspeed_refusal(with_zero(R"("stage": 3, "offload_param": {"device": "cpu"})"))
+                  .find("zero_optimization.offload_param"),
               std::string::npos);
     EXPECT_NE(deepspeed_refusal(R"({"train_batch_size": 8, "optimizer": {"type": "ZeroOneAdam"}})").find("compressed"),
               std::string::npos);

@@ -181,14 +181,36 @@ TEST(megatron_format, stages_by_hand_are_taken_with_the_version_that_has_them) {
         "core-0.13");
 }
 
+TEST(megatron_format, recomputation_and_states_are_those_of_the_flags) {
+    const auto recompute = [](const std::string& flags) { return object_of(small_run + flags)["recompute"]; };
+    EXPECT_EQ(recompute("--recompute-granularity full --recompute-method block --recompute-num-layers 3"),
+              json::parse(R"({"method": "block", "layers": 3})"));
+    EXPECT_EQ(recompute("--recompute-granularity full --recompute-method uniform --recompute-num-layers 2"),
+              json::parse(R"({"method": "uniform", "layers": 2})"));
+    EXPECT_EQ(recompute("--recompute-granularity selective --recompute-modules core_attn mlp"),
+              json::parse(R"({"modules": ["core_attn", "mlp"]})"));
+    EXPECT_EQ(recompute("--moe-layer-recompute"), json::parse(R"({"modules": ["moe"]})"));
+    EXPECT_EQ(recompute("--recompute-granularity selective --recompute-modules core_attn"), "selective");
+    const json careful = object_of(small_run +
+                                   "--bf16 --use-distributed-optimizer --use-precision-aware-optimizer\n"
+                                   "--exp-avg-dtype bf16 --main-grads-dtype bf16\n");
+    EXPECT_EQ(careful["optimizer"], json::parse(R"({"master": "remainders", "momentum": "bf16"})"));
+    EXPECT_EQ(careful["megatron"]["version"], "core-0.13");
+    EXPECT_EQ(careful["megatron"]["gradients"], "bf16");
+    const json narrow =
+        object_of(small_run + "--bf16 --fp8-format hybrid --use-distributed-optimizer --fp8-param-gather");
+    EXPECT_EQ(narrow["megatron"]["fp8_parameters"], true);
+    EXPECT_EQ(object_of(small_run + "--cpu-offloading-num-layers 2")["offloaded_layers"], 2);
+}
+
 TEST(megatron_format, what_weft_cannot_represent_is_refused_all_at_once) {
     const std::string text = refusal(small_run +
                                      "--use-megatron-fsdp --optimizer-cpu-offload --window-size 128,0\n"
-                                     "--recompute-granularity full --recompute-method block --recompute-num-layers 3\n"
+                                     "--checkpoint-in-cpu\n"
                                      "--position-embedding-type relative --is-hybrid-model\n");
     for (const char* const flag :
          {"run.sh:13: error: --use-megatron-fsdp", "run.sh:13: error: --optimizer-cpu-offload", "--window-size",
-          "run.sh:14: error: --recompute-num-layers", "run.sh:15: error: --is-hybrid-model"})
+          "run.sh:14: error: --checkpoint-in-cpu", "run.sh:15: error: --is-hybrid-model"})
         EXPECT_TRUE(mentions(text, flag)) << flag << " is not in " << text;
     EXPECT_TRUE(
         mentions(refusal("python pretrain_t5.py " + std::string("--num-layers 2 --hidden-size 4")), "another kind"));

@@ -68,7 +68,10 @@ TEST(torchtitan, keys_count_where_they_stood_before) {
 }
 
 TEST(torchtitan, selective_recomputation_is_left_out_aloud) {
-    const Import import = titan_import(titan_run("8B", "[training]\n[activation_checkpoint]\nmode = \"selective\"\n"));
+    const std::string selective = "[training]\n[activation_checkpoint]\nmode = \"selective\"\n";
+    EXPECT_EQ(json::parse(titan_import(titan_run("8B", selective)).object.json())["recompute"],
+              json::parse(R"({"method": "every", "layers": 2})"));
+    const Import import = titan_import(titan_run("8B", selective + "selective_ac_option = \"op\"\n"));
     EXPECT_TRUE(std::ranges::any_of(import.notes, [](const FormatNote& note) {
         return note.severity == FormatNote::Severity::warning && note.origin.key == "activation_checkpoint.mode";
     }));

@@ -1,0 +1,36 @@
+// What updates the parameters, in which precision it remembers, and where.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+// muon: momentum alone for matrices, whose updates are made orthogonal (Jordan et al. 2024; Liu et al., 2502.16982);
+// what is no matrix of a layer goes by Adam.
+enum class UpdateRule : std::uint8_t { adam, muon };
+
+// remainders: the 16 bits that parameters in bf16 lack of a master copy in fp32 (Transformer Engine,
+// pytorch/optimizers/fused_adam.py, store_param_remainders).
+enum class StateFormat : std::uint8_t { fp32, bf16, fp16, fp8, remainders };
+constexpr double bytes_of(StateFormat format) {
+    return format == StateFormat::fp32 ? 4 : format == StateFormat::fp8 ? 1 : 2;
+}
+
+enum class StatesOn : std::uint8_t { device, host };
+
+struct OptimizerSettings {
+    UpdateRule rule = UpdateRule::adam;
+    StateFormat master = StateFormat::fp32;  // kept beside a working copy of 16 bits alone
+    StateFormat momentum = StateFormat::fp32, variance = StateFormat::fp32;
+    StatesOn states = StatesOn::device;
+
+    bool operator==(const OptimizerSettings&) const = default;
+};
+
+// Megatron-core's --use-precision-aware-optimizer.
+constexpr bool is_precision_aware(const OptimizerSettings& optimizer) {
+    constexpr StateFormat usual = StateFormat::fp32;
+    return optimizer.master != usual || optimizer.momentum != usual || optimizer.variance != usual;
+}
+
+}  // namespace weft
