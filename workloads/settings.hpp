@@ -28,6 +28,7 @@ struct DeepSpeedSettings {
     Setting attention_mask = Setting::on;           // sent along with every activation
     Setting log_calls = Setting::off;               // the communication logger: every call blocks
     Setting synchronize_each_layer = Setting::off;  // the host waits for the device after every layer
+    Setting wall_clock_breakdown = Setting::off;    // and before and after every pass: timers that synchronise
 };
 
 struct MegatronSettings {
@@ -43,6 +44,7 @@ struct MegatronSettings {
     // shares of boundary tensors and gather them on the other side.
     Setting overlap_pipeline = version.overlap_pipeline;
     Setting transformer_engine = version.transformer_engine;  // --transformer-impl; off: local
+    Setting check_for_nan = version.check_for_nan;            // of losses and gradients: the host waits for each
 };
 
 enum class Sharding : std::uint8_t { full, gradients, hybrid, hybrid_gradients };  // FSDP's ShardingStrategy

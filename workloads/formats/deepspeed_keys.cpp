@@ -229,7 +229,7 @@ void read_deepspeed_rest(Import& import, Field& root) {
         note_rest(import, logger);
     }
     if (is_on(root, "wall_clock_breakdown"))
-        warn_key(import, root, "wall_clock_breakdown", "its synchronisations of host and device are not simulated");
+        take_flag(root, "wall_clock_breakdown", import.object.object("deepspeed"), "wall_clock_breakdown");
     if (says(root, "communication_data_type"))
         warn_key(import, root, "communication_data_type", "gradients travel as the framework keeps them");
     if (is_on(root, "fp32_allreduce"))
