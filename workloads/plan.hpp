@@ -16,6 +16,7 @@ struct PieceCost {
     std::string_view module;  // whose parameters it uses; empty: none
     Seconds forward, input_backward, weight_backward;
     Seconds forward_product, input_product;  // of forward and input_backward: products with parameters
+    double host_forward = 0;                 // operations that the host issues
 };
 
 struct LayerCosts {
