@@ -47,22 +47,23 @@ struct MegatronVersion {
     Setting losses_per_micro_batch;   // averaged over data ranks after each; once per step since 3806ec27 (core 0.13)
     Setting shared_expert_overlap;    // --moe-shared-expert-overlap, since core 0.9
     Setting joint_passes;             // --overlap-moe-expert-parallel-comm and --delay-wgrad-compute, since core 0.14
+    Setting check_for_nan;            // --no-check-for-nan-in-loss-and-grad
 };
 inline constexpr std::array<MegatronVersion, 14> megatron_versions{{
-    {"core-0.14", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on, Setting::on},
-    {"core-0.13", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on, Setting::off},
-    {"core-0.12", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off},
-    {"core-0.11", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off},
-    {"core-0.10", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off},
-    {"core-0.9", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off},
-    {"core-0.8", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off},
-    {"core-0.7", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off},
-    {"core-0.6", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off},
-    {"core-0.5", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off},
-    {"2023", Setting::on, Fusion::all, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off},
-    {"2022", Setting::on, Fusion::single, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off},
-    {"2021", Setting::off, Fusion::none, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off},
-    {"2020", Setting::off, Fusion::none, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off},
+    {"core-0.14", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on, Setting::on, Setting::on},
+    {"core-0.13", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on, Setting::off, Setting::on},
+    {"core-0.12", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off, Setting::on},
+    {"core-0.11", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off, Setting::on},
+    {"core-0.10", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off, Setting::on},
+    {"core-0.9", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off, Setting::on},
+    {"core-0.8", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off, Setting::on},
+    {"core-0.7", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off, Setting::on},
+    {"core-0.6", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off, Setting::on},
+    {"core-0.5", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off, Setting::on},
+    {"2023", Setting::on, Fusion::all, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off, Setting::off},
+    {"2022", Setting::on, Fusion::single, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off, Setting::off},
+    {"2021", Setting::off, Fusion::none, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off, Setting::off},
+    {"2020", Setting::off, Fusion::none, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off, Setting::off},
 }};
 
 // The row of a version; of one that the table has not, the latest.

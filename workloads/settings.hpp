@@ -28,6 +28,7 @@ struct DeepSpeedSettings {
     Setting attention_mask = Setting::on;           // sent along with every activation
     Setting log_calls = Setting::off;               // the communication logger: every call blocks
     Setting synchronize_each_layer = Setting::off;  // the host waits for the device after every layer
+    Setting wall_clock_breakdown = Setting::off;    // and before and after every pass: timers that synchronise
 };
 
 // Whether the parameters of a layer are sharded again between forward and backward: as the strategy says, never,
@@ -54,6 +55,7 @@ struct MegatronSettings {
     // shares of boundary tensors and gather them on the other side.
     Setting overlap_pipeline = version.overlap_pipeline;
     Setting transformer_engine = version.transformer_engine;  // --transformer-impl; off: local
+    Setting check_for_nan = version.check_for_nan;            // of losses and gradients: the host waits for each
     // Megatron-FSDP (--use-megatron-fsdp --data-parallel-sharding-strategy): which states data ranks share.
     MegatronSharding sharding = MegatronSharding::none;
     Accumulate accumulate = Accumulate::never;  // of gradients that are shared

@@ -76,6 +76,7 @@ void read_settings(Field& root, DeepSpeedSettings& settings) {
     read_flag(field, "attention_mask", settings.attention_mask);
     read_flag(field, "log_calls", settings.log_calls);
     read_flag(field, "synchronize_each_layer", settings.synchronize_each_layer);
+    read_flag(field, "wall_clock_breakdown", settings.wall_clock_breakdown);
     field.done();
 }
 
@@ -98,6 +99,7 @@ void read_settings(Field& root, MegatronSettings& settings) {
     }
     read_flag(field, "overlap_pipeline", settings.overlap_pipeline);
     read_flag(field, "transformer_engine", settings.transformer_engine);
+    read_flag(field, "check_for_nan", settings.check_for_nan);
     const std::string sharding = field.choice("sharding", {"none", "optim_grads", "optim_grads_params"}, "none");
     settings.sharding = sharding == "none"          ? MegatronSharding::none
                         : sharding == "optim_grads" ? MegatronSharding::gradients

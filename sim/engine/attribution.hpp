@@ -33,6 +33,7 @@ class Attribution {
     Seconds run(Instant end);
 
     Seconds busy() const { return since_start({ticks_.front() + ticks_.back()}); }
+    Seconds busy_beside() const { return since_start({ticks_.back()}); }  // of it, on other lanes alone
     Seconds exposed_at(std::uint32_t place) const { return since_start({ticks_[place]}); }
     Seconds exposed(std::uint32_t kind) const { return since_start({kind_ticks_[kind]}); }
 

@@ -58,6 +58,7 @@ Breakdown mean(const Program& program, const Table<RankClassId, Breakdown>& clas
         const double share = program.classes[id].weight / ranks;
         sum.busy += classes[id].busy * share;
         sum.interference += classes[id].interference * share;
+        sum.beside += classes[id].beside * share;
         sum.idle += classes[id].idle * share;
         for (LaneId lane{}; lane != sum.lanes.end_id(); lane = next(lane)) {
             add_share(sum.lanes[lane], classes[id].lanes[lane], share);

@@ -37,6 +37,7 @@ struct Breakdown {
     Table<LaneId, LaneTime> lanes;
     std::vector<CallTime> calls;  // the lanes' times by kind of call; sorted by lane, operation and group size
     Seconds interference{};       // of busy, by how much communication made it longer (Program::interference)
+    Seconds beside{};             // of busy, on other lanes than the compute lane, which waits for them
 
     Seconds exposed() const;
 };

@@ -37,6 +37,7 @@ Breakdown ClassBreakdown::take() {
     result.idle = attribution_.run(timeline_.end);
     result.busy = attribution_.busy();
     result.interference = since_start({delays_});
+    result.beside = attribution_.busy_beside();
     for (LaneId lane{}; lane != lanes_.end_id(); lane = next(lane)) {
         const Seconds exposed = place_[lane] != 0 ? attribution_.exposed_at(place_[lane]) : Seconds{};
         result.lanes.push_back(lanes_[lane].time(exposed));

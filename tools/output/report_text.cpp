@@ -27,6 +27,11 @@ std::string headline(const Report& report) {
          share("step.exposed_communication_s")},
         {"  pipeline bubble", seconds(report.metric("step.bubble_s")), share("step.bubble_s")},
         {"  stage imbalance", seconds(report.metric("step.imbalance_s")), share("step.imbalance_s")}};
+    constexpr double worth_a_line = 0.001;  // of the step
+    if (report.metric("step.waiting_for_host_s") > worth_a_line * step) {
+        left.insert(left.begin() + 3, {"    waiting for the host", seconds(report.metric("step.waiting_for_host_s")),
+                                       share("step.waiting_for_host_s")});
+    }
     if (report.metric("step.interference_s") > 0.0) {
         left.insert(left.begin() + 3, {"    lost to interference", seconds(report.metric("step.interference_s")),
                                        share("step.interference_s")});

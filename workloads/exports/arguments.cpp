@@ -219,6 +219,7 @@ void check_version(const MegatronSettings& settings, Unsayable& unsayable) {
           "megatron.overlap_input_reduction");
     needs(settings.overlap_pipeline == Setting::on && version.overlap_pipeline == Setting::off,
           "megatron.overlap_pipeline");
+    needs(settings.check_for_nan == Setting::on && version.check_for_nan == Setting::off, "megatron.check_for_nan");
 }
 
 void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
@@ -241,6 +242,8 @@ void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
     list.add_if(settings.fused_accumulation == Fusion::none, "no-gradient-accumulation-fusion");
     list.add_if(settings.overlap_input_reduction == Setting::off, "no-async-tensor-model-parallel-allreduce");
     list.add_if(settings.overlap_pipeline == Setting::off, "no-overlap-p2p-communication");
+    list.add_if(settings.check_for_nan == Setting::off && settings.version.check_for_nan == Setting::on,
+                "no-check-for-nan-in-loss-and-grad");
     list.add_if(job.cuda_graphs != CudaGraphs::none, "enable-cuda-graph");
     if (job.cuda_graphs == CudaGraphs::full) list.add("cuda-graph-scope", "full_iteration");
 }

@@ -50,6 +50,7 @@ std::string write(const Study& study) {
         checkpointing.set("partition_activations", settings.partition_activations == Setting::on, {});
         checkpointing.set("synchronize_checkpoint_boundary", settings.synchronize_each_layer == Setting::on, {});
     }
+    if (settings.wall_clock_breakdown == Setting::on) config.set("wall_clock_breakdown", true, {});
     config.set("steps_per_print", 10, {});
     add_rest(config, study);
     return config.text();

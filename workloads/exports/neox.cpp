@@ -79,6 +79,7 @@ void add_training(Draft& config, const Job& job, Unsayable& unsayable) {
         config.set("partition_activations", job.deepspeed.partition_activations == Setting::on, {});
     }
     config.set("synchronize_each_layer", job.deepspeed.synchronize_each_layer == Setting::on, {});
+    if (job.deepspeed.wall_clock_breakdown == Setting::on) config.set("wall_clock_breakdown", true, {});
     config.set_json(
         "attention_config",
         fmt::format(R"([[["{}"], {}]])", job.attention == AttentionCore::flash ? "flash" : "global", job.model.layers),

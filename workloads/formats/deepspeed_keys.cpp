@@ -231,8 +231,11 @@ void read_deepspeed_rest(Import& import, Field& root) {
         without_effect(import, logger, {"enabled", "verbose", "prof_all", "debug", "prof_ops"});
         note_rest(import, logger);
     }
-    if (is_on(root, "wall_clock_breakdown"))
-        warn_key(import, root, "wall_clock_breakdown", "its synchronisations of host and device are not simulated");
+    if (is_on(root, "wall_clock_breakdown")) {
+        take_flag(root, "wall_clock_breakdown", import.object.object("deepspeed"), "wall_clock_breakdown");
+    } else {
+        without_effect(import, root, {"wall_clock_breakdown"});
+    }
     if (says(root, "communication_data_type"))
         warn_key(import, root, "communication_data_type", "gradients travel as the framework keeps them");
     if (is_on(root, "fp32_allreduce"))
@@ -244,26 +247,10 @@ void read_deepspeed_rest(Import& import, Field& root) {
         warn_key(import, root, key, "is not taken over");
     }
     without_effect(import, root,
-                   {"steps_per_print",
-                    "gradient_clipping",
-                    "scheduler",
-                    "optimizer",
-                    "wall_clock_breakdown",
-                    "dump_state",
-                    "memory_breakdown",
-                    "prescale_gradients",
-                    "gradient_predivide_factor",
-                    "tensorboard",
-                    "wandb",
-                    "csv_monitor",
-                    "flops_profiler",
-                    "checkpoint",
-                    "data_types",
-                    "sparse_gradients",
-                    "fp32_allreduce",
-                    "communication_data_type",
-                    "autotuning",
-                    "amp"});
+                   {"steps_per_print", "gradient_clipping", "scheduler", "optimizer", "dump_state", "memory_breakdown",
+                    "prescale_gradients", "gradient_predivide_factor", "tensorboard", "wandb", "csv_monitor",
+                    "flops_profiler", "checkpoint", "data_types", "sparse_gradients", "fp32_allreduce",
+                    "communication_data_type", "autotuning", "amp"});
 }
 
 }  // namespace weft

@@ -117,6 +117,7 @@ void read_megatron_host(MegatronReading& in) {
     off("gradient_accumulation_fusion", "fused_accumulation");
     off("async_tensor_model_parallel_allreduce", "overlap_input_reduction");
     off("overlap_p2p_comm", "overlap_pipeline");
+    off("check_for_nan_in_loss_and_grad", "check_for_nan");
     const std::string modules = in.lower("transformer_impl", "");
     if (!modules.empty())
         job.object("megatron").set("transformer_engine", modules != "local", in.origin("transformer_impl"));

@@ -115,7 +115,7 @@ std::vector<LinkReport> link_reports(const Simulation& run) {
 
 // What the metrics of a step are made from.
 struct StepFigures {
-    Seconds step, compute, interference, optimizer, exposed, bubble, imbalance;
+    Seconds step, compute, interference, waiting_for_host, optimizer, exposed, bubble, imbalance;
     double tokens_per_second = 0, model_rate = 0, hardware_rate = 0, mfu = 0;  // rates of a rank, in FLOP/s
     Bytes peak, allocated, least, most, capacity;
     double fits = 0;
@@ -143,6 +143,7 @@ StepFigures figures(const Simulation& run, const Breakdown& mean, Seconds bubble
     figures.step = step;
     figures.compute = mean.busy;
     figures.interference = mean.interference;
+    figures.waiting_for_host = mean.beside;
     figures.optimizer = optimizer;
     figures.exposed = mean.exposed();
     figures.bubble = bubble;
@@ -163,6 +164,7 @@ std::vector<Metric> metrics(const StepFigures& of) {
         {"step.time_s", of.step.value, "s", "one training step, from first load to last parameter"},
         {"step.compute_s", of.compute.value, "s", "a rank computes, optimizer included; mean over ranks"},
         {"step.interference_s", of.interference.value, "s", "of it, lost to communication at the same time; mean"},
+        {"step.waiting_for_host_s", of.waiting_for_host.value, "s", "of it, until the host has launched more; mean"},
         {"step.optimizer_s", of.optimizer.value, "s", "of it, the optimizer; mean over ranks"},
         {"step.exposed_communication_s", of.exposed.value, "s", "a rank communicates and computes nothing; mean"},
         {"step.bubble_s", of.bubble.value, "s", "the busiest stage waits: what the schedule's fill and drain cost"},

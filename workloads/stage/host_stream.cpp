@@ -22,4 +22,11 @@ void HostStream::end(Where where) {
     ready_ = Action::none;  // from here on the host's own order says it
 }
 
+void HostStream::wait_for_results(double left, Where where) {
+    kernels_ -= left;
+    end(where);
+    synchronise();
+    begin(left);
+}
+
 }  // namespace weft

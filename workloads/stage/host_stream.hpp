@@ -18,6 +18,8 @@ class HostStream {
     // A pass with `kernels` kernels begins; ends, with as many calls as the script got since.
     void begin(double kernels);
     void end(Where where);
+    // Inside a pass: `left` of its kernels are launched once the host has seen what those before compute.
+    void wait_for_results(double left, Where where);
     // What the next launch waits for beyond the host's own order; Action::none where there is nothing.
     ActionId ready() const { return ready_; }
     // A pass was written again, which ended with launches.

@@ -1,7 +1,35 @@
 // The pieces of a PassWriter's layers, with the calls that parallelism schemes have around them.
+#include <algorithm>
+
 #include "workloads/stage/pass_writer.hpp"
 
 namespace weft {
+namespace {
+
+// How many tokens each expert has comes from the router, and where experts take as many as come, the host needs the
+// numbers for shapes of products and splits of calls: Megatron-core's token_dispatcher.py copies tokens_per_expert to
+// the host and waits (cuda_sync_point), torchtitan's and Tutel's do so for the splits of all-to-alls.
+bool waits_for_routing(const Job& job) {
+    return job.experts.capacity_factor == 0.0 &&
+           (job.layout.expert > 1 || job.framework->modules(job) == Modules::transformer_engine);
+}
+
+// Whether a call of the kind was issued since.
+bool issues(const Script& script, std::size_t first, GroupKind kind) {
+    for (std::size_t i = first; i < script.actions().size(); ++i) {
+        const Action& action = script.actions()[i];
+        if (action.kind == Action::Kind::issue && script.calls()[action.subject].group == kind) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+// A condition on a tensor: of the loss in pretrain_gpt.py (loss_func), of a bucket's gradients before their reduction
+// in core/distributed/param_and_grad_buffer.py (check_grads).
+bool checks_for_nan(const Job& job) {
+    return job.framework->name == "megatron" && job.megatron.check_for_nan == Setting::on;
+}
 
 // Asked once for each piece and way.
 const Around& PassWriter::around(Piece piece, Pass pass) {
@@ -28,11 +56,18 @@ void PassWriter::wait(const std::vector<ActionId>& issued) {
 void PassWriter::layer_forward(const At& at) {
     const LayerCosts& costs = plan_.costs.layer(at.kind);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
-    host_.begin(costs.host.forward);
+    double left = costs.host.forward;
+    host_.begin(left);
     if (shares_beside(at.kind)) {
         shared_beside_forward(at);
-    } else {
-        for (const PieceCost& piece : costs.pieces) piece_forward(at, piece, around(piece.piece, at.pass.pass));
+        return host_.end(at.pass.where);
+    }
+    for (const PieceCost& piece : costs.pieces) {
+        if (piece.piece == Piece::permute && waits_for_routing(job_)) {
+            host_.wait_for_results(left, at.pass.where);
+        }
+        piece_forward(at, piece, around(piece.piece, at.pass.pass));
+        left = std::max(left - piece.host_forward, 0.0);
     }
     host_.end(at.pass.where);
 }
@@ -40,6 +75,7 @@ void PassWriter::layer_forward(const At& at) {
 void PassWriter::layer_backward(const At& at, Halves halves) {
     const LayerCosts& costs = plan_.costs.layer(at.kind);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
+    const std::size_t first = script_.actions().size();
     host_.begin(costs.host.input_backward + (halves == Halves::both ? costs.host.weight_backward : 0));
     if (shares_beside(at.kind)) {
         shared_beside_backward(at, halves);
@@ -50,6 +86,7 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
         }
     }
     host_.end(at.pass.where);
+    if (checks_for_nan(job_) && issues(script_, first, GroupKind::data)) host_.synchronise();
 }
 
 // What selective recomputation runs again before a piece's backward.

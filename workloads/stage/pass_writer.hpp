@@ -17,6 +17,9 @@
 
 namespace weft {
 
+// Whether the host waits for losses and gradients to be looked at.
+bool checks_for_nan(const Job& job);
+
 // Which gradients a backward slot computes.
 enum class Halves : std::uint8_t { both, input, weight };
 

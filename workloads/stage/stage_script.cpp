@@ -67,10 +67,14 @@ Accumulation StageWriter::accumulation(const Slot& slot) const {
     return next->chunk == slot.chunk ? Accumulation::continues : Accumulation::pauses;
 }
 
+// DeepSpeed's timers of a pass synchronise (utils/timer.py, SynchronizedWallClockTimer: start and stop; engine.py).
 void StageWriter::run(const Slot& slot) {
+    if (job_.deepspeed.wall_clock_breakdown == Setting::on) passes_.host().synchronise();
     switch (slot.kind) {
         case SlotKind::forward:
-            return passes_.forward(slot);
+            passes_.forward(slot);
+            if (stage_.chunks[slot.chunk].has_head() && checks_for_nan(job_)) passes_.host().synchronise();
+            return;
         case SlotKind::backward:
             return passes_.backward(slot, Halves::both, accumulation(slot));
         case SlotKind::input_backward:

@@ -68,6 +68,13 @@ TEST(deepspeed_format, what_a_stage_does_not_read_has_no_effect) {
               1e8);
 }
 
+TEST(deepspeed_format, timers_make_the_host_wait) {
+    const json job = deepspeed_object(R"({"train_micro_batch_size_per_gpu": 2, "wall_clock_breakdown": true})");
+    EXPECT_EQ(job["deepspeed"]["wall_clock_breakdown"], true);
+    EXPECT_FALSE(deepspeed_object(R"({"train_micro_batch_size_per_gpu": 2, "wall_clock_breakdown": false})")
+                     .contains("deepspeed"));
+}
+
 TEST(deepspeed_format, precision_is_fp32_unless_said_and_auto_is_said_to_be_assumed) {
     EXPECT_EQ(deepspeed_object(R"({"train_batch_size": 8, "fp16": {"enabled": false}})")["precision"], "fp32");
     const Import open = deepspeed_import(R"({"train_batch_size": 8, "fp16": {"enabled": "auto"}})");

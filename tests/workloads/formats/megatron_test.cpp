@@ -134,6 +134,7 @@ TEST(megatron_format, layouts_and_settings_come_out_as_their_flags_say) {
     EXPECT_FALSE(job.contains("dropout"));
     EXPECT_EQ(job["megatron"], json::parse(R"({"gradients": "bf16", "overlap_parameters": true, "overlap_tensor": true,
         "fused_accumulation": false, "transformer_engine": false, "fused_cross_entropy": true})"));
+    EXPECT_EQ(object_of(small_run + "--no-check-for-nan-in-loss-and-grad")["megatron"]["check_for_nan"], false);
     EXPECT_EQ(object_of(small_run + "--context-parallel-size 4 --cp-comm-type a2a")["context_method"], "all_to_all");
     EXPECT_EQ(object_of(small_run + "--recompute-activations")["recompute"], "selective");
     EXPECT_EQ(object_of(small_run + "--transformer-impl local")["attention"], "unfused");

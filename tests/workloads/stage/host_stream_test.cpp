@@ -115,6 +115,57 @@ TEST(host_stream, falls_behind_where_it_waits_after_every_layer) {
     EXPECT_GT(with("deepspeed.synchronize_each_layer=true"), with("deepspeed.synchronize_each_layer=false"));
 }
 
+TEST(host_stream, falls_behind_where_timers_of_passes_synchronise) {
+    const auto with = [](const char* setting) {
+        return run({"machine=dgx-a100", "framework=deepspeed", "layout.tensor=1", "layout.pipeline=1", "layout.data=1",
+                    "batch.global=4", setting},
+                   {2e-5})
+            .step;
+    };
+    EXPECT_GT(with("deepspeed.wall_clock_breakdown=true"), with("deepspeed.wall_clock_breakdown=false"));
+}
+
+// Of the loss of every micro-batch, and of the gradients of each bucket that is reduced under the backward pass.
+TEST(host_stream, falls_behind_where_it_looks_for_numbers_that_are_none) {
+    const auto with = [](std::vector<std::string> settings, const char* setting) {
+        settings.insert(settings.end(), {"machine=dgx-a100", "layout.tensor=1", "layout.pipeline=1", setting});
+        return run(settings, {2e-5}).step;
+    };
+    constexpr const char *on = "megatron.check_for_nan=true", *off = "megatron.check_for_nan=false";
+    const std::vector<std::string> losses{"layout.data=1", "batch.global=4"},
+        gradients{"layout.data=4", "batch.global=4", "overlap_gradients=true", "bucket_elements=10000000"};
+    EXPECT_GT(with(losses, on), with(losses, off));
+    EXPECT_GT(with(gradients, on), with(gradients, off));
+    EXPECT_EQ(with(losses, "megatron.version=2022"),
+              with(losses, "megatron={\"version\": 2022, \"check_for_nan\": false}"));
+}
+
+// Without a capacity the host learns from the router how many tokens each expert has, and launches the rest then.
+TEST(host_stream, launches_the_rest_of_a_layer_once_it_knows_the_routing) {
+    const auto launches = [](const char* capacity) {
+        return run({"machine=dgx-a100", "model.experts.count=8", "layout.tensor=1", "layout.pipeline=1",
+                    "layout.data=8", "layout.expert=8", capacity},
+                   {2e-5})
+            .ops;
+    };
+    EXPECT_GT(launches("experts.capacity_factor=0"), launches("experts.capacity_factor=1"));
+}
+
+TEST(host_stream, is_waited_for_as_long_as_nothing_else_goes_on) {
+    const auto waiting = [](Seconds launch) {
+        Study study = test::small_study(alone);
+        study.device.host_launch = launch;
+        const Report report = make_report(simulate_step(study, make_plan(study)));
+        return std::pair(report.metric("step.waiting_for_host_s"), report.metric("step.time_s"));
+    };
+    EXPECT_EQ(waiting({}).first, 0.0);
+    const auto [none, free] = waiting({});
+    const auto [slow, step] = waiting({1e-3});
+    const double update =
+        run(alone, {1e-3}).plan.stages[0].optimizer.value - run(alone, {}).plan.stages[0].optimizer.value;
+    EXPECT_NEAR(slow, step - free - update, 1e-9 * step);
+}
+
 // Alone on its device, a rank whose host waits for every kernel is longer by the launch of each, less the gap that
 // there would have been anyway.
 TEST(host_stream, waits_for_every_kernel_where_launches_block) {
