@@ -40,6 +40,14 @@ TEST(parameters, of_ten_trillion_with_experts) {
     EXPECT_EQ(active_parameters(model), 64 * (rest + 8 * expert) + 2 * table + h);
 }
 
+// xai-org/grok-1's README: 314B parameters; x.ai/blog/grok-os: 25 % of them active on a token.
+TEST(parameters, of_grok_are_about_what_is_said) {
+    const Transformer model = load_transformer("grok-1");
+    const auto all = static_cast<double>(parameters(model));
+    EXPECT_NEAR(all, 314e9, 2e9);
+    EXPECT_NEAR(static_cast<double>(active_parameters(model)) / all, 0.25, 0.02);
+}
+
 // Brown et al. table 2.1 names them in millions or billions.
 TEST(parameters, name_the_small_gpt3_models) {
     const auto billions = [](const char* name) {

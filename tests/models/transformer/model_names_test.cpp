@@ -46,6 +46,12 @@ TEST(model_names, are_those_of_the_hub) {
                                                       {"EleutherAI/pythia-6.9b-deduped", "pythia-6.9b"},
                                                       {"databricks/dbrx-base", "dbrx"},
                                                       {"nvidia/Nemotron-4-340B-Base", "nemotron4-340b"},
+                                                      {"meta-llama/Llama-4-Scout-17B-16E", "llama4-scout"},
+                                                      {"Qwen/Qwen3-30B-A3B", "qwen3-30b-a3b"},
+                                                      {"Qwen/Qwen3-235B-A22B", "qwen3-235b-a22b"},
+                                                      {"openai/gpt-oss-120b", "gpt-oss-120b"},
+                                                      {"moonshotai/Kimi-K2-Instruct", "kimi-k2"},
+                                                      {"xai-org/grok-1", "grok-1"},
                                                       {"GPT-3 175B", "gpt3-175b"},
                                                       {"gpt_neox_20b", "gpt-neox-20b"}};
     for (const auto& [said, name] : expected) EXPECT_EQ(called(said), name) << said;
@@ -56,7 +62,8 @@ TEST(model_names, of_another_shape_are_not_guessed) {
                                    "Llama-3-18B",
                                    "Llama-31-8B",
                                    "llama-7b",
-                                   "meta-llama/Llama-4-Scout-17B-16E",
+                                   "meta-llama/Llama-4-Behemoth",
+                                   "Qwen/Qwen3-4B",
                                    "mistralai/Mixtral-8x22B-Instruct-v0.1",
                                    "mistralai/Mixtral-8x22B-v0.3",
                                    "deepseek-ai/DeepSeek-V2-Lite",

@@ -182,11 +182,11 @@ class catalog : public ::testing::TestWithParam<std::string> {};
 TEST_P(catalog, model_names_itself_its_source_and_its_padding) {
     const Transformer model = load_transformer(GetParam());
     EXPECT_EQ(model.name, GetParam());
-    if (!model.has_latent_attention()) {
-        EXPECT_EQ(model.hidden, model.heads * model.head_size);
-    }
     EXPECT_GE(padded_vocabulary(model, 1), model.vocabulary);
     Document document = Document::read(std::string(WEFT_SOURCE_DIR) + "/models/catalog/" + GetParam() + ".json");
+    if (!model.has_latent_attention() && !document.root().has("head_size")) {
+        EXPECT_EQ(model.hidden, model.heads * model.head_size);
+    }
     EXPECT_GT(document.root().text("source").size(), 10U);
     EXPECT_GT(document.root().text("title").size(), 3U);
 }
