@@ -51,6 +51,10 @@ struct Experts {
     std::uint32_t shared_ffn_hidden = 0;  // of each of those
     std::uint32_t first_dense = 0;        // leading layers without experts
     std::uint32_t every = 1;  // of the layers after those, the first of each run of so many (Megatron's moe-layer-freq)
+    // Groups that the experts make, and those out of which a token's come (DeepSeek-V3, 2412.19437, section 2.1.2:
+    // no more than 4 of 8 nodes); 1 of 1: any.
+    std::uint32_t groups = 1;
+    std::uint32_t token_groups = 1;
     bool shared_gate = false;  // a learned sum over the hidden state weighs the shared experts (Qwen2-MoE)
 };
 
