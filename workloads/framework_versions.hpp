@@ -46,7 +46,9 @@ struct MegatronVersion {
     Setting transformer_engine;       // --transformer-impl, since 2024; before: Megatron-LM's own modules
     Setting losses_per_micro_batch;   // averaged over data ranks after each; once per step since 3806ec27 (core 0.13)
 };
-inline constexpr std::array<MegatronVersion, 13> megatron_versions{{
+inline constexpr std::array<MegatronVersion, 15> megatron_versions{{
+    {"core-0.15", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off},
+    {"core-0.14", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off},
     {"core-0.13", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off},
     {"core-0.12", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on},
     {"core-0.11", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on},

@@ -6,6 +6,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/engine/breakdown.hpp"
+#include "workloads/parallelism/balancing.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -17,8 +18,8 @@ std::vector<LaneId> exposure_order() {
     using enum GroupKind;
     std::vector<LaneId> order{lanes::of(tensor), lanes::of(context)};
     for (std::size_t i = 0; i < further_axes().size(); ++i) order.push_back(lanes::of(further_group(i)));
-    for (const GroupKind kind :
-         {expert, data_inner, expert_tensor, GroupKind::data, data_outer, expert_data, model, embedding}) {
+    for (const GroupKind kind : {expert, expert_inner, expert_outer, expert_and_tensor, data_inner, expert_tensor,
+                                 GroupKind::data, data_outer, expert_data, model, embedding}) {
         order.push_back(lanes::of(kind));
     }
     order.insert(order.end(), {lanes::pipeline_send, lanes::pipeline_receive});
@@ -214,6 +215,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}, recompute {}, {}",
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
                                job.schedule->key, text(job.recompute), text(job.precision));
+    if (const std::string assumed = imbalance_assumption(job); !assumed.empty()) report.batch += ", " + assumed;
     report.network = text(network);
     report.stages = stage_reports(plan);
     report.metrics = metrics(memory_figures(plan));
