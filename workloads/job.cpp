@@ -35,6 +35,7 @@ Shard Job::shard() const {
         .element_wise = element_wise,
         .imbalance = experts.imbalance,
         .capacity_factor = experts.capacity_factor,
+        .dispatch = experts.dispatcher,
         .document = batch.document};
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->shard != nullptr) scheme->shard(*this, shard);
@@ -185,8 +186,13 @@ static void check_host(const Job& job, std::vector<JobError>& errors) {
                                     "bring their kernels",
                                     job.framework->name)});
     }
+    const bool parts = job.cuda_graphs == CudaGraphs::router || job.cuda_graphs == CudaGraphs::around_experts;
+    if (parts && job.model.experts.count == 0) {
+        errors.push_back({"cuda_graphs", fmt::format("{} has no experts to leave out; use layer", job.model.name)});
+    }
     const bool dropless = job.model.experts.count > 0 && job.experts.capacity_factor == 0.0;
-    if (job.cuda_graphs == CudaGraphs::full && dropless) {
+    // Under HybridEP buffers have room for all that a rank may get (--moe-expert-rank-capacity-factor).
+    if (job.cuda_graphs == CudaGraphs::full && dropless && job.experts.dispatcher != Dispatch::hybridep) {
         errors.push_back({"cuda_graphs",
                           "a graph of all layers needs shapes that are known before; without "
                           "experts.capacity_factor experts compute as many tokens as come"});

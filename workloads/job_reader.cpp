@@ -15,6 +15,8 @@
 #include "workloads/job_synonyms.hpp"
 #include "workloads/layout_reader.hpp"
 #include "workloads/optimizer_reader.hpp"
+#include "workloads/parallelism/balancing.hpp"
+#include "workloads/parallelism/dispatch.hpp"
 #include "workloads/recompute_reader.hpp"
 #include "workloads/settings_reader.hpp"
 #include "workloads/study_sources.hpp"
@@ -108,8 +110,13 @@ void read_step(Field& root, Job& job) {
         root.error("sustained_clock", fmt::format("expected a share above 0 and up to 1, got {}", job.sustained_clock));
     }
     job.blocking_launches = root.flag("blocking_launches", false) ? Setting::on : Setting::off;
-    const std::string graphs = root.choice("cuda_graphs", {"none", "layer", "full"}, "none");
-    job.cuda_graphs = graphs == "none" ? CudaGraphs::none : graphs == "layer" ? CudaGraphs::layer : CudaGraphs::full;
+    const std::string graphs =
+        root.choice("cuda_graphs", {"none", "layer", "router", "around_experts", "full"}, "none");
+    job.cuda_graphs = graphs == "none"             ? CudaGraphs::none
+                      : graphs == "layer"          ? CudaGraphs::layer
+                      : graphs == "router"         ? CudaGraphs::router
+                      : graphs == "around_experts" ? CudaGraphs::around_experts
+                                                   : CudaGraphs::full;
     job.compile = root.flag("compile", false) ? Setting::on : Setting::off;
     job.element_wise = root.choice("element_wise", {"fused", "unfused"}, "fused") == "fused" ? ElementWise::fused
                                                                                              : ElementWise::unfused;
@@ -225,6 +232,8 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
         }
         job.ranks_per_node = machine->info().accelerators_per_node;
         job.layout.shard_ranks = shard_ranks(job);
+        job.layout.expert_inner = expert_inner(job);
+        if (job.experts.imbalance_assumed == Setting::on) job.experts.imbalance = usual_imbalance(job);
         if (model && readable && purpose == Purpose::simulation) {
             for (const JobError& error : check_job(job, machine->info())) report(root, error);
         }

@@ -78,7 +78,7 @@ LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
         const HostOperations operations = job.compile == Setting::on ? kernels : host_operations(job, piece.piece);
         if (job.blocking_launches == Setting::on) wait_for(costs.pieces.back(), operations, kernels, plan.device);
         costs.pieces.back().host_forward = operations.forward;
-        costs.host += operations;
+        if (!is_replayed(job, piece.piece)) costs.host += operations;
         const Flops forward = total_flops(piece.forward);
         costs.forward += forward;
         costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "models/transformer/kernels.hpp"
 #include "workloads/framework_versions.hpp"
 
 namespace weft {
@@ -86,14 +87,22 @@ struct DdpSettings {
 // What runs beside the all-to-alls of experts: nothing; the shared experts of the same layer; or the other pass, where
 // the forward of one micro-batch and the backward of another run as one.
 enum class ExpertOverlap : std::uint8_t { none, shared_experts, passes };
+// How tokens are spread over experts, by what the run does for it.
+enum class Balancing : std::uint8_t { even, auxiliary_loss, bias };  // even: forced, or taken to be
 
 // Mixture of experts, as the run (not the model) sets it.
 struct ExpertSettings {
-    double imbalance = 1.0;        // tokens of the busiest expert rank over the mean
+    Dispatch dispatcher = Dispatch::all_to_all;
+    Setting eighth_dispatch = Setting::off;  // tokens travel in 8 bits to their experts, and back in 16
+    Balancing balancing = Balancing::even;
+    double imbalance = 1.0;                    // tokens of the busiest expert rank over the mean
+    Setting imbalance_assumed = Setting::off;  // as balancing leaves it (parallelism/balancing.hpp)
     double capacity_factor = 0.0;  // 0: drop-less; else experts compute ceil(factor x tokens / experts) slots each
     std::optional<ExpertOverlap> overlap{};  // absent: what the schedule is for (parallelism/expert_overlap.hpp)
     std::optional<Setting>
         delay_weight_gradients{};  // in joint passes, until tokens are on their way; absent: likewise
+
+    bool operator==(const ExpertSettings&) const = default;
 };
 
 enum class ContextMethod : std::uint8_t { ring, all_gather, all_to_all };  // all_to_all: Ulysses

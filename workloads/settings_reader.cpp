@@ -146,6 +146,19 @@ void read_settings(Field& root, DdpSettings& settings) {
 void read_settings(Field& root, ExpertSettings& settings) {
     if (!root.has("experts")) return;
     Field field = root.object("experts");
+    const std::string dispatcher =
+        field.choice("dispatcher", {"all_to_all", "all_gather", "deepep", "hybridep"}, "all_to_all");
+    settings.dispatcher = dispatcher == "all_gather" ? Dispatch::all_gather
+                          : dispatcher == "deepep"   ? Dispatch::deepep
+                          : dispatcher == "hybridep" ? Dispatch::hybridep
+                                                     : Dispatch::all_to_all;
+    read_flag(field, "fp8_dispatch", settings.eighth_dispatch);
+    const std::string balancing = field.choice("balancing", {"even", "auxiliary_loss", "bias"}, "even");
+    settings.balancing = balancing == "auxiliary_loss" ? Balancing::auxiliary_loss
+                         : balancing == "bias"         ? Balancing::bias
+                                                       : Balancing::even;
+    const bool assumed = field.has("balancing") && !field.has("imbalance");
+    settings.imbalance_assumed = assumed ? Setting::on : Setting::off;
     settings.imbalance = field.number("imbalance", settings.imbalance);
     if (!(settings.imbalance >= 1)) {
         field.error("imbalance", "expected the busiest expert rank's tokens over the mean, at least 1");

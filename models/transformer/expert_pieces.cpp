@@ -30,9 +30,11 @@ LayerPiece router(const Transformer& model, const ShardSizes& size, const Expert
     return piece;
 }
 
-// Rows are copied in the order of their experts. Backward adds the copies of a token up again.
-LayerPiece permute(const ShardSizes& size, const ExpertSizes& expert) {
+// Rows are copied in the order of their experts. Backward adds the copies of a token up again. Other dispatchers than
+// the all-to-all copy rows where they arrive.
+LayerPiece permute(const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
     LayerPiece piece = piece_of(Piece::permute, {});
+    if (shard.dispatch != Dispatch::all_to_all) return piece;
     const double moved = 2.0 * expert.dispatched * size.hidden;
     piece.forward = {memory_kernel("permute", moved, size.element_bytes)};
     piece.input_backward = {memory_kernel("permute gradient", moved, size.element_bytes)};
@@ -40,19 +42,32 @@ LayerPiece permute(const ShardSizes& size, const ExpertSizes& expert) {
 }
 
 // The sum of a token's rows, weighted by their probabilities, whose gradients need the rows once more.
-LayerPiece unpermute(const ShardSizes& size, const ExpertSizes& expert) {
+LayerPiece unpermute(const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
     LayerPiece piece = piece_of(Piece::unpermute, {});
+    if (shard.dispatch != Dispatch::all_to_all) return piece;
     const double rows = expert.dispatched, sums = expert.routed;
     piece.forward = {memory_kernel("unpermute", (rows + sums) * size.hidden, size.element_bytes)};
     piece.input_backward = {memory_kernel("unpermute gradient", (2.0 * rows + sums) * size.hidden, size.element_bytes)};
     return piece;
 }
 
-// Rows arrive in the order of the ranks that sent them, and leave so again.
+// Rows arrive in the order of the ranks that sent them, and leave so again; or once for all experts of a rank, which
+// permutation then reads (of all-gathered ones those that are its own) and copies, and whose sums it writes at the end.
+enum class Rows : std::uint8_t { spread, summed };
+Kernel rearrange(const Shard& shard, const ShardSizes& size, const ExpertSizes& expert, Rows way) {
+    const double rows = expert.received();
+    if (shard.dispatch == Dispatch::all_to_all)
+        return memory_kernel("expert sort", 2.0 * rows * size.hidden, size.element_bytes);
+    const bool own = shard.dispatch == Dispatch::all_gather && way == Rows::spread;
+    const double moved = rows + (own ? rows : expert.arriving);
+    return memory_kernel(way == Rows::spread ? "permute" : "unpermute", moved * size.hidden, size.element_bytes);
+}
+
 LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
     const double e = size.element_bytes, rows = expert.received();
-    const Kernel sort = memory_kernel("expert sort", 2.0 * rows * size.hidden, e);
-    const bool sorted = shard.expert > 1 && expert.local > 1.0;
+    const Kernel before = rearrange(shard, size, expert, Rows::spread),
+                 after = rearrange(shard, size, expert, Rows::summed);
+    const bool sorted = shard.dispatch != Dispatch::all_to_all || (shard.expert > 1 && expert.local > 1.0);
     LayerPiece piece = piece_of(Piece::experts, "experts"), up = piece;
     add_linear(up,
                {.forward = "experts up",
@@ -65,10 +80,10 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
                 .outputs = expert.inputs,
                 .count = expert.local},
                e);
-    if (sorted) piece.forward.push_back(sort);
+    if (sorted) piece.forward.push_back(before);
     piece.forward.push_back(up.forward.front());
     piece.forward.push_back(activation(model, rows, expert.inputs, expert.ffn, e));
-    if (sorted) piece.input_backward.push_back(sort);
+    if (sorted) piece.input_backward.push_back(before);
     add_linear(piece,
                {.forward = "experts down",
                 .input_gradient = "experts down input gradient",
@@ -80,10 +95,10 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
                 .outputs = size.hidden,
                 .count = expert.local},
                e);
-    if (sorted) piece.forward.push_back(sort);
+    if (sorted) piece.forward.push_back(after);
     piece.input_backward.push_back(activation_gradient(model, rows, expert.inputs, expert.ffn, e));
     piece.input_backward.push_back(up.input_backward.front());
-    if (sorted) piece.input_backward.push_back(sort);
+    if (sorted) piece.input_backward.push_back(after);
     piece.weight_backward.insert(piece.weight_backward.end(), up.weight_backward.begin(), up.weight_backward.end());
     return piece;
 }
@@ -136,8 +151,8 @@ LayerPiece shared_down(const Transformer& model, const ShardSizes& size, const E
 std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& shard) {
     const ShardSizes size(model, shard);
     const ExpertSizes expert(model, shard);
-    std::vector<LayerPiece> pieces{router(model, size, expert), permute(size, expert),
-                                   experts(model, shard, size, expert), unpermute(size, expert)};
+    std::vector<LayerPiece> pieces{router(model, size, expert), permute(shard, size, expert),
+                                   experts(model, shard, size, expert), unpermute(shard, size, expert)};
     if (model.experts.shared > 0) {
         pieces.push_back(shared_up(model, size, expert));
         pieces.push_back(shared_down(model, size, expert));

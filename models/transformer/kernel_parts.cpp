@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/transformer/token_spread.hpp"
 #include "sim/base/check.hpp"
 
 namespace weft {
@@ -48,6 +49,20 @@ ShardSizes::ShardSizes(const Transformer& model, const Shard& shard)
       element_bytes(shard.element_bytes),
       mask_bytes(shard.dropout == Dropout::on ? bytes_of_mask : 0.0) {}
 
+// Of `group` tokens that the ranks of an expert dispatch together; as many come back from each of the expert ranks.
+static double arriving_rows(const Experts& experts, const Shard& shard, double group) {
+    switch (shard.dispatch) {
+        case Dispatch::all_to_all:
+            return group * experts.top_k;
+        case Dispatch::all_gather:
+            return group * shard.expert;
+        case Dispatch::deepep:
+        case Dispatch::hybridep:
+            break;
+    }
+    return group * expected_units(experts, shard.expert) * shard.imbalance;
+}
+
 ExpertSizes::ExpertSizes(const Transformer& model, const Shard& shard)
     : local(static_cast<double>(model.experts.count) / shard.expert),
       inputs(static_cast<double>(expert_input_width(model)) / shard.expert_tensor),
@@ -62,6 +77,7 @@ ExpertSizes::ExpertSizes(const Transformer& model, const Shard& shard)
     const bool divided = shard.sequence_parallel == SequenceParallel::on;
     const double own = divided ? tokens / shard.tensor : group;
     routed = divided ? tokens / shard.tensor : tokens;
+    arriving = arriving_rows(model.experts, shard, group);
     if (shard.capacity_factor == 0.0) {
         dispatched = own * model.experts.top_k;
         rows = group * model.experts.top_k * shard.expert / count * shard.imbalance;

@@ -71,6 +71,7 @@ struct ExpertSizes {
     double dispatched;                 // rows that this rank sends to experts: each token top_k times
     double local;                      // experts on this rank
     double rows;                       // of each
+    double arriving;                   // rows that come from other ranks, before copies for local experts are made
     double inputs;                     // outputs of an expert's first map, on this rank
     double ffn;                        // inputs of its second
     double shared_inputs, shared_ffn;  // of the shared experts together

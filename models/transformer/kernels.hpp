@@ -38,6 +38,12 @@ struct Kernel {
 };
 
 enum class SequenceParallel : std::uint8_t { off, on };
+// How tokens come to the ranks of their experts, and back (workloads/parallelism/dispatch.hpp):
+//   all_to_all  a copy for each expert of a token, put in order before it leaves and again where it arrives
+//   all_gather  every rank gets every token of its group, and takes those of its experts
+//   deepep, hybridep  one copy for each rank that holds an expert of a token, and across the network one for each
+//               node; copies for experts are made where they arrive
+enum class Dispatch : std::uint8_t { all_to_all, all_gather, deepep, hybridep };
 // Operands of products with parameters are cast to 8 bits first (Transformer Engine, delayed scaling).
 enum class Casting : std::uint8_t { none, eighth };
 // After embedding, attention and MLP, and on the attention probabilities; as fused kernels have it, with masks of one
@@ -86,6 +92,7 @@ struct Shard {
     double imbalance = 1.0;           // tokens of the busiest expert rank over the mean, without dropping
     double capacity_factor = 0.0;     // 0: no token is dropped
     ContextOutput context_output = ContextOutput::shared;
+    Dispatch dispatch = Dispatch::all_to_all;
     std::uint32_t document = 0;  // tokens of each document of a packed sequence; 0: a sequence is one
 
     auto operator<=>(const Shard&) const = default;

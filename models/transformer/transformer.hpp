@@ -41,10 +41,6 @@ struct AttentionWindow {
     std::uint32_t full_every = 0;  // of the layers after those, the last of each run of so many has none; 0: all have
 };
 
-// What evens out how many tokens experts get: a term of the loss (Switch Transformer, 2101.03961), or a bias on each
-// expert's score that is moved after every step by how many tokens it got (DeepSeek-V3, 2412.19437, section 2.1.2).
-enum class Balancing : std::uint8_t { loss, bias };
-
 // Mixture of experts (Shazeer et al. 2017, 1701.06538): in some layers a router sends each token to `top_k` MLPs of
 // `count`, and `shared` more see every token (DeepSeekMoE, 2401.06066). Experts are gated and biased as the model is.
 struct Experts {
@@ -55,8 +51,14 @@ struct Experts {
     std::uint32_t shared_ffn_hidden = 0;  // of each of those
     std::uint32_t first_dense = 0;        // leading layers without experts
     std::uint32_t every = 1;  // of the layers after those, the first of each run of so many (Megatron's moe-layer-freq)
+    // Groups that the experts make, and those out of which a token's come (DeepSeek-V3, 2412.19437, section 2.1.2:
+    // no more than 4 of 8 nodes); 1 of 1: any.
+    std::uint32_t groups = 1;
+    std::uint32_t token_groups = 1;
+    // What evens out their tokens is a bias on each expert's score that is moved after every step by how many it got
+    // (DeepSeek-V3, section 2.1.2); false: a term of the loss (Switch Transformer, 2101.03961).
+    bool balancing_bias = false;
     bool shared_gate = false;  // a learned sum over the hidden state weighs the shared experts (Qwen2-MoE)
-    Balancing balancing = Balancing::loss;
 };
 
 // Multi-head latent attention (DeepSeek-V2, 2405.04434, section 2.1). Keys and values of all heads are made from one

@@ -167,8 +167,20 @@ Experts read_experts(Field field, const Transformer& model) {
                     fmt::format("{} dense layers of {} leave none to the experts", experts.first_dense, model.layers));
     }
     experts.every = field.count("every", experts.every);
-    experts.balancing =
-        field.choice("balancing", {"loss", "bias"}, "loss") == "bias" ? Balancing::bias : Balancing::loss;
+    experts.balancing_bias = field.flag("balancing_bias", false);
+    experts.groups = field.count("groups", experts.groups);
+    experts.token_groups = field.count("token_groups", experts.groups);
+    if (field.has("count") && experts.count % experts.groups != 0) {
+        field.error("groups", fmt::format("{} groups of {} experts are not alike", experts.groups, experts.count));
+    }
+    if (experts.token_groups > experts.groups) {
+        field.error("token_groups",
+                    fmt::format("a token cannot choose {} of {} groups", experts.token_groups, experts.groups));
+    } else if (field.has("count") &&
+               std::uint64_t{experts.top_k} * experts.groups > std::uint64_t{experts.token_groups} * experts.count) {
+        field.error("token_groups", fmt::format("{} of {} groups have no {} experts", experts.token_groups,
+                                                experts.groups, experts.top_k));
+    }
     experts.shared_gate = field.flag("shared_gate", false);
     if (experts.shared_gate && experts.shared == 0) {
         field.error("shared_gate", "only a model with shared experts has a gate of them");

@@ -131,11 +131,11 @@ TEST(predictions, a_bias_that_balances_experts_takes_one_sum_per_step) {
     const auto counts = [](const char* balancing) {
         const Plan plan = make_plan(test::small_study(
             {"megatron.version=core-0.13", "layout.tensor=1", "layout.data=4", "layout.expert=4",
-             std::string("model.experts={\"count\": 8, \"top_k\": 2, \"balancing\": \"") + balancing + "\"}"}));
+             std::string("model.experts={\"count\": 8, \"top_k\": 2, \"balancing_bias\": ") + balancing + "}"}));
         return called(plan, 1, "all-reduce expert counts").value;
     };
-    EXPECT_EQ(counts("loss"), 0);
-    EXPECT_EQ(counts("bias"), 4.0 * 2 * 8);
+    EXPECT_EQ(counts("false"), 0);
+    EXPECT_EQ(counts("true"), 4.0 * 2 * 8);
 }
 
 // Documents that share a sequence do not attend to one another: a quarter of the pairs, and no more of anything else.

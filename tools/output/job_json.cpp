@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 4> precision_words{"fp32", "fp16", "bf16"
 constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
 constexpr std::array<std::string_view, 3> context_words{"ring", "all_gather", "all_to_all"};
 constexpr std::array<std::string_view, 3> overlap_words{"none", "shared_experts", "passes"};
-constexpr std::array<std::string_view, 3> graph_words{"none", "layer", "full"};
+constexpr std::array<std::string_view, 5> graph_words{"none", "layer", "router", "around_experts", "full"};
 
 template <class Enum, std::size_t n>
 std::string_view word(const std::array<std::string_view, n>& words, Enum value) {
@@ -43,8 +43,10 @@ Json experts_json(const Experts& experts) {
     if (experts.shared > 0) json["shared_ffn_hidden"] = experts.shared_ffn_hidden;
     json["first_dense"] = experts.first_dense;
     json["every"] = experts.every;
+    if (experts.groups > 1) json["groups"] = experts.groups;
+    if (experts.groups > 1) json["token_groups"] = experts.token_groups;
     if (experts.shared_gate) json["shared_gate"] = true;
-    if (experts.balancing == Balancing::bias) json["balancing"] = "bias";
+    if (experts.balancing_bias) json["balancing_bias"] = true;
     return json;
 }
 

@@ -23,8 +23,9 @@ constexpr std::array metric_names = std::to_array<std::pair<std::string_view, st
     {"peak_bytes", "memory.peak_bytes"},
     {"allocated_bytes", "memory.allocated_bytes"},
 });
-constexpr std::array other_names = std::to_array<std::string_view>(
-    {"layer_forward_s", "layer_backward_s", collective_quantity, "model_tflops", "megatron_tflops", "neox_tflops"});
+constexpr std::array other_names =
+    std::to_array<std::string_view>({"layer_forward_s", "layer_backward_s", collective_quantity, "model_tflops",
+                                     "megatron_tflops", "megatron_core_tflops", "neox_tflops"});
 constexpr std::string_view communication_prefix = "communication.", call_prefix = "call.", seconds_suffix = "_s",
                            tflops_suffix = "_tflops";
 

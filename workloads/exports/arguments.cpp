@@ -67,6 +67,15 @@ std::string layer_frequency(const Transformer& model) {
     return fmt::format("\"[{}]\"", list);
 }
 
+void add_dispatcher(Arguments list, Dispatch dispatcher) {
+    const bool fused = dispatcher == Dispatch::deepep || dispatcher == Dispatch::hybridep;
+    list.add("moe-token-dispatcher-type", fused                                ? "flex"
+                                          : dispatcher == Dispatch::all_gather ? "allgather"
+                                                                               : "alltoall");
+    if (dispatcher == Dispatch::deepep) list.add("moe-enable-deepep");
+    if (dispatcher == Dispatch::hybridep) list.add("moe-flex-dispatcher-backend", "hybridep");
+}
+
 void add_experts(Arguments list, const Job& job) {
     const Experts& experts = job.model.experts;
     if (experts.count == 0) return;
@@ -76,8 +85,10 @@ void add_experts(Arguments list, const Job& job) {
     if (experts.shared > 0)
         list.add("moe-shared-expert-intermediate-size", std::uint64_t{experts.shared} * experts.shared_ffn_hidden);
     if (experts.first_dense > 0 || experts.every > 1) list.add("moe-layer-freq", layer_frequency(job.model));
-    list.add_if(experts.balancing == Balancing::bias, "moe-router-enable-expert-bias");
-    list.add("moe-token-dispatcher-type", "alltoall");
+    list.add_if(experts.balancing_bias, "moe-router-enable-expert-bias");
+    add_dispatcher(list, job.experts.dispatcher);
+    if (experts.groups > 1) list.add("moe-router-num-groups", experts.groups);
+    if (experts.groups > 1) list.add("moe-router-group-topk", experts.token_groups);
     list.add("moe-grouped-gemm");
     if (job.experts.capacity_factor > 0) list.add("moe-expert-capacity-factor", job.experts.capacity_factor);
     const ExpertOverlap overlap = expert_overlap(job);
@@ -246,6 +257,8 @@ void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
                 "no-check-for-nan-in-loss-and-grad");
     list.add_if(job.cuda_graphs != CudaGraphs::none, "enable-cuda-graph");
     if (job.cuda_graphs == CudaGraphs::full) list.add("cuda-graph-scope", "full_iteration");
+    if (job.cuda_graphs == CudaGraphs::router) list.add("cuda-graph-scope", "moe_router moe_preprocess");
+    if (job.cuda_graphs == CudaGraphs::around_experts) list.add("cuda-graph-scope", "attn moe_router moe_preprocess");
 }
 
 void add_training(Arguments list, const Job& job, Unsayable& unsayable) {

@@ -52,18 +52,40 @@ void read_megatron_context(MegatronReading& in) {
     }
 }
 
+// Megatron-LM's own default gathers; Megatron-DeepSpeed has the all-to-all alone. "flex" is the kernels of a backend,
+// DeepEP's unless another is named.
+static void read_dispatcher(MegatronReading& in) {
+    const std::string type = in.lower("moe_token_dispatcher_type", in.deepspeed ? "alltoall" : "allgather");
+    const std::string backend = in.lower("moe_flex_dispatcher_backend", "deepep");
+    const auto take = [&](std::string_view dispatcher, std::string_view key) {
+        in.import.object.object("experts").set("dispatcher", dispatcher, in.origin(key));
+    };
+    if (type.starts_with("alltoall")) return;
+    if (type == "allgather") return take("all_gather", "moe_token_dispatcher_type");
+    if (type != "flex")
+        return in.error("moe_token_dispatcher_type",
+                        fmt::format("expected allgather, alltoall or flex, got \"{}\"", type));
+    if (backend != "deepep" && backend != "hybridep")
+        return in.error("moe_flex_dispatcher_backend",
+                        fmt::format("weft has deepep and hybridep, not \"{}\"", backend));
+    take(backend,
+         in.keys.has("moe_flex_dispatcher_backend") ? "moe_flex_dispatcher_backend" : "moe_token_dispatcher_type");
+    in.import.object.object("megatron")
+        .set("version", backend == "deepep" ? "core-0.13" : "core-0.15", in.origin("moe_token_dispatcher_type"));
+}
+
 void read_megatron_expert_ranks(MegatronReading& in) {
     const std::string_view key =
         in.keys.has("moe_expert_parallel_size") ? "moe_expert_parallel_size" : "expert_model_parallel_size";
     if (size_of(in, key) > 1) {
         take_axis(in, key, "expert");
-        const std::string dispatcher = in.lower("moe_token_dispatcher_type", in.deepspeed ? "alltoall" : "allgather");
-        if (!dispatcher.starts_with("alltoall"))
-            in.warn("moe_token_dispatcher_type",
-                    fmt::format("tokens are exchanged all-to-all, not by \"{}\"", dispatcher));
+        read_dispatcher(in);
     }
     in.without_effect(key);
-    in.without_effect("moe_token_dispatcher_type");
+    for (const std::string_view other :
+         {"moe_token_dispatcher_type", "moe_enable_deepep", "moe_flex_dispatcher_backend"}) {
+        in.without_effect(other);
+    }
     if (in.keys.has("num_experts") && in.keys.has("expert_tensor_parallel_size")) {
         take_axis(in, "expert_tensor_parallel_size", "expert_tensor");
     } else {

@@ -132,9 +132,14 @@ void read_megatron_expert_layers(MegatronReading& in, Draft& experts, std::uint3
 }
 
 void read_megatron_experts(MegatronReading& in, Draft& model, std::uint32_t layers) {
-    constexpr std::string_view keys[] = {
-        "moe_layer_freq", "moe_ffn_hidden_size",      "moe_shared_expert_intermediate_size", "moe_router_topk",
-        "topk",           "moe_token_dispatcher_type"};
+    constexpr std::string_view keys[] = {"moe_layer_freq",
+                                         "moe_ffn_hidden_size",
+                                         "moe_shared_expert_intermediate_size",
+                                         "moe_router_topk",
+                                         "topk",
+                                         "moe_token_dispatcher_type",
+                                         "moe_router_num_groups",
+                                         "moe_router_group_topk"};
     const bool list = in.keys.is_text("num_experts");
     if (list) return in.error("num_experts", "weft has as many experts in each layer");
     if (!in.keys.has("num_experts") || in.keys.whole("num_experts") <= (in.deepspeed ? 1U : 0U)) {
@@ -147,13 +152,15 @@ void read_megatron_experts(MegatronReading& in, Draft& model, std::uint32_t laye
     if (!take_count(in.keys, top, experts, "top_k"))
         experts.set("top_k", in.deepspeed ? 1 : 2, with_key(in.origin("num_experts"), "default of moe-router-topk"));
     take_count(in.keys, "moe_ffn_hidden_size", experts, "ffn_hidden");
+    take_count(in.keys, "moe_router_num_groups", experts, "groups");
+    take_count(in.keys, "moe_router_group_topk", experts, "token_groups");
     // The width of all shared experts together.
     if (in.number("moe_shared_expert_intermediate_size") > 0) {
         experts.set("shared", 1, in.origin("moe_shared_expert_intermediate_size"));
         take_count(in.keys, "moe_shared_expert_intermediate_size", experts, "shared_ffn_hidden");
     }
     if (in.on("moe_router_enable_expert_bias"))
-        experts.set("balancing", "bias", in.origin("moe_router_enable_expert_bias"));
+        experts.set("balancing_bias", true, in.origin("moe_router_enable_expert_bias"));
     read_megatron_expert_layers(in, experts, layers);
 }
 

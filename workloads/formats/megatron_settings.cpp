@@ -131,9 +131,15 @@ void read_megatron_host(MegatronReading& in) {
                                  : graphs != "none"             ? "cuda_graph_impl"
                                                                 : "";
     if (key.empty()) return in.without_effect("cuda_graph_scope");
-    if (scope != "full" && scope != "full_iteration" && scope != "null")
-        return in.error("cuda_graph_scope", "weft replays whole layers or whole passes as graphs");
-    job.set("cuda_graphs", scope == "full_iteration" ? "full" : "layer", in.origin(key));
+    const std::string_view replayed = scope == "full" || scope == "null"          ? "layer"
+                                      : scope == "full_iteration"                 ? "full"
+                                      : scope == "moe_router moe_preprocess"      ? "router"
+                                      : scope == "attn moe_router moe_preprocess" ? "around_experts"
+                                                                                  : "";
+    if (replayed.empty())
+        return in.error("cuda_graph_scope",
+                        "weft replays whole layers, whole passes, moe_router with moe_preprocess, or these and attn");
+    job.set("cuda_graphs", replayed, in.origin(key));
 }
 
 void read_megatron_attention_core(MegatronReading& in) {

@@ -5,7 +5,7 @@
 namespace weft {
 
 std::vector<Call> expert_bias_calls(const Job& job, std::span<const StageModule> modules) {
-    if (job.model.experts.count == 0 || job.model.experts.balancing != Balancing::bias) return {};
+    if (job.model.experts.count == 0 || !job.model.experts.balancing_bias) return {};
     const auto layers = static_cast<double>(std::ranges::count(modules, "router", &StageModule::name));
     if (layers == 0) return {};
     std::vector<Call> calls;

@@ -8,10 +8,13 @@
 // Megatron-LM of 2021 to 2023 (megatron/model/transformer.py, core/tensor_parallel/layers.py and mappings.py,
 // model/fused_*.py): scripted functions and apex's norms; views cost as much as kernels and are counted where a
 // function makes them. GPT-NeoX and Megatron-DeepSpeed have the same layer.
-// DeepSpeed's hooks (runtime/zero/stage_1_and_2.py, reduce_ready_partitions_and_remove_grads: two operations for each
-// of twelve parameters; parameter_offload.py and partitioned_parameter_coordinator.py: about six for each of eight
-// modules before and after it runs). PyTorch: a module call and a kernel for each map; FSDP's hooks before and after
-// each unit, a view for each of its parameters (torch/distributed/fsdp/_runtime_utils.py, _flat_param.py).
+// Experts of a rank run in one call (pytorch/module/grouped_linear.py), which launches their casts and products from
+// C++ (common/gemm/cublaslt_gemm.cu, multi_stream_cublas_gemm: not counted one by one); each weight is a parameter of
+// its own, with its hook and its placeholder. DeepSpeed's hooks (runtime/zero/stage_1_and_2.py,
+// reduce_ready_partitions_and_remove_grads: two operations for each of twelve parameters; parameter_offload.py and
+// partitioned_parameter_coordinator.py: about six for each of eight modules before and after it runs). PyTorch: a
+// module call and a kernel for each map; FSDP's hooks before and after each unit, a view for each of its parameters
+// (torch/distributed/fsdp/_runtime_utils.py, _flat_param.py).
 #include "workloads/framework/host_operations.hpp"
 
 #include <array>
@@ -33,6 +36,7 @@ enum class When : std::uint8_t {
     unfused_core,
     fused_core,
     eighth,            // products in fp8: casts, transposes, maxima and scales
+    each_expert,       // once for every expert of the rank
     accumulated,       // a gradient is added to the one kept by an operation of its own
     checkpointed,      // autograd's checkpoint of the layer: random-number states kept and set
     sharded_by_unit,   // FSDP
@@ -57,8 +61,9 @@ constexpr std::array transformer_engine = {
     Row{Piece::mlp_down, When::always, {7, 4, 3}},      Row{Piece::mlp_down, When::biases, {0, 0, 2}},
     Row{Piece::mlp_down, When::eighth, {4, 3, 2}},      Row{Piece::residual, When::always, {6, 2, 0}},
     Row{Piece::router, When::always, {16, 14, 2}},      Row{Piece::permute, When::always, {10, 6, 0}},
-    Row{Piece::experts, When::always, {18, 14, 6}},     Row{Piece::unpermute, When::always, {8, 6, 0}},
-    Row{Piece::shared_up, When::always, {10, 7, 3}},    Row{Piece::shared_down, When::always, {7, 4, 3}},
+    Row{Piece::experts, When::always, {18, 14, 2}},     Row{Piece::experts, When::each_expert, {0, 0, 4}},
+    Row{Piece::unpermute, When::always, {8, 6, 0}},     Row{Piece::shared_up, When::always, {10, 7, 3}},
+    Row{Piece::shared_down, When::always, {7, 4, 3}},
 };
 
 constexpr std::array megatron = {
@@ -156,6 +161,8 @@ bool holds(const Job& job, Piece piece, When when) {
             return job.attention != AttentionCore::unfused;
         case When::eighth:
             return job.precision == Precision::fp8;
+        case When::each_expert:
+            return job.model.experts.count > 0;
         case When::accumulated:
             return job.framework->accumulation(job).value > 0;
         case When::checkpointed:
@@ -189,15 +196,30 @@ HostOperations host_operations(const Job& job, Piece piece) {
                              (piece == Piece::residual && norms >= NormPlacement::post);
         if (further && row.piece == Piece::input_norm && row.when == When::always) sum += row.operations;
         if (piece == Piece::input_norm && norms == NormPlacement::post && row.when == When::always) continue;
-        if (row.piece == piece && holds(job, row.piece, row.when)) sum += row.operations;
+        if (row.piece != piece || !holds(job, row.piece, row.when)) continue;
+        const std::uint32_t times = row.when == When::each_expert ? job.model.experts.count / job.layout.expert : 1;
+        for (std::uint32_t i = 0; i < times; ++i) sum += row.operations;
     }
     return sum;
+}
+
+bool is_replayed(const Job& job, Piece piece) {
+    if (job.cuda_graphs == CudaGraphs::router) return piece == Piece::post_norm || piece == Piece::router;
+    const bool eager = piece == Piece::permute || piece == Piece::experts || piece == Piece::unpermute ||
+                       piece == Piece::shared_up || piece == Piece::shared_down || piece == Piece::residual;
+    return job.cuda_graphs == CudaGraphs::around_experts && !eager;
 }
 
 HostOperations issued(const Job& job, const HostOperations& pieces) {
     switch (job.cuda_graphs) {
         case CudaGraphs::none:
             return pieces;
+        case CudaGraphs::router:
+        case CudaGraphs::around_experts: {
+            HostOperations sum = pieces;
+            sum += {1, 1, 1};
+            return sum;
+        }
         case CudaGraphs::layer:
             return {1, 1, 1};
         case CudaGraphs::full:

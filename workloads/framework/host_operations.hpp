@@ -18,8 +18,10 @@ enum class Modules : std::uint8_t {
     pytorch_units,       // the same, every layer a unit of FSDP
 };
 
-// CUDA graphs replay what was issued once: every pass of a layer, or of all layers of a stage.
-enum class CudaGraphs : std::uint8_t { none, layer, full };
+// CUDA graphs replay what was issued once: every pass of a layer; of its router (Megatron-core's scope "moe_router
+// moe_preprocess"), or of all of it but its experts and what sends tokens to them ("attn moe_router moe_preprocess");
+// or of all layers of a stage.
+enum class CudaGraphs : std::uint8_t { none, layer, router, around_experts, full };
 
 struct HostOperations {
     double forward = 0, input_backward = 0, weight_backward = 0;
@@ -29,7 +31,9 @@ struct HostOperations {
 
 // Of one piece of a layer, communication calls apart.
 HostOperations host_operations(const Job& job, Piece piece);
-// Of a pass of a layer of which `pieces` is the sum; under CUDA graphs the replay.
+// Whether a graph of a part of the layer has the piece.
+bool is_replayed(const Job& job, Piece piece);
+// Of a pass of a layer of which `pieces`, those that are not replayed, is the sum; under CUDA graphs with the replay.
 HostOperations issued(const Job& job, const HostOperations& pieces);
 
 }  // namespace weft

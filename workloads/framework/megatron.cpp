@@ -155,9 +155,9 @@ std::vector<Call> step_end(const Job& job, std::uint32_t stage) {
     return {average_loss};
 }
 
-// Every rank of the group learns how many tokens each has for each expert.
+// Every rank of the group learns how many tokens each has for each expert; other dispatchers find out by themselves.
 std::vector<Call> expert_counts(const Job& job) {
-    if (job.layout.expert == 1) return {};
+    if (job.layout.expert == 1 || job.experts.dispatcher != Dispatch::all_to_all) return {};
     return {{.op = Collective::all_gather,
              .group = GroupKind::expert,
              .message = {8.0 * job.model.experts.count * job.layout.expert},

@@ -55,8 +55,8 @@ constexpr std::array features{
     Feature{
         "layout.split", "stages by hand", stage_layout_since,
         [](const Job& job) { return job.layout.split == StageSplit::by_hand && !job.layout.by_hand.layers.empty(); }},
-    Feature{"model.experts.balancing", "balancing of experts by a bias", expert_bias_since,
-            [](const Job& job) { return job.model.experts.balancing == Balancing::bias; }},
+    Feature{"model.experts.balancing_bias", "balancing of experts by a bias", expert_bias_since,
+            [](const Job& job) { return job.model.experts.balancing_bias; }},
     Feature{"model.mtp_layers", "multi-token prediction", predictions_since,
             [](const Job& job) { return job.model.mtp_layers > 0; }},
     Feature{"layout.order", "this order of axes", "", is_ordered_otherwise},

@@ -93,6 +93,16 @@ RankGroups::RankGroups(GroupKind kind, const Layout& layout)
         case GroupKind::expert:
             add_ranks_of_stage(layout, layout.expert_tensor, layout.expert);
             break;
+        case GroupKind::expert_inner:
+            add_ranks_of_stage(layout, layout.expert_tensor, layout.expert_inner);
+            break;
+        case GroupKind::expert_outer:
+            add_ranks_of_stage(layout, std::uint64_t{layout.expert_tensor} * layout.expert_inner,
+                               layout.expert / layout.expert_inner);
+            break;
+        case GroupKind::expert_and_tensor:
+            add_ranks_of_stage(layout, 1, experts);
+            break;
         case GroupKind::expert_data:
             add_ranks_of_stage(layout, experts, layout.expert_data());
             break;

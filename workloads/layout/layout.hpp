@@ -38,6 +38,7 @@ struct Layout {
     std::uint32_t expert_tensor = 1;                 // tensor ranks of one expert
     std::uint32_t virtual_stages = 1;                // model parts per stage, for schedules that leave the choice
     std::uint32_t shard_ranks = 1;                   // data ranks of a data_inner group
+    std::uint32_t expert_inner = 1;                  // ranks of an expert_inner group
     std::vector<std::string> order = usual_order();  // innermost first
     StageSplit split = StageSplit::framework;
     StageLayout by_hand;

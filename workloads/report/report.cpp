@@ -6,6 +6,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/engine/breakdown.hpp"
+#include "workloads/parallelism/balancing.hpp"
 #include "workloads/recompute_reader.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
@@ -18,8 +19,8 @@ std::vector<LaneId> exposure_order() {
     using enum GroupKind;
     std::vector<LaneId> order{lanes::of(tensor), lanes::of(context)};
     for (std::size_t i = 0; i < further_axes().size(); ++i) order.push_back(lanes::of(further_group(i)));
-    for (const GroupKind kind :
-         {expert, data_inner, expert_tensor, GroupKind::data, data_outer, expert_data, model, embedding}) {
+    for (const GroupKind kind : {expert, expert_inner, expert_outer, expert_and_tensor, data_inner, expert_tensor,
+                                 GroupKind::data, data_outer, expert_data, model, embedding}) {
         order.push_back(lanes::of(kind));
     }
     order.insert(order.end(), {lanes::pipeline_send, lanes::pipeline_receive});
@@ -216,6 +217,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
                                job.schedule->key, joint ? " in joint passes" : "", recompute_text(job.recompute),
                                text(job.precision));
+    if (const std::string assumed = imbalance_assumption(job); !assumed.empty()) report.batch += ", " + assumed;
     report.network = text(network);
     for (const JobError& feature : lacking_features(job)) report.lacking.push_back(feature.message);
     report.stages = stage_reports(plan);

@@ -1,4 +1,6 @@
 #include "workloads/search/plan_result.hpp"
+#include "workloads/parallelism/balancing.hpp"
+#include "workloads/parallelism/dispatch.hpp"
 
 #include <fmt/format.h>
 
@@ -74,6 +76,9 @@ std::optional<MemoryAdvice> more_nodes(const Study& study) {
         changed.job.nodes *= factor;
         changed.job.layout.size(scheme.axis) *= factor;
         changed.job.layout.shard_ranks = shard_ranks(changed.job);
+        changed.job.layout.expert_inner = expert_inner(changed.job);
+        if (changed.job.experts.imbalance_assumed == Setting::on)
+            changed.job.experts.imbalance = usual_imbalance(changed.job);
         return changed;
     };
     for (std::uint32_t factor = 2; study.job.nodes <= study.machine.info().nodes / factor; factor *= 2) {

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "workloads/parallelism/balancing.hpp"
+#include "workloads/parallelism/dispatch.hpp"
 
 namespace weft {
 
@@ -63,6 +65,8 @@ std::uint32_t SearchSpace::value(const Candidate& candidate, std::string_view ke
 void SearchSpace::apply(const Candidate& candidate, Job& job) const {
     for (std::size_t k = 0; k < knobs_.size(); ++k) knobs_[k].set(job, candidate.values[k]);
     job.layout.shard_ranks = shard_ranks(job);
+    job.layout.expert_inner = expert_inner(job);
+    if (job.experts.imbalance_assumed == Setting::on) job.experts.imbalance = usual_imbalance(job);
 }
 
 Study SearchSpace::study(const Candidate& candidate) const {

@@ -54,7 +54,17 @@ void PassWriter::compute(const At& at, std::string_view label, Seconds duration)
 void PassWriter::call(const Call& call, const At& at) { script_.call(call, at.pass.where); }
 
 void PassWriter::calls(const std::vector<Call>& calls, const At& at) {
-    for (const Call& one : calls) call(one, at);
+    for (std::size_t i = 0; i < calls.size();) {
+        std::size_t end = i + 1;  // of those that start together
+        while (end < calls.size() && calls[end].start == Start::with_previous) ++end;
+        std::vector<ActionId> beside;
+        for (std::size_t other = i + 1; other < end; ++other) {
+            beside.push_back(script_.issue(calls[other], at.pass.where, script_.now()));
+        }
+        call(calls[i], at);
+        wait(beside);
+        i = end;
+    }
 }
 
 void PassWriter::before(const At& at, std::size_t module) { data_parallel_.before(script_, at.pass, module); }

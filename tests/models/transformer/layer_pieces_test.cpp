@@ -111,6 +111,28 @@ TEST(layer_pieces, pad_experts_to_a_fixed_capacity) {
     EXPECT_EQ(up().m, 2);
 }
 
+// 64 tokens, 4 experts, top 2, two expert ranks: a token has experts on 2 (1 - 1/6) ranks. 128 rows are computed.
+TEST(layer_pieces, copy_rows_where_the_dispatcher_leaves_it) {
+    Transformer model = plain(1, 64, 4, 128);
+    model.experts = {.count = 4, .top_k = 2, .ffn_hidden = 32, .shared_ffn_hidden = 32};
+    Shard shard{.micro_batch = 2, .sequence = 32, .expert = 2};
+    const auto bytes = [&](Piece piece, std::string_view name) {
+        const LayerPiece found = find(layer_pieces(model, LayerKind::expert, shard), piece);
+        const auto kernel = std::ranges::find(found.forward, name, &Kernel::name);
+        return kernel == found.forward.end() ? 0.0 : kernel->bytes.value;
+    };
+    const double row = 64 * 2;
+    EXPECT_EQ(bytes(Piece::permute, "permute"), 2 * 128 * row);  // before they leave
+    EXPECT_EQ(bytes(Piece::experts, "expert sort"), 2 * 128 * row);
+    shard.dispatch = Dispatch::deepep;
+    EXPECT_EQ(bytes(Piece::permute, "permute"), 0);
+    EXPECT_NEAR(bytes(Piece::experts, "permute"), (128 + 64 * 5.0 / 3) * row, 1e-6);  // where they arrive
+    EXPECT_NEAR(bytes(Piece::experts, "unpermute"), (128 + 64 * 5.0 / 3) * row, 1e-6);
+    shard.dispatch = Dispatch::all_gather;
+    EXPECT_EQ(bytes(Piece::experts, "permute"), 2 * 128 * row);
+    EXPECT_EQ(bytes(Piece::experts, "unpermute"), (128 + 2 * 64) * row);  // sums for the tokens of both ranks
+}
+
 TEST(layer_pieces, context_ranks_read_all_keys_and_values) {
     const Transformer model = plain(1, 64, 4, 128);
     const Shard shard{.micro_batch = 2, .sequence = 32, .attention = AttentionCore::flash, .context = 4};

@@ -96,6 +96,23 @@ TEST(megatron_format, models_come_out_as_their_flags_say) {
                                                          "rope_size": 64, "value_size": 64})"));
 }
 
+TEST(megatron_format, the_dispatcher_is_the_one_that_the_flags_name) {
+    const std::string moe = small_run + "--num-experts 4 --expert-model-parallel-size 2 ";
+    const auto dispatcher = [&](const std::string& flags) {
+        const json experts = object_of(moe + flags)["experts"];
+        return experts.is_null() ? "all_to_all" : experts["dispatcher"].get<std::string>();
+    };
+    EXPECT_EQ(dispatcher(""), "all_gather");  // Megatron-LM's default
+    EXPECT_EQ(dispatcher("--moe-token-dispatcher-type alltoall"), "all_to_all");
+    EXPECT_EQ(dispatcher("--moe-token-dispatcher-type flex --moe-enable-deepep"), "deepep");
+    EXPECT_EQ(dispatcher("--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend hybridep"), "hybridep");
+    EXPECT_TRUE(mentions(refusal(moe + "--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend nccl"),
+                         "weft has deepep and hybridep"));
+    const json limited = object_of(moe + "--moe-router-num-groups 2 --moe-router-group-topk 1")["model"]["experts"];
+    EXPECT_EQ(limited["groups"], 2);
+    EXPECT_EQ(limited["token_groups"], 1);
+}
+
 TEST(megatron_format, experts_stand_in_the_layers_that_the_frequency_says) {
     const std::string moe =
         small_run + "--num-experts 4 --moe-ffn-hidden-size 128 --moe-token-dispatcher-type alltoall\n";

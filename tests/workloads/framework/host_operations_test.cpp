@@ -69,6 +69,31 @@ TEST(issued, is_a_replay_under_cuda_graphs) {
     EXPECT_EQ(passes("full").input_backward, 0);
 }
 
+// Every weight is a parameter with a hook and a placeholder; forward all experts are one call.
+TEST(host_operations, of_experts_grow_with_those_of_the_rank) {
+    const auto of_experts = [](const char* count) {
+        const Study study = test::small_study(
+            {std::string("model.experts.count=") + count, "layout.tensor=1", "megatron.version=core-0.13"});
+        return host_operations(study.job, Piece::experts);
+    };
+    EXPECT_EQ(of_experts("8").weight_backward - of_experts("4").weight_backward, 16);
+    EXPECT_EQ(of_experts("8").forward, of_experts("4").forward);
+}
+
+TEST(is_replayed, says_which_pieces_a_graph_of_a_part_has) {
+    const auto replayed = [](const char* graphs, Piece piece) {
+        return is_replayed(
+            test::small_study({"model.experts.count=4", "layout.tensor=1", std::string("cuda_graphs=") + graphs}).job,
+            piece);
+    };
+    EXPECT_TRUE(replayed("router", Piece::router));
+    EXPECT_FALSE(replayed("router", Piece::qkv));
+    EXPECT_TRUE(replayed("around_experts", Piece::qkv));
+    EXPECT_FALSE(replayed("around_experts", Piece::experts));
+    EXPECT_FALSE(replayed("none", Piece::qkv));
+    EXPECT_NE(test::mistakes("cuda_graphs=router").find("no experts"), std::string::npos);
+}
+
 TEST(host_operations, of_compiled_or_recorded_layers_need_what_they_are_made_of) {
     EXPECT_NE(test::mistakes("compile=true").find("plain modules"), std::string::npos);
     const std::string experts = R"(model={"layers": 4, "hidden": 512, "heads": 8, "vocabulary": 50257,

@@ -68,6 +68,14 @@ bool together(GroupKind kind, const Layout& layout, const RankSeat& a, const Ran
         case GroupKind::expert:
             return agree({"pipeline"}) && a.in_stage % etp == b.in_stage % etp &&
                    a.in_stage / experts == b.in_stage / experts;
+        case GroupKind::expert_inner:
+            return together(GroupKind::expert, layout, a, b) &&
+                   a.in_stage / (etp * layout.expert_inner) == b.in_stage / (etp * layout.expert_inner);
+        case GroupKind::expert_outer:
+            return together(GroupKind::expert, layout, a, b) &&
+                   a.in_stage % (etp * layout.expert_inner) == b.in_stage % (etp * layout.expert_inner);
+        case GroupKind::expert_and_tensor:
+            return agree({"pipeline"}) && a.in_stage / experts == b.in_stage / experts;
         case GroupKind::expert_data:
             return agree({"pipeline"}) && a.in_stage % experts == b.in_stage % experts;
         default:
@@ -75,9 +83,11 @@ bool together(GroupKind kind, const Layout& layout, const RankSeat& a, const Ran
     }
 }
 
-constexpr GroupKind kinds[] = {
-    GroupKind::tensor, GroupKind::context,  GroupKind::data,          GroupKind::data_inner, GroupKind::data_outer,
-    GroupKind::model,  GroupKind::pipeline, GroupKind::expert_tensor, GroupKind::expert,     GroupKind::expert_data};
+constexpr GroupKind kinds[] = {GroupKind::tensor,       GroupKind::context,       GroupKind::data,
+                               GroupKind::data_inner,   GroupKind::data_outer,    GroupKind::model,
+                               GroupKind::pipeline,     GroupKind::expert_tensor, GroupKind::expert,
+                               GroupKind::expert_inner, GroupKind::expert_outer,  GroupKind::expert_and_tensor,
+                               GroupKind::expert_data};
 
 std::vector<RankId> expected(GroupKind kind, const Layout& layout, const std::vector<RankSeat>& seats,
                              std::uint32_t rank) {
@@ -93,6 +103,7 @@ RC_GTEST_PROP(groups_of_ranks, are_those_whose_coordinates_agree, ()) {
     Layout layout = layout_of(power(2), power(1), power(2), power(3));
     layout.expert_tensor = *rc::gen::element(1U, layout.tensor);
     layout.expert = power(2);
+    layout.expert_inner = *rc::gen::element(1U, layout.expert, (layout.expert + 1) / 2);
     layout.shard_ranks = power(1);
     std::vector<std::string> order{"tensor", "context", "data", "pipeline"};
     std::ranges::sort(order);

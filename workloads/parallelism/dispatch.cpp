@@ -1,0 +1,247 @@
+#include "workloads/parallelism/dispatch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "models/transformer/token_spread.hpp"
+#include "workloads/framework/calls.hpp"
+#include "workloads/layout/groups_of_ranks.hpp"
+
+namespace weft {
+namespace {
+
+// Static texts of one way.
+struct Labels {
+    std::string_view exchange;          // all-to-all
+    std::string_view in_nodes, across;  // of a dispatcher with two levels
+    std::string_view of_expert;         // what tensor ranks of an expert gather, or deal out
+    std::string_view summed;            // or sum, where each has all tokens
+};
+struct Ways {
+    Labels out, back;
+};
+constexpr Ways forward_labels{
+    {"all-to-all dispatch", "dispatch in nodes", "dispatch across nodes", "all-gather expert tokens", {}},
+    {"all-to-all combine", "combine in nodes", "combine across nodes", "reduce-scatter expert tokens",
+     "all-reduce expert tokens"}};
+constexpr Ways backward_labels{
+    {"all-to-all combine gradient",
+     "combine gradient in nodes",
+     "combine gradient across nodes",
+     "all-gather expert gradients",
+     {}},
+    {"all-to-all dispatch gradient", "dispatch gradient in nodes", "dispatch gradient across nodes",
+     "reduce-scatter expert gradients", "all-reduce expert gradients"}};
+
+// What one rank sends per micro-batch. Under sequence parallelism a rank routes its own tokens; otherwise the tensor
+// ranks route all of them alike.
+double routed_tokens(const Job& job) { return tokens(job) / (shares_tokens(job) ? job.layout.tensor : 1); }
+
+// A copy for each expert, the busiest rank's share. With a capacity every expert is sent that many slots, filled or not
+// (DeepSpeed moe/sharded_moe.py: at least 4).
+Bytes copies_for_experts(const Job& job) {
+    const double routed = routed_tokens(job);
+    const Experts& experts = job.model.experts;
+    double sent = std::round(routed * experts.top_k * job.experts.imbalance);  // whole tokens
+    if (job.experts.capacity_factor > 0) {
+        const double slots = std::ceil(routed / experts.count * job.experts.capacity_factor * experts.top_k);
+        sent = experts.count * std::max(4.0, slots);
+    }
+    return {sent * job.model.hidden * element_bytes(job.precision)};
+}
+
+Call over(const Job& job, Collective op, GroupKind group, Bytes message, std::string_view label) {
+    return {.op = op, .group = group, .message = message, .label = label, .type = element_name(job)};
+}
+
+// Where an expert itself is cut, its tensor ranks gather one another's tokens (sequence parallelism) and deal their
+// sums out, or sum their outputs.
+void add_ranks_of_expert(const Job& job, const Ways& labels, Around& around) {
+    const std::uint32_t ranks = job.layout.expert_tensor;
+    if (ranks == 1) return;
+    const bool shared = shares_tokens(job);
+    const Bytes whole = copies_for_experts(job) * (shared ? ranks : 1);
+    const GroupKind group = GroupKind::expert_tensor;
+    if (shared) around.before.push_back(over(job, Collective::all_gather, group, whole, labels.out.of_expert));
+    around.after.push_back(shared ? over(job, Collective::reduce_scatter, group, whole, labels.back.of_expert)
+                                  : over(job, Collective::all_reduce, group, whole, labels.back.summed));
+}
+
+void add_all_to_all(const Job& job, const Ways& labels, Around& around) {
+    const auto exchange = [&](std::string_view label) {
+        Call call = over(job, Collective::all_to_all, GroupKind::expert, copies_for_experts(job), label);
+        call.through = job.framework->exchanges;
+        return call;
+    };
+    if (job.layout.expert > 1) around.before.push_back(exchange(labels.out.exchange));
+    add_ranks_of_expert(job, labels, around);
+    if (job.layout.expert > 1) around.after.push_back(exchange(labels.back.exchange));
+}
+
+// Tokens, with the probabilities of all experts, which the router makes in fp32 (--moe-router-dtype), and a mask of
+// one byte each. Sums travel in the type of the probabilities.
+void add_all_gather(const Job& job, Pass pass, Around& around) {
+    constexpr double wide = 4.0, mask = 1.0;
+    const double ranks = double(job.layout.expert) * job.layout.expert_tensor;
+    if (ranks == 1) return;
+    const double all = routed_tokens(job) * ranks, hidden = job.model.hidden, experts = job.model.experts.count;
+    const auto call = [&](Collective op, double bytes, std::string_view label, std::string_view type) {
+        return Call{.op = op, .group = GroupKind::expert_and_tensor, .message = {bytes}, .label = label, .type = type};
+    };
+    const double narrow = element_bytes(job.precision);
+    if (pass == Pass::backward) {
+        around.before.push_back(
+            call(Collective::all_gather, all * hidden * wide, "all-gather combined gradients", "fp32"));
+        around.after.push_back(call(Collective::reduce_scatter, all * hidden * narrow, "reduce-scatter token gradients",
+                                    element_name(job)));
+        around.after.push_back(
+            call(Collective::reduce_scatter, all * experts * wide, "reduce-scatter probability gradients", "fp32"));
+        return;
+    }
+    around.before.push_back(call(Collective::all_gather, all * experts * mask, "all-gather routing map", "uint8"));
+    around.before.push_back(call(Collective::all_gather, all * experts * wide, "all-gather probabilities", "fp32"));
+    around.before.push_back(
+        call(Collective::all_gather, all * hidden * narrow, "all-gather tokens", element_name(job)));
+    around.after.push_back(call(Collective::reduce_scatter, all * hidden * wide, "reduce-scatter outputs", "fp32"));
+}
+
+// Of a row on its way to experts: in 8 bits with a scale in fp32 for every 128 elements (DeepSeek-V3, 2412.19437,
+// section 3.3.1).
+double dispatched_row(const Job& job) {
+    constexpr double eighth = 1.0 + 4.0 / 128.0;
+    return job.model.hidden * (job.experts.eighth_dispatch == Setting::on ? eighth : element_bytes(job.precision));
+}
+
+void add_two_levels(const Job& job, double row, const Labels& labels, std::string_view type, std::vector<Call>& calls) {
+    const Experts& experts = job.model.experts;
+    const std::uint32_t ranks = job.layout.expert, inner = job.layout.expert_inner, nodes = ranks / inner;
+    const double rows = routed_tokens(job) * job.experts.imbalance;
+    const auto level = [&](GroupKind group, std::uint32_t units, std::string_view label) {
+        calls.push_back({.op = Collective::all_to_all,
+                         .group = group,
+                         .message = {std::round(rows * expected_units(experts, units)) * row},
+                         .label = label,
+                         .type = type});
+    };
+    if (nodes > 1) level(GroupKind::expert_outer, nodes, labels.across);
+    if (inner > 1) level(GroupKind::expert_inner, ranks, labels.in_nodes);
+    if (nodes > 1 && inner > 1) calls.back().start = Start::with_previous;
+}
+
+void add_fused(const Job& job, const Ways& labels, Around& around) {
+    if (job.layout.expert == 1) return;
+    const bool eighth = job.experts.eighth_dispatch == Setting::on;
+    const double whole_row = job.model.hidden * element_bytes(job.precision);
+    add_two_levels(job, dispatched_row(job), labels.out, eighth ? "uint8" : element_name(job), around.before);
+    add_two_levels(job, whole_row, labels.back, element_name(job), around.after);
+}
+
+bool is_fused(Dispatch dispatcher) { return dispatcher == Dispatch::deepep || dispatcher == Dispatch::hybridep; }
+std::string_view name_of(Dispatch dispatcher) {
+    return dispatcher == Dispatch::deepep ? "deepep" : dispatcher == Dispatch::hybridep ? "hybridep" : "all_gather";
+}
+
+// Megatron-core: --moe-enable-deepep came with the flexible dispatcher of 0.11, --moe-flex-dispatcher-backend with
+// 0.15 (transformer/moe/token_dispatcher.py by tag).
+bool is_since(const MegatronVersion& version, std::string_view first) {
+    const auto place = [](std::string_view name) {
+        return std::ranges::find(megatron_versions, name, &MegatronVersion::name);  // the latest first
+    };
+    return place(version.name) <= place(first);
+}
+
+void check_version(const Job& job, const std::function<void(std::string)>& refuse) {
+    const Dispatch dispatcher = job.experts.dispatcher;
+    if (job.framework->name != "megatron") {
+        return refuse(fmt::format("{} is a dispatcher of Megatron-core; {} exchanges tokens all-to-all",
+                                  name_of(dispatcher), job.framework->name));
+    }
+    if (!is_fused(dispatcher)) return;
+    const std::string_view first = dispatcher == Dispatch::deepep ? "core-0.11" : "core-0.15";
+    if (is_since(job.megatron.version, first)) return;
+    refuse(fmt::format("Megatron {} has no {}; set megatron.version to {} or later", job.megatron.version.name,
+                       name_of(dispatcher), first));
+}
+
+void check_two_levels(const Job& job, const std::function<void(std::string)>& refuse) {
+    const Layout& layout = job.layout;
+    const std::string_view name = name_of(job.experts.dispatcher);
+    if (layout.expert_tensor > 1) {
+        refuse(fmt::format("{} with experts cut by {} ranks is not modelled; set layout.expert_tensor to 1", name,
+                           layout.expert_tensor));
+    }
+    if (job.experts.capacity_factor > 0) {
+        refuse(fmt::format("{} with a capacity_factor is not modelled; leave it out", name));
+    }
+    const bool cuts = job.model.experts.count % layout.expert != 0;  // said elsewhere
+    if (cuts || layout.expert == 1 || !expert_layout_obstacle(layout).empty()) return;
+    const std::uint32_t nodes = layout.expert / layout.expert_inner;
+    for (const std::uint32_t units : {layout.expert, nodes}) {
+        if (const std::string obstacle = units_obstacle(job.model.experts, units); !obstacle.empty()) {
+            refuse(fmt::format("{}: {}", name, obstacle));
+            return;
+        }
+    }
+}
+
+}  // namespace
+
+// All groups in turn, as a group may lie across a node's end where others do not.
+std::uint32_t expert_inner(const Job& job) {
+    const Layout& layout = job.layout;
+    if (layout.expert == 1 || !is_fused(job.experts.dispatcher) || !expert_layout_obstacle(layout).empty()) return 1;
+    const RankGroups groups(GroupKind::expert, layout);
+    const auto node = [&](RankId rank) { return static_cast<std::uint32_t>(rank) / job.ranks_per_node; };
+    std::uint32_t inner = 0;
+    for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
+        const std::vector<RankId> members = groups.members(RankId{rank});
+        if (static_cast<std::uint32_t>(members.front()) != rank) continue;
+        std::uint32_t run = 0;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            ++run;
+            if (i + 1 < members.size() && node(members[i + 1]) == node(members[i])) continue;
+            if (inner == 0) inner = run;
+            if (run != inner) return 1;
+            run = 0;
+        }
+    }
+    Layout cut = layout;  // whose expert groups are those of a node
+    cut.expert = inner;
+    return expert_layout_obstacle(cut).empty() ? inner : 1;
+}
+
+void add_dispatch(const Job& job, Pass pass, Around& around) {
+    const Ways& labels = pass == Pass::backward ? backward_labels : forward_labels;
+    switch (job.experts.dispatcher) {
+        case Dispatch::all_to_all:
+            return add_all_to_all(job, labels, around);
+        case Dispatch::all_gather:
+            return add_all_gather(job, pass, around);
+        case Dispatch::deepep:
+        case Dispatch::hybridep:
+            return add_fused(job, labels, around);
+    }
+}
+
+void check_dispatcher(const Job& job, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string why) { errors.push_back({"experts.dispatcher", std::move(why)}); };
+    if (job.experts.dispatcher != Dispatch::all_to_all) check_version(job, refuse);
+    if (is_fused(job.experts.dispatcher)) check_two_levels(job, refuse);
+    if (job.experts.dispatcher == Dispatch::all_gather && job.experts.capacity_factor > 0) {
+        refuse("all_gather pads no expert to a capacity; use all_to_all, or leave capacity_factor out");
+    }
+    if (job.experts.eighth_dispatch == Setting::off) return;
+    if (!is_fused(job.experts.dispatcher)) {
+        errors.push_back({"experts.fp8_dispatch", "tokens travel in 8 bits under deepep and hybridep only"});
+    }
+    if (job.precision != Precision::fp8) {
+        errors.push_back(
+            {"experts.fp8_dispatch", "tokens travel in 8 bits where experts take them so; set precision fp8"});
+    }
+}
+
+}  // namespace weft
