@@ -63,13 +63,13 @@ bool is_backward(std::string_view label) {
     return label.starts_with("backward") || label.starts_with("recompute") || label.ends_with("gradient");
 }
 
-struct Cell {
+struct PairRun {
     double begin = 1e30, end = 0, computed = 0;
     double exposed() const { return end - begin - computed; }
 };
 
 // The computations of a slot.
-void add(Cell& cell, const Simulation& run, RankClassId id, const Slot& slot) {
+void add(PairRun& cell, const Simulation& run, RankClassId id, const Slot& slot) {
     const Program& program = run.step.program;
     const RankClass& ranks = program.classes[id];
     const Chunk& chunk = run.plan.stages[run.step.stage[id]].chunks[slot.chunk];
@@ -144,14 +144,14 @@ LayerTimes layer_times(const Plan& plan, std::uint32_t layer) {
     return times;
 }
 
-struct Exchange {
+struct ExchangeTimes {
     double tokens = 0, counts = 0;
 };
 
 double longer(double exchange, double computation) { return std::max(exchange - computation, 0.0); }
 
 // As many layers of both, weights' gradients not put off: four windows for each pair.
-double windows(const std::vector<LayerTimes>& ahead, const std::vector<LayerTimes>& behind, Exchange exchange) {
+double windows(const std::vector<LayerTimes>& ahead, const std::vector<LayerTimes>& behind, ExchangeTimes exchange) {
     double exposed = 0;
     const std::size_t n = ahead.size();
     for (std::size_t i = 0; i < n; ++i) {
@@ -169,7 +169,7 @@ double windows(const std::vector<LayerTimes>& ahead, const std::vector<LayerTime
 // Any layers, step by step on two clocks.
 class TwoClocks {
   public:
-    explicit TwoClocks(Exchange exchange) : exchange_(exchange) {}
+    explicit TwoClocks(ExchangeTimes exchange) : exchange_(exchange) {}
 
     void pair(const LayerTimes* f, const LayerTimes* b) {
         double there = 0, gradient = 0;
@@ -222,11 +222,12 @@ class TwoClocks {
         compute(std::exchange(rest_, 0));
     }
 
-    Exchange exchange_;
+    ExchangeTimes exchange_;
     double now_ = 0, lane_ = 0, computed_ = 0, back_ = 0, rest_ = 0, owed_ = 0;
 };
 
-double on_two_clocks(const std::vector<LayerTimes>& ahead, const std::vector<LayerTimes>& behind, Exchange exchange) {
+double on_two_clocks(const std::vector<LayerTimes>& ahead, const std::vector<LayerTimes>& behind,
+                     ExchangeTimes exchange) {
     TwoClocks clocks(exchange);
     const auto layer = [](const std::vector<LayerTimes>& layers, std::size_t i) {
         return i < layers.size() ? &layers[i] : nullptr;
@@ -245,8 +246,8 @@ struct Compared {
 Compared compare(const Study& study) {
     const Simulation simulated = run(study);
     const Plan& plan = simulated.plan;
-    const Exchange exchange{shortest(simulated, "all-to-all dispatch"),
-                            shortest(simulated, "all-gather expert counts")};
+    const ExchangeTimes exchange{shortest(simulated, "all-to-all dispatch"),
+                                 shortest(simulated, "all-gather expert counts")};
     const bool delays = delays_weight_gradients(plan.job) == Setting::on;
     Compared compared;
     for (std::uint32_t c = 0; c < simulated.step.program.classes.size(); ++c) {
@@ -261,7 +262,7 @@ Compared compare(const Study& study) {
         };
         for (std::size_t i = 0; i < stage.slots.size(); ++i) {
             if (stage.slots[i].runs != Slot::Runs::with_next) continue;
-            Cell cell;
+            PairRun cell;
             add(cell, simulated, id, stage.slots[i]);
             add(cell, simulated, id, stage.slots[i + 1]);
             const std::vector<LayerTimes> ahead = layers(stage.slots[i]), behind = layers(stage.slots[i + 1]);
