@@ -94,16 +94,18 @@ void read_settings(Field& root, MegatronSettings& settings) {
     read_flag(field, "fused_cross_entropy", settings.fused_cross_entropy);
     read_flag(field, "variable_sequence", settings.variable_sequence);
     read_flag(field, "overlap_input_reduction", settings.overlap_input_reduction);
+    const std::string sharding = field.choice("sharding", {"none", "optim_grads", "optim_grads_params"}, "none");
+    settings.sharding = sharding == "none"          ? MegatronSharding::none
+                        : sharding == "optim_grads" ? MegatronSharding::gradients
+                                                    : MegatronSharding::parameters;
+    // Which Megatron-FSDP asks for.
+    if (settings.sharding != MegatronSharding::none) settings.fused_accumulation = Fusion::none;
     if (field.has("fused_accumulation")) {
         settings.fused_accumulation = field.flag("fused_accumulation") ? Fusion::all : Fusion::none;
     }
     read_flag(field, "overlap_pipeline", settings.overlap_pipeline);
     read_flag(field, "transformer_engine", settings.transformer_engine);
     read_flag(field, "check_for_nan", settings.check_for_nan);
-    const std::string sharding = field.choice("sharding", {"none", "optim_grads", "optim_grads_params"}, "none");
-    settings.sharding = sharding == "none"          ? MegatronSharding::none
-                        : sharding == "optim_grads" ? MegatronSharding::gradients
-                                                    : MegatronSharding::parameters;
     settings.accumulate = read_accumulation(field, Accumulate::never);
     field.done();
 }

@@ -122,7 +122,7 @@ Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Mome
 // One tensor for each shape of matrix in the stage's layers.
 Bytes placeholders(const Job& job, const Stage& stage) {
     if (job.framework->weight_gradients == WeightGradients::own) return {};
-    if (job.megatron.sharding != MegatronSharding::none) return {};  // which needs --no-gradient-accumulation-fusion
+    if (job.megatron.sharding != MegatronSharding::none) return {};  // gradients have tensors of their own
     std::set<std::pair<std::string_view, std::uint64_t>> shapes;
     for (const StageModule& module : stage.modules) {
         if (module.name == "embedding" || module.name == "positions" || module.name == "output layer") continue;

@@ -38,8 +38,8 @@ TEST(settings, are_read_under_their_frameworks_key) {
 
 TEST(settings, fully_shard_reshards_as_a_flag_or_ranks_say) {
     const auto settings = [](const std::string& more) {
-        return test::small_study({"framework=fsdp", "layout.tensor=1", "layout.pipeline=1", "layout.data=16",
-                                  "fsdp.version=2", more})
+        return test::small_study(
+                   {"framework=fsdp", "layout.tensor=1", "layout.pipeline=1", "layout.data=16", "fsdp.version=2", more})
             .job.fsdp;
     };
     EXPECT_EQ(settings("fsdp.reshard_after_forward=true").reshard, Reshard::always);

@@ -233,11 +233,23 @@ void check_version(const MegatronSettings& settings, Unsayable& unsayable) {
     needs(settings.check_for_nan == Setting::on && version.check_for_nan == Setting::off, "megatron.check_for_nan");
 }
 
+void add_sharding(Arguments& list, const MegatronSettings& settings, Unsayable& unsayable) {
+    if (settings.sharding == MegatronSharding::none) return;
+    list.add("use-megatron-fsdp");
+    const bool parameters = settings.sharding == MegatronSharding::parameters;
+    list.add("data-parallel-sharding-strategy", parameters ? "optim_grads_params" : "optim_grads");
+    unsayable.unless(settings.accumulate == Accumulate::never, "megatron.accumulate_locally",
+                     "Megatron-FSDP reduces gradients that are shared after every micro-batch");
+    unsayable.unless(settings.fused_accumulation == Fusion::none, "megatron.fused_accumulation",
+                     "Megatron-FSDP needs --no-gradient-accumulation-fusion");
+}
+
 void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
     const MegatronSettings& settings = job.megatron;
     check_version(settings, unsayable);
     list.add_if(job.zero == 1, "use-distributed-optimizer");
     list.add_if(job.gradient_overlap == Setting::on, "overlap-grad-reduce");
+    add_sharding(list, settings, unsayable);
     list.add_if(settings.overlap_parameters == Setting::on, "overlap-param-gather");
     list.add_if(settings.overlap_tensor == Setting::on, "tp-comm-overlap");
     if (job.bucket_elements > 0) list.add("ddp-bucket-size", fmt::format("{:.0f}", job.bucket_elements));

@@ -55,7 +55,6 @@ Bytes repeated_accumulation(const Job& job) {
 }
 
 Bytes megatron_accumulation(const Job& job) {
-    if (job.megatron.sharding != MegatronSharding::none) return separate_accumulation(job);
     const Fusion fusion = job.megatron.fused_accumulation;
     const bool in_fp32 = job.framework->gradient_bytes(job) == 4;
     return fusion == Fusion::all || (fusion == Fusion::single && in_fp32) ? Bytes{} : separate_accumulation(job);

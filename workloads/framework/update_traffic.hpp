@@ -25,7 +25,7 @@ UpdateTraffic fused_update(const Job& job);
 Bytes separate_accumulation(const Job& job);
 // As separate_accumulation where one micro-batch's gradient is not simply kept.
 Bytes repeated_accumulation(const Job& job);
-// Megatron's: none where the product itself accumulates (--gradient-accumulation-fusion; never under Megatron-FSDP).
+// Megatron's: none where the product itself accumulates (--gradient-accumulation-fusion; off under Megatron-FSDP).
 Bytes megatron_accumulation(const Job& job);
 
 }  // namespace weft

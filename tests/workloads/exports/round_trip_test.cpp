@@ -111,6 +111,7 @@ TEST(exports, settings_come_back_from_flags_of_megatron) {
         {"cuda_graphs=full", "megatron.fused_cross_entropy=true", "precision=fp8", "attention=cudnn"},
         {"megatron.version=2021", "precision=fp16", "megatron.transformer_engine=false", "sequence_parallel=false"},
         {"nodes=1", "layout.data=1", "megatron.overlap_tensor=true"},
+        {"zero=1", "overlap_gradients=true", "megatron.version=core-0.13", "megatron.sharding=optim_grads_params"},
         {"layout.context=2", "context_method=all_to_all", "zero=1", "megatron.overlap_parameters=true",
          "overlap_gradients=true", "bucket_elements=2e7"}};
     for (const std::vector<std::string>& variant : variants) {

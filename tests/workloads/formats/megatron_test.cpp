@@ -223,15 +223,30 @@ TEST(megatron_format, recomputation_and_states_are_those_of_the_flags) {
 
 TEST(megatron_format, what_weft_cannot_represent_is_refused_all_at_once) {
     const std::string text = refusal(small_run +
-                                     "--use-megatron-fsdp --optimizer-cpu-offload --window-size 128,0\n"
+                                     "--use-torch-fsdp2 --optimizer-cpu-offload --window-size 128,0\n"
                                      "--checkpoint-in-cpu\n"
                                      "--position-embedding-type relative --is-hybrid-model\n");
     for (const char* const flag :
-         {"run.sh:13: error: --use-megatron-fsdp", "run.sh:13: error: --optimizer-cpu-offload", "--window-size",
+         {"run.sh:13: error: --use-torch-fsdp2", "run.sh:13: error: --optimizer-cpu-offload", "--window-size",
           "run.sh:14: error: --checkpoint-in-cpu", "run.sh:15: error: --is-hybrid-model"})
         EXPECT_TRUE(mentions(text, flag)) << flag << " is not in " << text;
     EXPECT_TRUE(
         mentions(refusal("python pretrain_t5.py " + std::string("--num-layers 2 --hidden-size 4")), "another kind"));
+}
+
+TEST(megatron_format, states_are_shared_as_the_strategy_says) {
+    const auto shared = [](const std::string& strategy) {
+        return object_of(std::string(small_run) +
+                         "--use-megatron-fsdp\n--use-distributed-optimizer\n--overlap-grad-reduce\n"
+                         "--data-parallel-sharding-strategy " +
+                         strategy + "\n");
+    };
+    EXPECT_EQ(shared("optim_grads_params")["megatron"]["sharding"], "optim_grads_params");
+    EXPECT_EQ(shared("optim_grads")["megatron"]["version"], "core-0.13");
+    EXPECT_FALSE(shared("optim").contains("megatron")) << "no more than the distributed optimizer";
+    EXPECT_TRUE(
+        mentions(refusal(std::string(small_run) + "--use-megatron-fsdp\n--data-parallel-sharding-strategy all\n"),
+                 "optim_grads"));
 }
 
 TEST(megatron_format, flags_are_used_without_effect_noted_or_unknown) {

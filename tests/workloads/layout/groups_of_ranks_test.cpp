@@ -56,7 +56,7 @@ bool together(GroupKind kind, const Layout& layout, const RankSeat& a, const Ran
         case GroupKind::data:
             return agree({"tensor", "pipeline"});
         case GroupKind::data_inner:
-            return agree({"tensor", "context", "pipeline"}) && a.at.at("data") / shard == b.at.at("data") / shard;
+            return agree({"tensor", "pipeline"}) && a.at.at("data") / shard == b.at.at("data") / shard;
         case GroupKind::data_outer:
             return agree({"tensor", "context", "pipeline"}) && a.at.at("data") % shard == b.at.at("data") % shard;
         case GroupKind::model:

@@ -74,5 +74,31 @@ TEST(refusals, a_dense_model_takes_any_rank_order) {
     EXPECT_TRUE(says(refusal({"layout.expert_tensor=3"}, "layout.expert_tensor"), "has no experts to cut"));
 }
 
+// Of Megatron-FSDP: what it needs, and what two stages hold at once.
+TEST(refusals, megatron_shares_gradients_with_its_distributed_optimizer_only) {
+    const std::vector<std::string> shared{"megatron.version=core-0.13", "megatron.sharding=optim_grads"};
+    EXPECT_TRUE(says(refusal(shared, "megatron.sharding"), "needs the distributed optimizer"));
+    const auto distributed = with(shared, {"zero=1", "overlap_gradients=true"});
+    EXPECT_EQ(test::unsoundness(test::small_study(distributed)), "");
+    EXPECT_TRUE(says(refusal(with(distributed, {"megatron.version=core-0.8"}), "megatron.sharding"), "since 0.12"));
+    EXPECT_TRUE(says(refusal(with(distributed, {"model.tied_embeddings=true"}), "megatron.sharding"), "two stages"));
+    EXPECT_TRUE(
+        says(refusal({"megatron.accumulate_locally=round"}, "megatron.accumulate_locally"), "megatron.sharding"));
+}
+
+// Layers of context ranks are shared by them and data ranks: 2 x 8.
+TEST(refusals, layers_are_resharded_over_a_part_of_the_ranks) {
+    const std::vector<std::string> settings{"framework=fsdp",    "fsdp.version=2",   "layout.tensor=1",
+                                            "layout.pipeline=1", "layout.context=2", "layout.data=8",
+                                            "batch.global=8"};
+    for (const char* ranks : {"3", "16", "32", "1"}) {
+        EXPECT_TRUE(says(
+            refusal(with(settings, {std::string("fsdp.reshard_after_forward=") + ranks}), "fsdp.reshard_after_forward"),
+            "are no part of the 16"))
+            << ranks;
+    }
+    EXPECT_EQ(test::unsoundness(test::small_study(with(settings, {"fsdp.reshard_after_forward=4"}))), "");
+}
+
 }  // namespace
 }  // namespace weft
