@@ -80,11 +80,12 @@ std::vector<std::uint32_t> items_split(const Job& job, std::string& why) {
         return {};
     }
     const Bounds bounds = uniform ? uniform_bounds(items, parts) : balanced_bounds(item_parameters(job), parts);
-    if (bounds[1] < 2 || bounds[parts - 1] > layers + 2) {
+    const std::uint32_t final_norm = layers + 3;  // the reshapes weigh nothing wherever they stand
+    if (bounds[1] < 1 || bounds[parts - 1] > final_norm) {
         why = fmt::format(
-            "{} parts {} of {} layers by {} put embedding or head on a stage beside their own; weft has "
-            "them on the first and the last",
-            parts, name, layers, name);
+            "{} puts the final norm of {} layers on a stage before the last of {}; weft has it beside the "
+            "output layer",
+            name, layers, parts);
         return {};
     }
     std::vector<std::uint32_t> split;
