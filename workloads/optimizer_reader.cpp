@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "workloads/framework/version_order.hpp"
+#include "workloads/framework/version_since.hpp"
 
 namespace weft {
 namespace {
@@ -33,12 +33,12 @@ void check_precisions(const Job& job, std::vector<JobError>& errors) {
                         "Megatron-core's precision-aware optimizer",
                         job.framework->name));
     }
-    if (!is_since(job.megatron.version, "core-0.11")) {
+    if (!has_since(job.megatron.version, "core-0.11")) {
         refuse(
             fmt::format("precisions of states came with core-0.11; megatron.version is {}", job.megatron.version.name));
     }
     const bool brain = job.optimizer.momentum == StateFormat::bf16 || job.optimizer.variance == StateFormat::bf16;
-    if (brain && !is_since(job.megatron.version, "core-0.13")) refuse("states in bf16 came with core-0.13");
+    if (brain && !has_since(job.megatron.version, "core-0.13")) refuse("states in bf16 came with core-0.13");
     if (job.zero != 1) refuse("precisions of states are the distributed optimizer's; they need zero 1");
     if (job.optimizer.rule == UpdateRule::muon) refuse("Megatron-core keeps Muon's momentum and master copy in fp32");
     const StateFormat master = job.optimizer.master;

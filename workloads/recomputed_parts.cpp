@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/framework/version_order.hpp"
+#include "workloads/framework/version_since.hpp"
 #include "workloads/recompute_reader.hpp"
 
 namespace weft {
@@ -54,11 +54,11 @@ std::string version_obstacle(const Job& job) {
     const LayerParts parts = job.recompute.parts;
     const std::string_view version = job.megatron.version.name;
     if (parts == LayerParts{LayerPart::core}) return {};
-    if (parts.has(LayerPart::shared_experts) && !is_since(job.megatron.version, "core-0.14")) {
+    if (parts.has(LayerPart::shared_experts) && !has_since(job.megatron.version, "core-0.14")) {
         return fmt::format("shared_experts is recomputed by itself since core-0.14, not in {}", version);
     }
-    const bool experts_alone = parts == LayerParts{LayerPart::experts} && is_since(job.megatron.version, "core-0.7");
-    if (is_since(job.megatron.version, "core-0.12") || experts_alone) return {};
+    const bool experts_alone = parts == LayerParts{LayerPart::experts} && has_since(job.megatron.version, "core-0.7");
+    if (has_since(job.megatron.version, "core-0.12") || experts_alone) return {};
     return fmt::format("{} recomputes core_attn alone, or moe; set megatron.version to core-0.12 or later", version);
 }
 

@@ -10,7 +10,7 @@
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/megatron_features.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/framework/version_order.hpp"
+#include "workloads/framework/version_since.hpp"
 #include "workloads/job.hpp"
 
 namespace weft::framework {
@@ -88,7 +88,7 @@ void check(const Job& job, std::vector<JobError>& errors) {
             {"megatron.fp8_parameters",
              "the distributed optimizer (zero 1) gathers parameters in fp8, for products in fp8 (precision)"});
     }
-    if (job.megatron.eighth_parameters == Setting::on && !is_since(job.megatron.version, "core-0.9")) {
+    if (job.megatron.eighth_parameters == Setting::on && !has_since(job.megatron.version, "core-0.9")) {
         errors.push_back(
             {"megatron.fp8_parameters",
              fmt::format("--fp8-param-gather came with core-0.9; megatron.version is {}", job.megatron.version.name)});

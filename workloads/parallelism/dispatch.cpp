@@ -9,6 +9,7 @@
 
 #include "models/transformer/token_spread.hpp"
 #include "workloads/framework/calls.hpp"
+#include "workloads/framework/version_since.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
 
 namespace weft {
@@ -145,15 +146,6 @@ std::string_view name_of(Dispatch dispatcher) {
     return dispatcher == Dispatch::deepep ? "deepep" : dispatcher == Dispatch::hybridep ? "hybridep" : "all_gather";
 }
 
-// Megatron-core: --moe-enable-deepep came with the flexible dispatcher of 0.11, --moe-flex-dispatcher-backend with
-// 0.15 (transformer/moe/token_dispatcher.py by tag).
-bool is_since(const MegatronVersion& version, std::string_view first) {
-    const auto place = [](std::string_view name) {
-        return std::ranges::find(megatron_versions, name, &MegatronVersion::name);  // the latest first
-    };
-    return place(version.name) <= place(first);
-}
-
 void check_version(const Job& job, const std::function<void(std::string)>& refuse) {
     const Dispatch dispatcher = job.experts.dispatcher;
     if (job.framework->name != "megatron") {
@@ -162,7 +154,7 @@ void check_version(const Job& job, const std::function<void(std::string)>& refus
     }
     if (!is_fused(dispatcher)) return;
     const std::string_view first = dispatcher == Dispatch::deepep ? "core-0.11" : "core-0.15";
-    if (is_since(job.megatron.version, first)) return;
+    if (has_since(job.megatron.version, first)) return;
     refuse(fmt::format("Megatron {} has no {}; set megatron.version to {} or later", job.megatron.version.name,
                        name_of(dispatcher), first));
 }
