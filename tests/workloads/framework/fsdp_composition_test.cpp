@@ -79,6 +79,16 @@ TEST(fsdp_composition, data_ranks_change_nothing_among_tensor_ranks) {
               calls_of(tensor_ranks, GroupKind::tensor));
 }
 
+// What Megatron gathers again in backward is kept whole: the inputs of both column-parallel maps.
+TEST(fsdp_composition, tensor_ranks_keep_the_inputs_of_maps_whole) {
+    const Job job = test::small_study(composed(tensor_ranks)).job;
+    const auto kept = [&](MapInputs inputs) {
+        return layer_activations(job.model, LayerKind::dense, job.shard(), {.map_inputs = inputs}).value;
+    };
+    const double state = 2.0 * 1024 * 1024;
+    EXPECT_EQ(kept(MapInputs::kept) - kept(MapInputs::gathered_again), 2 * state * 3 / 4);
+}
+
 // Each tensor rank shards what it has: of the matrices a fourth.
 TEST(fsdp_composition, tensor_ranks_shard_what_they_hold) {
     const Counted own = calls_of(with(tensor_ranks, {"layout.data=8", "batch.global=32"}), GroupKind::data);
