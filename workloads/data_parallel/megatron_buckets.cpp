@@ -58,9 +58,9 @@ class Buffer {
 };
 
 // A tied embedding is summed over stages after data parallelism; reduce-scatter must leave it whole.
-bool shared_embedding(const ShardingInput& input, std::size_t tensor, std::size_t tensors) {
+bool shared_embedding(const ShardingInput& input, const std::vector<StageTensor>& tensors, std::size_t tensor) {
     if (input.embedding_tie == EmbeddingTie::none || input.stages == 1) return false;
-    return (input.stage == 0 && tensor == 0) || (input.stage + 1 == input.stages && tensor + 1 == tensors);
+    return (input.stage == 0 && tensor == 0) || input.modules[tensors[tensor].module].name == "tied embedding";
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ std::vector<MegatronBucket> megatron_buckets(const ShardingInput& input) {
             Buffer buffer(input, group, chunk);
             for (std::size_t t = tensors.size(); t-- > 0;) {
                 if (tensors[t].chunk != chunk || group_of(tensors[t]) != group) continue;
-                const bool alone = input.zero > 0 && shared_embedding(input, t, tensors.size());
+                const bool alone = input.zero > 0 && shared_embedding(input, tensors, t);
                 buffer.add(t, static_cast<double>(tensors[t].elements), alone, buckets);
             }
             buffer.close(buckets);

@@ -265,9 +265,10 @@ TEST(deepspeed, start_up_broadcasts_every_tensor_once) {
 
 TEST(tied_embedding, is_summed_where_a_copy_is) {
     const std::uint64_t h = 64;
-    const auto modules = test::neox_stage(2, h, 512);
     for (const auto make : {make_deepspeed_stage0, make_megatron_ddp}) {
         for (const std::uint32_t stage : {0U, 1U, 2U}) {
+            auto modules = test::neox_stage(2, h, 512);
+            if (stage == 2) modules.back().name = "tied embedding";
             ShardingInput input{.stage = stage, .stages = 3, .embedding_tie = EmbeddingTie::over_stages};
             const auto counts = labels(test::play_step(make, input, modules), GroupKind::embedding);
             EXPECT_EQ(counts.size(), stage == 1 ? 0U : 1U);
