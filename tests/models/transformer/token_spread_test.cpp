@@ -54,8 +54,8 @@ TEST(expected_units, are_fewer_where_a_token_chooses_groups_first) {
 // DeepSeek-V3 (2412.19437, section 2.1.2): no more than four nodes; and eight experts are on nearly as many ranks.
 TEST(expected_units, of_deepseek_are_below_its_limit_of_nodes) {
     const Experts experts{.count = 256, .top_k = 8, .groups = 8, .token_groups = 4};
-    EXPECT_NEAR(expected_units(experts, 8), 4 * (1 - 0.0939), 1e-3);
-    EXPECT_NEAR(expected_units(experts, 64), 7.13, 0.01);
+    EXPECT_NEAR(expected_units(experts, 8), 3.629, 1e-3);   // 4 (1 - C(96, 8) / C(128, 8))
+    EXPECT_NEAR(expected_units(experts, 64), 7.359, 1e-3);  // 32 (1 - C(124, 8) / C(128, 8))
 }
 
 TEST(units_obstacle, says_where_ranks_cut_groups) {
