@@ -19,8 +19,8 @@ enum class Modules : std::uint8_t {
 };
 
 // CUDA graphs replay what was issued once: every pass of a layer; of its router (Megatron-core's scope "moe_router
-// moe_preprocess"), or of all of it but its experts and what sends tokens to them ("attn moe_router moe_preprocess"); or
-// of all layers of a stage.
+// moe_preprocess"), or of all of it but its experts and what sends tokens to them ("attn moe_router moe_preprocess");
+// or of all layers of a stage.
 enum class CudaGraphs : std::uint8_t { none, layer, router, around_experts, full };
 
 struct HostOperations {
