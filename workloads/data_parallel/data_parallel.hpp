@@ -20,9 +20,9 @@ struct StageModule {
     std::uint32_t layer = 0;             // of the model; embedding: first layer of the stage, head: one past the last
     std::uint32_t chunk = 0;             // of the stage (virtual pipeline stages)
     bool expert = false;                 // reduced over expert_data instead of data
-    bool recomputed = false;             // its layer runs forward again, whole, before its backward
     std::vector<std::uint64_t> tensors;  // elements of each on this rank, in registration order
     std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
+    bool recomputed = false;             // its layer runs forward again, whole, before its backward
 };
 
 enum class StepKind : std::uint8_t { first, steady };  // the first step of a run records, connects and gathers more

@@ -11,8 +11,8 @@
 
 namespace weft {
 
-enum class LossScaling : std::uint8_t { none, dynamic };        // dynamic: fp16, overflows are looked for
-enum class EmbeddingTie : std::uint8_t { none, over_stages };   // over_stages: first and last stage hold a copy each
+enum class LossScaling : std::uint8_t { none, dynamic };       // dynamic: fp16, overflows are looked for
+enum class EmbeddingTie : std::uint8_t { none, over_stages };  // over_stages: first and last stage hold a copy each
 // Which layers run forward again before their backward; marked: those of modules that are `recomputed`.
 enum class Checkpointing : std::uint8_t { none, every_layer, marked_layers };
 constexpr bool runs_again(Checkpointing checkpointing, const StageModule& module) {

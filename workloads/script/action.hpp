@@ -28,9 +28,10 @@ struct Action {
     static constexpr ActionId none = 0xffffffff;
 
     Kind kind{};
-    std::uint32_t subject = 0;  // compute, launch, store, load: index into work(); call and issue: into calls(); wait: an ActionId
-    ActionId after = none;      // of an issue or launch; none: it may start at once
-    std::uint32_t label = 0;    // index into labels()
+    std::uint32_t subject =
+        0;  // compute, launch, store, load: index into work(); call and issue: into calls(); wait: an ActionId
+    ActionId after = none;    // of an issue or launch; none: it may start at once
+    std::uint32_t label = 0;  // index into labels()
     Where where;
 };
 
