@@ -103,20 +103,27 @@ std::string read_device_name(Field& root) {
     return (from.parent_path() / name).lexically_normal().string();
 }
 
-HostInfo read_host(Field field, const LinkClasses& classes) {
-    const LinkClassId link = classes.read(field, "link");
-    HostInfo host{};
-    if (!field.has_errors()) {
-        host.link = classes.table()[link].bandwidth;
-        host.latency = classes.table()[link].latency;
+// Of a figure with what is specified and what of it is reached.
+BytesPerSecond read_rate(Field field) {
+    const BytesPerSecond nominal = field.bandwidth("nominal");
+    const double efficiency = field.number("efficiency");
+    if (field.is_number("efficiency") && !(efficiency > 0.0 && efficiency <= 1.0)) {
+        field.error("efficiency", fmt::format("expected a number above 0 and at most 1, got {}", efficiency));
     }
-    Field memory = field.object("memory"), bandwidth = field.object("memory_bandwidth");
+    if (field.is_text("nominal") && nominal <= BytesPerSecond{}) field.error("nominal", "expected more than 0");
+    field.text("source", "");
+    field.done();
+    return nominal * efficiency;
+}
+
+HostInfo read_host(Field field) {
+    HostInfo host{.link = read_rate(field.object("link")),
+                  .memory = {},
+                  .memory_bandwidth = read_rate(field.object("memory_bandwidth"))};
+    Field memory = field.object("memory");
     host.memory = memory.bytes("value");
     memory.text("source", "");
     memory.done();
-    host.memory_bandwidth = bandwidth.bandwidth("nominal") * bandwidth.number("efficiency");
-    bandwidth.text("source", "");
-    bandwidth.done();
     field.text("source", "");
     field.done();
     return host;
@@ -167,7 +174,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
             read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U), parts->node.pxn});
     }
     info.libraries = read_libraries(root);
-    if (root.has("host")) info.host = read_host(root.object("host"), classes);
+    if (root.has("host")) info.host = read_host(root.object("host"));
     info.node_names = read_node_names(root, info.nodes);
     for (const LinkClass& link_class : parts->classes) info.link_classes.push_back(link_class.name);
     root.done();

@@ -29,8 +29,7 @@ struct NodeNames {
 
 // What accelerators reach of their node's host. Each has a link of its own, whose other traffic is left out.
 struct HostInfo {
-    BytesPerSecond link;  // one way
-    Seconds latency;
+    BytesPerSecond link;              // one way
     Bytes memory;                     // of a node
     BytesPerSecond memory_bandwidth;  // of a node
 };

@@ -67,10 +67,8 @@ void check_muon(const Job& job, std::vector<JobError>& errors) {
 }
 
 std::string nothing_of_host(const MachineInfo& machine) {
-    return fmt::format(
-        "the file of {} says nothing of its host; add \"host\": {{\"link\": a class of links, "
-        "\"memory\": {{\"value\": ...}}, \"memory_bandwidth\": {{...}}}}",
-        machine.name);
+    return fmt::format("the file of {} says nothing of its host; add \"host\": its link, memory and memory_bandwidth",
+                       machine.name);
 }
 
 // Megatron-core's --cpu-offloading-num-layers (transformer/transformer_config.py).

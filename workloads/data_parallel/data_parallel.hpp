@@ -20,11 +20,11 @@ struct StageModule {
     std::uint32_t layer = 0;             // of the model; embedding: first layer of the stage, head: one past the last
     std::uint32_t chunk = 0;             // of the stage (virtual pipeline stages)
     bool expert = false;                 // reduced over expert_data instead of data
-    bool recomputed = false;             // its layer runs forward again, whole, before its backward
     std::vector<std::uint64_t> tensors;  // elements of each on this rank, in registration order
     std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
     std::vector<std::vector<std::uint64_t>> rows{};  // as Module has them; may be empty: each element is a row
     std::uint64_t slices = 0;
+    bool recomputed = false;             // its layer runs forward again, whole, before its backward
 };
 
 enum class StepKind : std::uint8_t { first, steady };  // the first step of a run records, connects and gathers more
