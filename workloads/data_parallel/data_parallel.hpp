@@ -24,7 +24,7 @@ struct StageModule {
     std::vector<bool> vector;            // of each: one-dimensional (a bias or norm: no weight decay)
     std::vector<std::vector<std::uint64_t>> rows{};  // as Module has them; may be empty: each element is a row
     std::uint64_t slices = 0;
-    bool recomputed = false;             // its layer runs forward again, whole, before its backward
+    bool recomputed = false;  // its layer runs forward again, whole, before its backward
 };
 
 enum class StepKind : std::uint8_t { first, steady };  // the first step of a run records, connects and gathers more

@@ -60,7 +60,8 @@ class Buffer {
 // A tied embedding is summed over stages after data parallelism; reduce-scatter must leave it whole.
 bool shared_embedding(const ShardingInput& input, const std::vector<StageTensor>& tensors, std::size_t tensor) {
     if (input.embedding_tie == EmbeddingTie::none || input.stages == 1) return false;
-    return (input.stage == 0 && tensor == 0) || input.modules[tensors[tensor].module].name == "tied embedding";
+    const bool last = input.stage + 1 == input.stages && tensor + 1 == tensors.size();
+    return (input.stage == 0 && tensor == 0) || last || input.modules[tensors[tensor].module].name == "tied embedding";
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ Bounds balanced_bounds(const std::vector<double>& weights, std::uint32_t parts) 
     return bounds;
 }
 
+// Reshapes weigh nothing, and the final norm next to nothing: it is counted with the output layer wherever it stands.
 // Of embedding, reshape, layers, reshape, norm, output layer; a tied output layer is counted as the embedding is.
 std::vector<double> item_parameters(const Job& job) {
     const Transformer& model = job.model;
@@ -80,14 +81,6 @@ std::vector<std::uint32_t> items_split(const Job& job, std::string& why) {
         return {};
     }
     const Bounds bounds = uniform ? uniform_bounds(items, parts) : balanced_bounds(item_parameters(job), parts);
-    const std::uint32_t final_norm = layers + 3;  // the reshapes weigh nothing wherever they stand
-    if (bounds[1] < 1 || bounds[parts - 1] > final_norm) {
-        why = fmt::format(
-            "{} puts the final norm of {} layers on a stage before the last of {}; weft has it beside the "
-            "output layer",
-            name, layers, parts);
-        return {};
-    }
     std::vector<std::uint32_t> split;
     for (std::uint32_t p = 0; p < parts; ++p) {
         split.push_back(std::clamp(bounds[p + 1], 2U, layers + 2) - std::clamp(bounds[p], 2U, layers + 2));

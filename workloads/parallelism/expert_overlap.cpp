@@ -102,6 +102,11 @@ void check_expert_overlap(const Job& job, std::vector<JobError>& errors) {
                                                          job.framework->name)});
         return;
     }
+    if (job.experts.dispatcher == Dispatch::all_gather) {
+        errors.push_back(
+            {"experts.overlap", "nothing runs beside tokens that all ranks gather; set experts.dispatcher"});
+        return;
+    }
     if (overlap == ExpertOverlap::passes) return check_passes(job, errors);
     check_shared_experts(job, errors);
 }

@@ -33,12 +33,14 @@ const TokenExchange& PassWriter::exchange(Pass pass) {
     return *known;
 }
 
-// One after another, if the layer has experts.
+// One after another but for those that start together, if the layer has experts.
 std::vector<ActionId> PassWriter::send(const std::vector<Call>& calls, const At& at) {
     std::vector<ActionId> sent;
     if (!has_experts(at.kind)) return sent;
+    ActionId ready = script_.now();
     for (const Call& call : calls) {
-        sent.push_back(script_.issue(call, at.pass.where, sent.empty() ? script_.now() : sent.back()));
+        if (!sent.empty() && call.start == Start::after_previous) ready = sent.back();
+        sent.push_back(script_.issue(call, at.pass.where, ready));
     }
     return sent;
 }
