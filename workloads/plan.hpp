@@ -16,8 +16,8 @@ struct PieceCost {
     std::string_view module;  // whose parameters it uses; empty: none
     Seconds forward, input_backward, weight_backward;
     Seconds forward_product, input_product;  // of forward and input_backward: products with parameters
-    Seconds discarded;  // of forward: what makes the output that selective recomputation may give back
-    double host_forward = 0;                 // operations that the host issues
+    Seconds discarded;        // of forward: what makes the output that selective recomputation may give back
+    double host_forward = 0;  // operations that the host issues
 };
 
 // Pieces that backward runs forward again, by their places in LayerCosts::pieces: first to last, or of these what makes

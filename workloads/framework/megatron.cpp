@@ -50,9 +50,8 @@ void check_sharding(const Job& job, std::vector<JobError>& errors) {
         return;
     }
     const auto refuse = [&](std::string why) { errors.push_back({"megatron.sharding", std::move(why)}); };
-    const std::string_view version = job.megatron.version.name;
-    if (version != "core-0.13" && version != "core-0.12") {
-        refuse(fmt::format("Megatron-core has it since 0.12; the version is {}", version));
+    if (!has_since(job.megatron.version, "core-0.12")) {
+        refuse(fmt::format("Megatron-core has it since 0.12; the version is {}", job.megatron.version.name));
     }
     if (job.zero != 1 || job.gradient_overlap == Setting::off) {
         refuse("Megatron-FSDP needs the distributed optimizer (zero 1) and overlap_gradients");

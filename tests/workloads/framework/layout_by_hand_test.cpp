@@ -100,8 +100,16 @@ TEST(layout_by_hand, what_cannot_be_is_refused_with_the_numbers) {
     EXPECT_THAT(refusal("[2, 2, 2, 2]", {"framework=deepspeed"}), HasSubstr("DeepSpeed takes no layout by hand"));
     EXPECT_THAT(refusal(R"({"first": 2})", {"schedule=zb-v"}), HasSubstr("give a list of 8 parts"));
     EXPECT_THAT(refusal("uniform"), HasSubstr("partition_method of DeepSpeed"));
-    EXPECT_THAT(test::mistakes("layout.split=[2, 2, 2, 2]"), HasSubstr("came with core-0.13"));
-    EXPECT_THAT(test::mistakes("layout.split={\"first\": 2}"), HasSubstr("came with core-0.9"));
+}
+
+TEST(layout_by_hand, what_a_version_lacks_is_modelled) {
+    const auto lacking = [](const Settings& settings) {
+        return lacking_features(test::small_study(settings).job).at(0).message;
+    };
+    EXPECT_THAT(lacking({"layout.split=[2, 2, 2, 2]", "megatron.version=core-0.12"}),
+                HasSubstr("came with Megatron-core 0.13"));
+    EXPECT_THAT(lacking({"layout.split={\"first\": 2}", "megatron.version=core-0.8"}),
+                HasSubstr("came with Megatron-core 0.9"));
 }
 
 // DeepSpeed's own functions (runtime/utils.py of 0.14) on eight layers of a small table and a large one.
