@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/io/embedded.hpp"
+#include "tests/topologies/shipped_machine_json.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft {
@@ -119,8 +120,7 @@ void expect_source(const nlohmann::json& object, const std::string& path) {
 }
 
 TEST_P(shipped_machine, says_where_its_figures_are_from) {
-    const auto file = std::ranges::find(embedded::machines(), GetParam(), &embedded::File::name);
-    const nlohmann::json machine = nlohmann::json::parse(file->text, nullptr, true, true);
+    const nlohmann::json machine = test::shipped_machine_json(GetParam());
     expect_source(machine, "");
     for (const auto& [name, link] : machine.at("links").items()) {
         expect_source(link.at("bandwidth"), "links." + name + ".bandwidth");

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "tests/topologies/listed_links.hpp"
+#include "tests/topologies/shipped_machine_json.hpp"
 #include "tests/topologies/small_machine.hpp"
 #include "topologies/machine.hpp"
 
@@ -124,8 +124,7 @@ void expect_listed(const Machine& machine, const nlohmann::json& file) {
 class wiring : public testing::TestWithParam<std::string> {};
 
 TEST_P(wiring, links_are_those_of_a_list) {
-    std::ifstream file(std::string(WEFT_SOURCE_DIR) + "/topologies/machines/" + GetParam() + ".json");
-    expect_listed(Machine::load(GetParam()), nlohmann::json::parse(file, nullptr, true, true));
+    expect_listed(Machine::load(GetParam()), test::shipped_machine_json(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(shipped, wiring, testing::ValuesIn(machine_names()), [](const auto& test) {

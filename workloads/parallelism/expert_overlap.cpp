@@ -76,7 +76,8 @@ void check_shared_experts(const Job& job, std::vector<JobError>& errors) {
 
 ExpertOverlap expert_overlap(const Job& job) {
     if (job.experts.overlap) return *job.experts.overlap;
-    return job.schedule->copies > 1 && exchanges_tokens(job) ? ExpertOverlap::passes : ExpertOverlap::none;
+    const bool sends = exchanges_tokens(job) && job.experts.dispatcher != Dispatch::all_gather;
+    return job.schedule->copies > 1 && sends ? ExpertOverlap::passes : ExpertOverlap::none;
 }
 
 Setting delays_weight_gradients(const Job& job) {

@@ -22,7 +22,10 @@ Script written_out(const Plan& plan, std::uint32_t stage, StepKind kind) {
     return step_script(long_hand, stage, kind);
 }
 
-bool works(Action::Kind kind) { return kind == Action::Kind::compute || kind == Action::Kind::launch; }
+bool works(Action::Kind kind) {
+    return kind == Action::Kind::compute || kind == Action::Kind::launch || kind == Action::Kind::store ||
+           kind == Action::Kind::load;
+}
 
 // Kind, subject (as time, where it is one), what it waits for, label and place.
 auto content(const Script& script, const Action& action) {
