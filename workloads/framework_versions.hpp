@@ -45,41 +45,24 @@ struct MegatronVersion {
     Setting overlap_pipeline;         // --no-overlap-p2p-communication, on since 4eeff55d of October 2023
     Setting transformer_engine;       // --transformer-impl, since 2024; before: Megatron-LM's own modules
     Setting losses_per_micro_batch;   // averaged over data ranks after each; once per step since 3806ec27 (core 0.13)
-    Setting shared_expert_overlap;    // --moe-shared-expert-overlap, since core 0.9
-    Setting joint_passes;             // --overlap-moe-expert-parallel-comm and --delay-wgrad-compute, since core 0.14
     Setting check_for_nan;            // --no-check-for-nan-in-loss-and-grad
 };
 inline constexpr std::array<MegatronVersion, 15> megatron_versions{{
-    {"core-0.15", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on, Setting::on,
-     Setting::on},
-    {"core-0.14", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on, Setting::on,
-     Setting::on},
-    {"core-0.13", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on, Setting::off,
-     Setting::on},
-    {"core-0.12", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off,
-     Setting::on},
-    {"core-0.11", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off,
-     Setting::on},
-    {"core-0.10", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off,
-     Setting::on},
-    {"core-0.9", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on, Setting::off,
-     Setting::on},
-    {"core-0.8", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off,
-     Setting::on},
-    {"core-0.7", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off,
-     Setting::on},
-    {"core-0.6", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off,
-     Setting::on},
-    {"core-0.5", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::off, Setting::off,
-     Setting::on},
-    {"2023", Setting::on, Fusion::all, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off,
-     Setting::off},
-    {"2022", Setting::on, Fusion::single, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off,
-     Setting::off},
-    {"2021", Setting::off, Fusion::none, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off,
-     Setting::off},
-    {"2020", Setting::off, Fusion::none, Setting::off, Setting::off, Setting::on, Setting::off, Setting::off,
-     Setting::off},
+    {"core-0.15", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on},
+    {"core-0.14", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on},
+    {"core-0.13", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on},
+    {"core-0.12", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on},
+    {"core-0.11", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on},
+    {"core-0.10", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on},
+    {"core-0.9", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on},
+    {"core-0.8", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on},
+    {"core-0.7", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on},
+    {"core-0.6", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on},
+    {"core-0.5", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::on, Setting::on},
+    {"2023", Setting::on, Fusion::all, Setting::off, Setting::off, Setting::on, Setting::off},
+    {"2022", Setting::on, Fusion::single, Setting::off, Setting::off, Setting::on, Setting::off},
+    {"2021", Setting::off, Fusion::none, Setting::off, Setting::off, Setting::on, Setting::off},
+    {"2020", Setting::off, Fusion::none, Setting::off, Setting::off, Setting::on, Setting::off},
 }};
 
 // The row of a version; of one that the table has not, the latest.

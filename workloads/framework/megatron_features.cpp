@@ -59,6 +59,7 @@ constexpr std::array features{
             [](const Job& job) { return job.model.experts.balancing_bias; }},
     Feature{"model.mtp_layers", "multi-token prediction", predictions_since,
             [](const Job& job) { return job.model.mtp_layers > 0; }},
+    Feature{"optimizer", "Muon", muon_since, [](const Job& job) { return job.optimizer.rule == UpdateRule::muon; }},
     Feature{"layout.order", "this order of axes", "", is_ordered_otherwise},
 };
 

@@ -8,16 +8,19 @@
 
 namespace weft {
 
-// `since`: a name in megatron_versions, which begin with the latest.
+// `since`: a name in megatron_versions, which begin with the latest; later than all of them, where it is none of these.
 constexpr bool has_since(const MegatronVersion& version, std::string_view since) {
     const auto place = [](std::string_view name) {
         return std::ranges::find(megatron_versions, name, &MegatronVersion::name);
     };
-    return place(version.name) <= place(since);
+    return place(since) != megatron_versions.end() && place(version.name) <= place(since);
 }
 
 // First versions with flags of megatron/training/arguments.py, by its tags.
 inline constexpr std::string_view first_and_last_since = "core-0.9";  // --decoder-first-pipeline-num-layers
+inline constexpr std::string_view shared_overlap_since = "core-0.9";  // --moe-shared-expert-overlap
+inline constexpr std::string_view joint_passes_since = "core-0.14";   // --overlap-moe-expert-parallel-comm (assumption)
+inline constexpr std::string_view muon_since = "core-0.16";           // --optimizer muon
 inline constexpr std::string_view expert_bias_since = "core-0.11";    // --moe-router-enable-expert-bias
 inline constexpr std::string_view predictions_since = "core-0.12";    // --mtp-num-layers
 inline constexpr std::string_view stage_layout_since = "core-0.13";   // --pipeline-model-parallel-layout

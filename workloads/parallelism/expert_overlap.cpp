@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "workloads/framework/version_since.hpp"
+
 namespace weft {
 namespace {
 
@@ -25,7 +27,7 @@ void check_repeated(const Job& job, std::initializer_list<LayerPart> parts, std:
 // run here as DualPipe itself does.
 void check_megatrons_joint_passes(const Job& job, std::vector<JobError>& errors) {
     const auto refuse = [&](std::string why) { errors.push_back({"experts.overlap", std::move(why)}); };
-    if (job.megatron.version.joint_passes == Setting::off) {
+    if (!has_since(job.megatron.version, joint_passes_since)) {
         refuse(
             fmt::format("Megatron {} has no joint passes (--overlap-moe-expert-parallel-comm); set megatron.version "
                         "to core-0.14",
@@ -62,7 +64,7 @@ void check_shared_experts(const Job& job, std::vector<JobError>& errors) {
                                                          "tokens",
                                                          job.model.name)});
     }
-    if (job.megatron.version.shared_expert_overlap == Setting::off) {
+    if (!has_since(job.megatron.version, shared_overlap_since)) {
         errors.push_back(
             {"experts.overlap",
              fmt::format("Megatron {} has no --moe-shared-expert-overlap; set megatron.version to core-0.9 "
