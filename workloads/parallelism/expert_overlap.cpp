@@ -38,6 +38,9 @@ void check_megatrons_joint_passes(const Job& job, std::vector<JobError>& errors)
             "Megatron-core 0.14 runs passes jointly only without full recomputation; set recompute to selective or "
             "none");
     }
+    if (job.cuda_graphs == CudaGraphs::layer || job.cuda_graphs == CudaGraphs::full) {
+        refuse("graphs of whole layers fix an order that joint passes mix; set cuda_graphs to none");
+    }
     if (job.precision == Precision::fp32) refuse("Megatron-core runs passes jointly in bf16 and fp16, not in fp32");
 }
 
