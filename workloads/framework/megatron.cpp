@@ -67,9 +67,10 @@ void check(const Job& job, std::vector<JobError>& errors) {
     check_sharding(job, errors);
     check_tensor_overlap(job, errors);
     if (job.zero > 1) {
-        errors.push_back({"zero", fmt::format("Megatron-core 0.8 has DDP (0) and the distributed optimizer (1), not "
-                                              "ZeRO-{}",
-                                              job.zero)});
+        errors.push_back(
+            {"zero", fmt::format("Megatron-core has DDP (0) and the distributed optimizer (1), not ZeRO-{}; "
+                                 "megatron.sharding shares gradients and parameters",
+                                 job.zero)});
     }
     const bool own_tokens = job.sequence_parallel == SequenceParallel::on;
     if (job.model.experts.count > 0 && job.layout.tensor > 1 && !own_tokens) {
