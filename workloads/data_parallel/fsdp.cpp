@@ -9,6 +9,7 @@
 #include <deque>
 
 #include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/data_parallel/fsdp_units.hpp"
 
 namespace weft {
@@ -19,11 +20,10 @@ constexpr std::size_t most_pending_frees = 2;  // _max_num_inflight_all_gathers
 class Fsdp final : public DataParallel {
   public:
     explicit Fsdp(const ShardingInput& input)
-        : input_(input), units_(fsdp_units(input)), unit_of_(input.modules.size()), states_(units_.size()) {
-        for (std::size_t u = 0; u < units_.size(); ++u) {
-            for (const std::uint32_t m : units_[u].modules) unit_of_[m] = u;
-        }
-    }
+        : input_(input),
+          units_(fsdp_units(input)),
+          unit_of_(units_of_modules(units_, input.modules.size())),
+          states_(units_.size()) {}
 
     void begin_step(Script&) override { frees_.clear(); }
 
@@ -39,10 +39,8 @@ class Fsdp final : public DataParallel {
         const std::size_t u = unit_of_[index];
         gather(script, u, at.where);
         finish(script, u);
-        const bool forward = at.pass == Pass::forward;
-        const bool prefetches = forward ? input_.fsdp.forward_prefetch == Setting::on
-                                        : input_.fsdp.backward_prefetch == BackwardPrefetch::before;
-        if (prefetches && opens(u, index, at.pass)) gather_following(script, u, at);
+        const bool asks = prefetches(input_.fsdp, at.pass) && opens(input_, units_[u], index, at.pass);
+        if (asks) gather_following(script, u, at);
     }
 
     void after(Script& script, const PassAt& at, std::size_t index) override {
@@ -77,23 +75,10 @@ class Fsdp final : public DataParallel {
         ActionId gather = Action::none;  // in flight
     };
 
-    bool keeps_parameters() const {
-        return input_.fsdp.strategy == Sharding::gradients || input_.fsdp.strategy == Sharding::hybrid_gradients;
-    }
     // The root's parameters are needed again at once when backward begins.
-    bool reshards_after_forward() const { return !keeps_parameters(); }
+    bool reshards_after_forward() const { return !keeps_parameters(input_.fsdp); }
     bool reduces(const PassAt& at) const {
         return input_.fsdp.accumulate != Accumulate::step || at.accumulation == Accumulation::complete;
-    }
-
-    // Whether a module is the one that a pass reaches first in its unit: with recomputation, backward starts at the
-    // front of a layer.
-    bool opens(std::size_t u, std::size_t index, Pass pass) const {
-        const bool from_front = pass == Pass::forward || pass == Pass::recompute ||
-                                (units_[u].kind == UnitKind::layer &&
-                                 runs_again(input_.checkpointing, input_.modules[units_[u].modules.front()]));
-        if (from_front) return pass != Pass::backward && index == units_[u].modules.front();
-        return index == units_[u].modules.back();
     }
 
     void gather(Script& script, std::size_t u, Where where) {
@@ -141,7 +126,7 @@ class Fsdp final : public DataParallel {
     }
 
     void finish_backward(Script& script, std::size_t u, const PassAt& at) {
-        if (reduces(at) || !keeps_parameters()) free(script, u);
+        if (reduces(at) || !keeps_parameters(input_.fsdp)) free(script, u);
         if (input_.fsdp.backward_prefetch == BackwardPrefetch::after) gather_following(script, u, at);
         if (reduces(at)) reduce(script, u, at.where);
     }

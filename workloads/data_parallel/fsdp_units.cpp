@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sim/base/check.hpp"
+#include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/data_parallel/module_hooks.hpp"
 
 namespace weft {
@@ -48,9 +49,28 @@ FsdpUnit empty_unit(const ShardingInput& input, UnitKind kind, const StageModule
 
 }  // namespace
 
+std::vector<std::size_t> units_of_modules(std::span<const FsdpUnit> units, std::size_t modules) {
+    std::vector<std::size_t> unit_of(modules);
+    for (std::size_t u = 0; u < units.size(); ++u) {
+        for (const std::uint32_t m : units[u].modules) unit_of[m] = u;
+    }
+    return unit_of;
+}
+
+bool opens(const ShardingInput& input, const FsdpUnit& unit, std::size_t module, Pass pass) {
+    const bool again =
+        unit.kind == UnitKind::layer && runs_again(input.checkpointing, input.modules[unit.modules.front()]);
+    if (pass != Pass::backward) return module == unit.modules.front();
+    return !again && module == unit.modules.back();
+}
+
+bool prefetches(const FsdpSettings& settings, Pass pass) {
+    return pass == Pass::forward ? settings.forward_prefetch == Setting::on
+                                 : settings.backward_prefetch == BackwardPrefetch::before;
+}
+
 bool hybrid_sharding(const ShardingInput& input) {
-    const Sharding strategy = input.fsdp.strategy;
-    const bool asked = strategy == Sharding::hybrid || strategy == Sharding::hybrid_gradients;
+    const bool asked = is_hybrid(input.fsdp);
     WEFT_CHECK(!asked || input.ranks == 1 || input.inner_ranks > 1,
                "hybrid sharding needs inner groups of two or more");
     return asked && input.inner_ranks < input.ranks;

@@ -3,7 +3,9 @@
 // their own inside their layer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "workloads/data_parallel/stage_tensors.hpp"
@@ -26,6 +28,14 @@ struct FsdpUnit {
 
 // In forward order of their first modules.
 std::vector<FsdpUnit> fsdp_units(const ShardingInput& input);
+
+// Of each module, its unit.
+std::vector<std::size_t> units_of_modules(std::span<const FsdpUnit> units, std::size_t modules);
+// Whether a module is the one that a pass reaches first in its unit: where the unit runs forward again, backward starts
+// at its front.
+bool opens(const ShardingInput& input, const FsdpUnit& unit, std::size_t module, Pass pass);
+// Whether the next unit's parameters are asked for where a pass opens one.
+bool prefetches(const FsdpSettings& settings, Pass pass);
 
 // Whether parameters are sharded in inner groups and replicated over them.
 bool hybrid_sharding(const ShardingInput& input);

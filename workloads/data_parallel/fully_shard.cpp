@@ -25,11 +25,10 @@ namespace {
 class FullyShard final : public DataParallel {
   public:
     explicit FullyShard(const ShardingInput& input)
-        : input_(input), units_(fsdp_units(input)), unit_of_(input.modules.size()), states_(units_.size()) {
-        for (std::size_t u = 0; u < units_.size(); ++u) {
-            for (const std::uint32_t m : units_[u].modules) unit_of_[m] = u;
-        }
-    }
+        : input_(input),
+          units_(fsdp_units(input)),
+          unit_of_(units_of_modules(units_, input.modules.size())),
+          states_(units_.size()) {}
 
     void begin_step(Script& script) override {
         gate_ = script.now();
@@ -40,10 +39,8 @@ class FullyShard final : public DataParallel {
         const std::size_t u = unit_of_[index];
         gather(script, u, at.where);
         finish(script, u, at);
-        const bool forward = at.pass == Pass::forward;
-        const bool prefetches = forward ? input_.fsdp.forward_prefetch == Setting::on
-                                        : input_.fsdp.backward_prefetch == BackwardPrefetch::before;
-        if (prefetches && opens(u, index, at.pass)) gather_following(script, u, at);
+        const bool asks = prefetches(input_.fsdp, at.pass) && opens(input_, units_[u], index, at.pass);
+        if (asks) gather_following(script, u, at);
     }
 
     void after(Script& script, const PassAt& at, std::size_t index) override {
@@ -134,16 +131,6 @@ class FullyShard final : public DataParallel {
     std::string_view type_of(double bytes) const {
         if (bytes == input_.element_bytes) return input_.element_type;
         return bytes == 4 ? "fp32" : input_.gradient_type;
-    }
-
-    // Whether a module is the one that a pass reaches first in its unit: with recomputation, backward starts at the
-    // front of a layer.
-    bool opens(std::size_t u, std::size_t index, Pass pass) const {
-        const bool from_front =
-            pass == Pass::forward || pass == Pass::recompute ||
-            (input_.checkpointing == Checkpointing::every_layer && units_[u].kind == UnitKind::layer);
-        if (from_front) return pass != Pass::backward && index == units_[u].modules.front();
-        return index == units_[u].modules.back();
     }
 
     void gather(Script& script, std::size_t u, Where where) {

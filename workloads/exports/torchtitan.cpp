@@ -4,16 +4,13 @@
 
 #include <string>
 
+#include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/exports/run_keys.hpp"
 #include "workloads/formats/torchtitan_flavours.hpp"
 
 namespace weft::exports {
 namespace {
-
-bool hybrid(const FsdpSettings& settings) {
-    return settings.strategy == Sharding::hybrid || settings.strategy == Sharding::hybrid_gradients;
-}
 
 std::string model_section(const Job& job, Unsayable& unsayable) {
     const TorchtitanFlavour* const flavour = torchtitan_flavour_of(job.model);
@@ -36,9 +33,8 @@ std::string training_section(const Job& job, Unsayable& unsayable) {
 }
 
 std::string_view reshard_word(const Job& job) {
-    const bool keeps = job.fsdp.strategy == Sharding::gradients || job.fsdp.strategy == Sharding::hybrid_gradients;
     if (job.fsdp.reshard == Reshard::always) return "always";
-    return keeps || job.fsdp.reshard == Reshard::never ? "never" : "default";
+    return keeps_parameters(job.fsdp) || job.fsdp.reshard == Reshard::never ? "never" : "default";
 }
 
 std::string_view schedule_name(const Job& job) {
@@ -63,7 +59,7 @@ std::string pipeline_keys(const Job& job, Unsayable& unsayable) {
 std::string parallelism_section(const Job& job, Unsayable& unsayable) {
     unsayable.unless(job.layout.pipeline == 1 || job.layout.split != StageSplit::ends, "layout.split",
                      "torchtitan deals layers with one less at both ends by its own rule; needs framework or even");
-    const std::uint32_t shards = hybrid(job.fsdp) ? job.layout.shard_ranks : job.layout.data;
+    const std::uint32_t shards = is_hybrid(job.fsdp) ? job.layout.shard_ranks : job.layout.data;
     std::string text = fmt::format(
         "[parallelism]\ndata_parallel_replicate_degree = {}\ndata_parallel_shard_degree = {}\n"
         "fsdp_reshard_after_forward = \"{}\"\ntensor_parallel_degree = {}\npipeline_parallel_degree = {}\n"

@@ -77,6 +77,22 @@ TEST(fully_shard, experts_are_slices_of_one_tensor) {
     EXPECT_EQ(padded_elements(apart, 6), 300) << "cut along the second dimension";
 }
 
+// Jobs mark the layers that run again one by one.
+TEST(fully_shard, layers_that_are_marked_open_as_where_all_run_again) {
+    std::vector<StageModule> modules = test::neox_stage(layers, hidden, vocabulary);
+    for (StageModule& module : modules) module.recomputed = true;
+    ShardingInput every = fully_sharded(), marked = fully_sharded();
+    every.modules = marked.modules = modules;
+    marked.checkpointing = Checkpointing::marked_layers;
+    const std::vector<FsdpUnit> units = fsdp_units(every);
+    const std::vector<std::size_t> unit_of = units_of_modules(units, modules.size());
+    for (std::size_t m = 0; m < modules.size(); ++m) {
+        for (const Pass pass : {Pass::forward, Pass::recompute, Pass::backward}) {
+            EXPECT_EQ(opens(marked, units[unit_of[m]], m, pass), opens(every, units[unit_of[m]], m, pass)) << m;
+        }
+    }
+}
+
 TEST(fully_shard, without_a_pipeline_layers_are_gathered_twice_and_reduced_once_a_micro_batch) {
     for (const auto checkpointing : {Checkpointing::none, Checkpointing::every_layer}) {
         ShardingInput input = fully_sharded();
