@@ -62,9 +62,6 @@ Bytes own_queries(const Job& job) {
     return {tokens(job) * double(query_width(job.model)) / job.shard().tensor * element_bytes(job.precision)};
 }
 
-std::vector<Call> no_calls(const Job&) { return {}; }
-std::vector<Call> no_stage_calls(const Job&, std::uint32_t) { return {}; }
-
 Call boundary_call(Bytes message, std::string_view label, std::string_view type) {
     return over(GroupKind::boundary, Collective::point_to_point, message, label, type);
 }

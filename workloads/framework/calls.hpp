@@ -35,9 +35,6 @@ Bytes own_queries(const Job& job);
 InputReduction reduced_after_backward(const Job& job);
 Setting always_overlaps(const Job& job);
 
-std::vector<Call> no_calls(const Job& job);
-std::vector<Call> no_stage_calls(const Job& job, std::uint32_t stage);
-
 // Point to point between neighbouring stages; direction and peer are the writer's.
 Call boundary_call(Bytes message, std::string_view label, std::string_view type);
 

@@ -1,7 +1,9 @@
 // PyTorch's DistributedDataParallel: replicas whose gradients are all-reduced in buckets under the backward pass
 // (data_parallel/torch_ddp.cpp issues the calls).
 #include "workloads/data_parallel/engines.hpp"
+#include "workloads/framework/calls.hpp"
 #include "workloads/framework/data_only.hpp"
+#include "workloads/framework/stage_split.hpp"
 #include "workloads/job.hpp"
 
 namespace weft::framework {
@@ -25,14 +27,24 @@ double gradient_bytes(const Job& job) { return element_bytes(job.precision); }
 }  // namespace
 
 extern const Framework ddp;
-const Framework ddp = data_only_framework({.name = "ddp",
-                                           .summary = "PyTorch DistributedDataParallel",
-                                           .check = check,
-                                           .data_parallel = data_parallel,
-                                           .shares = shares,
-                                           .buffers = buffers,
-                                           .gradient_bytes = gradient_bytes,
-                                           .accumulation = repeated_accumulation,
-                                           .modules = modules});
+const Framework ddp{
+    .name = "ddp",
+    .summary = "PyTorch DistributedDataParallel",
+    .offers = {},
+    .handover = Handover::sequential,
+    .input_reduction = reduced_after_backward,
+    .overlaps_pipeline = always_overlaps,
+    .exchanges = Through::torch,
+    .modules = modules,
+    .split = even_split,
+    .default_overlap = always_overlaps,
+    .check = check,
+    .data_parallel = data_parallel,
+    .shares = shares,
+    .buffers = buffers,
+    .gradient_bytes = gradient_bytes,
+    .update_traffic = fused_update,
+    .accumulation = repeated_accumulation,
+};
 
 }  // namespace weft::framework

@@ -4,6 +4,9 @@
 
 namespace weft {
 
+std::vector<Call> no_calls(const Job&) { return {}; }
+std::vector<Call> no_stage_calls(const Job&, std::uint32_t) { return {}; }
+
 const Framework* find_framework(std::string_view name) {
     const auto all = framework::all();
     const auto it = std::ranges::find(all, name, [](const Framework* f) { return f->name; });

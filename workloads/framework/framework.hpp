@@ -48,6 +48,10 @@ struct StateShares {
     double update_bytes = 0;   // of copies that only the optimizer's step holds, of the elements that it updates
 };
 
+std::vector<Call> no_calls(const Job& job);
+std::vector<Call> no_stage_calls(const Job& job, std::uint32_t stage);
+
+// It calls nothing where it does not say what.
 struct Framework {
     std::string_view name;
     std::string_view summary;
@@ -71,23 +75,25 @@ struct Framework {
     void (*lacking)(const Job& job, std::vector<JobError>& lacking) = nullptr;
 
     // Once per run, on this stage, apart from what data parallelism does.
-    std::vector<Call> (*start_up)(const Job& job, std::uint32_t stage);
+    std::vector<Call> (*start_up)(const Job& job, std::uint32_t stage) = no_stage_calls;
 
     // Per micro-batch.
-    std::vector<Call> (*load_batch)(const Job& job, std::uint32_t stage);  // first and last stage
-    std::vector<Call> (*loss)(const Job& job);                             // after the logits
-    std::vector<Call> (*checkpoint_gather)(const Job& job);  // before a layer is recomputed: its stored input
-    std::vector<Call> (*expert_counts)(const Job& job);      // before tokens are dispatched to experts
+    std::vector<Call> (*load_batch)(const Job& job, std::uint32_t stage) = no_stage_calls;  // first and last stage
+    std::vector<Call> (*loss)(const Job& job) = no_calls;                                   // after the logits
+    // Before a layer is recomputed: its stored input.
+    std::vector<Call> (*checkpoint_gather)(const Job& job) = no_calls;
+    std::vector<Call> (*expert_counts)(const Job& job) = no_calls;  // before tokens are dispatched to experts
 
     // Pipeline: calls per micro-batch and boundary, in order; direction and peer are filled in by the writer.
-    std::vector<Call> (*shapes)(const Job& job);  // before the first activation of the first step
-    std::vector<Call> (*activation)(const Job& job);
-    std::vector<Call> (*gradient)(const Job& job);
-    std::vector<Call> (*gather_received_activation)(const Job& job);  // receiver, before its forward
-    std::vector<Call> (*gather_before_backward)(const Job& job);      // sender of the activation, before its backward
+    std::vector<Call> (*shapes)(const Job& job) = no_calls;  // before the first activation of the first step
+    std::vector<Call> (*activation)(const Job& job) = no_calls;
+    std::vector<Call> (*gradient)(const Job& job) = no_calls;
+    std::vector<Call> (*gather_received_activation)(const Job& job) = no_calls;  // receiver, before its forward
+    // Sender of the activation, before its backward.
+    std::vector<Call> (*gather_before_backward)(const Job& job) = no_calls;
 
     // Once per step, after what data parallelism does.
-    std::vector<Call> (*step_end)(const Job& job, std::uint32_t stage);
+    std::vector<Call> (*step_end)(const Job& job, std::uint32_t stage) = no_stage_calls;
 
     std::unique_ptr<DataParallel> (*data_parallel)(const ShardingInput& input);
     StateShares (*shares)(const Job& job);
