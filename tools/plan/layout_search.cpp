@@ -1,6 +1,7 @@
 #include "tools/plan/layout_search.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -160,20 +161,28 @@ SimulatedCandidate simulated(const PlanResult& result, std::size_t number, Workb
             .mfu = report.metric("throughput.mfu")};
 }
 
+// work(i, bench) for each of `count`, in parallel, with whichever bench is free.
+void for_each_on_a_bench(std::size_t count, const PlanResult& result, Shelf<Workbench>& shelf,
+                         const SearchOptions& options, const std::function<void(std::size_t, Workbench&)>& work) {
+    for_each_in_parallel(
+        count, options.threads,
+        [&](std::size_t i) {
+            std::unique_ptr<Workbench> bench = shelf.take([&] { return std::make_unique<Workbench>(result.space); });
+            work(i, *bench);
+            shelf.give_back(std::move(bench));
+        },
+        options.progress);
+}
+
 // Appends to result.simulated.
 void simulate(PlanResult& result, std::vector<std::size_t> numbers, Shelf<Workbench>& shelf,
               const SearchOptions& options) {
     std::ranges::sort(numbers);  // candidates that share a layout, and so the costs of its groups, follow one another
     const std::size_t before = result.simulated.size();
     result.simulated.resize(before + numbers.size());
-    for_each_in_parallel(
-        numbers.size(), options.threads,
-        [&](std::size_t i) {
-            std::unique_ptr<Workbench> bench = shelf.take([&] { return std::make_unique<Workbench>(result.space); });
-            result.simulated[before + i] = simulated(result, numbers[i], *bench);
-            shelf.give_back(std::move(bench));
-        },
-        options.progress);
+    for_each_on_a_bench(numbers.size(), result, shelf, options, [&](std::size_t i, Workbench& bench) {
+        result.simulated[before + i] = simulated(result, numbers[i], bench);
+    });
 }
 
 }  // namespace
@@ -197,15 +206,8 @@ PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string
     std::vector<Block> blocks = blocks_of(candidates);
 
     Shelf<Workbench> shelf;
-    const auto make = [&] { return std::make_unique<Workbench>(result.space); };
-    for_each_in_parallel(
-        blocks.size(), options.threads,
-        [&](std::size_t i) {
-            std::unique_ptr<Workbench> bench = shelf.take(make);
-            screen(result, blocks[i], *bench);
-            shelf.give_back(std::move(bench));
-        },
-        options.progress);
+    for_each_on_a_bench(blocks.size(), result, shelf, options,
+                        [&](std::size_t i, Workbench& bench) { screen(result, blocks[i], bench); });
     collect_refusals(blocks, result);
 
     const std::vector<std::size_t> order = by_screening(result.candidates);

@@ -40,6 +40,8 @@ Among parse_values(const Knob& knob, const Variation& variation) {
 
 Document document_of(const PlanRequest& request) { return open_job(request.job, request.overrides).document; }
 
+constexpr const char* split_key = "layout.split";
+
 // Layers dealt by hand are no value of the knob; the job keeps them.
 bool deals_by_hand(Document document) {
     Field root = document.root();
@@ -50,13 +52,10 @@ bool deals_by_hand(Document document) {
            !(layout.is_text("split") && std::ranges::find(names, layout.text("split")) != names.end());
 }
 
-bool keeps_split(const PlanRequest& request, std::string_view key) {
-    return key == "layout.split" && deals_by_hand(document_of(request));
-}
-
 // A job without a layout: every knob neutral, data parallelism over whatever accelerators there are.
 Study read_base(const PlanRequest& request, const std::vector<Knob>& knobs, const std::vector<std::string>& others) {
     Document document = document_of(request);
+    const bool by_hand = deals_by_hand(document.copy());
     for (const std::string& assignment : others) document.assign(assignment);
     if (!document.root().has("nodes")) {
         Document as_it_is = document_of(request);
@@ -65,7 +64,7 @@ Study read_base(const PlanRequest& request, const std::vector<Knob>& knobs, cons
     }
     for (const Knob& knob : knobs) {
         const bool may_be_said = knob.framework.empty() || document.root().has(knob.framework);
-        if (may_be_said && !keeps_split(request, knob.key)) document.assign(knob.assignment(knob.neutral));
+        if (may_be_said && !(by_hand && knob.key == split_key)) document.assign(knob.assignment(knob.neutral));
     }
     document.assign("layout.data=null");
     return read_study(std::move(document), Purpose::equations);
@@ -90,10 +89,10 @@ void keep_own(const PlanRequest& request, const std::vector<Knob>& knobs, std::v
     }
     if (root.has("layout")) {
         Field layout = root.object("layout");
-        if (keeps_split(request, "layout.split")) {
-            keep("layout.split", std::string(split_by_hand));
+        if (deals_by_hand(document.copy())) {
+            keep(split_key, std::string(split_by_hand));
         } else if (layout.has("split")) {
-            keep("layout.split", layout.choice("split", stage_split_names()));
+            keep(split_key, layout.choice("split", stage_split_names()));
         }
     }
     document.check();
@@ -196,9 +195,10 @@ PlanSpace read_space(const PlanRequest& request) {
 std::string job_text(const PlanRequest& request, const std::vector<std::string>& assignments,
                      const std::filesystem::path& path) {
     Document document = document_of(request);
+    const bool by_hand = deals_by_hand(document.copy());
     for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
-        if (!keeps_split(request, key)) document.assign(assignment);
+        if (!(by_hand && key == split_key)) document.assign(assignment);
     }
     leave_out_what_follows(document);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.text());

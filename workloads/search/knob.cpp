@@ -150,18 +150,24 @@ Knob recomputation() {
                 }};
 }
 
-Knob sequence_parallel() {
-    return {.key = "sequence_parallel",
+// Off while neutral; of `framework`, if one is named.
+Knob flag(std::string key, std::string_view framework, std::function<void(Job&, Setting)> set,
+          std::function<Values(const Job&, std::uint32_t)> values) {
+    return {.key = std::move(key),
             .names = {"false", "true"},
             .neutral = 0,
-            .set =
-                [](Job& job, std::uint32_t value) {
-                    job.sequence_parallel = value == 0 ? SequenceParallel::off : SequenceParallel::on;
-                },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    return job.layout.tensor == 1 ? Values{0} : Values{0, 1};
-                }};
+            .framework = framework,
+            .set = [set = std::move(set)](Job& job, std::uint32_t value) { set(job, static_cast<Setting>(value)); },
+            .values = std::move(values)};
+}
+
+Knob sequence_parallel() {
+    return flag(
+        "sequence_parallel", {},
+        [](Job& job, Setting setting) { job.sequence_parallel = static_cast<SequenceParallel>(setting); },
+        [](const Job& job, std::uint32_t) {
+            return job.layout.tensor == 1 ? Values{0} : Values{0, 1};
+        });
 }
 
 // A single data rank has nobody to share states with.
@@ -176,8 +182,6 @@ Knob zero_stage() {
                 }};
 }
 
-Setting setting_of(std::uint32_t value) { return value == 0 ? Setting::off : Setting::on; }
-
 // Whether the framework takes a job with gradients reduced under the backward pass.
 bool may_overlap_gradients(Job job) {
     job.gradient_overlap = Setting::on;
@@ -188,45 +192,34 @@ bool may_overlap_gradients(Job job) {
 
 // Wherever it can be and there is something to reduce: what is hidden costs no more than what is not.
 Knob gradient_overlap() {
-    return {.key = "overlap_gradients",
-            .names = {"false", "true"},
-            .neutral = 0,
-            .set = [](Job& job, std::uint32_t value) { job.gradient_overlap = setting_of(value); },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    const bool usual = job.framework->default_overlap(job) == Setting::on;
-                    return Values{usual || (job.layout.copies() > 1 && may_overlap_gradients(job)) ? 1U : 0U};
-                }};
+    return flag(
+        "overlap_gradients", {}, [](Job& job, Setting setting) { job.gradient_overlap = setting; },
+        [](const Job& job, std::uint32_t) {
+            const bool usual = job.framework->default_overlap(job) == Setting::on;
+            return Values{usual || (job.layout.copies() > 1 && may_overlap_gradients(job)) ? 1U : 0U};
+        });
 }
 
 Knob parameter_overlap() {
-    return {.key = "megatron.overlap_parameters",
-            .names = {"false", "true"},
-            .neutral = 0,
-            .framework = "megatron",
-            .set = [](Job& job, std::uint32_t value) { job.megatron.overlap_parameters = setting_of(value); },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    const bool gathers = job.framework->name == "megatron" && job.zero == 1;
-                    return Values{gathers && job.gradient_overlap == Setting::on ? 1U : 0U};
-                }};
+    return flag(
+        "megatron.overlap_parameters", "megatron",
+        [](Job& job, Setting setting) { job.megatron.overlap_parameters = setting; },
+        [](const Job& job, std::uint32_t) {
+            const bool gathers = job.framework->name == "megatron" && job.zero == 1;
+            return Values{gathers && job.gradient_overlap == Setting::on ? 1U : 0U};
+        });
 }
 
 // Transformer Engine's user buffers lie in the memory of one node. Products in pieces may take longer than what they
 // hide: both ways.
 Knob tensor_overlap() {
-    return {.key = "megatron.overlap_tensor",
-            .names = {"false", "true"},
-            .neutral = 0,
-            .framework = "megatron",
-            .set = [](Job& job, std::uint32_t value) { job.megatron.overlap_tensor = setting_of(value); },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    const bool may =
-                        job.framework->name == "megatron" && job.megatron.transformer_engine == Setting::on &&
-                        job.sequence_parallel == SequenceParallel::on && job.layout.tensor <= job.ranks_per_node;
-                    return may ? Values{0, 1} : Values{0};
-                }};
+    return flag(
+        "megatron.overlap_tensor", "megatron", [](Job& job, Setting setting) { job.megatron.overlap_tensor = setting; },
+        [](const Job& job, std::uint32_t) {
+            const bool may = job.framework->name == "megatron" && job.megatron.transformer_engine == Setting::on &&
+                             job.sequence_parallel == SequenceParallel::on && job.layout.tensor <= job.ranks_per_node;
+            return may ? Values{0, 1} : Values{0};
+        });
 }
 
 }  // namespace
