@@ -68,7 +68,7 @@ void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communica
     };
     for_each_message(phase, communicator.size(), add);
     const Seconds posts = phase.peer == Peer::all ? posting(topology_, protocol_, order) : Seconds{};
-    latency_ = std::max(latency_, posts + critical_path(phase, std::span(messages_).subspan(first)));
+    latency_ = std::max(latency_, posts + phase_latency(phase, std::span(messages_).subspan(first)));
 }
 
 void PhaseTraffic::add_messages(const Phase& phase, const Communicator& communicator) {

@@ -13,7 +13,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/cost/busiest_links.hpp"
 #include "sim/cost/communicator.hpp"
-#include "sim/cost/critical_path.hpp"
+#include "sim/cost/phase_latency.hpp"
 #include "sim/cost/library.hpp"
 #include "sim/cost/link_loads.hpp"
 #include "sim/network/network_model.hpp"

@@ -19,7 +19,7 @@ struct MessageLatency {
 // Of the messages of a round, in the order of for_each_message; none: zero. Messages that follow one another (shift,
 // chain) add up along the worst `hops` in a row, round the ring as often as need be; for listed edges `hops` times the
 // slowest message in a node and `hops_across` times the slowest between nodes; otherwise `hops` times the slowest.
-Seconds critical_path(const Phase& phase, std::span<const MessageLatency> messages);
+Seconds phase_latency(const Phase& phase, std::span<const MessageLatency> messages);
 
 // Until a member of a group has posted a message to every other one: the longest of all members.
 Seconds posting(const Topology& topology, const ProtocolCost& protocol, std::span<const RankId> members);

@@ -1,4 +1,4 @@
-#include "sim/cost/critical_path.hpp"
+#include "sim/cost/phase_latency.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -45,7 +45,7 @@ Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, s
 
 }  // namespace
 
-Seconds critical_path(const Phase& phase, std::span<const MessageLatency> messages) {
+Seconds phase_latency(const Phase& phase, std::span<const MessageLatency> messages) {
     if (messages.empty()) return {};
     if (phase.peer == Peer::shift || phase.peer == Peer::chain) {  // messages follow one another
         std::vector<Seconds> latencies;
