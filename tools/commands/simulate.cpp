@@ -14,6 +14,7 @@
 #include "tools/flops_option.hpp"
 #include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
+#include "tools/memory_option.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/step_trace.hpp"
@@ -33,8 +34,8 @@ void simulate_options(po::options_description& options, po::positional_options_d
         "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
         "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
-        "report", po::value<std::string>()->value_name("FILE"), "write everything as a page to look at (.html)")(
-        "allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
+        "report", po::value<std::string>()->value_name("FILE"), "write everything as a page to look at (.html)");
+    add_memory_option(options);
     add_folding_options(options, Folding::automatic);
     add_flops_option(options);
 }
@@ -47,20 +48,6 @@ JobInput job_input(const po::variables_map& arguments) {
     return {.command = std::move(command),
             .text = document.text(),
             .folder = std::filesystem::path(job_path(arguments)).parent_path()};
-}
-
-// Refuses what cannot fit, with the numbers.
-bool refused(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice,
-             const Validity& validity) {
-    if (plan.fits()) return false;
-    const Stage& fullest = plan.stages[plan.fullest_stage()];
-    const bool allowed = arguments["allow-oom"].as<bool>();
-    fmt::print(stderr,
-               "{}: does not fit in memory: stage {} needs at least {} of {}{}\n{}{}measured runs of this kind:\n{}",
-               job_path(arguments), plan.fullest_stage(), to_text(fullest.memory.least()), to_text(plan.device.memory),
-               allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan), advice_text(plan, advice),
-               memory_validity_text(validity));
-    return !allowed;
 }
 
 struct Comparison {
@@ -116,7 +103,7 @@ Exit run_simulate(const po::variables_map& arguments) {
     Plan plan = make_plan(study);
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
     const Validity validity = validity_of(plan);
-    if (refused(arguments, plan, advice, validity)) {
+    if (refused_for_memory(arguments, plan, advice)) {
         Report report = planned_report(plan, network_option(arguments));
         report.advice = advice;
         if (arguments["json"].as<bool>()) fmt::print("{}", planned_json(report, plan, job_record(arguments), validity));

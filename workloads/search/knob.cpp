@@ -22,8 +22,9 @@ std::uint32_t left_for(const Job& job, std::uint32_t accelerators) {
 }
 
 Knob axis(const Scheme& scheme) {
-    Knob knob{.key = fmt::format("layout.{}", scheme.axis), .names = {}, .set = {}, .values = {}};
+    Knob knob{.key = fmt::format("layout.{}", scheme.axis), .names = {}, .set = {}, .get = {}, .values = {}};
     knob.set = [axis = scheme.axis](Job& job, std::uint32_t value) { job.layout.size(axis) = value; };
+    knob.get = [axis = scheme.axis](const Job& job) { return job.layout.size(axis); };
     switch (scheme.ranks) {
         case Scheme::Ranks::own:
             knob.values = [](const Job& job, std::uint32_t accelerators) {
@@ -48,6 +49,7 @@ Knob expert_tensor() {
     return {.key = "layout.expert_tensor",
             .names = {},
             .set = [](Job& job, std::uint32_t value) { job.layout.expert_tensor = value; },
+            .get = [](const Job& job) { return job.layout.expert_tensor; },
             .values =
                 [](const Job& job, std::uint32_t) {
                     const bool cut = job.model.experts.count > 0 && job.layout.tensor > 1;
@@ -60,6 +62,7 @@ Knob micro_batch() {
     return {.key = "batch.micro",
             .names = {},
             .set = [](Job& job, std::uint32_t value) { job.batch.micro = value; },
+            .get = [](const Job& job) { return job.batch.micro; },
             .values =
                 [](const Job& job, std::uint32_t) {
                     Values values{1};
@@ -80,6 +83,11 @@ Knob schedules() {
             .names = keys,
             .neutral = plain,
             .set = [](Job& job, std::uint32_t value) { job.schedule = schedule::all()[value]; },
+            .get =
+                [](const Job& job) {
+                    const auto all = schedule::all();
+                    return static_cast<std::uint32_t>(std::ranges::find(all, job.schedule) - all.begin());
+                },
             .values =
                 [plain](const Job& job, std::uint32_t) {
                     if (job.layout.pipeline == 1) return Values{plain};
@@ -108,9 +116,10 @@ bool deals_layers(const Job& job) {
 
 // Others than the framework's own only where that cannot deal the layers and they can.
 Knob split() {
-    Knob knob{.key = "layout.split", .names = stage_split_names(), .neutral = 0, .set = {}, .values = {}};
+    Knob knob{.key = "layout.split", .names = stage_split_names(), .neutral = 0, .set = {}, .get = {}, .values = {}};
     knob.names.emplace_back(split_by_hand);
     knob.set = [](Job& job, std::uint32_t value) { job.layout.split = StageSplit{static_cast<std::uint8_t>(value)}; };
+    knob.get = [](const Job& job) { return static_cast<std::uint32_t>(job.layout.split); };
     knob.values = [set = knob.set, count = stage_split_names().size()](const Job& job, std::uint32_t) {
         Values values;
         if (deals_layers(job)) return Values{0};
@@ -129,6 +138,7 @@ Knob virtual_stages() {
     return {.key = "layout.virtual_stages",
             .names = {},
             .set = [](Job& job, std::uint32_t value) { job.layout.virtual_stages = value; },
+            .get = [](const Job& job) { return job.layout.virtual_stages; },
             .values =
                 [](const Job& job, std::uint32_t) {
                     if (job.schedule->chunks != 0) return Values{1};
@@ -144,6 +154,7 @@ Knob recomputation() {
             .names = {"none", "selective", "full"},
             .neutral = 0,
             .set = [](Job& job, std::uint32_t value) { job.recompute = Recompute{static_cast<std::uint8_t>(value)}; },
+            .get = [](const Job& job) { return static_cast<std::uint32_t>(job.recompute.granularity); },
             .values =
                 [](const Job& job, std::uint32_t) {
                     return job.attention == AttentionCore::unfused ? Values{0, 1, 2} : Values{0, 2};
@@ -152,12 +163,13 @@ Knob recomputation() {
 
 // Off while neutral; of `framework`, if one is named.
 Knob flag(std::string key, std::string_view framework, std::function<void(Job&, Setting)> set,
-          std::function<Values(const Job&, std::uint32_t)> values) {
+          std::function<Setting(const Job&)> get, std::function<Values(const Job&, std::uint32_t)> values) {
     return {.key = std::move(key),
             .names = {"false", "true"},
             .neutral = 0,
             .framework = framework,
             .set = [set = std::move(set)](Job& job, std::uint32_t value) { set(job, static_cast<Setting>(value)); },
+            .get = [get = std::move(get)](const Job& job) { return static_cast<std::uint32_t>(get(job)); },
             .values = std::move(values)};
 }
 
@@ -165,6 +177,7 @@ Knob sequence_parallel() {
     return flag(
         "sequence_parallel", {},
         [](Job& job, Setting setting) { job.sequence_parallel = static_cast<SequenceParallel>(setting); },
+        [](const Job& job) { return static_cast<Setting>(job.sequence_parallel); },
         [](const Job& job, std::uint32_t) {
             return job.layout.tensor == 1 ? Values{0} : Values{0, 1};
         });
@@ -176,6 +189,7 @@ Knob zero_stage() {
             .names = {},
             .neutral = 0,
             .set = [](Job& job, std::uint32_t value) { job.zero = value; },
+            .get = [](const Job& job) { return job.zero; },
             .values =
                 [](const Job& job, std::uint32_t) {
                     return job.layout.copies() == 1 ? Values{0} : Values{0, 1, 2, 3};
@@ -194,6 +208,7 @@ bool may_overlap_gradients(Job job) {
 Knob gradient_overlap() {
     return flag(
         "overlap_gradients", {}, [](Job& job, Setting setting) { job.gradient_overlap = setting; },
+        [](const Job& job) { return job.gradient_overlap; },
         [](const Job& job, std::uint32_t) {
             const bool usual = job.framework->default_overlap(job) == Setting::on;
             return Values{usual || (job.layout.copies() > 1 && may_overlap_gradients(job)) ? 1U : 0U};
@@ -204,6 +219,7 @@ Knob parameter_overlap() {
     return flag(
         "megatron.overlap_parameters", "megatron",
         [](Job& job, Setting setting) { job.megatron.overlap_parameters = setting; },
+        [](const Job& job) { return job.megatron.overlap_parameters; },
         [](const Job& job, std::uint32_t) {
             const bool gathers = job.framework->name == "megatron" && job.zero == 1;
             return Values{gathers && job.gradient_overlap == Setting::on ? 1U : 0U};
@@ -215,6 +231,7 @@ Knob parameter_overlap() {
 Knob tensor_overlap() {
     return flag(
         "megatron.overlap_tensor", "megatron", [](Job& job, Setting setting) { job.megatron.overlap_tensor = setting; },
+        [](const Job& job) { return job.megatron.overlap_tensor; },
         [](const Job& job, std::uint32_t) {
             const bool may = job.framework->name == "megatron" && job.megatron.transformer_engine == Setting::on &&
                              job.sequence_parallel == SequenceParallel::on && job.layout.tensor <= job.ranks_per_node;

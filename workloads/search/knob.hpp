@@ -19,6 +19,7 @@ struct Knob {
     std::uint32_t neutral = 1;       // what it stands at before it is chosen
     std::string_view framework{};    // whose key it is, of one framework's; unsaid while neutral
     std::function<void(Job&, std::uint32_t)> set;
+    std::function<std::uint32_t(const Job&)> get;  // what a job has it at
     // Worth a try on so many accelerators, ascending, at least one: given what the knobs before this one stand at.
     std::function<std::vector<std::uint32_t>(const Job&, std::uint32_t accelerators)> values;
 

@@ -1,0 +1,111 @@
+#include "tools/explain/job_explanation.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "tools/output/job_json.hpp"
+#include "tools/parallel.hpp"
+#include "tools/shelf.hpp"
+#include "workloads/explain/alternatives.hpp"
+#include "workloads/explain/what_if.hpp"
+#include "workloads/formats/job_file.hpp"
+
+namespace weft {
+namespace {
+
+// What the job came to, whatever was said to get there.
+std::string fingerprint(const Study& study) { return job_json(study.job, study.machine.info(), {}).dump(); }
+
+struct OtherJob {
+    ExplainedSetting setting;
+    Study study;
+};
+
+// The alternatives that are other jobs, that the reader takes, and that can be run where the job itself can.
+std::vector<OtherJob> other_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides,
+                                 const Study& own, const StudySources& sources) {
+    std::set<std::string> known{fingerprint(own)};
+    const std::size_t lacking = lacking_features(own.job).size();
+    std::vector<OtherJob> found;
+    for (Alternative& alternative : alternatives(own.job)) {
+        std::vector<std::string> all = overrides;
+        all.insert(all.end(), alternative.assignments.begin(), alternative.assignments.end());
+        try {
+            Study study = read_study(open_job(path, all).document, Purpose::simulation, sources);
+            if (lacking_features(study.job).size() > lacking || !known.insert(fingerprint(study)).second) continue;
+            found.push_back({.setting = {.assignments = std::move(alternative.assignments),
+                                         .changes_numerics = alternative.changes_numerics,
+                                         .memory = {},
+                                         .step = {}},
+                             .study = std::move(study)});
+        } catch (const ConfigError&) {  // not a job of this framework, model or machine
+        }
+    }
+    return found;
+}
+
+void simulate_setting(OtherJob& other, const SimulationOptions& options, std::unique_ptr<PreparedTopology>& prepared,
+                      const Fabric& fabric) {
+    Plan plan = make_plan(other.study);
+    other.setting.memory = plan.stages[plan.fullest_stage()].memory.total();
+    other.setting.fits = plan.fits();
+    if (!plan.fits()) return;
+    try {
+        if (!(other.study.job.fabric == fabric)) {
+            other.setting.step = since_start(simulate_step(other.study, std::move(plan), options).timeline.end);
+            return;
+        }
+        Simulation run = simulate_step(std::move(plan), options, std::move(prepared));
+        other.setting.step = since_start(run.timeline.end);
+        prepared = std::move(run.prepared);
+    } catch (const RangeError&) {  // a call that the library cannot run
+        other.setting.fits = false;
+    }
+}
+
+}  // namespace
+
+JobExplanation explain_job(const std::filesystem::path& path, const std::vector<std::string>& overrides,
+                           const ExplainOptions& options) {
+    const StudySources sources;
+    const Study study = read_study(open_job(path, overrides).document, Purpose::simulation, sources);
+    JobExplanation result{.step = simulate_to_explain(study, options.simulation, prepare(study))};
+    result.report = make_report(result.step.run);
+    result.explanation = explain(study, result.step);
+    if (!options.changes) return result;
+
+    const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
+    std::vector<OtherJob> others = other_jobs(path, overrides, study, sources);
+    result.knobs.resize(changes.size());
+    SimulationOptions simulation = options.simulation;
+    simulation.kept = Kept::sums;
+    simulation.recording = Recording::spans;
+    Shelf<std::unique_ptr<PreparedTopology>> shelf;
+    for_each_in_parallel(
+        changes.size() + others.size(), options.threads,
+        [&](std::size_t i) {
+            auto prepared = shelf.take([&] { return std::make_unique<std::unique_ptr<PreparedTopology>>(); });
+            if (*prepared == nullptr) *prepared = prepare(study);
+            if (i < changes.size()) {
+                const WhatIf& change = changes[i];
+                result.knobs[i] = {change.knob, change.change,
+                                   simulate_what_if(change, study, simulation, **prepared)};
+            } else {
+                simulate_setting(others[i - changes.size()], simulation, *prepared, study.job.fabric);
+            }
+            shelf.give_back(std::move(prepared));
+        },
+        options.progress);
+    for (OtherJob& other : others) result.settings.push_back(std::move(other.setting));
+    std::ranges::stable_sort(result.knobs, {}, [](const ExplainedKnob& knob) { return knob.step.value; });
+    std::ranges::stable_sort(result.settings, {}, [](const ExplainedSetting& setting) {
+        return std::pair(!setting.fits, setting.fits ? setting.step.value : setting.memory.value);
+    });
+    return result;
+}
+
+}  // namespace weft

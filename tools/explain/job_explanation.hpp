@@ -1,0 +1,51 @@
+// A job explained: its critical path, what each limit costs, and what each setting would give.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "workloads/explain/explanation.hpp"
+#include "workloads/report/report.hpp"
+#include "workloads/study_sources.hpp"
+
+namespace weft {
+
+// A change that nobody can make, and what the step would take with it.
+struct ExplainedKnob {
+    std::string knob, change;
+    Seconds step;
+};
+
+// Other settings of the job, that its framework's version runs (or that the job itself has to be modelled for).
+struct ExplainedSetting {
+    std::vector<std::string> assignments;  // "batch.micro=2"
+    bool changes_numerics = false;
+    Bytes memory;  // of the fullest stage
+    bool fits = false;
+    Seconds step;  // only if it fits
+};
+
+struct JobExplanation {
+    ExplainedStep step;
+    Report report;
+    Explanation explanation;
+    std::vector<ExplainedKnob> knobs;        // the shortest step first
+    std::vector<ExplainedSetting> settings;  // those that fit first, of these the shortest step
+};
+
+struct ExplainOptions {
+    SimulationOptions simulation;
+    bool changes = true;  // whether knobs and settings are simulated
+    unsigned threads = 1;
+    // Hears of what was done of what is to be done, from any thread, one at a time.
+    std::function<void(std::size_t done, std::size_t count)> progress{};
+};
+
+// The job file with "key.path=value" overrides. The same for any number of threads. Throws ConfigError.
+JobExplanation explain_job(const std::filesystem::path& path, const std::vector<std::string>& overrides,
+                           const ExplainOptions& options);
+
+}  // namespace weft

@@ -1,0 +1,35 @@
+#include "tools/memory_option.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "sim/io/units.hpp"
+#include "tools/job_options.hpp"
+#include "tools/output/report_text.hpp"
+#include "tools/output/validity_text.hpp"
+#include "tools/validate/validity.hpp"
+
+namespace weft {
+
+void add_memory_option(po::options_description& options) {
+    options.add_options()("allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
+}
+
+bool refused_for_memory(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice) {
+    if (plan.fits()) return false;
+    const Stage& fullest = plan.stages[plan.fullest_stage()];
+    const bool allowed = arguments["allow-oom"].as<bool>();
+    fmt::print(stderr,
+               "{}: does not fit in memory: stage {} needs at least {} of {}{}\n{}{}measured runs of this kind:\n{}",
+               job_path(arguments), plan.fullest_stage(), to_text(fullest.memory.least()), to_text(plan.device.memory),
+               allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan), advice_text(plan, advice),
+               memory_validity_text(validity_of(plan)));
+    return !allowed;
+}
+
+bool refused_for_memory(const po::variables_map& arguments, const Study& study, const Plan& plan) {
+    return !plan.fits() && refused_for_memory(arguments, plan, memory_advice(study));
+}
+
+}  // namespace weft

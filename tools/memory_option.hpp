@@ -1,0 +1,21 @@
+// The option --allow-oom of the commands that simulate one job.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <vector>
+
+#include "workloads/advice.hpp"
+#include "workloads/job.hpp"
+#include "workloads/plan.hpp"
+
+namespace weft {
+
+namespace po = boost::program_options;
+
+void add_memory_option(po::options_description& options);
+// Of a plan that does not fit in memory: says so on stderr, with the numbers and what would fit. Returns whether it
+// is not to be simulated. `advice`: memory_advice() of such a plan.
+bool refused_for_memory(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice);
+bool refused_for_memory(const po::variables_map& arguments, const Study& study, const Plan& plan);
+
+}  // namespace weft

@@ -1,0 +1,119 @@
+#include "tools/output/explanation_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
+#include "tools/output/text_table.hpp"
+
+namespace weft {
+namespace {
+
+std::string time_text(std::int64_t ticks) { return to_text(since_start({ticks})); }
+double share(std::int64_t ticks, Instant of) {
+    return static_cast<double>(ticks) / static_cast<double>(of.femtoseconds);
+}
+
+std::string causes_text(const JobExplanation& explained) {
+    const Explanation& found = explained.explanation;
+    const bool has_pipeline = explained.report.stages.size() > 1;
+    std::string out = has_pipeline
+                          ? fmt::format("the critical path of the step, for the most part on stage {}:\n", found.main_stage)
+                          : "the critical path of the step:\n";
+    std::vector<std::string> headings{"<cause", "time", "of step"};
+    if (has_pipeline) headings.emplace_back("on other stages");
+    TextTable table(headings);
+    const auto add = [&](std::string name, std::int64_t ticks, std::int64_t elsewhere) {
+        std::vector<std::string> cells{std::move(name), time_text(ticks), percent(share(ticks, found.end))};
+        if (has_pipeline) cells.push_back(elsewhere == 0 ? "" : time_text(elsewhere));
+        table.add(std::move(cells));
+    };
+    constexpr double worth_a_line = 0.001;
+    std::int64_t small = 0, small_elsewhere = 0;
+    for (const ExplainedCause& each : found.causes) {
+        if (share(each.ticks, found.end) < worth_a_line) {
+            small += each.ticks;
+            small_elsewhere += each.elsewhere;
+        } else {
+            add(cause_text(each.cause), each.ticks, each.elsewhere);
+        }
+    }
+    if (small > 0) add("all else", small, small_elsewhere);
+    add("step", found.end.femtoseconds, found.elsewhere());
+    out += table.text(2);
+    if (has_pipeline) out += "  on other stages: while the pipeline fills and drains\n";
+    return out;
+}
+
+std::string passages_text(const Explanation& found) {
+    std::string out = "its longest passages:\n";
+    for (const PathPassage& passage : found.passages) {
+        out += fmt::format("  from {} on, {}: {}\n", to_text(since_start(passage.begin)),
+                           to_text(passage.end - passage.begin), passage.text);
+    }
+    return out;
+}
+
+std::string slack_text(const Explanation& found) {
+    TextTable table({"<off the path", "<", "calls", "least slack", "median slack"});
+    for (const Slack& row : found.slack) {
+        table.add({row.dimension, row.op, grouped(static_cast<double>(row.calls)), to_text(row.least),
+                   to_text(row.median)});
+    }
+    return table.text();
+}
+
+std::string change_text(Seconds changed, Seconds own) { return fmt::format("{:+.2f} %", 100 * (changed / own - 1.0)); }
+
+// A bar to the left for what is saved, to the right for what is lost.
+std::string bar(Seconds changed, Seconds own, double widest) {
+    constexpr double columns = 24;
+    const double share = 1.0 - changed / own;
+    if (widest <= 0.0) return {};
+    return std::string(static_cast<std::size_t>(std::max(0.0, columns * share / widest) + 0.5), '#');
+}
+
+std::string knobs_text(const JobExplanation& explained) {
+    const Seconds own = since_start(explained.explanation.end);
+    double widest = 0;
+    for (const ExplainedKnob& knob : explained.knobs) widest = std::max(widest, 1.0 - knob.step / own);
+    TextTable table({"<if it were otherwise", "<", "step", "", "<"});
+    for (const ExplainedKnob& knob : explained.knobs) {
+        table.add({knob.knob, knob.change, to_text(knob.step), change_text(knob.step, own),
+                   bar(knob.step, own, widest)});
+    }
+    return table.text();
+}
+
+std::string settings_text(const JobExplanation& explained) {
+    const Seconds own = since_start(explained.explanation.end);
+    TextTable table({"<with --set", "step", "", "memory", "<"});
+    bool numerics = false;
+    for (const ExplainedSetting& setting : explained.settings) {
+        numerics |= setting.changes_numerics;
+        table.add({fmt::format("{}", fmt::join(setting.assignments, " ")), setting.fits ? to_text(setting.step) : "",
+                   setting.fits ? change_text(setting.step, own) : "", to_text(setting.memory),
+                   !setting.fits ? "does not fit" : setting.changes_numerics ? "other numerics" : ""});
+    }
+    std::string out = table.text();
+    if (numerics) out += "other numerics: what is computed is not the same to rounding\n";
+    return out;
+}
+
+}  // namespace
+
+std::string explanation_text(const JobExplanation& explained) {
+    const Report& report = explained.report;
+    std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\nstep time {}\n\n", report.model, report.machine,
+                                  report.layout, report.framework, report.batch, report.network,
+                                  to_text(since_start(explained.explanation.end)));
+    out += causes_text(explained) + '\n' + passages_text(explained.explanation) + '\n';
+    if (!explained.explanation.slack.empty()) out += slack_text(explained.explanation) + '\n';
+    if (!explained.knobs.empty()) out += knobs_text(explained) + '\n';
+    if (!explained.settings.empty()) out += settings_text(explained);
+    return out;
+}
+
+}  // namespace weft

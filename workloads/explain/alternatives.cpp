@@ -1,0 +1,159 @@
+#include "workloads/explain/alternatives.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "workloads/parallelism/scheme.hpp"
+#include "workloads/search/knob.hpp"
+
+namespace weft {
+namespace {
+
+struct Switch {
+    std::string_view key;
+    std::initializer_list<std::string_view> values;
+    bool changes_numerics = false;
+};
+
+constexpr std::string_view no = "false", yes = "true";
+
+// Of these no search tries more than what the job says.
+const Switch switches[] = {
+    {"precision", {"bf16", "fp8"}, true},
+    {"attention", {"flash", "cudnn"}},
+    {"cuda_graphs", {"none", "layer", "router", "around_experts", "full"}},
+    {"compile", {yes}},
+    {"context_method", {"ring", "all_gather", "all_to_all"}},
+    {"element_wise", {"fused"}},
+    {"blocking_launches", {no}},
+    {"bucket_elements", {"5e7", "2e8", "1e9"}},
+    {"fabric.routing", {"minimal", "valiant", "adaptive"}},
+    {"deepspeed.reduce_scatter", {yes}},
+    {"deepspeed.multi_rank_allreduce", {yes}},
+    {"deepspeed.quantized_weights", {yes}, true},
+    {"deepspeed.quantized_gradients", {yes}, true},
+    {"deepspeed.pipe_partitioned", {no, yes}},
+    {"deepspeed.grad_partitioned", {no, yes}},
+    {"deepspeed.partition_activations", {no, yes}},
+    {"deepspeed.attention_mask", {no}},
+    {"deepspeed.log_calls", {no}},
+    {"deepspeed.synchronize_each_layer", {no}},
+    {"deepspeed.wall_clock_breakdown", {no}},
+    {"megatron.gradients", {"bf16"}, true},
+    {"megatron.fp8_parameters", {yes}, true},
+    {"megatron.fused_cross_entropy", {yes}},
+    {"megatron.variable_sequence", {no}},
+    {"megatron.overlap_input_reduction", {yes}},
+    {"megatron.fused_accumulation", {yes}},
+    {"megatron.overlap_pipeline", {yes}},
+    {"megatron.transformer_engine", {yes}},
+    {"megatron.check_for_nan", {no}},
+    {"fsdp.strategy", {"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"}},
+    {"fsdp.backward_prefetch", {"pre"}},
+    {"fsdp.forward_prefetch", {yes}},
+    {"fsdp.limit_all_gathers", {no, yes}},
+    {"fsdp.reduce_precision", {"bf16"}, true},
+    {"experts.dispatcher", {"all_to_all", "all_gather", "deepep", "hybridep"}},
+    {"experts.fp8_dispatch", {yes}, true},
+    {"experts.overlap", {"none", "shared_experts", "passes"}},
+    {"experts.delay_weight_gradients", {no, yes}},
+};
+
+// Of values in order, the one before and the one after what the job has.
+std::vector<std::uint32_t> beside(const std::vector<std::uint32_t>& values, std::uint32_t own) {
+    std::vector<std::uint32_t> found;
+    const auto after = std::ranges::upper_bound(values, own);
+    const auto before = std::ranges::lower_bound(values, own);
+    if (before != values.begin()) found.push_back(*std::prev(before));
+    if (after != values.end()) found.push_back(*after);
+    return found;
+}
+
+// Ranks along one axis more or fewer are data ranks fewer or more.
+void add_axis(const Knob& knob, const Scheme& scheme, const Job& job, std::vector<Alternative>& found) {
+    const std::uint32_t accelerators = job.layout.ranks();
+    Job rest = job;
+    knob.set(rest, 1);
+    for (const std::uint32_t value : beside(knob.values(rest, accelerators), knob.get(job))) {
+        Alternative one{.assignments = {knob.assignment(value)}};
+        if (scheme.ranks == Scheme::Ranks::own) {
+            Job other = job;
+            knob.set(other, value);
+            one.assignments.push_back(
+                fmt::format("layout.data={}", accelerators / other.layout.ranks_of_replica()));
+        }
+        found.push_back(std::move(one));
+    }
+}
+
+void add_knob(const Knob& knob, const Job& job, std::vector<Alternative>& found) {
+    const std::uint32_t own = knob.get(job);
+    std::vector<std::uint32_t> values = knob.values(job, job.layout.ranks());
+    if (knob.names.empty()) values = beside(values, own);
+    for (const std::uint32_t value : values) {
+        if (value != own) found.push_back({.assignments = {knob.assignment(value)}});
+    }
+}
+
+// A schedule of several model parts per stage needs their number, and one of a single part has none.
+void add_schedules(const Knob& schedules, const Knob& counts, const Job& job, std::vector<Alternative>& found) {
+    for (const std::uint32_t value : schedules.values(job, job.layout.ranks())) {
+        if (value == schedules.get(job)) continue;
+        Job other = job;
+        schedules.set(other, value);
+        const std::vector<std::uint32_t> parts = counts.values(other, job.layout.ranks());
+        found.push_back({.assignments = {schedules.assignment(value), counts.assignment(parts.front())}});
+    }
+}
+
+// The order of axes with more than one rank, two neighbours exchanged.
+void add_orders(const Job& job, std::vector<Alternative>& found) {
+    std::vector<std::string> order;
+    for (const std::string_view axis : job.layout.order) order.emplace_back(axis);
+    const auto is_used = [&](const std::string& axis) { return job.layout.size(axis) > 1; };
+    for (auto first = std::ranges::find_if(order, is_used); first != order.end();) {
+        const auto second = std::find_if(std::next(first), order.end(), is_used);
+        if (second == order.end()) break;
+        std::swap(*first, *second);
+        found.push_back({.assignments = {fmt::format("layout.order={}", fmt::join(order, ","))}});
+        std::swap(*first, *second);
+        first = second;
+    }
+}
+
+}  // namespace
+
+std::vector<Alternative> alternatives(const Job& job) {
+    std::vector<Alternative> found;
+    const std::vector<Knob> knobs = search_knobs();
+    const auto knob_of = [&](std::string_view key) -> const Knob& {
+        return *std::ranges::find(knobs, key, &Knob::key);
+    };
+    const std::vector<const Scheme*> schemes = schemes_by_place();
+    for (const Knob& knob : knobs) {
+        const auto scheme = std::ranges::find_if(
+            schemes, [&](const Scheme* each) { return knob.key == fmt::format("layout.{}", each->axis); });
+        if (scheme != schemes.end()) {
+            if ((*scheme)->ranks != Scheme::Ranks::rest) add_axis(knob, **scheme, job, found);
+        } else if (knob.key == "schedule") {
+            add_schedules(knob, knob_of("layout.virtual_stages"), job, found);
+        } else if (knob.key != "layout.split") {
+            add_knob(knob, job, found);
+        }
+    }
+    add_orders(job, found);
+    for (const Switch& one : switches) {
+        for (const std::string_view value : one.values) {
+            found.push_back({.assignments = {fmt::format("{}={}", one.key, value)},
+                             .changes_numerics = one.changes_numerics});
+        }
+    }
+    return found;
+}
+
+}  // namespace weft

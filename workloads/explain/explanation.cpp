@@ -1,0 +1,113 @@
+#include "workloads/explain/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "sim/engine/unfold.hpp"
+#include "sim/io/units.hpp"
+#include "workloads/explain/passages.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+namespace {
+
+// The stage on which a path spends the most time; of equals the first.
+std::uint32_t main_stage(const Simulation& run, std::span<const PathPiece> path) {
+    std::vector<std::int64_t> ticks(run.plan.stages.size(), 0);
+    for (const PathPiece& piece : path) {
+        ticks[run.step.stage[run.step.program.class_of(piece.op)]] +=
+            piece.end.femtoseconds - piece.begin.femtoseconds;
+    }
+    return static_cast<std::uint32_t>(std::ranges::max_element(ticks) - ticks.begin());
+}
+
+std::vector<Slack> slack_of_calls(const Simulation& run, const CriticalPath& path) {
+    struct Calls {
+        std::vector<std::int64_t> slack;
+        std::int64_t transfer = 0;
+    };
+    const Program& program = run.step.program;
+    const std::vector<std::int64_t> slack = path.slack();
+    std::map<std::pair<std::string, std::string>, Calls> of;
+    std::map<CommunicationId, Calls*> known;
+    for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
+        if (program.ops[op].kind != OpKind::exchange || slack[index(op)] == 0) continue;
+        const CommunicationId id = program.exchanges[ExchangeId(program.ops[op].subject)].communication;
+        Calls*& calls = known[id];
+        if (calls == nullptr) {
+            const Communication& what = program.communications[id];
+            calls = &of[{lanes::dimension_name(what.dimension), lanes::operation_name(what.op, program.ops[op].lane)}];
+        }
+        const Span& span = run.timeline.spans[op];
+        calls->slack.push_back(slack[index(op)]);
+        calls->transfer += span.end.femtoseconds - span.begin.femtoseconds;
+    }
+    std::vector<Slack> rows;
+    for (auto& [key, calls] : of) {
+        const auto middle = calls.slack.begin() + static_cast<std::ptrdiff_t>(calls.slack.size() / 2);
+        std::ranges::nth_element(calls.slack, middle);
+        const std::int64_t least = *std::min_element(calls.slack.begin(), middle + 1);
+        rows.push_back({.dimension = key.first,
+                        .op = key.second,
+                        .calls = calls.slack.size(),
+                        .transfer = since_start({calls.transfer}),
+                        .least = since_start({least}),
+                        .median = since_start({*middle})});
+    }
+    std::ranges::stable_sort(rows, {}, [](const Slack& row) { return row.median.value; });
+    return rows;
+}
+
+}  // namespace
+
+std::int64_t Explanation::elsewhere() const {
+    std::int64_t sum = 0;
+    for (const ExplainedCause& cause : causes) sum += cause.elsewhere;
+    return sum;
+}
+
+ExplainedStep simulate_to_explain(const Study& study, SimulationOptions options,
+                                  std::unique_ptr<PreparedTopology> prepared) {
+    options.kept = Kept::sums;
+    ExplainedStep step{.run = simulate_step(make_plan(study), options, std::move(prepared)), .folded = {}};
+    step.folded = step.run.step;
+    step.run.timeline = unfold(step.folded.program, std::move(step.run.timeline));
+    step.run.step.program = unfold(step.folded.program);
+    step.run.options.kept = Kept::ops;
+    return step;
+}
+
+Explanation explain(const Study& study, const ExplainedStep& step) {
+    const Simulation& run = step.run;
+    const Table<OpId, OpId> folded = origins(step.folded.program);
+    const LimitShares shares(study, *run.prepared, run.options.folding, step.folded);
+    const PathCauses causes(run, folded, shares);
+    const CriticalPath path(run.step.program, run.timeline);
+    constexpr std::size_t most_passages = 10;
+
+    Explanation found{.end = run.timeline.end, .path = path.pieces()};
+    found.main_stage = main_stage(run, found.path);
+    std::map<Cause, ExplainedCause> sums;
+    for (const PathPiece& piece : found.path) {
+        const bool elsewhere = run.step.stage[run.step.program.class_of(piece.op)] != found.main_stage;
+        for (const CauseTime& part : causes.of(piece)) {
+            ExplainedCause& sum = sums[part.cause];
+            sum.ticks += part.ticks;
+            if (elsewhere) sum.elsewhere += part.ticks;
+        }
+    }
+    for (auto& [cause, sum] : sums) {
+        sum.cause = cause;
+        found.causes.push_back(sum);
+    }
+    std::ranges::stable_sort(found.causes, std::ranges::greater{}, &ExplainedCause::ticks);
+    found.passages = longest_passages(run, found.path, causes, most_passages);
+    found.slack = slack_of_calls(run, path);
+    return found;
+}
+
+}  // namespace weft

@@ -1,0 +1,167 @@
+#include "workloads/explain/what_if.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "workloads/explain/device_limit.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+namespace {
+
+struct Speed {
+    double factor;
+    const char* text;
+};
+constexpr Speed speeds[] = {{1.1, "10 % faster"}, {2.0, "2x faster"}};
+
+std::string dimension_of(const Program& program, const Op& exchange) {
+    const CommunicationId id = program.exchanges[ExchangeId(exchange.subject)].communication;
+    return lanes::dimension_name(program.communications[id].dimension);
+}
+
+void make_free(Program& program, std::string_view dimension) {
+    for (const Communication& one : program.communications) {
+        if (!dimension.empty() && lanes::dimension_name(one.dimension) != dimension) continue;
+        for (std::uint32_t leg = one.first_leg; leg < one.first_leg + one.legs; ++leg) {
+            program.legs[leg].latency = {};
+            program.legs[leg].bytes = {};
+        }
+    }
+}
+
+// No stage waits for another: what they send each other neither takes time nor has to come.
+void cut_pipeline(Program& program) {
+    for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
+        Op& what = program.ops[op];
+        if (what.kind == OpKind::exchange && dimension_of(program, what) == "pipeline") what.kind = OpKind::join;
+    }
+}
+
+// What the path spends on, by the words of its causes.
+class Spent {
+  public:
+    explicit Spent(const Explanation& explanation) : explanation_(explanation) {}
+
+    bool on(std::string_view name) const { return any(name, &Cause::name); }
+    bool on_dimension(std::string_view name) const { return any(name, &Cause::dimension); }
+    bool on_link(std::string_view name) const { return any(name, &Cause::link); }
+    std::set<std::string> dimensions() const {
+        std::set<std::string> found;
+        for (const ExplainedCause& each : explanation_.causes) {
+            if (each.cause.name != "copies" && !each.cause.dimension.empty()) found.insert(each.cause.dimension);
+        }
+        return found;
+    }
+
+  private:
+    bool any(std::string_view text, std::string Cause::*part) const {
+        return std::ranges::any_of(explanation_.causes,
+                                   [&](const ExplainedCause& each) { return each.cause.*part == text; });
+    }
+    const Explanation& explanation_;
+};
+
+void add_limits(const Spent& spent, std::vector<WhatIf>& changes) {
+    for (const DeviceLimit& limit : device_limits()) {
+        if (!spent.on(limit.cause)) continue;
+        for (const Speed& speed : speeds) {
+            changes.push_back({.knob = std::string(limit.knob),
+                               .change = speed.text,
+                               .study = [&limit, factor = speed.factor](Study& study) {
+                                   limit.speed_up(study.device, factor);
+                               }});
+        }
+    }
+}
+
+// Traffic that shares links is held up by others than those that bound it alone.
+void add_links(const Spent& spent, const ExplainedStep& step, std::vector<WhatIf>& changes) {
+    const Table<LinkClassId, LinkClass>& classes = step.run.topology().classes;
+    for (LinkClassId id{}; id != classes.end_id(); id = next(id)) {
+        if (step.run.timeline.utilization[id] <= 0.0) continue;
+        if (!spent.on_link(classes[id].name) && !spent.on("sharing")) continue;
+        for (const Speed& speed : speeds) {
+            changes.push_back({.knob = classes[id].name,
+                               .change = speed.text,
+                               .topology = [id, factor = speed.factor](Topology& topology) {
+                                   topology.classes[id].bandwidth *= factor;
+                                   topology.classes[id].nominal *= factor;
+                               }});
+        }
+    }
+    if (!spent.on("latency")) return;
+    changes.push_back({.knob = "all links", .change = "no latency", .topology = [](Topology& topology) {
+                           for (LinkClass& one : topology.classes) one.latency = {};
+                       }});
+}
+
+void add_communication(const Spent& spent, std::vector<WhatIf>& changes) {
+    const std::set<std::string> dimensions = spent.dimensions();
+    for (const std::string& dimension : dimensions) {
+        changes.push_back({.knob = dimension + " communication",
+                           .change = "takes no time",
+                           .program = [dimension](Program& program) { make_free(program, dimension); }});
+    }
+    if (dimensions.size() < 2) return;
+    changes.push_back({.knob = "all communication", .change = "takes no time", .program = [](Program& program) {
+                           make_free(program, {});
+                       }});
+}
+
+void add_rest(const Study& study, const Spent& spent, std::vector<WhatIf>& changes) {
+    const Job& job = study.job;
+    const auto add = [&](std::string knob, std::string change, void (*apply)(Study&)) {
+        changes.push_back({.knob = std::move(knob), .change = std::move(change), .study = apply});
+    };
+    if (job.layout.pipeline > 1 && spent.on_dimension("pipeline")) {
+        changes.push_back({.knob = "pipeline bubble", .change = "no stage waits for another", .program = cut_pipeline});
+    }
+    if (job.recompute.granularity != Recompute::none) {
+        add("recomputation", "none, memory aside", [](Study& s) { s.job.recompute = Recompute::none; });
+    }
+    if (spent.on("interference")) {
+        add("interference", "none", [](Study& s) { s.device.interference = 1.0; });
+    }
+    if (job.experts.imbalance > 1.0) {
+        add("expert imbalance", "none", [](Study& s) { s.job.experts.imbalance = 1.0; });
+    }
+    if (!job.faults.slow.empty() || has_jitter(job.faults)) {
+        add("faults of accelerators", "none", [](Study& s) { s.job.faults = {.slow = {}, .jitter = {}, .spread = 1}; });
+    }
+    if (study.device.slow_share > 0.0 && job.faults.spread > 0.0) {
+        add("slow chips", "none", [](Study& s) { s.device.slow_share = 0.0; });
+    }
+}
+
+}  // namespace
+
+std::vector<WhatIf> what_ifs(const Study& study, const ExplainedStep& step, const Explanation& explanation) {
+    const Spent spent(explanation);
+    std::vector<WhatIf> changes;
+    add_limits(spent, changes);
+    add_links(spent, step, changes);
+    add_communication(spent, changes);
+    add_rest(study, spent, changes);
+    return changes;
+}
+
+Seconds simulate_what_if(const WhatIf& change, const Study& study, const SimulationOptions& options,
+                         PreparedTopology& prepared) {
+    Study changed = study;
+    if (change.study) change.study(changed);
+    std::unique_ptr<PreparedTopology> own;
+    if (change.topology) {
+        Topology topology = study.machine.topology(study.job.nodes, study.job.fabric);
+        change.topology(topology);
+        own = std::make_unique<PreparedTopology>(std::move(topology));
+    }
+    PreparedTopology& used = own ? *own : prepared;
+    const Plan plan = make_plan(changed);
+    Step step = build_step(plan, used.costs(plan), options.folding);
+    if (change.program) change.program(step.program);
+    return since_start(simulate(step.program, used.topology(), options.network).end);
+}
+
+}  // namespace weft
