@@ -14,6 +14,7 @@ struct SlowRanks {
     RankId first{};
     std::uint32_t count = 1;
     double factor = 1.0;  // at least 1
+    bool operator==(const SlowRanks&) const = default;
 };
 
 // Kernels take 1 + x times as long, x uniform from 0 to below 2 `spread`: `spread` is the mean lengthening. Uniform
@@ -25,12 +26,14 @@ struct Jitter {
 
     // By how much the n-th computation of a rank is longer: f(seed, rank, n).
     double factor(RankId rank, std::uint64_t computation) const;
+    bool operator==(const Jitter&) const = default;
 };
 
 struct Faults {
     std::vector<SlowRanks> slow;
     Jitter jitter;
     double spread = 1.0;  // of what the device file says of chips that differ: 1 all, 0 nothing
+    bool operator==(const Faults&) const = default;
 };
 
 // By how much every computation of a rank is longer: the product of all that is slow there.

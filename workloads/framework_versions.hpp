@@ -18,6 +18,7 @@ struct DeepSpeedVersion {
     // Whether a bucket is all-reduced whole; else once per owner of a slice. ZeRO-1 fell back to all-reduces where
     // contiguous_gradients was off for it (not in 0.7.2 to 0.7.7); use_multi_rank_bucket_allreduce came with 0.12.4.
     Setting stage1_whole, stage2_whole;
+    bool operator==(const DeepSpeedVersion&) const = default;
 };
 inline constexpr std::array<DeepSpeedVersion, 12> deepspeed_versions{{
     {"0.16", Setting::on, Setting::on, Setting::on},
@@ -46,6 +47,7 @@ struct MegatronVersion {
     Setting transformer_engine;       // --transformer-impl, since 2024; before: Megatron-LM's own modules
     Setting losses_per_micro_batch;   // averaged over data ranks after each; once per step since 3806ec27 (core 0.13)
     Setting check_for_nan;            // --no-check-for-nan-in-loss-and-grad
+    bool operator==(const MegatronVersion&) const = default;
 };
 inline constexpr std::array<MegatronVersion, 15> megatron_versions{{
     {"core-0.15", Setting::on, Fusion::all, Setting::on, Setting::on, Setting::off, Setting::on},

@@ -27,6 +27,7 @@ struct Batch {
     std::uint32_t micro = 1;        // sequences per micro-batch and data rank
     std::uint32_t global = 1;       // sequences per step
     std::uint32_t document = 0;     // tokens of each document packed into a sequence; 0: a sequence is one
+    bool operator==(const Batch&) const = default;
 };
 
 struct Job {
@@ -85,6 +86,8 @@ struct Job {
     // Layers of each model part, prediction modules among them; empty, with the reason in `why`, if the layers cannot
     // be dealt so.
     std::vector<std::uint32_t> part_layers(std::string& why) const;
+
+    bool operator==(const Job&) const = default;
 };
 
 // Data ranks that share a node when tensor and context ranks are innermost.

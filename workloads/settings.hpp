@@ -30,6 +30,7 @@ struct DeepSpeedSettings {
     Setting log_calls = Setting::off;               // the communication logger: every call blocks
     Setting synchronize_each_layer = Setting::off;  // the host waits for the device after every layer
     Setting wall_clock_breakdown = Setting::off;    // and before and after every pass: timers that synchronise
+    bool operator==(const DeepSpeedSettings&) const = default;
 };
 
 // Whether the parameters of a layer are sharded again between forward and backward: as the strategy says, never,
@@ -60,6 +61,7 @@ struct MegatronSettings {
     // Megatron-FSDP (--use-megatron-fsdp --data-parallel-sharding-strategy): which states data ranks share.
     MegatronSharding sharding = MegatronSharding::none;
     Accumulate accumulate = Accumulate::never;  // of gradients that are shared
+    bool operator==(const MegatronSettings&) const = default;
 };
 
 enum class Sharding : std::uint8_t { full, gradients, hybrid, hybrid_gradients };  // FSDP's ShardingStrategy
@@ -76,12 +78,14 @@ struct FsdpSettings {
     Accumulate accumulate = Accumulate::by_version;
     Reshard reshard = Reshard::by_strategy;
     std::uint32_t reshard_ranks = 0;  // Reshard::over_few: ranks that share a layer between forward and backward
+    bool operator==(const FsdpSettings&) const = default;
 };
 
 // torch.nn.parallel.DistributedDataParallel.
 struct DdpSettings {
     double first_bucket_mib = 1;
     double bucket_mib = 25;
+    bool operator==(const DdpSettings&) const = default;
 };
 
 // What runs beside the all-to-alls of experts: nothing; the shared experts of the same layer; or the other pass, where

@@ -39,6 +39,7 @@ struct AttentionWindow {
     bool chunked = false;
     std::uint32_t first_full = 0;  // leading layers without a window
     std::uint32_t full_every = 0;  // of the layers after those, the last of each run of so many has none; 0: all have
+    bool operator==(const AttentionWindow&) const = default;
 };
 
 // Mixture of experts (Shazeer et al. 2017, 1701.06538): in some layers a router sends each token to `top_k` MLPs of
@@ -59,6 +60,7 @@ struct Experts {
     // (DeepSeek-V3, section 2.1.2); false: a term of the loss (Switch Transformer, 2101.03961).
     bool balancing_bias = false;
     bool shared_gate = false;  // a learned sum over the hidden state weighs the shared experts (Qwen2-MoE)
+    bool operator==(const Experts&) const = default;
 };
 
 // Multi-head latent attention (DeepSeek-V2, 2405.04434, section 2.1). Keys and values of all heads are made from one
@@ -71,6 +73,7 @@ struct LatentAttention {
     std::uint32_t nope_size = 0;
     std::uint32_t rope_size = 0;
     std::uint32_t value_size = 0;
+    bool operator==(const LatentAttention&) const = default;
 };
 
 struct Transformer {
@@ -102,6 +105,7 @@ struct Transformer {
     LatentAttention latent;
 
     bool has_latent_attention() const { return latent.kv_rank > 0; }
+    bool operator==(const Transformer&) const = default;
 };
 
 // Windowed: in its attention.

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "tools/output/job_json.hpp"
 #include "tools/parallel.hpp"
 #include "tools/shelf.hpp"
 #include "workloads/explain/alternatives.hpp"
@@ -17,9 +14,6 @@
 namespace weft {
 namespace {
 
-// What the job came to, whatever was said to get there.
-std::string fingerprint(const Study& study) { return job_json(study.job, study.machine.info(), {}).dump(); }
-
 struct OtherJob {
     ExplainedSetting setting;
     Study study;
@@ -28,7 +22,6 @@ struct OtherJob {
 // The alternatives that are other jobs, that the reader takes, and that can be run where the job itself can.
 std::vector<OtherJob> other_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides,
                                  const Study& own, const StudySources& sources) {
-    std::set<std::string> known{fingerprint(own)};
     const std::size_t lacking = lacking_features(own.job).size();
     std::vector<OtherJob> found;
     for (Alternative& alternative : alternatives(own.job)) {
@@ -36,7 +29,9 @@ std::vector<OtherJob> other_jobs(const std::filesystem::path& path, const std::v
         all.insert(all.end(), alternative.assignments.begin(), alternative.assignments.end());
         try {
             Study study = read_study(open_job(path, all).document, Purpose::simulation, sources);
-            if (lacking_features(study.job).size() > lacking || !known.insert(fingerprint(study)).second) continue;
+            const auto is_this = [&](const OtherJob& known) { return known.study.job == study.job; };
+            if (study.job == own.job || std::ranges::any_of(found, is_this)) continue;
+            if (lacking_features(study.job).size() > lacking) continue;
             found.push_back({.setting = {.assignments = std::move(alternative.assignments),
                                          .changes_numerics = alternative.changes_numerics,
                                          .memory = {},

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
@@ -75,29 +77,49 @@ std::string bar(Seconds changed, Seconds own, double widest) {
     return std::string(static_cast<std::size_t>(std::max(0.0, columns * share / widest) + 0.5), '#');
 }
 
+// What a change is called that is not worth a line of its own.
+constexpr double no_difference = 5e-4;  // of the step
+bool differs(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0) >= no_difference; }
+
+std::string alike_text(const std::vector<std::string>& changes) {
+    if (changes.empty()) return {};
+    return fmt::format("less than {} of difference: {}\n", fmt::format("{:.2f} %", 100 * no_difference), fmt::join(changes, ", "));
+}
+
 std::string knobs_text(const JobExplanation& explained) {
     const Seconds own = since_start(explained.explanation.end);
     double widest = 0;
+    std::vector<std::string> alike;
     for (const ExplainedKnob& knob : explained.knobs) widest = std::max(widest, 1.0 - knob.step / own);
     TextTable table({"<if it were otherwise", "<", "step", "", "<"});
     for (const ExplainedKnob& knob : explained.knobs) {
+        if (!differs(knob.step, own)) {
+            alike.push_back(fmt::format("{} {}", knob.knob, knob.change));
+            continue;
+        }
         table.add({knob.knob, knob.change, to_text(knob.step), change_text(knob.step, own),
                    bar(knob.step, own, widest)});
     }
-    return table.text();
+    return table.text() + alike_text(alike);
 }
 
 std::string settings_text(const JobExplanation& explained) {
     const Seconds own = since_start(explained.explanation.end);
     TextTable table({"<with --set", "step", "", "memory", "<"});
     bool numerics = false;
+    std::vector<std::string> alike;
     for (const ExplainedSetting& setting : explained.settings) {
+        const std::string text = fmt::format("{}", fmt::join(setting.assignments, " "));
+        if (setting.fits && !differs(setting.step, own)) {
+            alike.push_back(text);
+            continue;
+        }
         numerics |= setting.changes_numerics;
-        table.add({fmt::format("{}", fmt::join(setting.assignments, " ")), setting.fits ? to_text(setting.step) : "",
+        table.add({text, setting.fits ? to_text(setting.step) : "",
                    setting.fits ? change_text(setting.step, own) : "", to_text(setting.memory),
                    !setting.fits ? "does not fit" : setting.changes_numerics ? "other numerics" : ""});
     }
-    std::string out = table.text();
+    std::string out = table.text() + alike_text(alike);
     if (numerics) out += "other numerics: what is computed is not the same to rounding\n";
     return out;
 }

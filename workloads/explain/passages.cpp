@@ -17,8 +17,10 @@ namespace {
 constexpr LaneId of_layers{lanes::compute};
 constexpr double worth_a_word = 0.05;  // of a passage's time
 
-bool is_within_layers(LaneId dimension) {
+// Tensor, context and expert ranks meet inside layers; stages hand over between them.
+bool is_of_layers(LaneId dimension) {
     using enum GroupKind;
+    if (lanes::dimension_name(dimension) == "pipeline") return true;
     for (const GroupKind kind :
          {tensor, context, expert, expert_inner, expert_outer, expert_and_tensor, expert_tensor}) {
         if (dimension == lanes::of(kind)) return true;
@@ -77,7 +79,7 @@ class Teller {
         const Op& op = program_.ops[piece.op];
         if (op.kind != OpKind::exchange) return {of_layers, program_.labels[index(op.label)] == "optimizer"};
         const LaneId dimension = communication(op).dimension;
-        return {is_within_layers(dimension) ? of_layers : dimension, false};
+        return {is_of_layers(dimension) ? of_layers : dimension, false};
     }
 
     PathPassage passage(const Stretch& stretch) const {
@@ -117,7 +119,7 @@ class Teller {
             first = std::min(first, op.index);
             last = std::max(last, op.index);
         }
-        if (words.empty()) return "waits for calls of its layers";
+        if (words.empty()) return "waits for calls of layers";
         return first == last
                    ? fmt::format("computes {} of micro-batch {}", fmt::join(words, ", "), first)
                    : fmt::format("computes {} of micro-batches {} to {}", fmt::join(words, ", "), first, last);

@@ -130,6 +130,12 @@ void add_rest(const Study& study, const Spent& spent, std::vector<WhatIf>& chang
     if (!job.faults.slow.empty() || has_jitter(job.faults)) {
         add("faults of accelerators", "none", [](Study& s) { s.job.faults = {.slow = {}, .jitter = {}, .spread = 1}; });
     }
+    if (!job.fabric.link_faults.empty()) {
+        add("faults of links", "none", [](Study& s) { s.job.fabric.link_faults.clear(); });
+    }
+    if (!job.fabric.background.empty()) {
+        add("traffic of other jobs", "none", [](Study& s) { s.job.fabric.background.clear(); });
+    }
     if (study.device.slow_share > 0.0 && job.faults.spread > 0.0) {
         add("slow chips", "none", [](Study& s) { s.device.slow_share = 0.0; });
     }
@@ -152,9 +158,9 @@ Seconds simulate_what_if(const WhatIf& change, const Study& study, const Simulat
     Study changed = study;
     if (change.study) change.study(changed);
     std::unique_ptr<PreparedTopology> own;
-    if (change.topology) {
-        Topology topology = study.machine.topology(study.job.nodes, study.job.fabric);
-        change.topology(topology);
+    if (change.topology || !(changed.job.fabric == study.job.fabric)) {
+        Topology topology = changed.machine.topology(changed.job.nodes, changed.job.fabric);
+        if (change.topology) change.topology(topology);
         own = std::make_unique<PreparedTopology>(std::move(topology));
     }
     PreparedTopology& used = own ? *own : prepared;

@@ -56,6 +56,7 @@ struct Layout {
     RankGrid grid() const;
     // Whether the axes of more than one rank follow one another as in `axes`, innermost first.
     bool is_ordered(std::vector<std::string> axes) const;
+    bool operator==(const Layout&) const = default;
 };
 
 // For people: "tensor 2 x context 2 x pipeline 4 x data 8"; but for tensor, pipeline and data, only what is used.

@@ -16,6 +16,8 @@ struct StageLayout {
     std::uint32_t mtp_layers = 0;              // that the text places
     std::optional<std::uint32_t> predictions;  // the part that holds them; none: the last
     std::string text;                          // as said
+
+    bool operator==(const StageLayout&) const = default;
 };
 
 // Megatron-core's --pipeline-model-parallel-layout (core/transformer/pipeline_parallel_layer_layout.py, 0.13 to 0.19):

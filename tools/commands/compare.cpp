@@ -1,0 +1,77 @@
+// `weft compare JOB [JOB]...`: what differs between jobs, and where the difference in time comes from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "tools/command.hpp"
+#include "tools/explain/job_comparison.hpp"
+#include "tools/folding_option.hpp"
+#include "tools/job_options.hpp"
+#include "tools/output/job_comparison_text.hpp"
+
+namespace weft::commands {
+namespace {
+
+void compare_options(po::options_description& options, po::positional_options_description& positional) {
+    add_job_options(options, positional);
+    positional = {};
+    positional.add("jobs", -1);
+    options.add_options()("jobs", po::value<std::vector<std::string>>()->value_name("JOB..."), "jobs to compare")(
+        "json", po::bool_switch(), "machine-readable comparison");
+    add_network_option(options);
+    add_folding_options(options, Folding::automatic);
+}
+
+// Of one job, itself and what the options make of it; of several, all with the options.
+std::vector<ComparedJob> compared(const po::variables_map& arguments) {
+    const std::vector<std::string> paths = option_texts(arguments, "jobs");
+    const std::vector<std::string> overrides = job_overrides(arguments);
+    if (paths.empty()) throw po::required_option("job");
+    if (paths.size() == 1) {
+        if (overrides.empty()) {
+            throw po::error("compare: one job and nothing that makes another of it; give a second job, or --set, "
+                            "--machine, --nodes or --model");
+        }
+        return {{"as it is", paths.front(), {}}, {"changed", paths.front(), overrides}};
+    }
+    std::vector<ComparedJob> jobs;
+    for (const std::string& path : paths) {
+        std::string name = std::filesystem::path(path).stem().string();
+        const auto alike = std::ranges::count_if(
+            paths, [&](const std::string& other) { return std::filesystem::path(other).stem() == name; });
+        jobs.push_back({alike > 1 ? path : name, path, overrides});
+    }
+    return jobs;
+}
+
+Exit run_compare(const po::variables_map& arguments) {
+    const JobComparison comparison = compare_jobs(
+        compared(arguments),
+        {.simulation = {.network = network_option(arguments), .folding = folding_option(arguments)}, .changes = false});
+    fmt::print("{}", arguments["json"].as<bool>() ? job_comparison_json(comparison) : job_comparison_text(comparison));
+    return Exit::ok;
+}
+
+}  // namespace
+
+extern const Command compare;
+const Command compare{
+    .name = "compare",
+    .summary = "what differs between jobs, and where the difference in time comes from",
+    .usage = "weft compare JOB JOB... [--set KEY=VALUE]... [--json]\n"
+             "       weft compare JOB --set KEY=VALUE [--machine MACHINE] [--nodes N] [--json]",
+    .details =
+        "Several jobs, or one job and what the options make of it: the keys that differ, the figures, and the time of\n"
+        "every cause on the critical path. The differences by cause sum to that of the steps. A job that does not fit\n"
+        "in memory is compared all the same.\n\n"
+        "  weft compare job.json --set layout.tensor=8 --set layout.data=16\n"
+        "  weft compare job.json --machine dgx-h100 --nodes 16\n"
+        "  weft compare today.json tomorrow.json",
+    .options = compare_options,
+    .run = run_compare,
+    .group = CommandGroup::run,
+};
+
+}  // namespace weft::commands
