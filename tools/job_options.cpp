@@ -103,6 +103,15 @@ std::string typed_command(std::string_view command, const po::variables_map& arg
     return typed;
 }
 
+JobInput job_input(std::string_view command, const po::variables_map& arguments) {
+    const Document document = job_document(arguments);
+    std::string typed = typed_command(command, arguments);
+    if (!arguments["network"].defaulted()) typed += " --network " + arguments["network"].as<std::string>();
+    return {.command = std::move(typed),
+            .text = document.text(),
+            .folder = std::filesystem::path(job_path(arguments)).parent_path()};
+}
+
 void add_network_option(po::options_description& options) {
     options.add_options()("network", po::value<std::string>()->default_value("flow")->value_name("MODEL"),
                           "flow: links shared max-min fairly; ideal: latency and bandwidth of every flow as if alone; "

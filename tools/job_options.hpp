@@ -10,6 +10,7 @@
 
 #include "sim/engine/engine.hpp"
 #include "tools/output/job_json.hpp"
+#include "tools/page/sources.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/job.hpp"
 
@@ -38,6 +39,9 @@ std::vector<std::string> option_texts(const po::variables_map& arguments, const 
 // "weft COMMAND JOB --set '...'" with what was typed for some repeatable options.
 std::string typed_command(std::string_view command, const po::variables_map& arguments,
                           std::initializer_list<const char*> options = {});
+
+// The job as it was asked for, for whoever reads a command's page later. Of a command with --network.
+JobInput job_input(std::string_view command, const po::variables_map& arguments);
 
 // Adds --network flow|ideal|free.
 void add_network_option(po::options_description& options);

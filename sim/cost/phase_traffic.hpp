@@ -13,9 +13,9 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/cost/busiest_links.hpp"
 #include "sim/cost/communicator.hpp"
-#include "sim/cost/phase_latency.hpp"
 #include "sim/cost/library.hpp"
 #include "sim/cost/link_loads.hpp"
+#include "sim/cost/phase_latency.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 

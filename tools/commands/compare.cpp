@@ -31,8 +31,9 @@ std::vector<ComparedJob> compared(const po::variables_map& arguments) {
     if (paths.empty()) throw po::required_option("job");
     if (paths.size() == 1) {
         if (overrides.empty()) {
-            throw po::error("compare: one job and nothing that makes another of it; give a second job, or --set, "
-                            "--machine, --nodes or --model");
+            throw po::error(
+                "compare: one job and nothing that makes another of it; give a second job, or --set, "
+                "--machine, --nodes or --model");
         }
         return {{"as it is", paths.front(), {}}, {"changed", paths.front(), overrides}};
     }
@@ -60,8 +61,9 @@ extern const Command compare;
 const Command compare{
     .name = "compare",
     .summary = "what differs between jobs, and where the difference in time comes from",
-    .usage = "weft compare JOB JOB... [--set KEY=VALUE]... [--json]\n"
-             "       weft compare JOB --set KEY=VALUE [--machine MACHINE] [--nodes N] [--json]",
+    .usage =
+        "weft compare JOB JOB... [--set KEY=VALUE]... [--json]\n"
+        "       weft compare JOB --set KEY=VALUE [--machine MACHINE] [--nodes N] [--json]",
     .details =
         "Several jobs, or one job and what the options make of it: the keys that differ, the figures, and the time of\n"
         "every cause on the critical path. The differences by cause sum to that of the steps. A job that does not fit\n"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/count_option.hpp"
 #include "tools/explain/job_explanation.hpp"
@@ -11,6 +12,8 @@
 #include "tools/job_options.hpp"
 #include "tools/memory_option.hpp"
 #include "tools/output/explanation_text.hpp"
+#include "tools/output_option.hpp"
+#include "tools/page/simulation_page.hpp"
 #include "tools/progress.hpp"
 
 namespace weft::commands {
@@ -21,12 +24,15 @@ void explain_options(po::options_description& options, po::positional_options_de
     add_network_option(options);
     options.add_options()("json", po::bool_switch(), "machine-readable explanation")(
         "path-only", po::bool_switch(), "the critical path alone: simulate no changes")(
+        "report", po::value<std::string>()->value_name("FILE"),
+        "write the step as simulate's page does, explained, with what would change it (.html)")(
         "jobs", count_value("N"), "threads (default: the processor's)");
     add_memory_option(options);
     add_folding_options(options, Folding::automatic);
 }
 
 Exit run_explain(const po::variables_map& arguments) {
+    const std::string page = output_option(arguments, "report", {".html"});
     print_job_notes(arguments);
     const Study study = read_study(job_document(arguments));
     const Plan plan = make_plan(study);
@@ -34,10 +40,20 @@ Exit run_explain(const po::variables_map& arguments) {
     ProgressBar bar;
     const JobExplanation explained = explain_job(
         job_path(arguments), job_overrides(arguments),
-        {.simulation = {.network = network_option(arguments), .folding = folding_option(arguments)},
+        {.simulation = {.network = network_option(arguments),
+                        .folding = folding_option(arguments),
+                        .recording = page.empty() ? Recording::spans : Recording::spans_and_links},
          .changes = !arguments["path-only"].as<bool>(),
          .threads = count_option(arguments, jobs_option).value_or(std::max(std::thread::hardware_concurrency(), 1U)),
          .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }});
+    if (!page.empty()) {
+        const PageExplanation part{.explanation = explained.explanation,
+                                   .knobs = explained.knobs,
+                                   .settings = explained.settings,
+                                   .command = typed_command("simulate", arguments)};
+        write_file_atomically(
+            page, simulation_page(explained.step.run, explained.report, job_input("explain", arguments), &part));
+    }
     fmt::print("{}", arguments["json"].as<bool>() ? explanation_json(explained, job_record(arguments))
                                                   : explanation_text(explained));
     return Exit::ok;
@@ -51,14 +67,15 @@ const Command explain{
     .summary = "why a step takes as long as it does, and what would change it",
     .usage =
         "weft explain [JOB] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]... [--json] [--path-only] "
-        "[--jobs N]",
+        "[--report FILE] [--jobs N]",
     .details =
-        "The critical path of the step, through stages, calls and links, by cause: the times sum to the step. Then what\n"
+        "The critical path of the step, through stages, calls and links, by cause: the times sum to the step. Then "
+        "what\n"
         "is not on it and by how much; what the step would take if a limit of device, links or schedule were\n"
         "otherwise; and what every setting one step away from the job's would give, with its memory: each change on\n"
         "its own, simulated. Settings that the framework's version does not have are left out.\n\n"
         "  weft explain job.json\n"
-        "  weft explain job.json --json --path-only\n\n"
+        "  weft explain job.json --report why.html\n\n"
         "Exit codes: 0 explained, 3 mistakes in the input, 4 does not fit in memory.",
     .options = explain_options,
     .run = run_explain,

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "tools/output/validity_text.hpp"
 #include "tools/output_option.hpp"
 #include "tools/page/simulation_page.hpp"
+#include "workloads/explain/explanation.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft::commands {
@@ -38,16 +38,6 @@ void simulate_options(po::options_description& options, po::positional_options_d
     add_memory_option(options);
     add_folding_options(options, Folding::automatic);
     add_flops_option(options);
-}
-
-// The job as it was asked for, for whoever reads the page later.
-JobInput job_input(const po::variables_map& arguments) {
-    const Document document = job_document(arguments);
-    std::string command = typed_command("simulate", arguments);
-    if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
-    return {.command = std::move(command),
-            .text = document.text(),
-            .folder = std::filesystem::path(job_path(arguments)).parent_path()};
 }
 
 struct Comparison {
@@ -119,7 +109,11 @@ Exit run_simulate(const po::variables_map& arguments) {
         fmt::print("{}", arguments["json"].as<bool>() ? comparison_json(both) : comparison_text(both));
         return Exit::ok;
     }
-    const Simulation simulation = simulate_step(study, std::move(plan), options);
+    std::optional<ExplainedStep> explained;  // what the page says besides
+    if (!page.empty()) explained = simulate_to_explain(study, options, prepare(study));
+    std::optional<Simulation> plain;
+    if (!explained) plain = simulate_step(study, std::move(plan), options);
+    const Simulation& simulation = explained ? explained->run : *plain;
     std::future<void> traced;  // written while the rest is worked out
     if (!trace.empty()) traced = std::async(std::launch::async, [&] { write_step_trace(simulation, trace); });
     Report report = make_report(simulation);
@@ -127,7 +121,11 @@ Exit run_simulate(const po::variables_map& arguments) {
     const std::optional<Metric> flops = asked_flops(arguments, simulation);
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
     if (!picture.empty()) write_step_picture(simulation, picture);
-    if (!page.empty()) write_file_atomically(page, simulation_page(simulation, report, job_input(arguments)));
+    if (!page.empty()) {
+        const Explanation explanation = explain(study, *explained);
+        const PageExplanation part{.explanation = explanation, .command = {}};
+        write_file_atomically(page, simulation_page(simulation, report, job_input("simulate", arguments), &part));
+    }
     if (traced.valid()) traced.get();
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
     if (arguments["json"].as<bool>()) {

@@ -87,8 +87,7 @@ JobExplanation explain_job(const std::filesystem::path& path, const std::vector<
             if (*prepared == nullptr) *prepared = prepare(study);
             if (i < changes.size()) {
                 const WhatIf& change = changes[i];
-                result.knobs[i] = {change.knob, change.change,
-                                   simulate_what_if(change, study, simulation, **prepared)};
+                result.knobs[i] = {change.knob, change.change, simulate_what_if(change, study, simulation, **prepared)};
             } else {
                 simulate_setting(others[i - changes.size()], simulation, *prepared, study.job.fabric);
             }

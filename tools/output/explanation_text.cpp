@@ -21,9 +21,9 @@ double share(std::int64_t ticks, Instant of) {
 std::string causes_text(const JobExplanation& explained) {
     const Explanation& found = explained.explanation;
     const bool has_pipeline = explained.report.stages.size() > 1;
-    std::string out = has_pipeline
-                          ? fmt::format("the critical path of the step, for the most part on stage {}:\n", found.main_stage)
-                          : "the critical path of the step:\n";
+    std::string out =
+        has_pipeline ? fmt::format("the critical path of the step, for the most part on stage {}:\n", found.main_stage)
+                     : "the critical path of the step:\n";
     std::vector<std::string> headings{"<cause", "time", "of step"};
     if (has_pipeline) headings.emplace_back("on other stages");
     TextTable table(headings);
@@ -61,8 +61,8 @@ std::string passages_text(const Explanation& found) {
 std::string slack_text(const Explanation& found) {
     TextTable table({"<off the path", "<", "calls", "least slack", "median slack"});
     for (const Slack& row : found.slack) {
-        table.add({row.dimension, row.op, grouped(static_cast<double>(row.calls)), to_text(row.least),
-                   to_text(row.median)});
+        table.add(
+            {row.dimension, row.op, grouped(static_cast<double>(row.calls)), to_text(row.least), to_text(row.median)});
     }
     return table.text();
 }
@@ -83,7 +83,8 @@ bool differs(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0
 
 std::string alike_text(const std::vector<std::string>& changes) {
     if (changes.empty()) return {};
-    return fmt::format("less than {} of difference: {}\n", fmt::format("{:.2f} %", 100 * no_difference), fmt::join(changes, ", "));
+    return fmt::format("less than {} of difference: {}\n", fmt::format("{:.2f} %", 100 * no_difference),
+                       fmt::join(changes, ", "));
 }
 
 std::string knobs_text(const JobExplanation& explained) {
@@ -97,8 +98,8 @@ std::string knobs_text(const JobExplanation& explained) {
             alike.push_back(fmt::format("{} {}", knob.knob, knob.change));
             continue;
         }
-        table.add({knob.knob, knob.change, to_text(knob.step), change_text(knob.step, own),
-                   bar(knob.step, own, widest)});
+        table.add(
+            {knob.knob, knob.change, to_text(knob.step), change_text(knob.step, own), bar(knob.step, own, widest)});
     }
     return table.text() + alike_text(alike);
 }
@@ -115,9 +116,11 @@ std::string settings_text(const JobExplanation& explained) {
             continue;
         }
         numerics |= setting.changes_numerics;
-        table.add({text, setting.fits ? to_text(setting.step) : "",
-                   setting.fits ? change_text(setting.step, own) : "", to_text(setting.memory),
-                   !setting.fits ? "does not fit" : setting.changes_numerics ? "other numerics" : ""});
+        table.add({text, setting.fits ? to_text(setting.step) : "", setting.fits ? change_text(setting.step, own) : "",
+                   to_text(setting.memory),
+                   !setting.fits              ? "does not fit"
+                   : setting.changes_numerics ? "other numerics"
+                                              : ""});
     }
     std::string out = table.text() + alike_text(alike);
     if (numerics) out += "other numerics: what is computed is not the same to rounding\n";
@@ -128,9 +131,9 @@ std::string settings_text(const JobExplanation& explained) {
 
 std::string explanation_text(const JobExplanation& explained) {
     const Report& report = explained.report;
-    std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\nstep time {}\n\n", report.model, report.machine,
-                                  report.layout, report.framework, report.batch, report.network,
-                                  to_text(since_start(explained.explanation.end)));
+    std::string out =
+        fmt::format("{} on {}: {}\n{}, {}, network {}\nstep time {}\n\n", report.model, report.machine, report.layout,
+                    report.framework, report.batch, report.network, to_text(since_start(explained.explanation.end)));
     out += causes_text(explained) + '\n' + passages_text(explained.explanation) + '\n';
     if (!explained.explanation.slack.empty()) out += slack_text(explained.explanation) + '\n';
     if (!explained.knobs.empty()) out += knobs_text(explained) + '\n';

@@ -49,9 +49,13 @@ struct LaneColumns {
 
 class TimelineJson {
   public:
-    TimelineJson(const Simulation& run, const TimelinePart& part) : run_(run), program_(run.step.program) {
+    TimelineJson(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path)
+        : run_(run), program_(run.step.program) {
         stages_ = Json::array();
-        for (const RankClassId id : part.classes) stages_.push_back(stage(id, part.until));
+        for (const RankClassId id : part.classes) {
+            stages_.push_back(stage(id, part.until));
+            if (!path.empty()) stages_.back()["path"] = stretches(run.step.stage[id], path);
+        }
         json_ = {{"until", std::min(nanoseconds(part.until), nanoseconds(run.timeline.end))},
                  {"stages", std::move(stages_)},
                  {"labels", Json::array()},
@@ -114,6 +118,22 @@ class TimelineJson {
             if (!lanes[index(lane)].gap.empty()) json["lanes"].push_back(lane_json(lane, lanes[index(lane)]));
         }
         return json;
+    }
+
+    // Begin and length of each, where the path stays on the stage.
+    Json stretches(std::uint32_t stage, std::span<const PathPiece> path) const {
+        std::vector<std::int64_t> at;
+        bool was_here = false;
+        for (const PathPiece& piece : path) {
+            const bool is_here = run_.step.stage[program_.class_of(piece.op)] == stage;
+            if (is_here && was_here) at.back() = nanoseconds(piece.end) - at[at.size() - 2];
+            if (is_here && !was_here) {
+                at.push_back(nanoseconds(piece.begin));
+                at.push_back(nanoseconds(piece.end) - nanoseconds(piece.begin));
+            }
+            was_here = is_here;
+        }
+        return at;
     }
 
     Json lane_json(LaneId lane, LaneColumns& columns) const {
@@ -199,9 +219,9 @@ Json partners_json(const Partners& partners) {
 
 }  // namespace
 
-std::string simulation_data(const Simulation& run, const TimelinePart& part) {
+std::string simulation_data(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path) {
     const Json json{{"end", nanoseconds(run.timeline.end)},
-                    {"timeline", TimelineJson(run, part).take()},
+                    {"timeline", TimelineJson(run, part, path).take()},
                     {"memory", memory_json(run, part)},
                     {"links", links_json(run)},
                     {"partners", partners_json(partners(run))}};

@@ -33,13 +33,15 @@ std::string metric_text(const Metric& metric) {
 
 class SimulationBody {
   public:
-    SimulationBody(const Simulation& run, const Report& report, const JobInput& input, const TimelinePart& part)
-        : run_(run), report_(report), input_(input), part_(part) {}
+    SimulationBody(const Simulation& run, const Report& report, const JobInput& input, const TimelinePart& part,
+                   const PageExplanation* explanation)
+        : run_(run), report_(report), input_(input), part_(part), explanation_(explanation) {}
 
     std::string text() {
         head();
         cards();
         navigation();
+        if (explanation_ != nullptr) section("why", "Why it takes as long", explanation_part(*explanation_));
         section("time", "Where the time goes", stage_bars(report_));
         timeline();
         memory();
@@ -88,8 +90,9 @@ class SimulationBody {
     }
 
     void navigation() {
+        html_.add("<nav aria-label=\"Sections\">{}", explanation_ != nullptr ? "<a href=\"#why\">Why</a>" : "");
         html_.put(
-            "<nav aria-label=\"Sections\"><a href=\"#time\">Time</a><a href=\"#timeline\">Timeline</a>"
+            "<a href=\"#time\">Time</a><a href=\"#timeline\">Timeline</a>"
             "<a href=\"#memory\">Memory</a><a href=\"#communication\">Communication</a>"
             "<a href=\"#links\">Links</a><a href=\"#metrics\">All figures</a><a href=\"#inputs\">Inputs</a></nav>\n");
     }
@@ -233,17 +236,20 @@ class SimulationBody {
     const Report& report_;
     const JobInput& input_;
     const TimelinePart& part_;
+    const PageExplanation* explanation_;
     HtmlText html_;
 };
 
 }  // namespace
 
-std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input) {
+std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input,
+                            const PageExplanation* explanation) {
     const TimelinePart part = timeline_part(run.step, run.timeline);
+    const std::vector<PathPiece> none;
     return html_page(
         {.title = fmt::format("{} on {}", report.model, report.machine),
-         .body = SimulationBody(run, report, input, part).text(),
-         .data = simulation_data(run, part),
+         .body = SimulationBody(run, report, input, part, explanation).text(),
+         .data = simulation_data(run, part, explanation == nullptr ? none : explanation->explanation.path),
          .scripts = {"table", "format", "theme", "chart", "timeline_lanes", "timeline", "heat_map", "simulation"},
          .charts = ChartLibrary::embedded});
 }

@@ -4,12 +4,15 @@
 
 #include <string>
 
+#include "tools/page/explanation_part.hpp"
 #include "tools/page/sources.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
 
 // Links over time are there if the simulation recorded them (Recording::spans_and_links).
-std::string simulation_page(const Simulation& simulation, const Report& report, const JobInput& input);
+// With an explanation, it comes first, and the critical path is drawn over the timeline.
+std::string simulation_page(const Simulation& simulation, const Report& report, const JobInput& input,
+                            const PageExplanation* explanation = nullptr);
 
 }  // namespace weft

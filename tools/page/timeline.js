@@ -29,6 +29,12 @@ const timeline = (host, part) => {
   const pale = element('span', {className: 'swatch'});
   pale.style.cssText = 'background:var(--communication);opacity:.3';
   if (lanes.some(lane => lane.wait?.some(wait => wait > 0))) legend.append(element('li', {}, pale, 'waiting for others'));
+  const hasPath = part.stages.some(stage => stage.path?.length);
+  if (hasPath) {
+    const line = element('span', {className: 'swatch'});
+    line.style.cssText = 'background:var(--ink);height:4px';
+    legend.append(element('li', {}, line, 'critical path'));
+  }
   const box = element('div', {className: 'chart timeline'}, canvas);
   const readout = element('p', {className: 'readout', ariaLive: 'polite', textContent: help});
   host.replaceChildren(controls, legend, box, readout);
@@ -44,7 +50,7 @@ const timeline = (host, part) => {
 
   // Where each lane is: all of a stage's communication in one strip, or apart.
   const place = () => {
-    let y = axisHeight;
+    let y = axisHeight + (hasPath ? 4 : 0);
     for (const lane of lanes) {
       if (lane.first && lane !== lanes[0]) y += stageGap;
       if (separate.checked || lane.isCompute || lane.first) {
@@ -134,6 +140,15 @@ const timeline = (host, part) => {
     pen.textAlign = 'left';
   };
 
+  // Where the critical path stays on a stage: begins and lengths in turn.
+  const drawPath = (pen, path, y) => {
+    pen.fillStyle = colour('ink');
+    for (let i = 0; i < path.length; i += 2) {
+      const start = Math.max(left(), xOf(path[i])), stop = Math.min(width, xOf(path[i] + path[i + 1]));
+      if (stop >= start) pen.fillRect(start, y, Math.max(1, stop - start), 3);
+    }
+  };
+
   const draw = () => {
     const height = place(), pen = sized(canvas, width, height);
     pen.fillStyle = colour('ground');
@@ -144,6 +159,7 @@ const timeline = (host, part) => {
     for (const lane of lanes) {
       drawLane(pen, lane);
       const stage = part.stages[lane.stage];
+      if (lane.first && hasPath) drawPath(pen, stage.path, lane.y - 5);
       pen.textAlign = 'right';
       if (lane.first) {
         pen.font = '600 12px ' + getComputedStyle(document.body).fontFamily;

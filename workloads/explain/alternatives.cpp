@@ -84,8 +84,7 @@ void add_axis(const Knob& knob, const Scheme& scheme, const Job& job, std::vecto
         if (scheme.ranks == Scheme::Ranks::own) {
             Job other = job;
             knob.set(other, value);
-            one.assignments.push_back(
-                fmt::format("layout.data={}", accelerators / other.layout.ranks_of_replica()));
+            one.assignments.push_back(fmt::format("layout.data={}", accelerators / other.layout.ranks_of_replica()));
         }
         found.push_back(std::move(one));
     }
@@ -149,8 +148,8 @@ std::vector<Alternative> alternatives(const Job& job) {
     add_orders(job, found);
     for (const Switch& one : switches) {
         for (const std::string_view value : one.values) {
-            found.push_back({.assignments = {fmt::format("{}={}", one.key, value)},
-                             .changes_numerics = one.changes_numerics});
+            found.push_back(
+                {.assignments = {fmt::format("{}={}", one.key, value)}, .changes_numerics = one.changes_numerics});
         }
     }
     return found;

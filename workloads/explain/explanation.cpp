@@ -19,8 +19,7 @@ namespace {
 std::uint32_t main_stage(const Simulation& run, std::span<const PathPiece> path) {
     std::vector<std::int64_t> ticks(run.plan.stages.size(), 0);
     for (const PathPiece& piece : path) {
-        ticks[run.step.stage[run.step.program.class_of(piece.op)]] +=
-            piece.end.femtoseconds - piece.begin.femtoseconds;
+        ticks[run.step.stage[run.step.program.class_of(piece.op)]] += piece.end.femtoseconds - piece.begin.femtoseconds;
     }
     return static_cast<std::uint32_t>(std::ranges::max_element(ticks) - ticks.begin());
 }

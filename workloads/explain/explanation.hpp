@@ -33,16 +33,16 @@ struct PathPassage {
 struct Slack {
     std::string dimension, op;
     std::uint64_t calls = 0;
-    Seconds transfer;            // sum over ranks that were simulated
-    Seconds least, median;       // slack of a call
+    Seconds transfer;       // sum over ranks that were simulated
+    Seconds least, median;  // slack of a call
 };
 
 struct Explanation {
-    Instant end;  // of the step: the sum of the causes' ticks
+    Instant end;                         // of the step: the sum of the causes' ticks
     std::uint32_t main_stage = 0;        // on which the path is longest
     std::vector<ExplainedCause> causes;  // the longest first
     std::vector<PathPiece> path;         // in order of time
-    std::vector<PathPassage> passages;       // the longest ones, the longest first
+    std::vector<PathPassage> passages;   // the longest ones, the longest first
     std::vector<Slack> slack;            // the tightest first
 
     std::int64_t elsewhere() const;

@@ -66,9 +66,7 @@ class Teller {
         Kind kind;
         std::span<const PathPiece> pieces;
 
-        std::int64_t ticks() const {
-            return pieces.back().end.femtoseconds - pieces.front().begin.femtoseconds;
-        }
+        std::int64_t ticks() const { return pieces.back().end.femtoseconds - pieces.front().begin.femtoseconds; }
     };
 
     const Communication& communication(const Op& exchange) const {
@@ -86,12 +84,12 @@ class Teller {
         const auto& [id, kind, pieces] = stretch;
         const RankClass& rank_class = program_.classes[id];
         PathPassage passage{.text = {},
-                        .rank_class = rank_class.name,
-                        .rank = rank_class.representative,
-                        .stage = run_.step.stage[id],
-                        .begin = pieces.front().begin,
-                        .end = pieces.back().end,
-                        .cause = {}};
+                            .rank_class = rank_class.name,
+                            .rank = rank_class.representative,
+                            .stage = run_.step.stage[id],
+                            .begin = pieces.front().begin,
+                            .end = pieces.back().end,
+                            .cause = {}};
         std::map<Cause, std::int64_t> sums;
         for (const PathPiece& piece : pieces) {
             for (CauseTime& part : causes_.of(piece)) sums[std::move(part.cause)] += part.ticks;
@@ -99,9 +97,9 @@ class Teller {
         std::vector<std::pair<Cause, std::int64_t>> parts(sums.begin(), sums.end());
         std::ranges::stable_sort(parts, std::ranges::greater{}, &std::pair<Cause, std::int64_t>::second);
         passage.cause = parts.front().first;
-        const std::string subject = kind.optimizer                 ? "updates the parameters"
+        const std::string subject = kind.optimizer                ? "updates the parameters"
                                     : kind.dimension == of_layers ? work_text(pieces)
-                                                                   : calls_text(pieces);
+                                                                  : calls_text(pieces);
         passage.text = fmt::format("{} {}: {}", rank_class.name, subject, parts_text(parts, passage));
         if (const std::string others = sharers(pieces); !others.empty()) passage.text += ", shared with " + others;
         return passage;
@@ -212,8 +210,8 @@ class Teller {
 
 }  // namespace
 
-std::vector<PathPassage> longest_passages(const Simulation& run, std::span<const PathPiece> path, const PathCauses& causes,
-                                      std::size_t most) {
+std::vector<PathPassage> longest_passages(const Simulation& run, std::span<const PathPiece> path,
+                                          const PathCauses& causes, std::size_t most) {
     return Teller(run, path, causes).tell_longest(most);
 }
 

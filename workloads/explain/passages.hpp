@@ -11,9 +11,9 @@
 namespace weft {
 
 // Pieces that follow one another on one rank class and belong to the layers (computation, the calls of tensor, context
-// and expert ranks between, and what stages hand over), to the optimizer, or to one other dimension are one passage. The
-// `most` longest are told, the longest first.
-std::vector<PathPassage> longest_passages(const Simulation& run, std::span<const PathPiece> path, const PathCauses& causes,
-                                      std::size_t most);
+// and expert ranks between, and what stages hand over), to the optimizer, or to one other dimension are one passage.
+// The `most` longest are told, the longest first.
+std::vector<PathPassage> longest_passages(const Simulation& run, std::span<const PathPiece> path,
+                                          const PathCauses& causes, std::size_t most);
 
 }  // namespace weft

@@ -67,11 +67,10 @@ void add_limits(const Spent& spent, std::vector<WhatIf>& changes) {
     for (const DeviceLimit& limit : device_limits()) {
         if (!spent.on(limit.cause)) continue;
         for (const Speed& speed : speeds) {
-            changes.push_back({.knob = std::string(limit.knob),
-                               .change = speed.text,
-                               .study = [&limit, factor = speed.factor](Study& study) {
-                                   limit.speed_up(study.device, factor);
-                               }});
+            changes.push_back(
+                {.knob = std::string(limit.knob),
+                 .change = speed.text,
+                 .study = [&limit, factor = speed.factor](Study& study) { limit.speed_up(study.device, factor); }});
         }
     }
 }

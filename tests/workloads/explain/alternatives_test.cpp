@@ -38,9 +38,8 @@ TEST(alternatives, are_ones_that_the_reader_knows_the_keys_of) {
 
 TEST(alternatives, exchange_neighbours_in_the_order_of_axes) {
     const std::vector<Alternative> found = alternatives(test::small_study().job);
-    EXPECT_TRUE(std::ranges::any_of(found, [](const Alternative& each) {
-        return each.assignments.front().starts_with("layout.order=");
-    }));
+    EXPECT_TRUE(std::ranges::any_of(
+        found, [](const Alternative& each) { return each.assignments.front().starts_with("layout.order="); }));
 }
 
 }  // namespace

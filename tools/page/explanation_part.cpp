@@ -1,0 +1,146 @@
+#include "tools/page/explanation_part.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
+#include "tools/output/svg_text.hpp"
+#include "tools/page/html.hpp"
+#include "tools/page/tornado.hpp"
+
+namespace weft {
+namespace {
+
+using Kind = HtmlColumn::Kind;
+
+constexpr double no_difference = 5e-4;  // of the step: less is not drawn
+constexpr double worth_a_row = 1e-3;    // of the step, of a cause
+
+double share(std::int64_t ticks, const Explanation& found) {
+    return static_cast<double>(ticks) / static_cast<double>(found.end.femtoseconds);
+}
+
+std::string assignments_text(const ExplainedSetting& setting) {
+    return fmt::format("{}", fmt::join(setting.assignments, " "));
+}
+
+// The best three that fit, compute the same to rounding and save something, with the line to copy.
+std::string best_changes(const PageExplanation& page) {
+    const Seconds own = since_start(page.explanation.end);
+    HtmlText html;
+    std::size_t shown = 0;
+    for (const ExplainedSetting& setting : page.settings) {
+        if (!setting.fits || setting.changes_numerics || setting.step >= own * (1 - no_difference) || shown == 3)
+            continue;
+        std::string line = page.command;
+        for (const std::string& assignment : setting.assignments) line += fmt::format(" --set '{}'", assignment);
+        html.add("<li><strong>{}</strong>: {}, {:.1f} % less, with {} of memory<br><code>{}</code></li>",
+                 xml_escaped(assignments_text(setting)), to_text(setting.step), 100 * (1.0 - setting.step / own),
+                 to_text(setting.memory), xml_escaped(line));
+        ++shown;
+    }
+    if (page.settings.empty()) return {};
+    if (shown == 0) return "<p>No setting one step away from the job's makes it faster and fits.</p>";
+    return "<p>What would help most, each change on its own:</p><ol class=\"changes\">" + html.take() + "</ol>";
+}
+
+std::string causes_table(const Explanation& found) {
+    std::vector<std::vector<HtmlCell>> rows;
+    const auto add = [&](std::string name, std::int64_t ticks, std::int64_t elsewhere) {
+        rows.push_back({{std::move(name)},
+                        {to_text(since_start({ticks})), static_cast<double>(ticks)},
+                        {percent(share(ticks, found)), share(ticks, found)},
+                        {to_text(since_start({elsewhere})), static_cast<double>(elsewhere)}});
+    };
+    std::int64_t small = 0, small_elsewhere = 0;
+    for (const ExplainedCause& each : found.causes) {
+        if (share(each.ticks, found) >= worth_a_row) {
+            add(cause_text(each.cause), each.ticks, each.elsewhere);
+        } else {
+            small += each.ticks;
+            small_elsewhere += each.elsewhere;
+        }
+    }
+    if (small > 0) add("all else", small, small_elsewhere);
+    return html_table(
+        "The critical path by cause; the times sum to the step. On other stages than the path's main one: "
+        "while the pipeline fills and drains.",
+        {{"cause", Kind::text}, {"time"}, {"of the step"}, {"on other stages"}}, rows, HtmlOrder::sortable);
+}
+
+std::string passages_list(const Explanation& found) {
+    HtmlText html;
+    html.put("<ol>");
+    for (const PathPassage& passage : found.passages) {
+        html.add("<li>from {} on, {}: {}</li>", to_text(since_start(passage.begin)),
+                 to_text(passage.end - passage.begin), xml_escaped(passage.text));
+    }
+    html.put("</ol>");
+    return html_details("Its longest passages", html.take());
+}
+
+std::string knobs_picture(const PageExplanation& page) {
+    const Seconds own = since_start(page.explanation.end);
+    std::vector<TornadoBar> bars;
+    for (const ExplainedKnob& knob : page.knobs) {
+        if (std::abs(knob.step / own - 1.0) < no_difference) continue;
+        bars.push_back({knob.knob + " " + knob.change, knob.step});
+    }
+    if (bars.empty()) return {};
+    return "<h3>If a limit were otherwise</h3><div class=\"scroll\">" + tornado_svg(bars, own) + "</div>";
+}
+
+std::string settings_table(const PageExplanation& page) {
+    if (page.settings.empty()) return {};
+    const Seconds own = since_start(page.explanation.end);
+    std::vector<std::vector<HtmlCell>> rows;
+    std::vector<std::string> alike;
+    for (const ExplainedSetting& setting : page.settings) {
+        const double change = setting.fits ? setting.step / own - 1.0 : 0;
+        if (setting.fits && std::abs(change) < no_difference) {
+            alike.push_back(assignments_text(setting));
+            continue;
+        }
+        rows.push_back({{assignments_text(setting)},
+                        {setting.fits ? to_text(setting.step) : "", setting.step.value},
+                        {setting.fits ? fmt::format("{:+.2f} %", 100 * change) : "", change},
+                        {to_text(setting.memory), setting.memory.value},
+                        {!setting.fits              ? "does not fit"
+                         : setting.changes_numerics ? "other numerics"
+                                                    : ""}});
+    }
+    return "<h3>With other settings</h3>" +
+           html_table("Each on its own, simulated. Other numerics: what is computed is not the same to rounding.",
+                      {{"settings", Kind::text}, {"step"}, {"change"}, {"memory"}, {"note", Kind::text}}, rows,
+                      HtmlOrder::sortable) +
+           (alike.empty() ? std::string()
+                          : html_details("Without a difference",
+                                         "<p>" + xml_escaped(fmt::format("{}", fmt::join(alike, ", "))) + "</p>"));
+}
+
+}  // namespace
+
+std::string bottleneck_text(const Explanation& explanation) {
+    std::string text;
+    std::size_t told = 0;
+    for (const ExplainedCause& each : explanation.causes) {
+        if (told == 3 || (told > 0 && share(each.ticks, explanation) < 0.03)) break;
+        text += fmt::format("{}{} {}", told == 0 ? "" : ", ", percent(share(each.ticks, explanation)),
+                            cause_text(each.cause));
+        ++told;
+    }
+    return text;
+}
+
+std::string explanation_part(const PageExplanation& page) {
+    return fmt::format("<p class=\"bottleneck\">The critical path is {}.</p>\n{}{}{}{}{}",
+                       xml_escaped(bottleneck_text(page.explanation)), best_changes(page),
+                       causes_table(page.explanation), passages_list(page.explanation), knobs_picture(page),
+                       settings_table(page));
+}
+
+}  // namespace weft
