@@ -44,7 +44,9 @@ Activity activity_of(const Program& program, const Op& op) {
     if (op.kind == OpKind::exchange) return Activity::communication;
     const std::string_view label = program.labels[index(op.label)];
     if (label.starts_with("forward")) return Activity::forward;
-    if (label.starts_with("backward")) return Activity::backward;
+    if (label.starts_with("backward")) {
+        return label.find("weight") != std::string_view::npos ? Activity::weights : Activity::backward;
+    }
     if (label.starts_with("recompute")) return Activity::recompute;
     if (label.starts_with("optimizer")) return Activity::optimizer;
     return Activity::other_compute;

@@ -11,10 +11,11 @@
 
 namespace weft {
 
-enum class Activity : std::uint8_t { forward, backward, recompute, optimizer, other_compute, communication };
-inline constexpr std::size_t activities = 6;
+enum class Activity : std::uint8_t { forward, backward, weights, recompute, optimizer, other_compute, communication };
+inline constexpr std::size_t activities = 7;
 
-// Of computation by the first word of its label; every exchange is communication.
+// Of computation by the words of its label, `weights` where it is of their gradients alone; every exchange is
+// communication.
 Activity activity_of(const Program& program, const Op& op);
 
 // `length` bins from `first` on, in which `activity` is the main one and fills `level` quarters of the time.

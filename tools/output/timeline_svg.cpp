@@ -28,6 +28,7 @@ struct Look {
 constexpr std::array<Look, activities> looks{{
     {Activity::forward, "forward", "#3b7dc4", "#5b9be0"},
     {Activity::backward, "backward", "#e0872f", "#e8994d"},
+    {Activity::weights, "weights", "#a85f14", "#b8732a"},
     {Activity::recompute, "recompute", "#8fb8e0", "#3f6a99"},
     {Activity::optimizer, "optimizer", "#4c9a5b", "#63b374"},
     {Activity::other_compute, "other", "#8b8f96", "#8b8f96"},

@@ -28,6 +28,8 @@ std::string_view text(Activity activity) {
             return "forward";
         case Activity::backward:
             return "backward";
+        case Activity::weights:
+            return "weights";
         case Activity::recompute:
             return "recompute";
         case Activity::optimizer:

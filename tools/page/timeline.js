@@ -19,15 +19,15 @@ const timeline = (host, part) => {
     button('\u2190', 'Earlier', () => pan(-0.25)), button('\u2192', 'Later', () => pan(0.25)),
     button('All', 'Show all', () => { from = 0; to = end; draw(); }), label('', separate));
   separate.after(' a lane for each dimension');
-  const legend = element('ul', {className: 'legend'}), names = {model: 'other communication', 'expert-data': 'expert data'};
-  for (const kind of ['forward', 'backward', 'recompute', 'optimizer', 'other', ...laneFamilies, 'expert-data', 'model']) {
+  const legend = element('ul', {className: 'legend'}), names = {model: 'other communication', 'expert-data': 'expert data', weights: "weights' gradients"};
+  for (const kind of ['forward', 'backward', 'weights', 'recompute', 'optimizer', 'other', ...laneFamilies, 'expert-data', 'model']) {
     if (!lanes.some(lane => lane.kinds.includes(kind))) continue;
     const swatch = element('span', {className: 'swatch'});
     swatch.style.background = `var(--${kind})`;
     legend.append(element('li', {}, swatch, names[kind] ?? kind));
   }
   const pale = element('span', {className: 'swatch'});
-  pale.style.cssText = 'background:var(--communication);opacity:.3';
+  pale.style.cssText = 'background:var(--communication);opacity:.3;height:4px';
   if (lanes.some(lane => lane.wait?.some(wait => wait > 0))) legend.append(element('li', {}, pale, 'waiting for others'));
   const hasPath = part.stages.some(stage => stage.path?.length);
   if (hasPath) {
@@ -69,7 +69,7 @@ const timeline = (host, part) => {
   separate.checked = part.stages.length <= 8;
   if (separate.checked && place() > 560) separate.checked = false;
 
-  // What is narrower than a pixel is summed up by pixel columns: as dense as it is, one kind above the other.
+  // What is narrower than a pixel is summed up by pixel columns: as tall as it is dense, one kind above the other.
   const drawLane = (pen, lane) => {
     const columns = lane.kinds.map(() => null);
     const colours = lane.kinds.map(colour), zero = left(), perTime = (width - zero) / (to - from);
@@ -99,16 +99,16 @@ const timeline = (host, part) => {
       let all = 0, y = lane.y;
       for (const sums of columns) all += sums?.[x] ?? 0;
       if (all === 0) continue;
-      pen.globalAlpha = Math.min(1, 0.25 + 0.75 * all);
+      const tall = Math.max(0.15, Math.min(1, all)) * lane.height;
+      y += lane.height - tall;
       columns.forEach((sums, kind) => {
-        const high = (sums?.[x] ?? 0) / all * lane.height;
+        const high = (sums?.[x] ?? 0) / all * tall;
         if (high === 0) return;
         pen.fillStyle = colours[kind];
         pen.fillRect(x, y, 1, high);
         y += high;
       });
     }
-    pen.globalAlpha = 1;
   };
   const text = (pen, lane, i, start, stop) => {
     pen.save();

@@ -120,7 +120,7 @@ void PassWriter::layer_weights(const At& at) {
 }
 
 void PassWriter::weights(const At& at, const PieceCost& own) {
-    if (own.weight_backward.value > 0) compute(at, part_of(own.piece), own.weight_backward);
+    if (own.weight_backward.value > 0) compute(at, weights_alone, own.weight_backward);
 }
 
 void PassWriter::in_rounds(const At& at, Parts part, Seconds duration, const std::vector<Call>& rounds) {

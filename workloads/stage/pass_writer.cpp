@@ -9,7 +9,8 @@
 namespace weft {
 namespace {
 
-std::string_view label_of(Pass pass, unsigned parts) {
+std::string_view label_of(Pass pass, unsigned parts, unsigned weights_alone) {
+    if ((parts & weights_alone) != 0) return "backward weights";
     constexpr std::string_view names[3][5] = {
         {"forward attention", "forward MLP", "forward layer", "forward experts", "forward layer"},
         {"recompute attention", "recompute MLP", "recompute layer", "recompute experts", "recompute layer"},
@@ -35,7 +36,7 @@ void PassWriter::compute(const At& at, Parts part, Seconds duration) {
     const bool extends =
         is_open() && open_.pass == at.pass.pass && same(open_.where, at.pass.where) && !script_.waited();
     if (!extends) {
-        open_ = {.action = script_.compute(label_of(at.pass.pass, part), duration, at.pass.where),
+        open_ = {.action = script_.compute(label_of(at.pass.pass, part, weights_alone), duration, at.pass.where),
                  .actions = script_.actions().size(),
                  .pass = at.pass.pass,
                  .where = at.pass.where,
@@ -43,7 +44,7 @@ void PassWriter::compute(const At& at, Parts part, Seconds duration) {
         return;
     }
     open_.parts |= part;
-    script_.extend(open_.action, duration, label_of(at.pass.pass, open_.parts));
+    script_.extend(open_.action, duration, label_of(at.pass.pass, open_.parts, weights_alone));
 }
 
 void PassWriter::compute(const At& at, std::string_view label, Seconds duration) {

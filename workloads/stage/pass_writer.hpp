@@ -41,7 +41,7 @@ class PassWriter {
         std::size_t module = 0;  // first of the layer
     };
     // What an operation is made of; operations of one layer that follow one another without a call become one.
-    enum Parts : std::uint8_t { attention = 1, mlp = 2, experts = 4 };
+    enum Parts : std::uint8_t { attention = 1, mlp = 2, experts = 4, weights_alone = 8 };
 
     // The compute action written last, while it may still be extended.
     struct Open {
