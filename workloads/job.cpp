@@ -36,6 +36,7 @@ Shard Job::shard() const {
         .imbalance = experts.imbalance,
         .capacity_factor = experts.capacity_factor,
         .dispatch = experts.dispatcher,
+        .routing = framework->routing,
         .document = batch.document};
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->shard != nullptr) scheme->shard(*this, shard);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/transformer/kernel_parts.hpp"
+#include "workloads/stage_memory.hpp"
 
 namespace weft {
 namespace {
@@ -40,7 +41,7 @@ Shapes shapes_of(const Job& job, const Stage& stage) {
     const double ranks = job.framework->shares(job).optimizer;
     for (const StageModule& module : stage.modules) {
         if (!is_of_layer(module)) continue;
-        const double share = 1.0 / (ranks == 1 ? 1.0 : module.expert ? job.layout.expert_data() : ranks);
+        const double share = 1.0 / (ranks == 1 ? 1.0 : module.expert ? expert_ranks(job, ranks) : ranks);
         std::size_t matrix = 0;
         for (std::size_t i = 0; i < module.tensors.size(); ++i) {
             if (module.vector[i]) continue;

@@ -18,6 +18,7 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
             .sequence_ranks = layout.copies() / layout.data,
             .expert_ranks = layout.expert_data(),
             .inner_ranks = layout.shard_ranks * (layout.copies() / layout.data),
+            .expert_inner_ranks = layout.expert_shard_ranks(),
             .node_ranks = data_ranks_of_node(job),
             .model_ranks = layout.ranks() / layout.copies(),
             .tensor_ranks = layout.tensor,

@@ -171,10 +171,13 @@ Bytes optimizer_states(const Job& job, const Stage& stage, double updated) {
 
 }  // namespace
 
+double expert_ranks(const Job& job, double ranks) {
+    return ranks == 1 ? 1.0 : job.layout.expert_data() / job.framework->shares(job).replicas;
+}
+
 double updated_parameters(const Job& job, const Stage& stage) {
     const double ranks = job.framework->shares(job).optimizer;
-    const double expert_ranks = ranks == 1 ? 1 : job.layout.expert_data();
-    return stage.dense / ranks + stage.expert / expert_ranks;
+    return stage.dense / ranks + stage.expert / expert_ranks(job, ranks);
 }
 
 Bytes layer_activations(const Job& job, const Chunk& chunk, std::uint32_t i) {
@@ -201,9 +204,7 @@ MemoryUse memory_use(const Job& job, const Stage& stage) {
 
 MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments) {
     const StateShares shares = job.framework->shares(job);
-    const auto held = [&](double ranks) {
-        return stage.dense / ranks + stage.expert / (ranks == 1 ? 1.0 : job.layout.expert_data());
-    };
+    const auto held = [&](double ranks) { return stage.dense / ranks + stage.expert / expert_ranks(job, ranks); };
     // Reduced gradients of ZeRO-2 and 3 go from their bucket to a host that updates (clear_grad_attribute).
     const bool leave = job.optimizer.states == StatesOn::host && job.zero >= 2;
     const double gradients = leave ? 0.0 : held(shares.gradients), updated = held(shares.optimizer);

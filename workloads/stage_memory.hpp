@@ -8,6 +8,9 @@
 
 namespace weft {
 
+// Ranks that share one copy of experts that are apart, where `ranks` share dense parameters.
+double expert_ranks(const Job& job, double ranks);
+
 // Parameters whose optimizer states this rank holds and updates.
 double updated_parameters(const Job& job, const Stage& stage);
 

@@ -74,7 +74,7 @@ ExpertSizes::ExpertSizes(const Transformer& model, const Shard& shard)
     constexpr double least_capacity = 4.0;  // DeepSpeed's min_capacity
     const double tokens = ShardSizes(model, shard).tokens, count = model.experts.count;
     const double group = tokens * shard.expert_tensor / shard.tensor;  // dispatched by an expert-tensor group together
-    const bool divided = shard.sequence_parallel == SequenceParallel::on;
+    const bool divided = shard.sequence_parallel == SequenceParallel::on && shard.routing == TokenRouting::by_owner;
     const double own = divided ? tokens / shard.tensor : group;
     routed = divided ? tokens / shard.tensor : tokens;
     arriving = arriving_rows(model.experts, shard, group);

@@ -62,6 +62,10 @@ enum class ContextOutput : std::uint8_t { shared, copied };
 // GPT-NeoX in bf16 (unfused_passes.cpp), or part of their neighbours.
 enum class ElementWise : std::uint8_t { fused, unfused };
 
+// Under sequence parallelism, who routes a token: the tensor rank that has it between maps, or all of them, each having
+// gathered it (torchtitan: models/llama4/infra/parallelize.py, apply_moe_ep_tp).
+enum class TokenRouting : std::uint8_t { by_owner, by_all };
+
 // What one rank sees of one micro-batch.
 //
 // Context ranks hold 1 / context of every sequence and meet the keys and values of all of it, one early and one late
@@ -93,6 +97,7 @@ struct Shard {
     double capacity_factor = 0.0;     // 0: no token is dropped
     ContextOutput context_output = ContextOutput::shared;
     Dispatch dispatch = Dispatch::all_to_all;
+    TokenRouting routing = TokenRouting::by_owner;
     std::uint32_t document = 0;  // tokens of each document of a packed sequence; 0: a sequence is one
 
     auto operator<=>(const Shard&) const = default;

@@ -41,9 +41,14 @@ std::vector<UnitKind> unit_kinds(const ShardingInput& input) {
 
 FsdpUnit empty_unit(const ShardingInput& input, UnitKind kind, const StageModule& module) {
     FsdpUnit unit{.kind = kind, .chunk = module.chunk, .layer = module.layer};
-    const bool inner = hybrid_sharding(input) && !module.expert;
-    unit.group = module.expert ? GroupKind::expert_data : inner ? GroupKind::data_inner : GroupKind::data;
-    unit.ranks = inner ? input.inner_ranks : ranks_of(input, unit.group);
+    if (!hybrid_sharding(input)) {
+        unit.group = module.expert ? GroupKind::expert_data : GroupKind::data;
+        unit.ranks = ranks_of(input, unit.group);
+        return unit;
+    }
+    unit.group = module.expert ? GroupKind::expert_data_inner : GroupKind::data_inner;
+    unit.replicas = module.expert ? GroupKind::expert_data_outer : GroupKind::data_outer;
+    unit.ranks = module.expert ? input.expert_inner_ranks : input.inner_ranks;
     return unit;
 }
 

@@ -39,8 +39,12 @@ class FullyShard final : public DataParallel {
         const std::size_t u = unit_of_[index];
         gather(script, u, at.where);
         finish(script, u, at);
-        const bool asks = prefetches(input_.fsdp, at.pass) && opens(input_, units_[u], index, at.pass);
-        if (asks) gather_following(script, u, at);
+        if (!opens(input_, units_[u], index, at.pass)) return;
+        if (input_.sharing_experts > 1 && composes()) {
+            gather_layer_following(script, u, at);
+        } else if (prefetches(input_.fsdp, at.pass)) {
+            gather_following(script, u, at);
+        }
     }
 
     void after(Script& script, const PassAt& at, std::size_t index) override {
@@ -92,8 +96,11 @@ class FullyShard final : public DataParallel {
         add(input_.ranks, hybrid ? GroupKind::data_inner : GroupKind::data);
         add(input_.tensor_ranks, GroupKind::tensor);
         if (input_.sharing_experts > 1) {
-            add(input_.expert_ranks, GroupKind::expert_data);
+            hybrid ? add(input_.expert_inner_ranks, GroupKind::expert_data_inner)
+                   : add(input_.expert_ranks, GroupKind::expert_data);
             groups.push_back(GroupKind::expert);
+            const std::uint32_t stage_ranks = input_.ranks * input_.tensor_ranks;
+            add(stage_ranks / (input_.expert_ranks * input_.sharing_experts), GroupKind::expert_tensor);
         }
         add(input_.stages, GroupKind::pipeline);
         if (input_.loss_scaling == LossScaling::dynamic) all_reduce_floats(script, groups, "all-reduce overflow");
@@ -177,11 +184,36 @@ class FullyShard final : public DataParallel {
         }
     }
 
-    // The gradient of a unit; where it is sharded inside groups, the shard is then summed over the groups.
+    // Where ranks share experts, torchtitan says what is fetched ahead, forward as well (models/llama4/infra/
+    // parallelize.py, apply_fsdp, set_modules_to_forward_prefetch): a layer asks for the next one and its experts, what
+    // stands outside layers for the next one alone, experts for nothing.
+    void gather_layer_following(Script& script, std::size_t u, const PassAt& at) {
+        const auto has_experts = [](const FsdpUnit& unit) {
+            return unit.group == GroupKind::expert_data || unit.group == GroupKind::expert_data_inner;
+        };
+        const auto same = [](const FsdpUnit& a, const FsdpUnit& b) { return a.kind == b.kind && a.layer == b.layer; };
+        const FsdpUnit& own = units_[u];
+        if (has_experts(own)) return;
+        const bool forward = at.pass == Pass::forward;
+        std::vector<std::size_t> asked;  // of one layer, its experts last
+        for (std::size_t next = u; forward ? next + 1 < units_.size() : next > 0;) {
+            next = forward ? next + 1 : next - 1;
+            const FsdpUnit& unit = units_[next];
+            if (unit.chunk != own.chunk || same(unit, own)) continue;
+            if (!asked.empty() && !same(unit, units_[asked.front()])) break;
+            asked.insert(has_experts(unit) ? asked.end() : asked.begin(), next);
+        }
+        for (const std::size_t next : asked) {
+            if (own.kind == UnitKind::layer || !has_experts(units_[next])) gather(script, next, at.where);
+        }
+    }
+
+    // The gradient of a unit; where it is sharded inside groups, the shard is then summed over the groups. Sums are not
+    // divided, as torchtitan divides the loss (distributed/utils.py, disable_fsdp_gradient_division).
     void reduce(Script& script, std::size_t u, Where where) {
         const FsdpUnit& unit = units_[u];
         if (input_.tensor_ranks > 1 && composes()) sum_norms(script, unit, where);
-        if (unit.ranks == 1) return;
+        if (unit.ranks == 1 && !unit.replicas) return;
         if (scattered_ != Action::none) script.wait(scattered_);
         std::erase(reductions_, scattered_);
         copy(script, "copy in gradients", unit.elements * (summed_bytes() + reduced_bytes()), where);
@@ -190,14 +222,14 @@ class FullyShard final : public DataParallel {
                   .message = {unit.elements * reduced_bytes()},
                   .label = "reduce-scatter gradients",
                   .type = type_of(reduced_bytes())};
-        scattered_ = script.issue(call, where, script.now());
-        reductions_.push_back(scattered_);
-        if (unit.group != GroupKind::data_inner) return;
+        scattered_ = unit.ranks > 1 ? script.issue(call, where, script.now()) : Action::none;
+        if (scattered_ != Action::none) reductions_.push_back(scattered_);
+        if (!unit.replicas) return;
         call.op = Collective::all_reduce;
-        call.group = GroupKind::data_outer;
+        call.group = *unit.replicas;
         call.message = call.message / unit.ranks;
         call.label = "all-reduce gradient shards";
-        reductions_.push_back(script.issue(call, where, scattered_));
+        reductions_.push_back(script.issue(call, where, scattered_ != Action::none ? scattered_ : script.now()));
     }
 
     // Tensor ranks have parts of the gradients of what all of them hold and apply to their own tokens, each a tensor of

@@ -28,10 +28,12 @@ struct ShardingInput {
     std::uint32_t stages = 1;
     std::uint32_t micro_batches = 1;
 
-    std::uint32_t ranks = 1;            // GroupKind::data
-    std::uint32_t sequence_ranks = 1;   // of those in `ranks`, the ones that share each sequence
-    std::uint32_t expert_ranks = 1;     // GroupKind::expert_data
-    std::uint32_t inner_ranks = 1;      // GroupKind::data_inner; 1 or `ranks`: not used
+    std::uint32_t ranks = 1;           // GroupKind::data
+    std::uint32_t sequence_ranks = 1;  // of those in `ranks`, the ones that share each sequence
+    std::uint32_t expert_ranks = 1;    // GroupKind::expert_data
+    std::uint32_t inner_ranks = 1;     // GroupKind::data_inner; 1 or `ranks`: not used
+    // GroupKind::expert_data_inner, where dense parameters are sharded over inner_ranks.
+    std::uint32_t expert_inner_ranks = 1;
     std::uint32_t node_ranks = 1;       // ranks of the data group that share a node
     std::uint32_t model_ranks = 1;      // GroupKind::model
     std::uint32_t tensor_ranks = 1;     // GroupKind::tensor

@@ -66,7 +66,10 @@ std::string parallelism_section(const Job& job, Unsayable& unsayable) {
         "context_parallel_degree = {}\n",
         job.layout.data / shards, shards, reshard_word(job), job.layout.tensor, job.layout.pipeline,
         job.layout.context);
-    if (job.layout.expert > 1) text += fmt::format("expert_parallel_degree = {}\n", job.layout.expert);
+    if (job.layout.expert > 1) {
+        text += fmt::format("expert_parallel_degree = {}\nexpert_tensor_parallel_degree = {}\n", job.layout.expert,
+                            job.layout.expert_tensor);
+    }
     if (job.layout.context > 1) {
         const bool ring = job.context_method == ContextMethod::ring;
         text += fmt::format("context_parallel_rotate_method = \"{}\"\n", ring ? "alltoall" : "allgather");
@@ -116,8 +119,10 @@ std::string write(const Study& study) {
     unsayable.check();
     return fmt::format(
                "# {} on {} nodes of {}: {}. For pytorch/torchtitan; data, tokenizer and optimizer are its "
-               "defaults.\n",
-               job.model.name, job.nodes, study.machine.info().name, axes(job.layout)) +
+               "defaults{}.\n",
+               job.model.name, job.nodes, study.machine.info().name, axes(job.layout),
+               job.model.experts.count > 0 && !job.model.experts.balancing_bias ? ", and so is the bias of its experts"
+                                                                                : "") +
            own_keys(study, "fsdp") + sections + fmt::format("[compile]\nenable = {}\n", job.compile == Setting::on);
 }
 

@@ -73,6 +73,8 @@ class TorchtitanReader {
         layers_ = known->shape.layers;
         Draft& shape = job().object("model");
         put_shape(shape, known->shape, flavour.origin());
+        if (known->shape.experts.count > 0)  // models/moe/moe.py, MoEArgs: load_balance_coeff of 1e-3
+            shape.object("experts").set("balancing_bias", true, {.file = {}, .line = 0, .key = "torchtitan's default"});
         if (options_.vocabulary > 0)
             shape.set("vocabulary", options_.vocabulary, {.file = {}, .line = 0, .key = "--vocabulary"});
         if (which != known->flavour)

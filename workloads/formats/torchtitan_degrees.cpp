@@ -32,12 +32,19 @@ class DegreesReader {
         TorchtitanKey tensor = key("tensor_parallel_degree"), context = key("context_parallel_degree");
         if (tensor_ > 1) {
             import_.object.set("sequence_parallel", true, tensor.origin());
+            // Of no effect where no ranks share experts: tensor ranks then cut them as they cut the other maps.
             TorchtitanKey cut = key("expert_tensor_parallel_degree");
-            if (cut.given()) layout().set("expert_tensor", cut.count(1), cut.origin());
+            if (key("expert_parallel_degree").count(1) > 1) layout().set("expert_tensor", cut.count(1), cut.origin());
             TorchtitanKey whole = key("disable_loss_parallel");
             if (whole.flag()) warn(whole, "the loss is simulated on parts of the vocabulary");
         }
+        TorchtitanKey backend = key("expert_parallel_comm_backend");
+        if (backend.text("standard") != "standard" && key("expert_parallel_degree").count(1) > 1)
+            refuse(backend, "weft has torchtitan's all-to-all alone, which is \"standard\"");
         if (context.count(1) == 1) return;
+        TorchtitanKey balancer = key("context_parallel_load_balancer");
+        if (balancer.given() && balancer.text("headtail") != "headtail")
+            warn(balancer, "attention is simulated as evenly shared, with head and tail of a sequence on each rank");
         TorchtitanKey rotate = key("context_parallel_rotate_method");
         const bool passed_on = rotate.text("allgather") == "alltoall";
         import_.object.set("context_method", passed_on ? "ring" : "all_gather", rotate.origin());

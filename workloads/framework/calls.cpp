@@ -13,6 +13,9 @@ Call over(GroupKind group, Collective op, Bytes message, std::string_view label,
 
 double tokens(const Job& job) { return double(job.batch.micro) * job.batch.sequence / job.shard().context; }
 bool shares_tokens(const Job& job) { return job.sequence_parallel == SequenceParallel::on && job.layout.tensor > 1; }
+bool gathers_before_routing(const Job& job) {
+    return shares_tokens(job) && job.model.experts.count > 0 && job.framework->routing == TokenRouting::by_all;
+}
 
 Bytes hidden_state(const Job& job) { return {tokens(job) * job.model.hidden * element_bytes(job.precision)}; }
 

@@ -13,6 +13,7 @@ struct Job;
 
 double tokens(const Job& job);                  // of a micro-batch that a rank has: b s over those sharing sequences
 bool shares_tokens(const Job& job);             // sequence parallelism among tensor ranks
+bool gathers_before_routing(const Job& job);    // whether those then all route all tokens of a layer with experts
 Bytes hidden_state(const Job& job);             // b s h elements: the activation between layers and stages, whole
 std::string_view element_name(const Job& job);  // "fp16", ...
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workloads/framework/calls.hpp"
+
 namespace weft {
 
 std::vector<Call> expert_bias_calls(const Job& job, std::span<const StageModule> modules) {
@@ -17,7 +19,7 @@ std::vector<Call> expert_bias_calls(const Job& job, std::span<const StageModule>
                          .label = "all-reduce expert counts",
                          .type = "fp32"});
     };
-    sum(GroupKind::tensor, job.layout.tensor);
+    if (!gathers_before_routing(job)) sum(GroupKind::tensor, job.layout.tensor);
     sum(GroupKind::data, job.layout.copies());
     return calls;
 }

@@ -39,10 +39,14 @@ enum class ExpertGradients : std::uint8_t { apart_if_shared, apart };
 // or one by one as data parallelism reduces them.
 enum class NormGradients : std::uint8_t { together, apart };
 
+// Whose way context ranks have of bringing keys and values together (parallelism/context.cpp).
+enum class ContextCalls : std::uint8_t { megatron, torch };
+
 // Ranks that share one copy of each part of the model states; 1: every rank has its own. And bytes per element of what
 // gradients need beside those that are kept:
 struct StateShares {
     double parameters = 1, gradients = 1, optimizer = 1;
+    double replicas = 1;       // groups of ranks that each hold all of what is shared
     double passing_bytes = 0;  // of those that autograd makes, before they are added to the kept ones
     double freed_bytes = 0;    // of those whose memory goes back to the allocator after every step
     double update_bytes = 0;   // of copies that only the optimizer's step holds, of the elements that it updates
@@ -65,6 +69,8 @@ struct Framework {
     ExpertWeights expert_weights{};
     MapInputs map_inputs{};
     NormGradients norm_gradients{};
+    TokenRouting routing{};
+    ContextCalls context_calls{};
     Modules (*modules)(const Job& job);
     // Layers of each model part; empty if the framework cannot split so. `why` then says it.
     std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);

@@ -84,7 +84,8 @@ StateShares shares(const Job& job) {
                       : reshards_layers(job.fsdp, job.layout.pipeline) ? ranks
                                                                        : 1,
         .gradients = gradient_ranks(accumulation_of(job.fsdp, job.layout.pipeline), job.pipeline_shape().chunks, ranks),
-        .optimizer = ranks};
+        .optimizer = ranks,
+        .replicas = job.layout.copies() / ranks};
 }
 
 // Version 2 keeps parameters and the shards of gradients in fp32; whole gradients as they are reduced.
@@ -166,6 +167,8 @@ const Framework fsdp{
     .exchanges = Through::torch,
     .map_inputs = MapInputs::kept,
     .norm_gradients = NormGradients::apart,
+    .routing = TokenRouting::by_all,
+    .context_calls = ContextCalls::torch,
     .modules = modules,
     .split = split,
     .default_overlap = always_overlaps,

@@ -6,6 +6,7 @@
 
 #include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/job.hpp"
+#include "workloads/layout/groups_of_ranks.hpp"
 
 namespace weft {
 namespace {
@@ -45,16 +46,61 @@ class Composition {
         if (job_.experts.capacity_factor > 0) {
             refuse("experts.capacity_factor", "torchtitan's experts take all tokens that come");
         }
-        if (job_.layout.tensor > 1) {
-            refuse("layout.tensor",
-                   "experts whose tokens tensor ranks gather before they route them are not "
-                   "simulated; mixture of experts under fsdp needs tensor 1");
+        if (job_.layout.expert == 1 && job_.layout.expert_tensor != job_.layout.tensor) {
+            refuse(
+                "layout.expert_tensor",
+                fmt::format("torchtitan cuts experts over the {} tensor ranks unless ranks share them; set it to {}, "
+                            "or layout.expert above 1",
+                            job_.layout.tensor, job_.layout.tensor));
         }
-        if (job_.layout.expert > 1 && (is_hybrid(job_.fsdp) || job_.fsdp.reshard == Reshard::over_few)) {
+        if (job_.layout.expert == 1) return;
+        if (job_.fsdp.reshard == Reshard::over_few) {
             refuse("layout.expert",
-                   "experts that are sharded in groups are not simulated; expert parallelism under "
-                   "fsdp needs full_shard or shard_grad_op");
+                   "experts that are resharded over fewer ranks are not simulated; expert parallelism under fsdp needs "
+                   "fsdp.reshard_after_forward true or false");
         }
+        order_of_replicas();
+        shards_of_experts();
+    }
+
+    void order_of_replicas() {
+        std::string outermost;
+        for (const std::string& axis : job_.layout.order) {
+            if (axis != "pipeline" && job_.layout.size(axis) > 1) outermost = axis;
+        }
+        if (!is_hybrid(job_.fsdp) || outermost == "data" || job_.layout.data == 1) return;
+        refuse(
+            "layout.order",
+            fmt::format("experts under hybrid sharding need a replica's ranks of a stage together, and so data as the "
+                        "outermost axis of a stage, not {}",
+                        outermost));
+    }
+
+    // torchtitan distributed/parallel_dims.py: the mesh of experts is dp_replicate x efsdp x ep x etp, with
+    // efsdp = dp_shard cp tp / (etp ep).
+    void shards_of_experts() {
+        const Layout& layout = job_.layout;
+        if (!expert_layout_obstacle(layout).empty()) return;  // which every framework refuses
+        const std::uint32_t inside = layout.ranks_of_stage() / layout.data * data_shards();
+        const std::uint32_t group = layout.expert * layout.expert_tensor;
+        if (inside % group != 0) {
+            refuse("layout.expert",
+                   fmt::format("expert {} x expert_tensor {} = {} does not divide the {} ranks of a replica's stage, "
+                               "tensor {} x context {} x {} data ranks that share parameters; needs a divisor",
+                               layout.expert, layout.expert_tensor, group, inside, layout.tensor, layout.context,
+                               data_shards()));
+            return;
+        }
+        const std::uint32_t shards = inside / group, experts = job_.model.experts.count / layout.expert;
+        if (shards <= experts) return;
+        // Each is cut by its second dimension, which PyTorch pads only where it is the first
+        // (torch/distributed/fsdp/_fully_shard/_fsdp_param.py, _init_sharded_param).
+        const std::uint32_t units = job_.model.experts.ffn_hidden / layout.expert_tensor, hidden = job_.model.hidden;
+        if (units % shards == 0 && hidden % shards == 0) return;
+        refuse("layout.expert",
+               fmt::format("{} ranks that share {} experts cut each of them, and divide its {} units or its {} outputs "
+                           "unevenly; needs at most {} such ranks, or divisors of both",
+                           shards, experts, units, hidden, experts));
     }
 
     void resharding() {
@@ -86,6 +132,8 @@ class Composition {
     }
 
   private:
+    // Data ranks that share parameters.
+    std::uint32_t data_shards() const { return is_hybrid(job_.fsdp) ? job_.layout.shard_ranks : job_.layout.data; }
     void refuse(std::string_view key, std::string why) { errors_.push_back({std::string(key), std::move(why)}); }
 
     const Job& job_;

@@ -106,6 +106,13 @@ RankGroups::RankGroups(GroupKind kind, const Layout& layout)
         case GroupKind::expert_data:
             add_ranks_of_stage(layout, experts, layout.expert_data());
             break;
+        case GroupKind::expert_data_inner:
+            add_ranks_of_stage(layout, experts, layout.expert_shard_ranks());
+            break;
+        case GroupKind::expert_data_outer:
+            add_ranks_of_stage(layout, experts * layout.expert_shard_ranks(),
+                               layout.expert_data() / layout.expert_shard_ranks());
+            break;
         case GroupKind::model:
             holding(Scheme::Holds::parts);
             break;

@@ -1,6 +1,7 @@
 // How many ranks share each kind of parallelism, and in which order they sit.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -53,6 +54,10 @@ struct Layout {
     std::uint32_t ranks_of_stage() const { return static_cast<std::uint32_t>(ranks_of_replica() / pipeline * data); }
     std::uint32_t copies() const;  // ranks that hold the same dense parameters
     std::uint32_t expert_data() const { return ranks_of_stage() / (expert * expert_tensor); }
+    // Of an expert_data_inner group, where such groups hold whole expert groups; else 1.
+    std::uint32_t expert_shard_ranks() const {
+        return std::max(shard_ranks * (ranks_of_stage() / data) / (expert * expert_tensor), 1U);
+    }
     RankGrid grid() const;
     // Whether the axes of more than one rank follow one another as in `axes`, innermost first.
     bool is_ordered(std::vector<std::string> axes) const;

@@ -4,6 +4,7 @@
 
 #include "workloads/framework/calls.hpp"
 #include "workloads/parallelism/scheme.hpp"
+#include "workloads/parallelism/torch_context.hpp"
 
 namespace weft::parallelism {
 namespace {
@@ -12,7 +13,11 @@ void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const std::uint32_t context = job.layout.context;
     if (context == 1) return;
     const auto refuse = [&](std::string why) { errors.push_back({"layout.context", std::move(why)}); };
-    const std::uint32_t pieces = job.context_method == ContextMethod::ring ? 2 * context : context;
+    const bool torch = job.framework->context_calls == ContextCalls::torch;
+    // torchtitan distributed/parallel_dims.py, seq_len_divisor: tensor ranks share the tokens of each piece.
+    const std::uint32_t pieces = torch                                       ? 2 * context * job.layout.tensor
+                                 : job.context_method == ContextMethod::ring ? 2 * context
+                                                                             : context;
     if (job.batch.sequence % pieces != 0) {
         refuse(fmt::format("{} tokens cannot be cut into {} equal pieces for {} context ranks", job.batch.sequence,
                            pieces, context));
@@ -53,12 +58,15 @@ Call exchange_heads(const Job& job, Bytes message, std::string_view label) {
 // Backward goes round once more: keys and values ahead of their use, their gradients behind it.
 void ring(const Job& job, Pass pass, Around& around) {
     const Bytes pair = own_keys_and_values(job);
-    std::vector<Bytes> messages(job.layout.context, pass == Pass::forward ? pair : pair * 2);
-    messages.back() = pass == Pass::forward ? Bytes{} : pair;  // forward, the last share has come
-    if (pass == Pass::backward) messages.front() = pair;
-    for (const Bytes message : messages) {
-        around.rounds.push_back(over_context(job, Collective::send_receive, message, "pass keys and values"));
+    const auto pass_on = [&](Bytes message) {
+        around.rounds.push_back({over_context(job, Collective::send_receive, message, "pass keys and values")});
+    };
+    pass_on(pair);
+    for (std::uint32_t round = 2; round < job.layout.context; ++round) {
+        pass_on(pass == Pass::forward ? pair : pair * 2);
     }
+    if (pass == Pass::backward) return pass_on(pair);
+    around.rounds.emplace_back();  // the last share has come
 }
 
 void gathers(const Job& job, Pass pass, Around& around) {
@@ -91,6 +99,7 @@ void exchanges(const Job& job, Pass pass, Around& around) {
 
 void around(const Job& job, Piece piece, Pass pass, Around& around) {
     if (piece != Piece::core || job.layout.context == 1) return;
+    if (job.framework->context_calls == ContextCalls::torch) return add_torch_context(job, pass, around);
     switch (job.context_method) {
         case ContextMethod::ring:
             return ring(job, pass, around);

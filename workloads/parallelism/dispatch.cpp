@@ -38,9 +38,13 @@ constexpr Ways backward_labels{
     {"all-to-all dispatch gradient", "dispatch gradient in nodes", "dispatch gradient across nodes",
      "reduce-scatter expert gradients", "all-reduce expert gradients"}};
 
-// What one rank sends per micro-batch. Under sequence parallelism a rank routes its own tokens; otherwise the tensor
-// ranks route all of them alike.
-double routed_tokens(const Job& job) { return tokens(job) / (shares_tokens(job) ? job.layout.tensor : 1); }
+// Of which one rank sends copies per micro-batch. Under sequence parallelism a rank routes its own tokens; otherwise
+// the tensor ranks route all of them alike, and where all then have what they could share, each sends its part of them
+// to whole experts, or all of them to its part of each.
+double routed_tokens(const Job& job) {
+    if (gathers_before_routing(job)) return tokens(job) * job.layout.expert_tensor / job.layout.tensor;
+    return tokens(job) / (shares_tokens(job) ? job.layout.tensor : 1);
+}
 
 // A copy for each expert, the busiest rank's share. With a capacity every expert is sent that many slots, filled or not
 // (DeepSpeed moe/sharded_moe.py: at least 4).
@@ -63,7 +67,7 @@ Call over(const Job& job, Collective op, GroupKind group, Bytes message, std::st
 // sums out, or sum their outputs.
 void add_ranks_of_expert(const Job& job, const Ways& labels, Around& around) {
     const std::uint32_t ranks = job.layout.expert_tensor;
-    if (ranks == 1) return;
+    if (ranks == 1 || gathers_before_routing(job)) return;
     const bool shared = shares_tokens(job);
     const Bytes whole = copies_for_experts(job) * (shared ? ranks : 1);
     const GroupKind group = GroupKind::expert_tensor;
@@ -72,7 +76,17 @@ void add_ranks_of_expert(const Job& job, const Ways& labels, Around& around) {
                                   : over(job, Collective::all_reduce, group, whole, labels.back.summed));
 }
 
-void add_all_to_all(const Job& job, const Ways& labels, Around& around) {
+// Where tensor ranks gather tokens before they route them, each has the gradient that its part of an expert gives of
+// all copies (torchtitan distributed/expert_parallel.py, TensorParallel and ExpertTensorParallel: grad_placements
+// Partial); what the parts put out is summed later, with that of the shared experts.
+void add_sums_of_copies(const Job& job, Around& around) {
+    if (job.layout.expert_tensor == 1 || !gathers_before_routing(job)) return;
+    const Bytes copies{routed_tokens(job) * job.model.experts.top_k * job.model.hidden * element_bytes(job.precision)};
+    around.after.push_back(
+        over(job, Collective::all_reduce, GroupKind::expert_tensor, copies, "all-reduce copies' gradients"));
+}
+
+void add_all_to_all(const Job& job, Pass pass, const Ways& labels, Around& around) {
     const auto exchange = [&](std::string_view label) {
         Call call = over(job, Collective::all_to_all, GroupKind::expert, copies_for_experts(job), label);
         call.through = job.framework->exchanges;
@@ -81,6 +95,7 @@ void add_all_to_all(const Job& job, const Ways& labels, Around& around) {
     if (job.layout.expert > 1) around.before.push_back(exchange(labels.out.exchange));
     add_ranks_of_expert(job, labels, around);
     if (job.layout.expert > 1) around.after.push_back(exchange(labels.back.exchange));
+    if (pass == Pass::backward) add_sums_of_copies(job, around);
 }
 
 // Tokens, with the probabilities of all experts, which the router makes in fp32 (--moe-router-dtype), and a mask of
@@ -210,7 +225,7 @@ void add_dispatch(const Job& job, Pass pass, Around& around) {
     const Ways& labels = pass == Pass::backward ? backward_labels : forward_labels;
     switch (job.experts.dispatcher) {
         case Dispatch::all_to_all:
-            return add_all_to_all(job, labels, around);
+            return add_all_to_all(job, pass, labels, around);
         case Dispatch::all_gather:
             return add_all_gather(job, pass, around);
         case Dispatch::deepep:

@@ -14,8 +14,8 @@ namespace weft {
 // What ranks do around a piece of a layer, the embedding or the head in one pass, beside computing it.
 struct Around {
     std::vector<Call> before, after;  // one after another: the piece waits for those, what follows it for these
-    // The piece is computed in as many equal rounds. Under each goes one call; none where its message is empty.
-    std::vector<Call> rounds;
+    // The piece is computed in as many equal rounds, each beside its calls.
+    std::vector<std::vector<Call>> rounds;
     // Backward: under the input's gradient; and what that gradient goes through when it is there, after the weights'
     // gradient or under it, as the framework has it (Framework::input_reduction).
     std::vector<Call> beside, sums;

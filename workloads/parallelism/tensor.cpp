@@ -68,9 +68,29 @@ void around_backward(const Job& job, Piece piece, Around& around) {
     }
 }
 
+// Pieces of a layer's experts, where tensor ranks gather its tokens before they route them and deal out the sum of all
+// experts at the end: what goes in has whole gradients on every rank, as its users sum theirs one by one. torchtitan
+// 238fa9953e4a, models/llama4/infra/parallelize.py (apply_moe_ep_tp): PrepareModuleInputOutput with use_local_input, a
+// router of NoParallel, shared experts of ColwiseParallel maps on local inputs.
+bool around_experts(const Job& job, Piece piece, Pass pass, Around& around) {
+    const bool forward = pass == Pass::forward;
+    if (piece == (job.model.experts.shared > 0 ? Piece::shared_down : Piece::unpermute)) {
+        forward ? around.after.push_back(scatter_hidden(job, "reduce-scatter layer"))
+                : around.before.push_back(gather_hidden(job, "all-gather output gradient"));
+        return true;
+    }
+    if (piece == Piece::router && forward) around.before.push_back(gather_hidden(job, "all-gather layer"));
+    if (piece == Piece::shared_up && !forward) {
+        const Call sum = reduce_hidden(job, "all-reduce shared experts' input gradient");
+        around.sums.insert(around.sums.end(), job.model.gated ? 2 : 1, sum);
+    }
+    return piece == Piece::router || piece == Piece::shared_up;
+}
+
 void around(const Job& job, Piece piece, Pass pass, Around& around) {
     const std::uint32_t ranks = job.layout.tensor;
     if (ranks == 1) return;
+    if (gathers_before_routing(job) && around_experts(job, piece, pass, around)) return;
     const std::size_t of_others = around.before.size() + around.after.size();
     pass == Pass::forward ? around_forward(job, piece, around) : around_backward(job, piece, around);
     const bool exchanges = around.before.size() + around.after.size() > of_others;

@@ -19,8 +19,9 @@ std::vector<LaneId> exposure_order() {
     using enum GroupKind;
     std::vector<LaneId> order{lanes::of(tensor), lanes::of(context)};
     for (std::size_t i = 0; i < further_axes().size(); ++i) order.push_back(lanes::of(further_group(i)));
-    for (const GroupKind kind : {expert, expert_inner, expert_outer, expert_and_tensor, data_inner, expert_tensor,
-                                 GroupKind::data, data_outer, expert_data, model, embedding}) {
+    for (const GroupKind kind :
+         {expert, expert_inner, expert_outer, expert_and_tensor, data_inner, expert_tensor, GroupKind::data, data_outer,
+          expert_data, expert_data_inner, expert_data_outer, model, embedding}) {
         order.push_back(lanes::of(kind));
     }
     order.insert(order.end(), {lanes::pipeline_send, lanes::pipeline_receive});

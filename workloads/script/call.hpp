@@ -23,6 +23,8 @@ enum class GroupKind : std::uint8_t {
     expert_and_tensor,  // the ranks of an expert group and of its experts' tensor ranks
     expert_tensor,      // the tensor ranks of one expert
     expert_data,        // the ranks that hold the same experts
+    expert_data_inner,  // those of them whose data ranks share a data_inner group (experts under hybrid sharding)
+    expert_data_outer,  // those with the same place in their expert_data_inner group
     model,              // all ranks of one data index
     pipeline,           // one rank of every stage
     embedding,          // the first and the last stage, which share a tied embedding

@@ -123,13 +123,12 @@ void PassWriter::weights(const At& at, const PieceCost& own) {
     if (own.weight_backward.value > 0) compute(at, weights_alone, own.weight_backward);
 }
 
-void PassWriter::in_rounds(const At& at, Parts part, Seconds duration, const std::vector<Call>& rounds) {
+void PassWriter::in_rounds(const At& at, Parts part, Seconds duration, const std::vector<std::vector<Call>>& rounds) {
     if (rounds.empty()) return compute(at, part, duration);
-    for (const Call& round : rounds) {
-        const bool sends = round.message.value > 0;
-        const ActionId sent = sends ? script_.issue(round, at.pass.where, script_.now()) : Action::none;
+    for (const std::vector<Call>& round : rounds) {
+        const std::vector<ActionId> issued = issue(round, at);
         compute(at, part, duration / static_cast<double>(rounds.size()));
-        if (sends) script_.wait(sent);
+        wait(issued);
     }
 }
 

@@ -132,7 +132,7 @@ class PassWriter {
     std::vector<ActionId> issue(const std::vector<Call>& calls, const At& at);
     void wait(const std::vector<ActionId>& issued);
     void weights(const At& at, const PieceCost& own);
-    void in_rounds(const At& at, Parts part, Seconds duration, const std::vector<Call>& rounds);
+    void in_rounds(const At& at, Parts part, Seconds duration, const std::vector<std::vector<Call>>& rounds);
     std::vector<ActionId> overlapped(const At& at, Parts part, Seconds whole, Seconds product, const Around& around);
     void input_gradient(const At& at, const PieceCost& own, const Around& around);
     // Of a map whose output's gradient has come; `part` 0: computation labelled `label`.

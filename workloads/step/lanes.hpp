@@ -35,10 +35,26 @@ inline constexpr LaneId store = lane(index(host) + 1), load = lane(index(host) +
 static_assert(index(of(GroupKind::further)) == index(load) + 1);
 
 inline std::vector<std::string> names() {
-    std::vector<std::string> names{"compute",       "tensor",        "context",         "data",         "data inner",
-                                   "data outer",    "expert",        "expert inner",    "expert outer", "experts whole",
-                                   "expert tensor", "expert data",   "model",           "stages",       "embedding",
-                                   "mirror",        "pipeline send", "pipeline receive"};
+    std::vector<std::string> names{"compute",
+                                   "tensor",
+                                   "context",
+                                   "data",
+                                   "data inner",
+                                   "data outer",
+                                   "expert",
+                                   "expert inner",
+                                   "expert outer",
+                                   "experts whole",
+                                   "expert tensor",
+                                   "expert data",
+                                   "expert data inner",
+                                   "expert data outer",
+                                   "model",
+                                   "stages",
+                                   "embedding",
+                                   "mirror",
+                                   "pipeline send",
+                                   "pipeline receive"};
     for (std::uint32_t port = 0; port < most_ports; ++port) {
         names.push_back("pipeline send " + std::to_string(port));
         names.push_back("pipeline receive " + std::to_string(port));

@@ -163,6 +163,55 @@ TEST(fully_shard, hybrid_shards_are_summed_over_the_replicas) {
     EXPECT_EQ(count(calls, Collective::all_reduce, GroupKind::data_outer, layer_elements / 4), 3 * layers);
 }
 
+// Two layers of which each has experts on 4 of 8 ranks, in replicas of 4: no two ranks of a replica share an expert.
+std::vector<StageModule> stage_with_experts() {
+    std::vector<StageModule> modules = test::neox_stage(2, hidden, vocabulary);
+    for (StageModule& module : modules) {
+        if (module.name != "4h_to_h") continue;
+        module.expert = true;
+        module.tensors = {hidden * hidden};
+        module.vector = {false};
+        module.slices = 1;
+    }
+    return modules;
+}
+
+ShardingInput sharing_experts(std::uint32_t inner_ranks) {
+    ShardingInput input{.micro_batches = 1, .ranks = 8, .expert_ranks = 2, .sharing_experts = 4};
+    input.fsdp.version = 2;
+    input.inner_ranks = inner_ranks;
+    input.expert_inner_ranks = inner_ranks / 4;
+    input.fsdp.strategy = inner_ranks < 8 ? Sharding::hybrid : Sharding::full;
+    return input;
+}
+
+TEST(fully_shard, experts_of_one_rank_in_each_replica_are_summed_over_the_replicas_alone) {
+    const double expert = 1.0 * hidden * hidden;
+    const auto calls = test::play_step(make_fully_shard, sharing_experts(4), stage_with_experts());
+    EXPECT_EQ(count(calls, Collective::all_reduce, GroupKind::expert_data_outer, expert), 2);
+    EXPECT_TRUE(std::ranges::none_of(
+        calls, [](const PlayedCall& played) { return played.call.group == GroupKind::expert_data_inner; }));
+    const auto whole = test::play_step(make_fully_shard, sharing_experts(8), stage_with_experts());
+    EXPECT_EQ(count(whole, Collective::reduce_scatter, GroupKind::expert_data, expert), 2);
+    EXPECT_EQ(count(whole, Collective::all_gather, GroupKind::expert_data, expert), 2 * 2);
+}
+
+// A layer asks for the next one, then for its experts, before its own experts are reached.
+TEST(fully_shard, a_layer_fetches_the_next_one_with_its_experts) {
+    const auto calls = test::play_step(make_fully_shard, sharing_experts(8), stage_with_experts());
+    std::vector<GroupKind> forward;
+    for (const PlayedCall& played : calls) {
+        if (played.part == Part::forward && played.call.op == Collective::all_gather)
+            forward.push_back(played.call.group);
+    }
+    using enum GroupKind;
+    const std::vector<GroupKind> asked{data,        data,         // the embedding, and with it the first layer
+                                       data,        expert_data,  // with that the second one and its experts
+                                       expert_data,               // whose own come when they are reached
+                                       data};                     // the head
+    EXPECT_EQ(forward, asked);
+}
+
 TEST(fully_shard, one_rank_shares_nothing) {
     ShardingInput input = fully_sharded();
     input.ranks = 1;

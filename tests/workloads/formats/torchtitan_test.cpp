@@ -95,6 +95,34 @@ TEST(torchtitan, degrees_of_all_kinds_compose) {
     EXPECT_EQ(experts["layout"]["expert"], 8);
 }
 
+json titan_experts(const std::string& degrees) {
+    return json::parse(titan_import("[model]\nname = \"llama4\"\nflavor = \"17bx16e\"\n[training]\n[lr_scheduler]\n"
+                                    "[parallelism]\n" +
+                                        degrees,
+                                    {.machine = "dgx-h100", .nodes = 8})
+                           .object.json());
+}
+
+// torchtitan's default is whole experts on tensor ranks, and cut ones where no ranks share them, whatever it says.
+TEST(torchtitan, experts_are_whole_or_cut_as_tensor_ranks_share_them) {
+    const json recipe = titan_experts("tensor_parallel_degree = 8\nexpert_tensor_parallel_degree = 8\n");
+    EXPECT_FALSE(recipe["layout"].contains("expert_tensor"));
+    EXPECT_EQ(recipe["model"]["experts"]["balancing_bias"], true);
+    const std::string shared = "tensor_parallel_degree = 8\nexpert_parallel_degree = 8\n";
+    EXPECT_EQ(titan_experts(shared)["layout"]["expert_tensor"], 1);
+    EXPECT_EQ(titan_experts(shared + "expert_tensor_parallel_degree = 8\n")["layout"]["expert_tensor"], 8);
+    const json hybrid = titan_experts("data_parallel_replicate_degree = 2\nexpert_parallel_degree = 16\n");
+    EXPECT_EQ(hybrid["fsdp"]["strategy"], "hybrid_shard");
+    EXPECT_EQ(hybrid["fsdp"]["shard_ranks"], 32);
+    EXPECT_EQ(hybrid["layout"]["expert"], 16);
+}
+
+TEST(torchtitan, keys_and_values_rotate_as_it_says) {
+    const std::string context = "[training]\n[parallelism]\ncontext_parallel_degree = 2\n";
+    EXPECT_EQ(titan_object(context)["context_method"], "all_gather");
+    EXPECT_EQ(titan_object(context + "context_parallel_rotate_method = \"alltoall\"\n")["context_method"], "ring");
+}
+
 TEST(torchtitan, parts_of_so_many_layers_make_virtual_stages) {
     const json job = titan_object(
         "[training]\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = "
@@ -114,6 +142,8 @@ TEST(torchtitan, what_is_not_simulated_is_refused_by_name) {
              {"[training]\n[experimental]\npipeline_parallel_degree = 2\npipeline_parallel_split_points = "
               "[\"layers.2\"]\n",
               "torchtitan's own rule"},
+             {"[training]\n[parallelism]\nexpert_parallel_degree = 2\nexpert_parallel_comm_backend = \"deepep\"\n",
+              "which is \"standard\""},
              {"[training]\nenable_cpu_offload = true\n", "offloading"},
              {"converters = [\"mx\"]\n[training]\n", "weft has no \"mx\""},
              {"[training]\nlocal_batch_size = -1\n", "training.local_batch_size"},

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "tests/workloads/studies.hpp"
+#include "workloads/parallelism/torch_context.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/stage/stage_script.hpp"
+#include "workloads/stage_memory.hpp"
 
 namespace weft {
 namespace {
@@ -148,6 +150,197 @@ TEST(fsdp_composition, experts_are_sharded_over_the_ranks_that_are_left) {
     EXPECT_EQ((dense[{"all-gather parameters", 2 * (4 * h * h + 8 * h + 2 * h)}]), 4 * 8 * 2);
 }
 
+// 8 layers, 1024 hidden, 1024 tokens, 4 micro-batches; two choices of a token, and shared experts.
+const Settings cut_experts =
+    with(tensor_ranks, {"model.experts={\"count\": 8, \"top_k\": 2, \"ffn_hidden\": 512, \"shared\": 1}",
+                        "model.gated=true", "layout.data=4", "batch.global=16"});
+constexpr double layer_calls = 4 * 8;              // a call of a layer in a step
+constexpr double whole_state = 2.0 * 1024 * 1024;  // bytes of all tokens
+
+// torchtitan 238fa9953e4a, models/llama4/infra/parallelize.py (apply_moe_ep_tp) by hand. Attention: gathered, dealt
+// out, and so backward. Experts: gathered before the router, dealt out after the shared experts; backward gathered, and
+// the inputs' gradient summed for each of the shared experts' two maps.
+Counted calls_of_tensor_ranks() {
+    return {{{"all-gather layer", whole_state}, 2 * layer_calls},
+            {{"reduce-scatter layer", whole_state}, 2 * layer_calls},
+            {{"all-gather output gradient", whole_state}, 2 * layer_calls},
+            {{"reduce-scatter input gradient", whole_state}, layer_calls + 4},
+            {{"all-reduce shared experts' input gradient", whole_state}, 2 * layer_calls},
+            {{"reduce-scatter embedding", whole_state}, 4},
+            {{"all-gather embedding gradient", whole_state}, 4},
+            {{"all-gather head input", whole_state}, 4},
+            {{"all-reduce loss maximum", 4 * 1024.0}, 4},
+            {{"all-reduce target logit", 4 * 1024.0}, 4},
+            {{"all-reduce loss sum", 4 * 1024.0}, 4},
+            {{"all-reduce norm gradients", 2.0 * 1024}, 4 * (8 * 2 + 1)},
+            {{"all-reduce gradient norm", 4}, 1}};
+}
+
+// Experts that no ranks share are cut as the other maps are, and gathered with their layer. Each tensor rank has a part
+// of the gradient of all copies of all tokens.
+TEST(fsdp_composition, tensor_ranks_cut_experts_as_other_maps) {
+    EXPECT_EQ(calls_of(cut_experts, GroupKind::tensor), calls_of_tensor_ranks());
+    EXPECT_EQ(calls_of(cut_experts, GroupKind::expert_tensor),
+              (Counted{{{"all-reduce copies' gradients", 2 * whole_state}, layer_calls}}));
+    EXPECT_TRUE(calls_of(cut_experts, GroupKind::expert).empty());
+    const double h = 1024, expert = 3 * 512 * h;
+    const double layer = (4 * h * h + 8 * expert + expert) / 4 + 8 * h + 2 * h;
+    Counted data = calls_of(cut_experts, GroupKind::data);
+    EXPECT_EQ((data[{"all-gather parameters", 2 * layer}]), 2 * layer_calls);
+    EXPECT_EQ((data[{"reduce-scatter gradients", 2 * layer}]), layer_calls);
+    EXPECT_TRUE(calls_of(cut_experts, GroupKind::expert_data).empty());
+}
+
+// ExpertTensorParallel: each tensor rank sends the copies of all tokens to its part of their experts.
+TEST(fsdp_composition, tensor_ranks_that_cut_shared_experts_send_all_copies) {
+    const Settings shared = with(cut_experts, {"layout.expert=4", "layout.expert_tensor=4"});
+    EXPECT_EQ(calls_of(shared, GroupKind::tensor), calls_of_tensor_ranks());
+    Counted tokens{{{"all-to-all expert counts", 8 * 8.0}, layer_calls}, {{"all-reduce gradient norm", 4}, 1}};
+    for (const char* label :
+         {"all-to-all dispatch", "all-to-all combine", "all-to-all combine gradient", "all-to-all dispatch gradient"}) {
+        tokens[{label, 2 * whole_state}] = layer_calls;
+    }
+    EXPECT_EQ(calls_of(shared, GroupKind::expert), tokens);
+    EXPECT_EQ(calls_of(shared, GroupKind::expert_tensor),
+              (Counted{{{"all-reduce copies' gradients", 2 * whole_state}, layer_calls},
+                       {{"all-reduce gradient norm", 4}, 1}}));
+    EXPECT_TRUE(calls_of(shared, GroupKind::expert_data).empty()) << "16 ranks of a stage are 4 x 4";
+    // As many copies as where one tensor rank sends them.
+    const Settings alone = with(shared, {"layout.tensor=1", "layout.expert_tensor=1", "layout.data=8"});
+    EXPECT_EQ((calls_of(alone, GroupKind::expert)[{"all-to-all dispatch", 2 * whole_state}]), 2 * 8);
+}
+
+// ReordererSequenceParallel: each tensor rank sends the copies of its part of the tokens to whole experts.
+TEST(fsdp_composition, tensor_ranks_share_the_copies_for_whole_experts) {
+    const Settings whole = with(cut_experts, {"layout.expert=8", "layout.expert_tensor=1"});
+    EXPECT_EQ(calls_of(whole, GroupKind::tensor), calls_of_tensor_ranks());
+    Counted tokens = calls_of(whole, GroupKind::expert);
+    EXPECT_EQ((tokens[{"all-to-all dispatch", 2 * whole_state / 4}]), layer_calls);
+    EXPECT_TRUE(calls_of(whole, GroupKind::expert_tensor).empty());
+    // One of 8 experts on each rank, on 2 of 16 ranks: each of these shards its second dimension.
+    Counted own = calls_of(whole, GroupKind::expert_data);
+    EXPECT_EQ((own[{"all-gather parameters", 2 * 3 * 512 * 1024.0}]), 2 * layer_calls);
+    EXPECT_EQ((own[{"reduce-scatter gradients", 2 * 3 * 512 * 1024.0}]), layer_calls);
+}
+
+// Whatever the way, a step's products are those of the model.
+TEST(fsdp_composition, experts_cut_otherwise_compute_as_much) {
+    const auto flops = [](const Settings& more) {
+        const Study study = test::small_study(composed(with(cut_experts, more)));
+        double sum = 0;
+        for (const LayerPiece& piece : layer_pieces(study.job.model, LayerKind::expert, study.job.shard())) {
+            for (const Kernel& kernel : piece.forward) {
+                if (piece.piece == Piece::experts && kernel.parameters) sum += kernel.flops.value;
+            }
+        }
+        return sum;
+    };
+    EXPECT_DOUBLE_EQ(flops({}), flops({"layout.expert=4"}));
+    EXPECT_DOUBLE_EQ(flops({}), flops({"layout.expert=8", "layout.expert_tensor=1"}));
+}
+
+// dp_replicate x efsdp x ep x etp: two replicas of 8 ranks each have all experts, 4 ways, sharded 2 ways.
+TEST(fsdp_composition, experts_of_hybrid_shards_are_summed_over_the_replicas) {
+    const Settings hybrid{"model.experts={\"count\": 8, \"top_k\": 2, \"ffn_hidden\": 512}",
+                          "layout.data=16",
+                          "batch.global=64",
+                          "layout.expert=4",
+                          "fsdp.strategy=hybrid_shard",
+                          "fsdp.shard_ranks=8",
+                          "fsdp.reduce_precision=fp32"};
+    const double two_of_them = 2 * 2 * 512 * 1024.0;
+    EXPECT_EQ(calls_of(hybrid, GroupKind::expert_data_inner),
+              (Counted{{{"all-gather parameters", 2 * two_of_them}, 2 * layer_calls},
+                       {{"reduce-scatter gradients", 4 * two_of_them}, layer_calls},
+                       {{"all-reduce gradient norm", 4}, 1}}));
+    EXPECT_EQ(calls_of(hybrid, GroupKind::expert_data_outer),
+              (Counted{{{"all-reduce gradient shards", 4 * two_of_them / 2}, layer_calls}}));
+    EXPECT_TRUE(calls_of(hybrid, GroupKind::expert_data).empty());
+    const Plan plan = make_plan(test::small_study(composed(hybrid)));
+    const Stage& stage = plan.stages.front();
+    EXPECT_EQ(stage.expert, 8 * two_of_them);
+    EXPECT_EQ(updated_parameters(plan.job, stage), stage.dense / 8 + stage.expert / 2);
+    EXPECT_EQ(memory_use(plan.job, stage).parameters.value, 2 * (stage.dense / 8 + stage.expert / 2));
+}
+
+std::vector<double> metrics_of(const Settings& more) {
+    const Study study = test::small_study(composed(more));
+    std::vector<double> values;
+    for (const auto& metric : make_report(simulate_step(study, make_plan(study))).metrics)
+        values.push_back(metric.value);
+    return values;
+}
+
+TEST(fsdp_composition, one_replica_is_full_sharding) {
+    for (const Settings& more :
+         {with(cut_experts, {"layout.expert=4"}), with(cut_experts, {"layout.expert=4", "layout.expert_tensor=1"}),
+          Settings{"layout.data=4", "batch.global=16"}}) {
+        EXPECT_EQ(metrics_of(more), metrics_of(with(more, {"fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=4"})));
+    }
+}
+
+// One tensor rank cuts nothing and gathers nothing, whatever it is said to.
+TEST(fsdp_composition, one_tensor_rank_has_whole_experts) {
+    const Settings alone{"model.experts={\"count\": 8, \"top_k\": 2, \"ffn_hidden\": 512}", "layout.data=8",
+                         "batch.global=32", "layout.expert=4"};
+    EXPECT_EQ(metrics_of(alone), metrics_of(with(alone, {"sequence_parallel=true", "layout.expert_tensor=1"})));
+    EXPECT_TRUE(calls_of(alone, GroupKind::tensor).empty());
+    EXPECT_TRUE(calls_of(alone, GroupKind::expert_tensor).empty());
+}
+
+// torch/distributed/tensor/experimental/_attention.py by hand, C context ranks, S the own keys and values: forward
+// C - 1 times S, backward that again and C times the gradients of both in fp32, or C S gathered once each way.
+TEST(fsdp_composition, context_ranks_rotate_as_pytorch_does) {
+    const Settings four{"layout.context=4", "layout.data=2", "batch.global=8"};
+    const double own = 2.0 * 2 * 256 * 1024;
+    EXPECT_EQ(calls_of(with(four, {"context_method=ring"}), GroupKind::context),
+              (Counted{{{"pass keys and values", own}, 2 * 3 * layer_calls},
+                       {{"pass key and value gradients", 2 * own}, 4 * layer_calls}}));
+    EXPECT_EQ(calls_of(with(four, {"context_method=all_gather"}), GroupKind::context),
+              (Counted{{{"all-gather keys and values", 4 * own}, 2 * layer_calls},
+                       {{"pass key and value gradients", 2 * own}, 4 * layer_calls}}));
+}
+
+// Under each round goes what later ones use; of the gradients only the last sum is waited for.
+TEST(fsdp_composition, rounds_of_attention_hide_what_rotates) {
+    const Job job = test::small_study(composed({"layout.context=4", "layout.data=2", "batch.global=8"})).job;
+    Around around;
+    add_torch_context(job, Pass::backward, around);
+    ASSERT_EQ(around.rounds.size(), 4U);
+    std::vector<std::size_t> calls;
+    for (const std::vector<Call>& round : around.rounds) calls.push_back(round.size());
+    EXPECT_EQ(calls, (std::vector<std::size_t>{1, 2, 2, 1}));
+    EXPECT_EQ(around.rounds.back().front().label, "pass key and value gradients");
+    EXPECT_EQ(around.after.size(), 1U);
+    EXPECT_TRUE(around.before.empty());
+}
+
+std::string refusal_of(const Settings& more) {
+    try {
+        test::small_study(composed(more));
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(fsdp_composition, experts_that_cannot_be_shared_so_are_refused_with_numbers) {
+    for (const auto& [more, word] : std::vector<std::pair<Settings, std::string>>{
+             {with(cut_experts, {"layout.expert_tensor=1"}), "over the 4 tensor ranks"},
+             {with(cut_experts, {"layout.expert=8", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=1"}),
+              "expert 8 x expert_tensor 4 = 32 does not divide the 4 ranks"},
+             {with(cut_experts, {"layout.expert=8", "layout.expert_tensor=1", "layout.data=12", "batch.global=48"}),
+              "6 ranks that share 1 experts cut each of them, and divide its 512 units or its 1024 outputs unevenly"},
+             {with(cut_experts, {"layout.expert=2", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=2",
+                                 "layout.order=tensor,data,context,pipeline", "layout.context=2"}),
+              "data as the outermost axis of a stage, not context"},
+             {{"layout.context=4", "layout.tensor=2", "sequence_parallel=true", "batch.sequence=1032"},
+              "1032 tokens cannot be cut into 16 equal pieces"}}) {
+        const std::string refusal = refusal_of(more);
+        EXPECT_NE(refusal.find(word), std::string::npos) << word << ": " << refusal;
+    }
+}
+
 TEST(fsdp_composition, folded_is_unfolded) {
     for (const Settings& more : std::vector<Settings>{
              with(tensor_ranks, {"layout.data=4", "batch.global=16"}),
@@ -155,6 +348,8 @@ TEST(fsdp_composition, folded_is_unfolded) {
              {"layout.context=2", "layout.pipeline=2", "layout.data=4", "batch.global=16", "schedule=zb-v",
               "context_method=all_gather", "layout.split=even"},
              {"layout.data=16", "batch.global=16", "fsdp.reshard_after_forward=4"},
+             with(cut_experts,
+                  {"layout.expert=8", "layout.expert_tensor=1", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=2"}),
              {"model.experts={\"count\": 8, \"top_k\": 2, \"ffn_hidden\": 512}", "layout.data=8", "layout.expert=4",
               "layout.pipeline=2", "batch.global=32", "layout.split=even"}}) {
         SCOPED_TRACE(more.front());

@@ -78,6 +78,14 @@ bool together(GroupKind kind, const Layout& layout, const RankSeat& a, const Ran
             return agree({"pipeline"}) && a.in_stage / experts == b.in_stage / experts;
         case GroupKind::expert_data:
             return agree({"pipeline"}) && a.in_stage % experts == b.in_stage % experts;
+        case GroupKind::expert_data_inner:
+        case GroupKind::expert_data_outer: {
+            const std::uint32_t inner = layout.ranks_of_stage() / layout.data * shard;
+            const bool near = a.in_stage / inner == b.in_stage / inner,
+                       alike = a.in_stage % inner == b.in_stage % inner;
+            return together(GroupKind::expert_data, layout, a, b) &&
+                   (kind == GroupKind::expert_data_inner ? near : alike);
+        }
         default:
             return false;
     }
@@ -88,6 +96,8 @@ constexpr GroupKind kinds[] = {GroupKind::tensor,       GroupKind::context,     
                                GroupKind::pipeline,     GroupKind::expert_tensor, GroupKind::expert,
                                GroupKind::expert_inner, GroupKind::expert_outer,  GroupKind::expert_and_tensor,
                                GroupKind::expert_data};
+// Where replicas hold whole expert groups.
+constexpr GroupKind hybrid_kinds[] = {GroupKind::expert_data_inner, GroupKind::expert_data_outer};
 
 std::vector<RankId> expected(GroupKind kind, const Layout& layout, const std::vector<RankSeat>& seats,
                              std::uint32_t rank) {
@@ -111,7 +121,12 @@ RC_GTEST_PROP(groups_of_ranks, are_those_whose_coordinates_agree, ()) {
     layout.order = order;
     RC_PRE(layout.data % layout.shard_ranks == 0 && expert_layout_obstacle(layout).empty());
     const std::vector<RankSeat> where = seats(layout);
-    for (const GroupKind kind : kinds) {
+    std::vector<GroupKind> chosen(std::begin(kinds), std::end(kinds));
+    const std::uint32_t inner = layout.ranks_of_stage() / layout.data * layout.shard_ranks;
+    if (inner % (layout.expert * layout.expert_tensor) == 0) {
+        chosen.insert(chosen.end(), std::begin(hybrid_kinds), std::end(hybrid_kinds));
+    }
+    for (const GroupKind kind : chosen) {
         const RankGroups groups(kind, layout);
         for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {
             const std::vector<RankId> wanted = expected(kind, layout, where, rank);

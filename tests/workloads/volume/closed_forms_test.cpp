@@ -15,7 +15,7 @@ namespace weft {
 namespace {
 
 constexpr double b = 2, s = 512, h = 256, L = 8, V = 1024, m = 8, e = 2, heads = 8;
-constexpr double hidden = b * s * h * e;
+constexpr double hidden_bytes = b * s * h * e;
 
 Plan plan_of(const std::vector<std::string>& settings) {
     std::vector<std::string> all{"framework=megatron", "model.layers=8",     "model.hidden=256",      "model.heads=8",
@@ -70,7 +70,8 @@ TEST(closed_forms, tensor_parallelism_all_reduces_4l_plus_2_hidden_states) {
     for (const auto& [recompute, a_layer] : {std::pair{"none", 4.0}, {"selective", 4.0}, {"full", 6.0}}) {
         for (const char* t : {"2", "4"}) {
             const Plan plan = plan_of({std::string("layout.tensor=") + t, std::string("recompute=") + recompute});
-            EXPECT_EQ(calls_of_size(framework_volume(plan, RankId{0}), "all_reduce", hidden), m * (a_layer * L + 2))
+            EXPECT_EQ(calls_of_size(framework_volume(plan, RankId{0}), "all_reduce", hidden_bytes),
+                      m * (a_layer * L + 2))
                 << recompute << ", tensor " << t;
         }
     }
@@ -81,7 +82,7 @@ TEST(closed_forms, tensor_parallelism_under_a_pipeline) {
     const Plan plan = plan_of({"layout.tensor=2", "layout.pipeline=4"});
     for (const auto& [stage, ends] : {std::pair{0U, 1.0}, {1U, 0.0}, {2U, 0.0}, {3U, 1.0}}) {
         const VolumeTable table = framework_volume(plan, RankId{2 * stage});
-        EXPECT_EQ(calls_of_size(table, "all_reduce", hidden), m * (4 * L / 4 + ends)) << stage;
+        EXPECT_EQ(calls_of_size(table, "all_reduce", hidden_bytes), m * (4 * L / 4 + ends)) << stage;
     }
 }
 
@@ -102,9 +103,9 @@ TEST(closed_forms, sequence_parallelism_gathers_and_scatters) {
     for (const auto& [recompute, again] : {std::pair{"none", 0.0}, {"full", 2.0}}) {
         const Plan plan = plan_of({"layout.tensor=2", "sequence_parallel=true", std::string("recompute=") + recompute});
         const VolumeTable table = framework_volume(plan, RankId{0});
-        EXPECT_EQ(calls_of_size(table, "all_gather", hidden), m * ((2 + 4 + again) * L + 1 + 2)) << recompute;
-        EXPECT_EQ(calls_of_size(table, "reduce_scatter", hidden), m * ((2 + 2 + again) * L + 1 + 1)) << recompute;
-        EXPECT_EQ(calls_of_size(table, "all_reduce", hidden), 0) << recompute;
+        EXPECT_EQ(calls_of_size(table, "all_gather", hidden_bytes), m * ((2 + 4 + again) * L + 1 + 2)) << recompute;
+        EXPECT_EQ(calls_of_size(table, "reduce_scatter", hidden_bytes), m * ((2 + 2 + again) * L + 1 + 1)) << recompute;
+        EXPECT_EQ(calls_of_size(table, "all_reduce", hidden_bytes), 0) << recompute;
     }
 }
 
@@ -113,9 +114,9 @@ TEST(closed_forms, sequence_parallelism_moves_as_much_as_tensor_parallelism_and_
     const VolumeTable tensor = framework_volume(plan_of({"layout.tensor=4"}), RankId{0});
     const VolumeTable sequence = framework_volume(plan_of({"layout.tensor=4", "sequence_parallel=true"}), RankId{0});
     const double saved = m * (2 * L + 1);  // and the head's
-    const double scattered = calls_of_size(sequence, "reduce_scatter", hidden) * 3 / 4;
-    const double gathered = (calls_of_size(sequence, "all_gather", hidden) - saved) * 3 / 4;
-    EXPECT_EQ(scattered + gathered, calls_of_size(tensor, "all_reduce", hidden) * 2 * 3 / 4);
+    const double scattered = calls_of_size(sequence, "reduce_scatter", hidden_bytes) * 3 / 4;
+    const double gathered = (calls_of_size(sequence, "all_gather", hidden_bytes) - saved) * 3 / 4;
+    EXPECT_EQ(scattered + gathered, calls_of_size(tensor, "all_reduce", hidden_bytes) * 2 * 3 / 4);
 }
 
 // Norms (weight and bias, 2 h each) and the biases added to row-parallel outputs (h each) saw other tokens on each
@@ -150,7 +151,7 @@ TEST(closed_forms, stages_hand_over_as_often_as_the_schedule_crosses_them) {
         const Sum sent = sum_over_stages(plan, "pipeline", "send"),
                   received = sum_over_stages(plan, "pipeline", "recv");
         EXPECT_EQ(sent.calls, 2 * m * c.forward) << c.schedule;
-        EXPECT_EQ(sent.messages, 2 * m * c.forward * hidden) << c.schedule;
+        EXPECT_EQ(sent.messages, 2 * m * c.forward * hidden_bytes) << c.schedule;
         EXPECT_EQ(received.messages, sent.messages) << c.schedule;
     }
 }
@@ -159,7 +160,7 @@ TEST(closed_forms, stages_hand_over_as_often_as_the_schedule_crosses_them) {
 TEST(closed_forms, shares_of_a_sequence_are_handed_over_in_shares) {
     const Plan plan = plan_of(
         {"layout.pipeline=2", "layout.tensor=2", "sequence_parallel=true", "layout.context=2", "layout.split=even"});
-    EXPECT_EQ(sum_over_stages(plan, "pipeline", "send").messages, 2 * m * hidden / (2 * 2));
+    EXPECT_EQ(sum_over_stages(plan, "pipeline", "send").messages, 2 * m * hidden_bytes / (2 * 2));
 }
 
 struct ContextCase {
