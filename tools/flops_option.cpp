@@ -11,7 +11,7 @@ void add_flops_option(po::options_description& options) {
         "flops", po::value<std::string>()->value_name("CONVENTION"),
         "TFLOP/s per GPU as others print it: model (matrix products of forward and backward), "
         "megatron (Megatron-LM of 2021, and GPT-NeoX since 2023-09-27: full recomputation counts), neox "
-        "(GPT-NeoX before), megatron_core (half of causal attention)");
+        "(GPT-NeoX before), megatron_core (as the job's version prints it: since core-0.12 half of causal attention)");
 }
 
 std::optional<FlopConvention> flops_option(const po::variables_map& arguments) {

@@ -26,19 +26,25 @@ double all_layer_matrices(const Transformer& model) {
 
 double vocabulary(const Transformer& model) { return static_cast<double>(padded_vocabulary(model, 1)); }
 
+// Of all that a token meets, prediction modules and their output layers included.
+double matrices(const Transformer& model) {
+    const double predictions = model.mtp_layers;
+    const double predicting =
+        layer_matrices(model, layer_kind(model, model.layers)) + 2.0 * model.hidden * model.hidden;
+    return all_layer_matrices(model) + predictions * predicting +
+           (1.0 + predictions) * model.hidden * vocabulary(model);
+}
+
 }  // namespace
 
 Flops model_flops(const Transformer& model, double sequences, double sequence) {
     const double tokens = sequences * sequence;
     const double predictions = model.mtp_layers;
     const LayerKind last = layer_kind(model, model.layers);
-    const double predicting = layer_matrices(model, last) + 2.0 * model.hidden * model.hidden;
-    const double matrices =
-        all_layer_matrices(model) + predictions * predicting + (1.0 + predictions) * model.hidden * vocabulary(model);
     const double windowed = windowed_layers(model) + (is_windowed(last) ? predictions : 0.0);
     const double layers = all_layers(model) - windowed + windowed * window_share(model.window, sequence);
     const double scores = layers * static_cast<double>(query_width(model) + context_width(model)) * sequence;
-    return {6.0 * tokens * (matrices + scores)};
+    return {6.0 * tokens * (matrices(model) + scores)};
 }
 
 Flops megatron_flops(const Transformer& model, double sequences, double sequence, Passes passes) {
@@ -47,7 +53,7 @@ Flops megatron_flops(const Transformer& model, double sequences, double sequence
     return {24.0 * static_cast<double>(passes) * sequences * sequence * layers * h * h * shape};
 }
 
-Flops megatron_core_flops(const Transformer& model, double sequences, double sequence) {
+Flops megatron_core_2024_flops(const Transformer& model, double sequences, double sequence) {
     const double h = model.hidden, layers = model.layers;
     const double groups = static_cast<double>(model.kv_heads) / model.heads;
     const double queries = static_cast<double>(query_width(model)) / h;
@@ -57,6 +63,15 @@ Flops megatron_core_flops(const Transformer& model, double sequences, double seq
     const double mlp = ffn / h * (model.gated ? 1.5 : 1.0);
     const double shape = attention + mlp + vocabulary(model) / (2.0 * layers * h);
     return {12.0 * sequences * sequence * layers * h * h * shape};
+}
+
+Flops megatron_core_flops(const Transformer& model, double sequences, double sequence) {
+    const Experts& experts = model.experts;
+    const double last_routed = has_experts(layer_kind(model, model.layers)) ? model.mtp_layers : 0.0;
+    const double routed = experts.count == 0 ? 0.0 : expert_layers(model) + last_routed;
+    const double router = model.hidden * (experts.count + (experts.shared_gate ? 1.0 : 0.0));
+    const double scores = all_layers(model) * static_cast<double>(query_width(model) + context_width(model)) * sequence;
+    return {6.0 * sequences * sequence * (matrices(model) - routed * router + scores / 2.0)};
 }
 
 Flops neox_2022_flops(const Transformer& model, double sequences, double sequence) {

@@ -24,8 +24,14 @@ enum class Passes : std::uint8_t { forward_backward = 3, with_recompute = 4 };
 // term is exact only for c = 4). It knows only plain layers (h_ffn = 4h, ungated, as many key-value heads as heads).
 Flops megatron_flops(const Transformer& model, double sequences, double sequence, Passes passes);
 
-// Megatron-core 0.8: 12 B s L h^2 [(1 + g/a + s/h) q + f/h (3/2 if gated) + V/2Lh], q = a d / h: no recomputation,
-// causal attention counted as half. Of experts it counts top_k MLPs in every layer, and neither shared ones nor router.
+// Megatron-core up to 0.11 (training.py, num_floating_point_operations()): 12 B s L h^2 [(1 + g/a + s/h) q +
+// f/h (3/2 if gated) + V/2Lh], q = a d / h: no recomputation, attention in full. Of experts it counts top_k MLPs in
+// every layer, and neither shared ones nor router.
+Flops megatron_core_2024_flops(const Transformer& model, double sequences, double sequence);
+
+// Since 8873b55d of March 2025 (core 0.12): 6 B s times the matrices that a token meets, but for the router's, plus
+// 6 B s^2 L a d: half of causal attention, in windowed layers, too. The norms of latent attention and of prediction
+// modules, which it counts as elements of matrices, are left out here.
 Flops megatron_core_flops(const Transformer& model, double sequences, double sequence);
 
 // GPT-NeoX before September 2023: B s (6 P + 60 s h L): attention five times, no recomputed matrices; P includes the

@@ -15,6 +15,17 @@
 // partitioned_parameter_coordinator.py: about six for each of eight modules before and after it runs). PyTorch: a
 // module call and a kernel for each map; FSDP's hooks before and after each unit, a view for each of its parameters
 // (torch/distributed/fsdp/_runtime_utils.py, _flat_param.py).
+//
+// What brings rows to experts and back under Megatron-core (transformer/moe/token_dispatcher.py and fused_a2a.py of core
+// 0.13 and 0.15) with Transformer Engine's permutations (pytorch/permutation.py), besides the calls that weft issues;
+// in brackets what backward takes:
+//   exchanged  to: counts of tokens 7, their copies to the host and its wait 6; permutation, of a function, its map's
+//              three kernels and one, 5 (4); functions of the exchanges of rows and probabilities 2 (6); sort by expert 3
+//              (4).  Back: sort 3 (4), exchange 1 (3), weighted sum 2 (4)
+//   deepep     to: top-k 1 (2); function, DeepEP's buffer entered for layout and dispatch, three kernels, list of counts
+//              15 (combination 11); one-hot matrices by indexing 16 (3); permutation 5 (4).  Back: sum 2 (4),
+//              combination 8 (dispatch 10)
+//   hybridep   to: function, buffer entered, preprocessing, dispatch, permutation, sum of counts 11 (10).  Back: 8 (10)
 #include "workloads/framework/host_operations.hpp"
 
 #include <array>
@@ -37,6 +48,10 @@ enum class When : std::uint8_t {
     fused_core,
     eighth,            // products in fp8: casts, transposes, maxima and scales
     each_expert,       // once for every expert of the rank
+    exchanged,         // rows for experts go all-to-all
+    deepep,            // or by DeepEP's kernels
+    hybridep,          // or by HybridEP's
+    in_place,          // or by none of them: experts are all here, or tokens are gathered
     accumulated,       // a gradient is added to the one kept by an operation of its own
     checkpointed,      // autograd's checkpoint of the layer: random-number states kept and set
     sharded_by_unit,   // FSDP
@@ -60,9 +75,12 @@ constexpr std::array transformer_engine = {
     Row{Piece::mlp_up, When::biases, {0, 1, 1}},        Row{Piece::mlp_up, When::eighth, {4, 3, 2}},
     Row{Piece::mlp_down, When::always, {7, 4, 3}},      Row{Piece::mlp_down, When::biases, {0, 0, 2}},
     Row{Piece::mlp_down, When::eighth, {4, 3, 2}},      Row{Piece::residual, When::always, {6, 2, 0}},
-    Row{Piece::router, When::always, {16, 14, 2}},      Row{Piece::permute, When::always, {10, 6, 0}},
-    Row{Piece::experts, When::always, {18, 14, 2}},     Row{Piece::experts, When::each_expert, {0, 0, 4}},
-    Row{Piece::unpermute, When::always, {8, 6, 0}},     Row{Piece::shared_up, When::always, {10, 7, 3}},
+    Row{Piece::router, When::always, {16, 14, 2}},      Row{Piece::permute, When::in_place, {10, 6, 0}},
+    Row{Piece::permute, When::exchanged, {23, 14, 0}},  Row{Piece::permute, When::deepep, {37, 20, 0}},
+    Row{Piece::permute, When::hybridep, {11, 10, 0}},   Row{Piece::experts, When::always, {18, 14, 2}},
+    Row{Piece::experts, When::each_expert, {0, 0, 4}},  Row{Piece::unpermute, When::in_place, {8, 6, 0}},
+    Row{Piece::unpermute, When::exchanged, {6, 11, 0}}, Row{Piece::unpermute, When::deepep, {10, 14, 0}},
+    Row{Piece::unpermute, When::hybridep, {8, 10, 0}},  Row{Piece::shared_up, When::always, {10, 7, 3}},
     Row{Piece::shared_down, When::always, {7, 4, 3}},
 };
 
@@ -163,6 +181,14 @@ bool holds(const Job& job, Piece piece, When when) {
             return job.precision == Precision::fp8;
         case When::each_expert:
             return job.model.experts.count > 0;
+        case When::exchanged:
+            return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::all_to_all;
+        case When::deepep:
+            return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::deepep;
+        case When::hybridep:
+            return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::hybridep;
+        case When::in_place:
+            return job.layout.expert == 1 || job.experts.dispatcher == Dispatch::all_gather;
         case When::accumulated:
             return job.framework->accumulation(job).value > 0;
         case When::checkpointed:

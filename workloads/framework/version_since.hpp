@@ -20,9 +20,12 @@ constexpr bool has_since(const MegatronVersion& version, std::string_view since)
 inline constexpr std::string_view first_and_last_since = "core-0.9";  // --decoder-first-pipeline-num-layers
 inline constexpr std::string_view shared_overlap_since = "core-0.9";  // --moe-shared-expert-overlap
 inline constexpr std::string_view joint_passes_since = "core-0.14";   // --overlap-moe-expert-parallel-comm (assumption)
-inline constexpr std::string_view muon_since = "core-0.16";           // --optimizer muon
-inline constexpr std::string_view expert_bias_since = "core-0.11";    // --moe-router-enable-expert-bias
-inline constexpr std::string_view predictions_since = "core-0.12";    // --mtp-num-layers
-inline constexpr std::string_view stage_layout_since = "core-0.13";   // --pipeline-model-parallel-layout
+inline constexpr std::string_view joint_graphs_since = "core-0.18";   // the same under --cuda-graph-impl full_iteration
+inline constexpr std::string_view half_attention_since = "core-0.12";  // num_floating_point_operations(), 8873b55d
+inline constexpr std::string_view muon_since = "core-0.16";            // --optimizer muon
+inline constexpr std::string_view expert_bias_since = "core-0.11";     // --moe-router-enable-expert-bias
+inline constexpr std::string_view predictions_since = "core-0.12";     // --mtp-num-layers
+inline constexpr std::string_view probabilities_since = "core-0.13";  // sent with tokens, token_dispatcher.py
+inline constexpr std::string_view stage_layout_since = "core-0.13";    // --pipeline-model-parallel-layout
 
 }  // namespace weft

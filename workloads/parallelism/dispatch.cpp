@@ -63,6 +63,48 @@ Call over(const Job& job, Collective op, GroupKind group, Bytes message, std::st
     return {.op = op, .group = group, .message = message, .label = label, .type = element_name(job)};
 }
 
+// With copies go their probabilities in fp32, as the router makes them (--moe-router-dtype): experts' activation functions
+// weigh by them (token_dispatcher.py of core 0.13, token_dispatch(); before, what comes back is weighed).
+struct Probabilities {
+    std::string_view exchange, of_expert;
+};
+constexpr Probabilities forward_probabilities{"all-to-all probabilities", "all-gather expert probabilities"};
+constexpr Probabilities backward_probabilities{"all-to-all probability gradients",
+                                               "reduce-scatter expert probability gradients"};
+
+bool sends_probabilities(const Job& job) {
+    return job.framework->name == "megatron" && has_since(job.megatron.version, probabilities_since);
+}
+
+Call probabilities(const Job& job, Collective op, GroupKind group, double ranks, std::string_view label) {
+    constexpr double wide = 4.0;
+    const Bytes own = copies_for_experts(job) / (job.model.hidden * element_bytes(job.precision)) * wide;
+    Call call{.op = op, .group = group, .message = own * ranks, .label = label, .type = "fp32"};
+    if (op == Collective::all_to_all) call.through = job.framework->exchanges;
+    return call;
+}
+
+// Their calls of one pass beside those of the rows: out forward, their gradients back backward.
+void add_probabilities(const Job& job, Pass pass, Around& around) {
+    if (!sends_probabilities(job)) return;
+    const bool backward = pass == Pass::backward;
+    const Probabilities& labels = backward ? backward_probabilities : forward_probabilities;
+    std::vector<Call>& calls = backward ? around.after : around.before;
+    const auto after_rows = [&](GroupKind group) {
+        const auto rows = std::ranges::find(calls, group, &Call::group);
+        return rows == calls.end() ? calls.end() : rows + 1;
+    };
+    if (job.layout.expert > 1) {
+        calls.insert(after_rows(GroupKind::expert), probabilities(job, Collective::all_to_all, GroupKind::expert, 1.0,
+                                                                  labels.exchange));
+    }
+    if (job.layout.expert_tensor > 1 && shares_tokens(job)) {
+        const Collective op = backward ? Collective::reduce_scatter : Collective::all_gather;
+        calls.insert(after_rows(GroupKind::expert_tensor),
+                     probabilities(job, op, GroupKind::expert_tensor, job.layout.expert_tensor, labels.of_expert));
+    }
+}
+
 // Where an expert itself is cut, its tensor ranks gather one another's tokens (sequence parallelism) and deal their
 // sums out, or sum their outputs.
 void add_ranks_of_expert(const Job& job, const Ways& labels, Around& around) {
@@ -225,7 +267,8 @@ void add_dispatch(const Job& job, Pass pass, Around& around) {
     const Ways& labels = pass == Pass::backward ? backward_labels : forward_labels;
     switch (job.experts.dispatcher) {
         case Dispatch::all_to_all:
-            return add_all_to_all(job, pass, labels, around);
+            add_all_to_all(job, pass, labels, around);
+            return add_probabilities(job, pass, around);
         case Dispatch::all_gather:
             return add_all_gather(job, pass, around);
         case Dispatch::deepep:

@@ -2,7 +2,8 @@
 // Dispatch).
 //
 //   all_to_all        T k copies of T tokens over the expert ranks; where an expert is cut, its tensor ranks gather
-//   them all_gather        all tokens of expert x expert_tensor ranks, and sums dealt out again (Megatron-core,
+//                     them. Since Megatron-core 0.13 a second call of each kind for their probabilities
+//   all_gather        all tokens of expert x expert_tensor ranks, and sums dealt out again (Megatron-core,
 //                     MoEAllGatherTokenDispatcher)
 //   deepep, hybridep  one kernel with two levels that run at once, as messages are cut into chunks
 //                     (deepseek-ai/DeepEP, csrc/kernels/legacy/internode.cu): to the rank with the same place on each

@@ -23,7 +23,7 @@ void check_repeated(const Job& job, std::initializer_list<LayerPart> parts, std:
          "shared_experts again"});
 }
 
-// transformer_config.py, __post_init__, of Megatron-core 0.14; no version of it has a bidirectional schedule, which is
+// transformer_config.py, __post_init__, of Megatron-core 0.14 and, for graphs, 0.18; no version of it has a bidirectional schedule, which is
 // run here as DualPipe itself does.
 void check_megatrons_joint_passes(const Job& job, std::vector<JobError>& errors) {
     const auto refuse = [&](std::string why) { errors.push_back({"experts.overlap", std::move(why)}); };
@@ -38,8 +38,12 @@ void check_megatrons_joint_passes(const Job& job, std::vector<JobError>& errors)
             "Megatron-core 0.14 runs passes jointly only without full recomputation; set recompute to selective or "
             "none");
     }
-    if (job.cuda_graphs == CudaGraphs::layer || job.cuda_graphs == CudaGraphs::full) {
+    if (job.cuda_graphs == CudaGraphs::layer) {
         refuse("graphs of whole layers fix an order that joint passes mix; set cuda_graphs to none");
+    }
+    if (job.cuda_graphs == CudaGraphs::full && !has_since(job.megatron.version, joint_graphs_since)) {
+        refuse(fmt::format("Megatron {} records no joint passes; set cuda_graphs to none or megatron.version to {}",
+                           job.megatron.version.name, joint_graphs_since));
     }
     if (job.precision == Precision::fp32) refuse("Megatron-core runs passes jointly in bf16 and fp16, not in fp32");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/transformer/flops.hpp"
+#include "workloads/framework/version_since.hpp"
 
 namespace weft {
 
@@ -23,7 +24,9 @@ Flops step_flops(const Job& job, FlopConvention convention) {
         case FlopConvention::neox:
             return neox_2022_flops(job.model, sequences, sequence);
         case FlopConvention::megatron_core:
-            return megatron_core_flops(job.model, sequences, sequence);
+            return has_since(job.megatron.version, half_attention_since)
+                       ? megatron_core_flops(job.model, sequences, sequence)
+                       : megatron_core_2024_flops(job.model, sequences, sequence);
         case FlopConvention::model:
             break;
     }
@@ -42,7 +45,7 @@ Metric flop_metric(const Job& job, FlopConvention convention, Seconds step) {
         "matrix products of forward and backward, no recomputation, attention in full",
         "as Megatron-LM printed it in 2021, and GPT-NeoX since 2023-09-27: full recomputation counts",
         "as GPT-NeoX printed it before 2023-09-27: attention five times, no recomputation",
-        "as Megatron-core prints it: half of causal attention, no recomputation"};
+        "as the version of Megatron-core prints it: since core-0.12 half of causal attention, no recomputation"};
     const auto place = static_cast<std::size_t>(convention);
     return {keys[place], flop_rate(job, convention, step).value / 1e12, "TFLOP/s", meanings[place]};
 }

@@ -16,7 +16,7 @@ enum class FlopConvention : std::uint8_t {
     model,          // the matrix products of forward and backward: what MFU means
     megatron,       // Megatron-LM of 2021, Megatron-DeepSpeed, GPT-NeoX since 2023-09-27: full recomputation counts
     neox,           // GPT-NeoX before that: attention five times, recomputed matrices not at all
-    megatron_core,  // half of causal attention, gated and grouped matrices, recomputed ones not at all
+    megatron_core,  // gated and grouped matrices, recomputed ones not at all; since core-0.12 half of attention
 };
 inline constexpr std::array<std::string_view, 4> flop_convention_names{"model", "megatron", "neox", "megatron_core"};
 std::optional<FlopConvention> find_flop_convention(std::string_view name);

@@ -79,21 +79,41 @@ TEST_P(neox_flops, are_what_gpt_neox_prints) {
 }
 
 TEST_P(neox_flops, are_what_megatron_core_prints) {
-    expect_close(megatron_core_flops(model(row), b, s).value, row.number("megatron_core0.8_num_flops_per_gpu"), 1e-6);
+    expect_close(megatron_core_2024_flops(model(row), b, s).value, row.number("megatron_core0.8_num_flops_per_gpu"),
+                 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(configs, neox_flops, ::testing::ValuesIn(testing::read_table("flops_memory_expected.csv")),
                          [](const auto& instance) { return testing::test_name(instance.param.text("model")); });
 
 // By hand: 12 x 5 x 10 x 8^2 x [(1 + 2/4 + 10/8) + 12/8 x 3/2 + 128/(2 x 8)].
-TEST(megatron_core_flops, count_grouped_heads_and_gated_matrices) {
+TEST(megatron_core_2024_flops, count_grouped_heads_and_gated_matrices) {
     Transformer model = plain(1, 8, 4, 128);
     model.kv_heads = 2;
     model.ffn_hidden = 12;
     model.gated = true;
-    EXPECT_EQ(megatron_core_flops(model, 5, 10).value, 12.0 * 50 * 64 * (2.75 + 2.25 + 8));
+    EXPECT_EQ(megatron_core_2024_flops(model, 5, 10).value, 12.0 * 50 * 64 * (2.75 + 2.25 + 8));
     model.gated = false;
-    EXPECT_EQ(megatron_core_flops(model, 5, 10).value, 12.0 * 50 * 64 * (2.75 + 1.5 + 8));
+    EXPECT_EQ(megatron_core_2024_flops(model, 5, 10).value, 12.0 * 50 * 64 * (2.75 + 1.5 + 8));
+}
+
+// By hand: without the router's matrix; half of the scores; dense layers, shared experts and prediction modules each as
+// they are. Of the model above: matrices 8 x (16 + 8 + 3 x 12 + 128), scores 2 x 8 x 10 / 2.
+TEST(megatron_core_flops, count_half_of_attention_and_every_layer_as_it_is) {
+    Transformer model = plain(1, 8, 4, 128);
+    model.kv_heads = 2;
+    model.ffn_hidden = 12;
+    model.gated = true;
+    EXPECT_EQ(megatron_core_flops(model, 5, 10).value, 6.0 * 50 * (8 * (16 + 8 + 36 + 128) + 80));
+    model.layers = 3;
+    model.experts.count = 4;
+    model.experts.top_k = 2;
+    model.experts.ffn_hidden = 6;
+    model.experts.shared = 1;
+    model.experts.shared_ffn_hidden = 5;
+    model.experts.first_dense = 1;
+    const double dense = 8 * (16 + 8 + 36), routed = 8 * (16 + 8 + 3 * (2 * 6 + 5));
+    EXPECT_EQ(megatron_core_flops(model, 5, 10).value, 6.0 * 50 * (dense + 2 * routed + 8 * 128 + 3 * 80));
 }
 
 // Korthikanti et al.: model FLOPs over time, GPUs and 312 TFLOP/s is the printed MFU. The 22B iteration time has three

@@ -80,6 +80,35 @@ TEST(host_operations, of_experts_grow_with_those_of_the_rank) {
     EXPECT_EQ(of_experts("8").forward, of_experts("4").forward);
 }
 
+// The parts that the table's head lists for each dispatcher; nothing is exchanged where a rank has all experts.
+TEST(host_operations, of_the_way_to_experts_follow_its_dispatcher) {
+    struct Ways {
+        const char *dispatcher, *ranks;
+        double out, out_backward, back, back_backward;
+    };
+    const Ways exchanged{"all_to_all",
+                         "2",
+                         7 + 6 + 5 + 2 + 3,
+                         4 + 6 + 4,
+                         3 + 1 + 2,
+                         4 + 3 + 4};
+    const Ways deepep{"deepep", "2", 1 + 15 + 16 + 5, 2 + 11 + 3 + 4, 2 + 8, 4 + 10};
+    const Ways hybridep{"hybridep", "2", 11, 10, 8, 10};
+    const Ways in_place{"all_to_all", "1", 10, 6, 8, 6};
+    for (const Ways& ways : {exchanged, deepep, hybridep, in_place}) {
+        const Job job = test::small_study({"model.experts.count=4", "layout.tensor=1", "layout.pipeline=1",
+                                           "layout.data=2", std::string("layout.expert=") + ways.ranks,
+                                           std::string("experts.dispatcher=") + ways.dispatcher,
+                                           "megatron.version=core-0.15"})
+                            .job;
+        const HostOperations out = host_operations(job, Piece::permute), back = host_operations(job, Piece::unpermute);
+        EXPECT_EQ(out.forward, ways.out) << ways.dispatcher;
+        EXPECT_EQ(out.input_backward, ways.out_backward) << ways.dispatcher;
+        EXPECT_EQ(back.forward, ways.back) << ways.dispatcher;
+        EXPECT_EQ(back.input_backward, ways.back_backward) << ways.dispatcher;
+    }
+}
+
 TEST(is_replayed, says_which_pieces_a_graph_of_a_part_has) {
     const auto replayed = [](const char* graphs, Piece piece) {
         return is_replayed(

@@ -91,9 +91,45 @@ TEST(dispatch, under_deepep_crosses_the_network_once_per_node) {
 }
 
 TEST(dispatch, of_all_to_all_sends_a_copy_for_each_expert) {
-    const std::vector<Call> out = around(test::small_study(settings_of("all_to_all")).job, Pass::forward).before;
+    const std::vector<Call> out =
+        around(test::small_study(settings_of("all_to_all", {"megatron.version=core-0.12"})).job, Pass::forward).before;
     ASSERT_EQ(out.size(), 1U);
     EXPECT_EQ(out[0].message, Bytes{tokens * 4 * hidden * bf16});
+}
+
+// One of four bytes for each copy, since core-0.13: out after the copies, its gradient back after theirs.
+TEST(dispatch, of_all_to_all_sends_probabilities_along) {
+    const Job job = test::small_study(settings_of("all_to_all", {"megatron.version=core-0.13"})).job;
+    const Around forward = around(job, Pass::forward), backward = around(job, Pass::backward);
+    ASSERT_EQ(forward.before.size(), 2U);
+    EXPECT_EQ(forward.before[1].op, Collective::all_to_all);
+    EXPECT_EQ(forward.before[1].group, GroupKind::expert);
+    EXPECT_EQ(forward.before[1].message, Bytes{tokens * 4 * 4});
+    EXPECT_EQ(forward.after.size(), 1U);
+    EXPECT_EQ(backward.before.size(), 1U);
+    ASSERT_EQ(backward.after.size(), 2U);
+    EXPECT_EQ(backward.after[1].message, Bytes{tokens * 4 * 4});
+}
+
+// Of experts cut by two ranks the gathered probabilities are those of both.
+TEST(dispatch, of_all_to_all_gathers_probabilities_where_experts_are_cut) {
+    const Job job = test::small_study(settings_of("all_to_all", {"layout.tensor=2", "layout.expert_tensor=2",
+                                                                 "layout.data=8", "layout.expert=8",
+                                                                 "sequence_parallel=true", "batch.global=8"}))
+                        .job;
+    const Around forward = around(job, Pass::forward), backward = around(job, Pass::backward);
+    const auto kinds = [](const std::vector<Call>& calls) {
+        std::vector<GroupKind> groups;
+        for (const Call& call : calls) groups.push_back(call.group);
+        return groups;
+    };
+    const GroupKind expert = GroupKind::expert, cut = GroupKind::expert_tensor;
+    EXPECT_EQ(kinds(forward.before), (std::vector{expert, expert, cut, cut}));
+    EXPECT_EQ(forward.before[1].message, Bytes{tokens / 2 * 4 * 4});
+    EXPECT_EQ(forward.before[3].message, Bytes{tokens * 4 * 4});
+    EXPECT_EQ(kinds(backward.after), (std::vector{cut, cut, expert, expert}));
+    EXPECT_EQ(backward.after[1].op, Collective::reduce_scatter);
+    EXPECT_EQ(test::unsoundness(test::small_study(settings_of("all_to_all"))), "");
 }
 
 // With bf16 tokens and sums in fp32, as the router's probabilities are.

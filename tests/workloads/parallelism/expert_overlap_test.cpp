@@ -54,6 +54,9 @@ TEST(expert_overlap, refuses_what_does_not_go_with_it) {
     EXPECT_THAT(refusal({shared, "recompute={\"modules\": [\"shared_experts\"]}"}),
                 HasSubstr("cut at the exchange of tokens"));
     EXPECT_THAT(refusal({passes, "cuda_graphs=layer"}), HasSubstr("graphs of whole layers"));
+    const Settings recorded{passes, "cuda_graphs=full", "experts.dispatcher=hybridep"};
+    EXPECT_THAT(refusal(recorded), HasSubstr("megatron.version to core-0.18"));
+    EXPECT_EQ(refusal({recorded[0], recorded[1], recorded[2], "megatron.version=core-0.18"}), "");
     EXPECT_THAT(refusal({passes, "megatron.version=core-0.13"}), HasSubstr("set megatron.version to core-0.14"));
     EXPECT_THAT(refusal({passes, "layout.expert=1"}), HasSubstr("layout.expert is 1"));
     EXPECT_THAT(refusal({passes, "offloaded_layers=1"}), HasSubstr("keep their activations on the device"));

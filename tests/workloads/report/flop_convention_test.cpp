@@ -73,6 +73,21 @@ TEST(flop_convention, megatron_core_counts_gated_and_grouped_matrices) {
                 12 * sequences * s * layers * h * h * shape / (10.0 * ranks) / 1e12, 1e-9);
 }
 
+// Qwen3 235B on 256 H100 (NVIDIA/Megatron-LM f13818d695, examples/moe-modelzoo, best_practice/qwen3/readme.md): 19.7 s
+// printed as 245 TFLOP/s, and 24.2 s as 200, by versions that count half of attention; 265 and 216 in full.
+TEST(flop_convention, megatron_core_counts_half_of_attention_since_core_0_12) {
+    const auto printed = [](const char* version, double seconds) {
+        const std::string job = R"({"machine": "dgx-h100", "nodes": 32, "framework": "megatron",
+            "model": "qwen3-235b-a22b", "layout": {"tensor": 2, "pipeline": 8, "data": 16, "expert": 32},
+            "batch": {"sequence": 4096, "micro": 1, "global": 2048}, "sequence_parallel": true,
+            "megatron": {"version": ")";
+        return tflops((job + version + R"("}})").c_str(), FlopConvention::megatron_core, seconds);
+    };
+    EXPECT_NEAR(printed("core-0.12", 19.7), 245, 2.0);
+    EXPECT_NEAR(printed("core-0.12", 24.2), 200, 2.0);
+    EXPECT_NEAR(printed("core-0.11", 19.7), 265, 2.0);
+}
+
 TEST(flop_convention, has_a_name_for_each) {
     for (const std::string_view one : flop_convention_names) EXPECT_EQ(name(*find_flop_convention(one)), one);
     EXPECT_FALSE(find_flop_convention("palm"));
