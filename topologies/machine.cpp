@@ -175,6 +175,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     }
     info.libraries = read_libraries(root);
     if (root.has("host")) info.host = read_host(root.object("host"));
+    info.operation = read_operation(root);
     info.node_names = read_node_names(root, info.nodes);
     for (const LinkClass& link_class : parts->classes) info.link_classes.push_back(link_class.name);
     root.done();
@@ -182,6 +183,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
 
     info.neighbourhoods = parts->network->neighbourhoods();
     info.bisection = parts->network->bisection(parts->classes);
+    info.nic = parts->classes[parts->network->port_class()].bandwidth;
     Machine machine(std::move(info));
     machine.blocks_ = std::move(parts);
     return machine;

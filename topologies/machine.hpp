@@ -13,6 +13,7 @@
 #include "sim/io/document.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/fabric.hpp"
+#include "topologies/operation.hpp"
 
 namespace weft {
 
@@ -42,12 +43,14 @@ struct MachineInfo {
     std::uint32_t accelerators_per_node = 1;
     std::uint32_t accelerators_per_package = 1;
     std::uint32_t nics_per_node = 1;
+    BytesPerSecond nic;                         // achievable, of one NIC, one way
     std::vector<std::uint32_t> neighbourhoods;  // nodes that sit together at each level of the network, ascending
     BytesPerSecond bisection;                   // specified, one way, between two halves of the whole machine
     Routing routing = Routing::minimal;         // of the fabric, unless a job asks for another
     std::vector<Library> libraries;             // the first is the default
     std::vector<std::string> link_classes;
-    std::optional<HostInfo> host;         // absent: the machine file does not say it
+    std::optional<HostInfo> host;  // absent: the machine file does not say it
+    Operation operation;
     std::optional<NodeNames> node_names;  // absent: nodes are known by their numbers only
 
     const Library& library() const { return libraries.front(); }

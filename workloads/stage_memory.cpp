@@ -160,9 +160,8 @@ MemoryOverhead overhead(const Job& job, Bytes allocated, Bytes cut, Bytes copies
 }
 
 // Momentum, variance (under Muon not of matrices), and a master copy where the working copy is half precision.
-Bytes optimizer_states(const Job& job, const Stage& stage, double updated) {
+Bytes states_of(const Job& job, const Stage& stage, double updated) {
     const OptimizerSettings& own = job.optimizer;
-    if (own.states == StatesOn::host) return {};
     const double master = job.precision == Precision::fp32 ? 0.0 : bytes_of(own.master);
     const double with_variance =
         own.rule == UpdateRule::muon ? 1.0 - orthogonal_parameters(stage) / stage.parameters() : 1.0;
@@ -178,6 +177,10 @@ double expert_ranks(const Job& job, double ranks) {
 double updated_parameters(const Job& job, const Stage& stage) {
     const double ranks = job.framework->shares(job).optimizer;
     return stage.dense / ranks + stage.expert / expert_ranks(job, ranks);
+}
+
+Bytes optimizer_states(const Job& job, const Stage& stage) {
+    return states_of(job, stage, updated_parameters(job, stage));
 }
 
 Bytes layer_activations(const Job& job, const Chunk& chunk, std::uint32_t i) {
@@ -216,7 +219,7 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     MemoryUse use;
     use.parameters = {held(shares.parameters) * element_bytes(job.precision)};
     use.gradients = {gradients * (job.framework->gradient_bytes(job) + shares.passing_bytes)};
-    use.optimizer = optimizer_states(job, stage, updated);
+    use.optimizer = job.optimizer.states == StatesOn::host ? Bytes{} : states_of(job, stage, updated);
     use.activations = fullest.activations;
     use.buffers = job.framework->buffers(job, stage.parameters()) + placeholders(job, stage);
     use.workspace = fullest.workspace + matrix_library_workspace(job.model);

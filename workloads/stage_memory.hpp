@@ -13,6 +13,8 @@ double expert_ranks(const Job& job, double ranks);
 
 // Parameters whose optimizer states this rank holds and updates.
 double updated_parameters(const Job& job, const Stage& stage);
+// What the optimizer remembers of them, on the device or on the host.
+Bytes optimizer_states(const Job& job, const Stage& stage);
 
 // Fills in what a chunk keeps per micro-batch.
 void count_activations(const Job& job, Chunk& chunk);

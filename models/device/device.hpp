@@ -61,6 +61,15 @@ struct AttentionCurve {
 // At most curve.plateau.
 double gemm_efficiency(const GemmCurve& curve, const Kernel& gemm);
 
+// What a device draws, its memory included, by what it does. All 0: not known.
+struct DevicePower {
+    Watts compute;
+    Watts communication;  // while it communicates and computes nothing
+    Watts idle;           // while it waits
+
+    bool is_known() const { return compute > Watts{}; }
+};
+
 struct Device {
     std::string name;
     std::string title;
@@ -85,6 +94,7 @@ struct Device {
     double slowdown = 1.0;  // of all kernels, by the slowest of those that wait for one another
     GemmCurve gemm;
     GemmCurve gemm_eighth;  // in fp8
+    DevicePower power;
 
     FlopsPerSecond peak(Precision precision) const;
 };

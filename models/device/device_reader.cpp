@@ -151,6 +151,15 @@ void read_fitted(Constants constants, Device& device) {
     constants.done();
 }
 
+DevicePower read_power(Field field) {
+    const auto watts = [](Field& figure) { return figure.power("value"); };
+    const DevicePower power{.compute = constant(field, "compute", watts),
+                            .communication = constant(field, "communication", watts),
+                            .idle = constant(field, "idle", watts)};
+    field.done();
+    return power;
+}
+
 }  // namespace
 
 Device read_device(Field field, std::string name) {
@@ -169,6 +178,7 @@ Device read_device(Field field, std::string name) {
     device.title = field.text("title", "");
     read_specification({field.object("specification"), known}, device);
     if (known == nullptr || field.has("fitted")) read_fitted({field.object("fitted"), known}, device);
+    if (field.has("power")) device.power = read_power(field.object("power"));
     field.done();
     return device;
 }

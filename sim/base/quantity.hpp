@@ -29,6 +29,8 @@ using Bytes = Quantity<struct BytesTag>;
 using BytesPerSecond = Quantity<struct BytesPerSecondTag>;
 using Flops = Quantity<struct FlopsTag>;  // floating-point operations: an amount of work
 using FlopsPerSecond = Quantity<struct FlopsPerSecondTag>;
+using Watts = Quantity<struct WattsTag>;
+using Joules = Quantity<struct JoulesTag>;
 
 constexpr Seconds operator/(Bytes amount, BytesPerSecond rate) { return {amount.value / rate.value}; }
 constexpr BytesPerSecond operator/(Bytes amount, Seconds time) { return {amount.value / time.value}; }
@@ -36,6 +38,7 @@ constexpr Bytes operator*(BytesPerSecond rate, Seconds time) { return {rate.valu
 constexpr Bytes operator*(Seconds time, BytesPerSecond rate) { return rate * time; }
 constexpr Seconds operator/(Flops work, FlopsPerSecond rate) { return {work.value / rate.value}; }
 constexpr FlopsPerSecond operator/(Flops work, Seconds time) { return {work.value / time.value}; }
+constexpr Joules operator*(Watts power, Seconds time) { return {power.value * time.value}; }
 
 inline namespace literals {
 // clang-format off

@@ -98,6 +98,7 @@ class Field {
     BytesPerSecond bandwidth(std::string_view key);  // "25 GB/s", "200 Gbit/s"
     Seconds duration(std::string_view key);          // "2.4 us"
     FlopsPerSecond flop_rate(std::string_view key);  // "191.5 TFLOP/s"
+    Watts power(std::string_view key);               // "700 W"
 
     // The same with a default when the key is absent (or null).
     std::string text(std::string_view key, std::string_view otherwise);

@@ -171,6 +171,7 @@ Bytes Field::bytes(std::string_view key) { return required(key, bytes_reader); }
 BytesPerSecond Field::bandwidth(std::string_view key) { return required(key, bandwidth_reader); }
 Seconds Field::duration(std::string_view key) { return required(key, duration_reader); }
 FlopsPerSecond Field::flop_rate(std::string_view key) { return required(key, flop_rate_reader); }
+Watts Field::power(std::string_view key) { return required(key, power_reader); }
 
 std::string Field::text(std::string_view key, std::string_view otherwise) {
     return optional(key, TextReader{}, std::string(otherwise));

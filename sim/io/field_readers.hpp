@@ -111,5 +111,6 @@ inline constexpr QuantityReader<Seconds> duration_reader{parse_duration, Zero::a
                                                          duration_pattern};
 inline constexpr QuantityReader<FlopsPerSecond> flop_rate_reader{parse_flop_rate, Zero::refused, "191.5 TFLOP/s",
                                                                  "GFLOP/s, TFLOP/s, PFLOP/s", flop_rate_pattern};
+inline constexpr QuantityReader<Watts> power_reader{parse_power, Zero::allowed, "700 W", "W, kW, MW", power_pattern};
 
 }  // namespace weft

@@ -36,10 +36,18 @@ constexpr std::array bit_units = std::to_array<Unit>({{"bit", 1.0, 8.0},
                                                       {"Gbit", 1e9, 8.0},
                                                       {"Tbit", 1e12, 8.0},
                                                       {"Pbit", 1e15, 8.0}});
-constexpr std::array time_units =
-    std::to_array<Unit>({{"s", 1.0}, {"ms", 1.0, 1e3}, {"us", 1.0, 1e6}, {"ns", 1.0, 1e9}, {"ps", 1.0, 1e12}});
+constexpr std::array time_units = std::to_array<Unit>({{"s", 1.0},
+                                                       {"ms", 1.0, 1e3},
+                                                       {"us", 1.0, 1e6},
+                                                       {"ns", 1.0, 1e9},
+                                                       {"ps", 1.0, 1e12},
+                                                       {"min", 60.0},
+                                                       {"h", 3600.0},
+                                                       {"d", 86400.0}});
 constexpr std::array flop_units = std::to_array<Unit>(
     {{"FLOP", 1.0}, {"kFLOP", 1e3}, {"MFLOP", 1e6}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}});
+
+constexpr std::array power_units = std::to_array<Unit>({{"W", 1.0}, {"kW", 1e3}, {"MW", 1e6}});
 
 struct Amount {
     double number;
@@ -118,10 +126,13 @@ std::optional<FlopsPerSecond> parse_flop_rate(std::string_view text) {
     return as<FlopsPerSecond>(parse(text, flop_units, "/s"));
 }
 
+std::optional<Watts> parse_power(std::string_view text) { return as<Watts>(parse(text, power_units)); }
+
 std::string bytes_pattern() { return pattern(byte_units); }
 std::string bandwidth_pattern() { return pattern(byte_units, bit_units, "/s"); }
 std::string duration_pattern() { return pattern(time_units); }
 std::string flop_rate_pattern() { return pattern(flop_units, {}, "/s"); }
+std::string power_pattern() { return pattern(power_units); }
 
 std::string to_text(Bytes value) {
     const bool few_and_whole = std::abs(value.value) < kibi && value.value == std::trunc(value.value);
@@ -130,5 +141,6 @@ std::string to_text(Bytes value) {
 std::string to_text(BytesPerSecond value) { return scaled(value.value, std::span(byte_units).first(6), "/s"); }
 std::string to_text(Seconds value) { return value.value == 0.0 ? "0 s" : scaled(value.value, time_scale, ""); }
 std::string to_text(FlopsPerSecond value) { return scaled(value.value, flop_units, "/s"); }
+std::string to_text(Watts value) { return scaled(value.value, power_units, ""); }
 
 }  // namespace weft

@@ -16,7 +16,7 @@ std::string table(std::string_view caption, const Rows& rows) {
     return html_table(caption, {{"", Kind::text}, {"", Kind::text}}, rows);
 }
 
-std::string model_text(const Transformer& model) {
+std::string shapes_text(const Transformer& model) {
     std::string text =
         fmt::format("{} layers, hidden {}, {} heads of {}", model.layers, model.hidden, model.heads, model.head_size);
     if (model.kv_heads != model.heads) text += fmt::format(" ({} of keys and values)", model.kv_heads);
@@ -40,7 +40,7 @@ std::string resolved(const Plan& plan) {
           {fmt::format("{}: {} at the job's precision, {}, {}", plan.device.title,
                        to_text(plan.device.peak(job.precision)), to_text(plan.device.memory),
                        to_text(plan.device.memory_bandwidth))}},
-         {{"model"}, {job.model.name + ": " + model_text(job.model)}},
+         {{"model"}, {job.model.name + ": " + shapes_text(job.model)}},
          {{"layout"}, {axes(job.layout) + fmt::format(", innermost first: {}", fmt::join(job.layout.order, ", "))}},
          {{"batch"},
           {fmt::format("{} sequences of {} tokens in {} micro-batches of {} per data rank", job.batch.global,

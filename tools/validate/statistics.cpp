@@ -11,14 +11,14 @@ double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+}  // namespace
+
 double quantile(const std::vector<double>& sorted, double share) {
     const double place = share * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(place);
     const std::size_t above = std::min(below + 1, sorted.size() - 1);
     return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
-
-}  // namespace
 
 ErrorStatistics error_statistics(const std::vector<double>& errors) {
     if (errors.empty()) return {};

@@ -14,6 +14,9 @@ struct ErrorStatistics {
     double bias = 0;  // mean of the signed errors
 };
 
+// Of at least one value, ascending; `share` from 0 to 1.
+double quantile(const std::vector<double>& sorted, double share);
+
 ErrorStatistics error_statistics(const std::vector<double>& errors);
 
 }  // namespace weft

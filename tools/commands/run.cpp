@@ -1,0 +1,131 @@
+// `weft run JOB --tokens N`: a whole training run, with failures, checkpoints and energy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "tools/command.hpp"
+#include "tools/count_option.hpp"
+#include "tools/endurance/options.hpp"
+#include "tools/endurance/run_result.hpp"
+#include "tools/folding_option.hpp"
+#include "tools/job_options.hpp"
+#include "tools/obstacle.hpp"
+#include "tools/output/run_text.hpp"
+#include "tools/parallel.hpp"
+#include "tools/progress.hpp"
+#include "workloads/formats/job_file.hpp"
+#include "workloads/report/report.hpp"
+
+namespace weft::commands {
+namespace {
+
+void run_options(po::options_description& options, po::positional_options_description& positional) {
+    add_job_options(options, positional);
+    add_run_options(options);
+    add_network_option(options);
+    add_folding_options(options, Folding::automatic);
+    options.add_options()("json", po::bool_switch(), "machine-readable output");
+}
+
+unsigned threads_of(const po::variables_map& arguments) {
+    return count_option(arguments, jobs_option).value_or(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+Study study_of_batch(const po::variables_map& arguments, std::uint32_t batch) {
+    std::vector<std::string> overrides = job_overrides(arguments);
+    overrides.push_back(fmt::format("batch.global={}", batch));
+    return read_study(open_job(job_path(arguments), overrides).document);
+}
+
+// The batches of the run, the job's own last.
+std::vector<BatchStretch> batches(const po::variables_map& arguments, const Job& job) {
+    std::vector<BatchStretch> all;
+    if (const std::optional<BatchRamp> ramp = batch_ramp(arguments)) {
+        const std::string why = obstacle(*ramp, job.batch.global, std::uint64_t{job.batch.micro} * job.layout.data);
+        if (!why.empty()) throw po::error("--ramp: " + why);
+        all = stretches(*ramp, job.batch.global);
+    }
+    all.push_back({job.batch.global, 0});
+    return all;
+}
+
+std::vector<RunStretch> simulate_batches(const po::variables_map& arguments, const Study& study, const Plan& plan) {
+    const SimulationOptions options{.network = network_option(arguments),
+                                    .folding = folding_option(arguments),
+                                    .recording = Recording::spans,
+                                    .kept = Kept::sums};
+    const std::vector<BatchStretch> all = batches(arguments, study.job);
+    std::vector<RunStretch> result(all.size());
+    ProgressBar bar;
+    for_each_in_parallel(
+        all.size(), threads_of(arguments),
+        [&](std::size_t i) {
+            const auto [batch, steps] = all[i];
+            if (i + 1 == all.size()) {
+                result[i] = run_stretch(make_report(simulate_step(study, plan, options)), batch, steps);
+                return;
+            }
+            const Study other = study_of_batch(arguments, batch);
+            result[i] = run_stretch(make_report(simulate_step(other, make_plan(other), options)), batch, steps);
+        },
+        [&](std::size_t done, std::size_t count) { bar.show(done, count); });
+    return result;
+}
+
+std::vector<RunSample> play(const LongRun& run, std::uint32_t seed, std::uint32_t count, unsigned threads) {
+    std::vector<RunSample> samples(count);
+    ProgressBar bar;
+    for_each_in_parallel(
+        count, threads, [&](std::size_t i) { samples[i] = sample_run(run, seed, i); },
+        [&](std::size_t done, std::size_t all) { bar.show(done, all); });
+    return samples;
+}
+
+Exit run_run(const po::variables_map& arguments) {
+    const RunTerms terms = run_terms(arguments);
+    const std::optional<double> hourly = price(arguments);
+    const std::uint32_t count = *count_option(arguments, {.name = "samples", .most = 10'000'000});
+    const std::uint32_t seed = *count_option(arguments, {.name = "seed", .least = 0});
+    const Study study = job_study(arguments);
+    const Plan plan = make_plan(study);
+    if (const std::string why = obstacle(plan); !why.empty()) {
+        fmt::print(stderr, "{}: {}\n", job_path(arguments), why);
+        return Exit::does_not_fit;
+    }
+    RunPlan run = plan_run(plan, simulate_batches(arguments, study, plan), terms);
+    const std::vector<RunSample> samples = play(run.run, seed, count, threads_of(arguments));
+    const RunResult result = run_result(std::move(run), samples, seed, hourly, study.job.layout.ranks());
+    const MachineInfo& machine = study.machine.info();
+    fmt::print("{}", arguments["json"].as<bool>() ? run_json(study.job, machine, job_record(arguments), result)
+                                                  : run_text(study.job, machine, result));
+    return Exit::ok;
+}
+
+}  // namespace
+
+extern const Command run;
+const Command run{
+    .name = "run",
+    .summary = "a whole training run: time, goodput, cost and energy under failures",
+    .usage =
+        "weft run [JOB] --tokens N|--steps N|--days N [--checkpoint-every T] [--asynchronous] [--spares N]\n"
+        "         [--ramp START,INCREMENT,SAMPLES] [--price X] [--samples N] [--seed N] [--jobs N] [--json]",
+    .details =
+        "The step is simulated once, for each batch of a ramp; the run is then played many times with failures at\n"
+        "random, from the machine's mean times between them. A failure loses the work since the last checkpoint and\n"
+        "costs detection, launch and loading; one of hardware takes a spare node, too, or waits for a repair.\n"
+        "Goodput is the time of steps that count over that of the wall clock. Checkpoints hold parameters and\n"
+        "optimizer states; what a machine file does not say is assumed, and what was assumed is listed.\n"
+        "Spares draw no energy here; an interruption takes all nodes of the job.\n\n"
+        "  weft run job.json --tokens 15T --price 2.5\n"
+        "  weft run job.json --days 54 --checkpoint-every 30m --asynchronous --spares 16\n"
+        "  weft run job.json --steps 100K --ramp 16,16,6000000 --samples 10000 --json\n\n"
+        "Exit codes: 0 played, 3 mistakes in the input or the run gets nowhere, 4 does not fit in memory.",
+    .options = run_options,
+    .run = run_run,
+    .group = CommandGroup::run,
+};
+
+}  // namespace weft::commands

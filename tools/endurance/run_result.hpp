@@ -1,0 +1,39 @@
+// What came out of many samples of one run, quantity by quantity.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "workloads/endurance/run_plan.hpp"
+
+namespace weft {
+
+// Quantiles over samples, and their mean.
+struct Spread {
+    double p5 = 0, p50 = 0, p95 = 0, mean = 0;
+};
+
+enum class RunUnit : std::uint8_t { time, share, count, tokens, energy, per_token, cost };
+
+struct RunQuantity {
+    std::string_view key;    // in JSON
+    std::string_view label;  // for people
+    RunUnit unit{};
+    Spread spread;
+};
+
+struct RunResult {
+    RunPlan plan;
+    std::vector<RunQuantity> quantities;
+    std::uint64_t samples = 0, seed = 0;
+
+    const RunQuantity& quantity(std::string_view key) const;  // LogicError if there is none
+};
+
+// `price` is of one accelerator for an hour; `ranks` have one each.
+RunResult run_result(RunPlan plan, const std::vector<RunSample>& samples, std::uint64_t seed,
+                     std::optional<double> price, std::uint32_t ranks);
+
+}  // namespace weft
