@@ -1,5 +1,5 @@
 // A run of very many steps under failures, from its first step to its last: what a cluster's wall clock shows. Steps
-// are no events here: between two interruptions all is arithmetic.
+// are no events here: from one checkpoint to the next all is arithmetic.
 #pragma once
 
 #include <cstdint>

@@ -108,7 +108,7 @@ TEST(command_line, completion_offers_commands_and_their_options) {
         return shell("bash -c 'source <(\"$0\" completion); COMP_WORDS=(" + words +
                      "); COMP_CWORD=" + std::to_string(current) + "; _weft; echo \"${COMPREPLY[*]}\"' \"$WEFT\"");
     };
-    EXPECT_EQ(offered("weft comp", 1), "completion\n");
+    EXPECT_EQ(offered("weft comp", 1), "compare completion\n");
     EXPECT_EQ(offered("weft completion --h", 2), "--help\n");
     EXPECT_EQ(offered("weft completion fil", 2), "\n") << "file names are left to bash";
 }

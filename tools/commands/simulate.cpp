@@ -122,7 +122,7 @@ Exit run_simulate(const po::variables_map& arguments) {
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
     if (!picture.empty()) write_step_picture(simulation, picture);
     if (!page.empty()) {
-        const Explanation explanation = explain(study, *explained);
+        const Explanation explanation = weft::explain(study, *explained);
         const PageExplanation part{.explanation = explanation, .command = {}};
         write_file_atomically(page, simulation_page(simulation, report, job_input("simulate", arguments), &part));
     }

@@ -25,19 +25,19 @@ CREATE TABLE columns (run INTEGER NOT NULL REFERENCES runs, name TEXT NOT NULL, 
 CREATE TABLE results (run INTEGER NOT NULL REFERENCES runs, point INTEGER NOT NULL, PRIMARY KEY (run, point));
 )";
 
-std::int64_t number_of(const SqliteFile& file, std::string_view query) {
+std::int64_t asked_number(const SqliteFile& file, std::string_view query) {
     Statement statement(file, query);
     return statement.step() ? std::get<std::int64_t>(statement.value(0)) : 0;
 }
 
 void make_tables(SqliteFile& file) {
-    const std::int64_t owner = number_of(file, "PRAGMA application_id");
+    const std::int64_t owner = asked_number(file, "PRAGMA application_id");
     if (owner == application) {
-        const std::int64_t found = number_of(file, "PRAGMA user_version");
+        const std::int64_t found = asked_number(file, "PRAGMA user_version");
         if (found != layout) file.refuse(fmt::format("its tables are of layout {}, not {}", found, layout));
         return;
     }
-    if (owner != 0 || number_of(file, "SELECT count(*) FROM sqlite_master") > 0) {
+    if (owner != 0 || asked_number(file, "SELECT count(*) FROM sqlite_master") > 0) {
         file.refuse("it is a database of another program");
     }
     file.execute(tables);

@@ -64,8 +64,13 @@ class Figures {
     }
 
     std::uint32_t spares(const RunTerms& terms) {
-        if (terms.spares) return *terms.spares;
         const std::uint32_t rest = plan_.machine.nodes - plan_.job.nodes;
+        if (terms.spares && *terms.spares > rest) {
+            throw RangeError(fmt::format("{} spare nodes: {} has {} nodes, of which {} are the job's, so up to {}",
+                                         *terms.spares, plan_.machine.name, plan_.machine.nodes, plan_.job.nodes,
+                                         rest));
+        }
+        if (terms.spares) return *terms.spares;
         assume(fmt::format("the {} nodes of {} beside the job's are spares", rest, plan_.machine.name));
         return rest;
     }

@@ -18,22 +18,22 @@ enum class Saving : std::uint8_t { synchronous, asynchronous };  // what steps w
 // What is asked of a run. What is left out follows from the machine, or is assumed and said.
 struct RunTerms {
     // One of the three:
-    std::optional<double> tokens;
-    std::optional<std::uint64_t> steps;
-    std::optional<Seconds> time;  // of the wall clock, after which it ends
+    std::optional<double> tokens{};
+    std::optional<std::uint64_t> steps{};
+    std::optional<Seconds> time{};  // of the wall clock, after which it ends
 
     Saving saving = Saving::synchronous;
-    std::optional<Seconds> interval;       // of work between checkpoints, rounded to steps; or
-    std::optional<std::uint64_t> between;  // steps between them; without either the best
-    std::optional<std::uint32_t> spares;   // nodes
-    std::optional<Seconds> detection, launch, repair;
+    std::optional<Seconds> interval{};       // of work between checkpoints, rounded to steps; or
+    std::optional<std::uint64_t> between{};  // steps between them; without either the best
+    std::optional<std::uint32_t> spares{};   // nodes
+    std::optional<Seconds> detection{}, launch{}, repair{};
 };
 
 // Steps of one batch. The last that are given go on until the run ends.
 struct RunStretch {
-    std::uint32_t batch = 0;         // sequences
-    std::uint64_t steps = 0;         // 0: as many as it takes
-    Seconds time, compute, exposed;  // of a step; the latter two means over ranks
+    std::uint32_t batch = 0;               // sequences
+    std::uint64_t steps = 0;               // 0: as many as it takes
+    Seconds time{}, compute{}, exposed{};  // of a step; the latter two means over ranks
 };
 RunStretch run_stretch(const Report& step, std::uint32_t batch, std::uint64_t steps);
 
@@ -58,7 +58,7 @@ struct RunPlan {
     Joules energy(const RunSample& sample) const;  // power must be known
 };
 
-// Throws RangeError, with numbers: failures come so fast that the run gets nowhere, or checkpoints every 0 steps.
+// Throws RangeError, with numbers: more spares than nodes, or failures come so fast that the run gets nowhere.
 RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunTerms& terms);
 
 }  // namespace weft

@@ -16,13 +16,14 @@
 // module call and a kernel for each map; FSDP's hooks before and after each unit, a view for each of its parameters
 // (torch/distributed/fsdp/_runtime_utils.py, _flat_param.py).
 //
-// What brings rows to experts and back under Megatron-core (transformer/moe/token_dispatcher.py and fused_a2a.py of core
-// 0.13 and 0.15) with Transformer Engine's permutations (pytorch/permutation.py), besides the calls that weft issues;
-// in brackets what backward takes:
+// What brings rows to experts and back under Megatron-core (transformer/moe/token_dispatcher.py and fused_a2a.py of
+// core 0.13 and 0.15) with Transformer Engine's permutations (pytorch/permutation.py), besides the calls that weft
+// issues; in brackets what backward takes:
 //   exchanged  to: counts of tokens 7, their copies to the host and its wait 6; permutation, of a function, its map's
-//              three kernels and one, 5 (4); functions of the exchanges of rows and probabilities 2 (6); sort by expert 3
-//              (4).  Back: sort 3 (4), exchange 1 (3), weighted sum 2 (4)
-//   deepep     to: top-k 1 (2); function, DeepEP's buffer entered for layout and dispatch, three kernels, list of counts
+//              three kernels and one, 5 (4); functions of the exchanges of rows and probabilities 2 (6); sort by expert
+//              3 (4).  Back: sort 3 (4), exchange 1 (3), weighted sum 2 (4)
+//   deepep     to: top-k 1 (2); function, DeepEP's buffer entered for layout and dispatch, three kernels, list of
+//   counts
 //              15 (combination 11); one-hot matrices by indexing 16 (3); permutation 5 (4).  Back: sum 2 (4),
 //              combination 8 (dispatch 10)
 //   hybridep   to: function, buffer entered, preprocessing, dispatch, permutation, sum of counts 11 (10).  Back: 8 (10)

@@ -25,7 +25,7 @@ inline constexpr std::string_view half_attention_since = "core-0.12";  // num_fl
 inline constexpr std::string_view muon_since = "core-0.16";            // --optimizer muon
 inline constexpr std::string_view expert_bias_since = "core-0.11";     // --moe-router-enable-expert-bias
 inline constexpr std::string_view predictions_since = "core-0.12";     // --mtp-num-layers
-inline constexpr std::string_view probabilities_since = "core-0.13";  // sent with tokens, token_dispatcher.py
+inline constexpr std::string_view probabilities_since = "core-0.13";   // sent with tokens, token_dispatcher.py
 inline constexpr std::string_view stage_layout_since = "core-0.13";    // --pipeline-model-parallel-layout
 
 }  // namespace weft

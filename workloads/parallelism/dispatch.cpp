@@ -63,8 +63,8 @@ Call over(const Job& job, Collective op, GroupKind group, Bytes message, std::st
     return {.op = op, .group = group, .message = message, .label = label, .type = element_name(job)};
 }
 
-// With copies go their probabilities in fp32, as the router makes them (--moe-router-dtype): experts' activation functions
-// weigh by them (token_dispatcher.py of core 0.13, token_dispatch(); before, what comes back is weighed).
+// With copies go their probabilities in fp32, as the router makes them (--moe-router-dtype): experts' activation
+// functions weigh by them (token_dispatcher.py of core 0.13, token_dispatch(); before, what comes back is weighed).
 struct Probabilities {
     std::string_view exchange, of_expert;
 };
@@ -95,8 +95,8 @@ void add_probabilities(const Job& job, Pass pass, Around& around) {
         return rows == calls.end() ? calls.end() : rows + 1;
     };
     if (job.layout.expert > 1) {
-        calls.insert(after_rows(GroupKind::expert), probabilities(job, Collective::all_to_all, GroupKind::expert, 1.0,
-                                                                  labels.exchange));
+        calls.insert(after_rows(GroupKind::expert),
+                     probabilities(job, Collective::all_to_all, GroupKind::expert, 1.0, labels.exchange));
     }
     if (job.layout.expert_tensor > 1 && shares_tokens(job)) {
         const Collective op = backward ? Collective::reduce_scatter : Collective::all_gather;

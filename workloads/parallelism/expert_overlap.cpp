@@ -23,8 +23,8 @@ void check_repeated(const Job& job, std::initializer_list<LayerPart> parts, std:
          "shared_experts again"});
 }
 
-// transformer_config.py, __post_init__, of Megatron-core 0.14 and, for graphs, 0.18; no version of it has a bidirectional schedule, which is
-// run here as DualPipe itself does.
+// transformer_config.py, __post_init__, of Megatron-core 0.14 and, for graphs, 0.18; no version of it has a
+// bidirectional schedule, which is run here as DualPipe itself does.
 void check_megatrons_joint_passes(const Job& job, std::vector<JobError>& errors) {
     const auto refuse = [&](std::string why) { errors.push_back({"experts.overlap", std::move(why)}); };
     if (!has_since(job.megatron.version, joint_passes_since)) {

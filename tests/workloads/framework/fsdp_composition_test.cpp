@@ -327,8 +327,8 @@ std::string refusal_of(const Settings& more) {
 TEST(fsdp_composition, experts_that_cannot_be_shared_so_are_refused_with_numbers) {
     for (const auto& [more, word] : std::vector<std::pair<Settings, std::string>>{
              {with(cut_experts, {"layout.expert_tensor=1"}), "over the 4 tensor ranks"},
-             {with(cut_experts, {"layout.expert=8", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=1"}),
-              "expert 8 x expert_tensor 4 = 32 does not divide the 4 ranks"},
+             {with(cut_experts, {"layout.expert=4", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=2"}),
+              "expert 4 x expert_tensor 4 = 16 does not divide the 8 ranks"},
              {with(cut_experts, {"layout.expert=8", "layout.expert_tensor=1", "layout.data=12", "batch.global=48"}),
               "6 ranks that share 1 experts cut each of them, and divide its 512 units or its 1024 outputs unevenly"},
              {with(cut_experts, {"layout.expert=2", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=2",

@@ -86,21 +86,16 @@ TEST(host_operations, of_the_way_to_experts_follow_its_dispatcher) {
         const char *dispatcher, *ranks;
         double out, out_backward, back, back_backward;
     };
-    const Ways exchanged{"all_to_all",
-                         "2",
-                         7 + 6 + 5 + 2 + 3,
-                         4 + 6 + 4,
-                         3 + 1 + 2,
-                         4 + 3 + 4};
+    const Ways exchanged{"all_to_all", "2", 7 + 6 + 5 + 2 + 3, 4 + 6 + 4, 3 + 1 + 2, 4 + 3 + 4};
     const Ways deepep{"deepep", "2", 1 + 15 + 16 + 5, 2 + 11 + 3 + 4, 2 + 8, 4 + 10};
     const Ways hybridep{"hybridep", "2", 11, 10, 8, 10};
     const Ways in_place{"all_to_all", "1", 10, 6, 8, 6};
     for (const Ways& ways : {exchanged, deepep, hybridep, in_place}) {
-        const Job job = test::small_study({"model.experts.count=4", "layout.tensor=1", "layout.pipeline=1",
-                                           "layout.data=2", std::string("layout.expert=") + ways.ranks,
-                                           std::string("experts.dispatcher=") + ways.dispatcher,
-                                           "megatron.version=core-0.15"})
-                            .job;
+        const Job job =
+            test::small_study({"model.experts.count=4", "layout.tensor=1", "layout.pipeline=1", "layout.data=2",
+                               std::string("layout.expert=") + ways.ranks,
+                               std::string("experts.dispatcher=") + ways.dispatcher, "megatron.version=core-0.15"})
+                .job;
         const HostOperations out = host_operations(job, Piece::permute), back = host_operations(job, Piece::unpermute);
         EXPECT_EQ(out.forward, ways.out) << ways.dispatcher;
         EXPECT_EQ(out.input_backward, ways.out_backward) << ways.dispatcher;

@@ -113,10 +113,10 @@ TEST(dispatch, of_all_to_all_sends_probabilities_along) {
 
 // Of experts cut by two ranks the gathered probabilities are those of both.
 TEST(dispatch, of_all_to_all_gathers_probabilities_where_experts_are_cut) {
-    const Job job = test::small_study(settings_of("all_to_all", {"layout.tensor=2", "layout.expert_tensor=2",
-                                                                 "layout.data=8", "layout.expert=8",
-                                                                 "sequence_parallel=true", "batch.global=8"}))
-                        .job;
+    const Job job =
+        test::small_study(settings_of("all_to_all", {"layout.tensor=2", "layout.expert_tensor=2", "layout.data=8",
+                                                     "layout.expert=8", "sequence_parallel=true", "batch.global=8"}))
+            .job;
     const Around forward = around(job, Pass::forward), backward = around(job, Pass::backward);
     const auto kinds = [](const std::vector<Call>& calls) {
         std::vector<GroupKind> groups;

@@ -144,8 +144,9 @@ LayerTimes layer_times(const Plan& plan, std::uint32_t layer) {
     return times;
 }
 
+// `along`: of what dispatch and its gradient send beside the tokens, their probabilities.
 struct ExchangeTimes {
-    double tokens = 0, counts = 0;
+    double tokens = 0, counts = 0, along = 0;
 };
 
 double longer(double exchange, double computation) { return std::max(exchange - computation, 0.0); }
@@ -160,7 +161,8 @@ double windows(const std::vector<LayerTimes>& ahead, const std::vector<LayerTime
         const double counts = f.expert ? exchange.counts : 0, before = i > 0 ? ahead[i - 1].rest : 0;
         const double next = i + 1 < n ? behind[i + 1].rest_backward : 0;
         exposed += longer(gradient, before + f.routed + (f.expert ? 0 : f.permuted)) + counts;
-        exposed += longer(there, b.experts_backward) + longer(gradient, f.forward);
+        exposed += longer(there + (f.expert ? exchange.along : 0), b.experts_backward) +
+                   longer(gradient + (b.expert ? exchange.along : 0), f.forward);
         exposed += longer(there, b.ahead_backward + next);
     }
     return exposed;
@@ -183,12 +185,12 @@ class TwoClocks {
             compute(f->routed);
             if (f->expert && exchange_.counts > 0) now_ = lane_ = std::max(now_, lane_) + exchange_.counts;
             compute(f->permuted);
-            there = send(*f);
+            there = send(*f, exchange_.along);
         }
         if (b != nullptr) {
             now_ = std::max(now_, gradient);
             compute(b->experts_backward);
-            gradient = send(*b);
+            gradient = send(*b, exchange_.along);
             compute(b->experts_weights);
         }
         if (f != nullptr) {
@@ -213,9 +215,9 @@ class TwoClocks {
         now_ += time;
         computed_ += time;
     }
-    double send(const LayerTimes& layer) {
+    double send(const LayerTimes& layer, double along = 0) {
         if (!layer.expert) return 0;
-        return lane_ = std::max(lane_, now_) + exchange_.tokens;
+        return lane_ = std::max(lane_, now_) + exchange_.tokens + along;
     }
     void finish() {
         now_ = std::max(now_, std::exchange(back_, 0));
@@ -247,7 +249,8 @@ Compared compare(const Study& study) {
     const Simulation simulated = run(study);
     const Plan& plan = simulated.plan;
     const ExchangeTimes exchange{shortest(simulated, "all-to-all dispatch"),
-                                 shortest(simulated, "all-gather expert counts")};
+                                 shortest(simulated, "all-gather expert counts"),
+                                 shortest(simulated, "all-to-all probabilities")};
     const bool delays = delays_weight_gradients(plan.job) == Setting::on;
     Compared compared;
     for (std::uint32_t c = 0; c < simulated.step.program.classes.size(); ++c) {

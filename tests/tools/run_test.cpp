@@ -1,0 +1,48 @@
+// `weft run` from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/program.hpp"
+
+namespace weft {
+namespace {
+
+using test::run_weft;
+using ::testing::HasSubstr;
+
+const std::string job = "run workloads/jobs/frontier-gpt-neox-20b-3d.json ";
+
+TEST(run_command, prints_the_same_bytes_whatever_the_threads) {
+    const std::string arguments = job + "--steps 2000000 --samples 200 --seed 3 --price 1.5 --json --jobs ";
+    const test::Ran one = run_weft(arguments + "1");
+    EXPECT_EQ(one.exit_code, 0) << one.err;
+    EXPECT_EQ(run_weft(arguments + "4").out, one.out);
+    const auto json = nlohmann::json::parse(one.out);
+    EXPECT_LT(json["time_s"]["p5"], json["time_s"]["p95"]);
+    EXPECT_LT(json["goodput"]["p50"], 1.0);
+    EXPECT_GT(json["energy_j"]["p50"], 0.0);
+    EXPECT_GT(json["cost"]["p50"], 0.0);
+    EXPECT_GT(json["failures"]["hardware"]["p95"], 0);
+    EXPECT_GT(json["checkpoint"]["interval_s"], json["checkpoint"]["write_s"]);
+    EXPECT_FALSE(json["assumptions"].empty());
+}
+
+TEST(run_command, says_what_was_expected) {
+    const auto complaint = [](const std::string& arguments) {
+        const test::Ran ran = run_weft(job + arguments);
+        EXPECT_EQ(ran.exit_code, 2) << arguments;
+        return ran.err;
+    };
+    EXPECT_THAT(complaint(""), HasSubstr("one of --tokens, --steps and --days"));
+    EXPECT_THAT(complaint("--days 1 --steps 2"), HasSubstr("one of --tokens, --steps and --days"));
+    EXPECT_THAT(complaint("--tokens 15Q"), HasSubstr("expected a number above 0 such as 15T, got \"15Q\""));
+    EXPECT_THAT(complaint("--steps 1.5"), HasSubstr("--steps: expected a whole number"));
+    EXPECT_THAT(complaint("--days 1 --checkpoint-every 5x"), HasSubstr("a time such as 30m or a number of steps"));
+    EXPECT_THAT(complaint("--days 1 --ramp 1,2"), HasSubstr("expected START,INCREMENT,SAMPLES"));
+    EXPECT_THAT(complaint("--days 1 --ramp 32,33,9"), HasSubstr("--ramp: "));
+}
+
+}  // namespace
+}  // namespace weft
