@@ -8,6 +8,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/shipped.hpp"
+#include "sim/io/sourced.hpp"
 
 namespace weft {
 namespace {
@@ -27,15 +28,6 @@ std::vector<std::string> algorithm_names() {
         if (std::find(names.begin(), names.end(), algorithm->name) == names.end()) names.emplace_back(algorithm->name);
     }
     return names;
-}
-
-// { "value": "2.4 us", "source": "..." }
-Seconds sourced_duration(Field& parent, std::string_view key) {
-    Field field = parent.object(key);
-    const Seconds value = field.duration("value");
-    field.text("source", "");
-    field.done();
-    return value;
 }
 
 double read_efficiency(Field& row, std::string_view key, double otherwise) {

@@ -8,6 +8,7 @@
 
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
+#include "sim/io/sourced.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/library_reader.hpp"
@@ -120,10 +121,7 @@ HostInfo read_host(Field field) {
     HostInfo host{.link = read_rate(field.object("link")),
                   .memory = {},
                   .memory_bandwidth = read_rate(field.object("memory_bandwidth"))};
-    Field memory = field.object("memory");
-    host.memory = memory.bytes("value");
-    memory.text("source", "");
-    memory.done();
+    host.memory = sourced(field, "memory", [](Field& memory) { return memory.bytes("value"); });
     field.text("source", "");
     field.done();
     return host;

@@ -4,22 +4,14 @@
 
 #include <string_view>
 
+#include "sim/io/sourced.hpp"
+
 namespace weft {
 namespace {
 
-// { "value": ..., "source": "..." }, by what reads its value.
-template <class Reader>
-auto figure(Field& parent, std::string_view key, Reader reader) {
-    Field field = parent.object(key);
-    auto value = reader(field);
-    field.text("source", "");
-    field.done();
-    return value;
-}
-
 std::optional<Seconds> time(Field& failures, std::string_view key) {
     if (!failures.has(key)) return std::nullopt;
-    return figure(failures, key, [](Field& field) { return field.duration("value"); });
+    return sourced_duration(failures, key);
 }
 
 std::optional<Seconds> between_failures(Field& failures, std::string_view key) {
@@ -44,16 +36,16 @@ FailureFigures read_failures(Field field) {
 
 StorageFigures read_storage(Field field) {
     const auto rate = [](Field& figure) { return figure.bandwidth("value"); };
-    const StorageFigures figures{.write = figure(field, "write", rate), .read = figure(field, "read", rate)};
+    const StorageFigures figures{.write = sourced(field, "write", rate), .read = sourced(field, "read", rate)};
     field.text("source", "");
     field.done();
     return figures;
 }
 
 NodePower read_power(Field field) {
-    NodePower power{.node = figure(field, "node", [](Field& figure) { return figure.power("value"); })};
+    NodePower power{.node = sourced(field, "node", [](Field& figure) { return figure.power("value"); })};
     if (field.has("overhead")) {
-        power.overhead = figure(field, "overhead", [](Field& figure) { return figure.number("value"); });
+        power.overhead = sourced(field, "overhead", [](Field& figure) { return figure.number("value"); });
         if (power.overhead < 1.0) {
             field.error("overhead", fmt::format("expected a factor of 1 or more, got {}", power.overhead));
         }

@@ -6,19 +6,10 @@
 #include "models/device/device.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
+#include "sim/io/sourced.hpp"
 
 namespace weft {
 namespace {
-
-// Reads the constant `key` with `reader(field)`, which reads "value".
-template <class Reader>
-auto constant(Field& parent, std::string_view key, Reader reader) {
-    Field field = parent.object(key);
-    auto value = reader(field);
-    field.text("source", "");
-    field.done();
-    return value;
-}
 
 double share(Field& field) {
     const double value = field.number("value");
@@ -81,11 +72,11 @@ class Constants {
 
     template <class Value, class Reader>
     void read(std::string_view key, Value& value, Reader reader) {
-        if (die_ == nullptr || field_.has(key)) value = constant(field_, key, reader);
+        if (die_ == nullptr || field_.has(key)) value = sourced(field_, key, reader);
     }
     template <class Value, class Reader>
     void read_if_given(std::string_view key, Value& value, Reader reader) {
-        if (field_.has(key)) value = constant(field_, key, reader);
+        if (field_.has(key)) value = sourced(field_, key, reader);
     }
     bool has(std::string_view key) { return field_.has(key); }
     void done() { field_.done(); }
@@ -153,9 +144,9 @@ void read_fitted(Constants constants, Device& device) {
 
 DevicePower read_power(Field field) {
     const auto watts = [](Field& figure) { return figure.power("value"); };
-    const DevicePower power{.compute = constant(field, "compute", watts),
-                            .communication = constant(field, "communication", watts),
-                            .idle = constant(field, "idle", watts)};
+    const DevicePower power{.compute = sourced(field, "compute", watts),
+                            .communication = sourced(field, "communication", watts),
+                            .idle = sourced(field, "idle", watts)};
     field.done();
     return power;
 }

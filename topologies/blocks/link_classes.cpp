@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/io/sourced.hpp"
+
 namespace weft {
 
 namespace {
@@ -24,10 +26,7 @@ LinkClass read_class(Field field, std::string name) {
     bandwidth.done();
     result.bandwidth = result.nominal * efficiency;
 
-    Field latency = field.object("latency");
-    result.latency = latency.duration("value");
-    latency.text("source", "");
-    latency.done();
+    result.latency = sourced_duration(field, "latency");
     field.done();
     return result;
 }

@@ -22,6 +22,10 @@ TEST(units, amounts_read_like_the_literals_of_the_program) {
     EXPECT_EQ(parse_duration("1e3 ms"), 1_s);
     EXPECT_EQ(parse_flop_rate("191.5 TFLOP/s"), 191.5_TFLOPps);
     EXPECT_EQ(parse_flop_rate("1.2 EFLOP/s"), FlopsPerSecond{1.2e18});
+    EXPECT_EQ(parse_duration("2 d"), parse_duration("48 h"));
+    EXPECT_EQ(parse_duration("90 min"), Seconds{5400.0});
+    EXPECT_EQ(parse_power("2.8 kW"), Watts{2800.0});
+    EXPECT_EQ(to_text(Watts{13.84e6}), "13.8 MW");
 }
 
 class no_amount : public ::testing::TestWithParam<const char*> {};
