@@ -12,16 +12,21 @@
 
 namespace weft {
 
-void add_job_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("job", po::value<std::string>()->value_name("JOB"),
-                          "job file (JSON, comments allowed), or the configuration of a training framework")(
-        "machine", po::value<std::string>()->value_name("MACHINE"), "the job's machine: a name or a file")(
-        "nodes", po::value<std::string>()->value_name("N"), "nodes of that machine")(
+void add_override_options(po::options_description& options) {
+    options.add_options()("machine", po::value<std::string>()->value_name("MACHINE"),
+                          "the job's machine: a name or a file")("nodes", po::value<std::string>()->value_name("N"),
+                                                                 "nodes of that machine")(
         "model", po::value<std::string>()->value_name("MODEL"),
         "the job's model: a name, a model file or a config.json")(
         "vocabulary", po::value<std::string>()->value_name("N"), "size of the tokenizer, where only its name is given")(
         "set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
         "override a key of the job, e.g. layout.tensor=8; repeatable");
+}
+
+void add_job_options(po::options_description& options, po::positional_options_description& positional) {
+    options.add_options()("job", po::value<std::string>()->value_name("JOB"),
+                          "job file (JSON, comments allowed), or the configuration of a training framework");
+    add_override_options(options);
     positional.add("job", 1);
 }
 

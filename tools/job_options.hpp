@@ -18,8 +18,10 @@ namespace weft {
 
 namespace po = boost::program_options;
 
-// Adds the positional JOB, the repeatable --set key.path=value, and options that are short for some of those:
-// --machine, --nodes, --model, --vocabulary. With a machine and a model there need be no JOB.
+// Adds the repeatable --set key.path=value, and options that are short for some of those: --machine, --nodes, --model,
+// --vocabulary.
+void add_override_options(po::options_description& options);
+// Adds these and the positional JOB. With a machine and a model there need be none.
 void add_job_options(po::options_description& options, po::positional_options_description& positional);
 
 std::string job_path(const po::variables_map& arguments);  // empty if there need be none; throws po::error

@@ -15,7 +15,8 @@ CallKinds::CallKinds(const Program& program, LaneId compute)
     std::vector<bool> used(shapes.size() * lanes_, false);
     const auto use = [&](OpId id) {
         const Op& op = program.ops[id];
-        if (op.kind == OpKind::exchange) used[shape_[communication_of(op)] * lanes_ + index(lane_of(op))] = true;
+        if (op.kind == OpKind::exchange)
+            used[shape_[program.communication_of(op)] * lanes_ + index(lane_of(op))] = true;
     };
     std::vector<bool> runs(program.routines.size(), false);
     for (const RankClass& rank_class : program.classes) {

@@ -19,15 +19,14 @@ class CallKinds {
     LaneId lane_of(const Op& exchange) const { return exchange.lane != compute_ ? exchange.lane : dimension(exchange); }
     // Index into kinds().
     std::uint32_t of(const Op& exchange) const {
-        return slot_[shape_[communication_of(exchange)] * lanes_ + index(lane_of(exchange))];
+        return slot_[shape_[program_.communication_of(exchange)] * lanes_ + index(lane_of(exchange))];
     }
     const std::vector<CallTime>& kinds() const { return kinds_; }
 
   private:
-    CommunicationId communication_of(const Op& exchange) const {
-        return program_.exchanges[ExchangeId(exchange.subject)].communication;
+    LaneId dimension(const Op& exchange) const {
+        return program_.communications[program_.communication_of(exchange)].dimension;
     }
-    LaneId dimension(const Op& exchange) const { return program_.communications[communication_of(exchange)].dimension; }
 
     const Program& program_;
     LaneId compute_;

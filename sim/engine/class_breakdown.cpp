@@ -96,7 +96,7 @@ void ClassBreakdown::count(const Op& op, const Span& span, std::uint64_t times) 
     const std::uint32_t kind = kinds_.of(op);
     lanes_[lane].add(span, times);
     calls_[kind].add(span, times);
-    const CommunicationId id = program_.exchanges[ExchangeId(op.subject)].communication;
+    const CommunicationId id = program_.communication_of(op);
     messages_[kind] += program_.communications[id].message * static_cast<double>(times);
 }
 

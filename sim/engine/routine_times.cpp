@@ -82,7 +82,7 @@ void RoutineTimes::add_times(const Program& program, const std::vector<std::int6
         const Op &first = program.ops[OpId{op}], &last = program.ops[OpId{op + ops_of_segment(op) - 1}];
         if (first.kind == OpKind::join) add(op, begin);
         if (first.kind == OpKind::exchange) {
-            add(op, after_or_end(begin, transfers[program.exchanges[ExchangeId(first.subject)].communication]));
+            add(op, after_or_end(begin, transfers[program.communication_of(first)]));
         }
         if (last.kind != OpKind::compute) continue;
         add(op + ops_of_segment(op) - 1,

@@ -106,9 +106,6 @@ class RunAhead {
         const bool is_flow = step.kind == ExchangeSteps::Kind::flow;
         return is_flow ? ticks(step.bytes / network.lone_rate(step.pattern)) : step.ticks;
     }
-    CommunicationId communication_of(OpId exchange) const {
-        return program_.exchanges[ExchangeId(program_.ops[exchange].subject)].communication;
-    }
     std::uint32_t reserve(Run& run, RankClassId rank_class);
     bool has_room(Run& run, RankClassId rank_class, OpId op);
     void release(RankClassId rank_class);
@@ -191,7 +188,7 @@ std::uint32_t RunAhead<N>::reserve(Run& run, RankClassId rank_class) {
 template <NetworkModel N>
 bool RunAhead<N>::has_room(Run& run, RankClassId rank_class, OpId op) {
     if (program_.ops[op].kind != OpKind::exchange) return true;
-    for (const ExchangeSteps::Step& step : steps_.of(communication_of(op))) {
+    for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(program_.ops[op]))) {
         if (step.kind != ExchangeSteps::Kind::flow || holder_[step.pattern] == rank_class) continue;
         if (run.patterns == most_patterns || !network_.reserve(step.pattern)) return false;
         run.pattern[run.patterns++] = step.pattern;
@@ -265,7 +262,7 @@ template <NetworkModel N>
 template <class Visit>
 std::pair<std::uint32_t, Instant> RunAhead<N>::visit_steps(OpId exchange, Instant begin, Instant until,
                                                            Visit visit) const {
-    std::uint32_t at = steps_.first(communication_of(exchange));
+    std::uint32_t at = steps_.first(program_.communication_of(program_.ops[exchange]));
     for (; steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
         const Instant end{begin.femtoseconds + ticks_of(steps_[at], network_)};
         if (end > until) break;
@@ -298,7 +295,7 @@ template <NetworkModel N>
 void RunAhead<N>::count(OpId op, std::int64_t passes) {
     if (program_.ops[op].kind == OpKind::compute) timeline_.events += static_cast<std::uint64_t>(passes);
     if (program_.ops[op].kind != OpKind::exchange) return;
-    for (const ExchangeSteps::Step& step : steps_.of(communication_of(op))) count(step, passes);
+    for (const ExchangeSteps::Step& step : steps_.of(program_.communication_of(program_.ops[op]))) count(step, passes);
 }
 
 template <NetworkModel N>

@@ -96,6 +96,9 @@ struct Program {
         const auto past = std::ranges::upper_bound(classes, index(op), {}, &RankClass::begin_op);
         return RankClassId(static_cast<std::uint32_t>(past - classes.begin() - 1));
     }
+    CommunicationId communication_of(const Op& exchange) const {
+        return exchanges[ExchangeId(exchange.subject)].communication;
+    }
     std::span<const OpId> successors_of(OpId op) const {
         const auto i = index(op);
         return {successors.data() + successor_start[i], successors.data() + successor_start[i + 1]};

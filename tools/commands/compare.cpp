@@ -15,11 +15,10 @@ namespace weft::commands {
 namespace {
 
 void compare_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    positional = {};
+    options.add_options()("jobs", po::value<std::vector<std::string>>()->value_name("JOB..."), "jobs to compare");
     positional.add("jobs", -1);
-    options.add_options()("jobs", po::value<std::vector<std::string>>()->value_name("JOB..."), "jobs to compare")(
-        "json", po::bool_switch(), "machine-readable comparison");
+    add_override_options(options);
+    options.add_options()("json", po::bool_switch(), "machine-readable comparison");
     add_network_option(options);
     add_folding_options(options, Folding::automatic);
 }
@@ -35,14 +34,14 @@ std::vector<ComparedJob> compared(const po::variables_map& arguments) {
                 "compare: one job and nothing that makes another of it; give a second job, or --set, "
                 "--machine, --nodes or --model");
         }
-        return {{"as it is", paths.front(), {}}, {"changed", paths.front(), overrides}};
+        return {{"as it is", {paths.front(), {}}}, {"changed", {paths.front(), overrides}}};
     }
     std::vector<ComparedJob> jobs;
     for (const std::string& path : paths) {
         std::string name = std::filesystem::path(path).stem().string();
         const auto alike = std::ranges::count_if(
             paths, [&](const std::string& other) { return std::filesystem::path(other).stem() == name; });
-        jobs.push_back({alike > 1 ? path : name, path, overrides});
+        jobs.push_back({alike > 1 ? path : name, {path, overrides}});
     }
     return jobs;
 }

@@ -33,13 +33,11 @@ void explain_options(po::options_description& options, po::positional_options_de
 
 Exit run_explain(const po::variables_map& arguments) {
     const std::string page = output_option(arguments, "report", {".html"});
-    print_job_notes(arguments);
-    const Study study = read_study(job_document(arguments));
-    const Plan plan = make_plan(study);
-    if (refused_for_memory(arguments, study, plan)) return Exit::does_not_fit;
+    const Study study = job_study(arguments);
+    if (refused_for_memory(arguments, study, make_plan(study))) return Exit::does_not_fit;
     ProgressBar bar;
     const JobExplanation explained = explain_job(
-        job_path(arguments), job_overrides(arguments),
+        study, {.path = job_path(arguments), .overrides = job_overrides(arguments)},
         {.simulation = {.network = network_option(arguments),
                         .folding = folding_option(arguments),
                         .recording = page.empty() ? Recording::spans : Recording::spans_and_links},

@@ -28,11 +28,11 @@ void flatten(const Json& json, const std::string& prefix, Values& values) {
 }
 
 // What the job came to, and of what that does not tell, what its file says.
-Values inputs_of(const ComparedJob& job, const Plan& plan) {
+Values inputs_of(const std::string& said, const Plan& plan) {
     constexpr std::array not_inputs{"name", "overrides", "weft_version", "input_digest"};
     Json json = job_json(plan.job, plan.machine, {});
     for (const char* const key : not_inputs) json.erase(key);
-    const Json file = Json::parse(open_job(job.path, job.overrides).document.root().as_json());
+    const Json file = Json::parse(said);
     for (const auto& [key, value] : file.items()) {
         if (!json.contains(key)) json[key] = value;
     }
@@ -82,9 +82,11 @@ JobComparison compare_jobs(const std::vector<ComparedJob>& jobs, const ExplainOp
     JobComparison comparison;
     std::vector<Values> inputs;
     for (const ComparedJob& job : jobs) {
+        Document document = open_job(job.file.path, job.file.overrides).document;
+        const std::string said = document.text();
         comparison.names.push_back(job.name);
-        comparison.jobs.push_back(explain_job(job.path, job.overrides, options));
-        inputs.push_back(inputs_of(job, comparison.jobs.back().step.run.plan));
+        comparison.jobs.push_back(explain_job(read_study(std::move(document)), job.file, options));
+        inputs.push_back(inputs_of(said, comparison.jobs.back().step.run.plan));
     }
     comparison.causes = compared_causes(comparison.jobs);
     comparison.inputs = compared_inputs(inputs);

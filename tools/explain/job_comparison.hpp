@@ -30,8 +30,7 @@ struct JobComparison {
 
 struct ComparedJob {
     std::string name;
-    std::filesystem::path path;
-    std::vector<std::string> overrides;
+    JobFile file;
 };
 
 // At least two. Throws ConfigError.

@@ -1,5 +1,7 @@
 #include "tools/explain/job_explanation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -20,15 +22,15 @@ struct OtherJob {
 };
 
 // The alternatives that are other jobs, that the reader takes, and that can be run where the job itself can.
-std::vector<OtherJob> other_jobs(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                                 const Study& own, const StudySources& sources) {
+std::vector<OtherJob> other_jobs(const JobFile& file, const Study& own) {
+    const StudySources sources;
     const std::size_t lacking = lacking_features(own.job).size();
     std::vector<OtherJob> found;
     for (Alternative& alternative : alternatives(own.job)) {
-        std::vector<std::string> all = overrides;
+        std::vector<std::string> all = file.overrides;
         all.insert(all.end(), alternative.assignments.begin(), alternative.assignments.end());
         try {
-            Study study = read_study(open_job(path, all).document, Purpose::simulation, sources);
+            Study study = read_study(open_job(file.path, all).document, Purpose::simulation, sources);
             const auto is_this = [&](const OtherJob& known) { return known.study.job == study.job; };
             if (study.job == own.job || std::ranges::any_of(found, is_this)) continue;
             if (lacking_features(study.job).size() > lacking) continue;
@@ -64,17 +66,14 @@ void simulate_setting(OtherJob& other, const SimulationOptions& options, std::un
 
 }  // namespace
 
-JobExplanation explain_job(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                           const ExplainOptions& options) {
-    const StudySources sources;
-    const Study study = read_study(open_job(path, overrides).document, Purpose::simulation, sources);
+JobExplanation explain_job(const Study& study, const JobFile& file, const ExplainOptions& options) {
     JobExplanation result{.step = simulate_to_explain(study, options.simulation, prepare(study))};
     result.report = make_report(result.step.run);
     result.explanation = explain(study, result.step);
     if (!options.changes) return result;
 
     const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
-    std::vector<OtherJob> others = other_jobs(path, overrides, study, sources);
+    std::vector<OtherJob> others = other_jobs(file, study);
     result.knobs.resize(changes.size());
     SimulationOptions simulation = options.simulation;
     simulation.kept = Kept::sums;
@@ -87,7 +86,8 @@ JobExplanation explain_job(const std::filesystem::path& path, const std::vector<
             if (*prepared == nullptr) *prepared = prepare(study);
             if (i < changes.size()) {
                 const WhatIf& change = changes[i];
-                result.knobs[i] = {change.knob, change.change, simulate_what_if(change, study, simulation, **prepared)};
+                result.knobs[i] = {change.knob, change.change,
+                                   simulate_what_if(change, study, result.step.folded, simulation, **prepared)};
             } else {
                 simulate_setting(others[i - changes.size()], simulation, *prepared, study.job.fabric);
             }
@@ -100,6 +100,27 @@ JobExplanation explain_job(const std::filesystem::path& path, const std::vector<
         return std::pair(!setting.fits, setting.fits ? setting.step.value : setting.memory.value);
     });
     return result;
+}
+
+std::string assignments_text(const ExplainedSetting& setting) {
+    return fmt::format("{}", fmt::join(setting.assignments, " "));
+}
+
+std::vector<ExplainedCause> main_causes(const Explanation& explanation) {
+    constexpr double worth_a_row = 0.001;
+    const double least = worth_a_row * static_cast<double>(explanation.end.femtoseconds);
+    std::vector<ExplainedCause> causes;
+    ExplainedCause rest{.cause = {"all else", {}, {}}};
+    for (const ExplainedCause& each : explanation.causes) {
+        if (static_cast<double>(each.ticks) >= least) {
+            causes.push_back(each);
+        } else {
+            rest.ticks += each.ticks;
+            rest.elsewhere += each.elsewhere;
+        }
+    }
+    if (rest.ticks > 0) causes.push_back(std::move(rest));
+    return causes;
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // A job explained: its critical path, what each limit costs, and what each setting would give.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -44,8 +45,21 @@ struct ExplainOptions {
     std::function<void(std::size_t done, std::size_t count)> progress{};
 };
 
-// The job file with "key.path=value" overrides. The same for any number of threads. Throws ConfigError.
-JobExplanation explain_job(const std::filesystem::path& path, const std::vector<std::string>& overrides,
-                           const ExplainOptions& options);
+// A job file with "key.path=value" overrides, from which other jobs are read with more of them.
+struct JobFile {
+    std::filesystem::path path;
+    std::vector<std::string> overrides;
+};
+
+// `study`: the job of the file. The same for any number of threads. Throws RangeError as simulate_step() does.
+JobExplanation explain_job(const Study& study, const JobFile& file, const ExplainOptions& options);
+
+// A change that makes less than this of a step is called none.
+inline constexpr double no_difference = 5e-4;
+inline bool makes_difference(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0) >= no_difference; }
+
+std::string assignments_text(const ExplainedSetting& setting);  // "layout.tensor=8 layout.data=4"
+// Those that are at least a thousandth of the step, and what is left as one, "all else"; they sum to the step.
+std::vector<ExplainedCause> main_causes(const Explanation& explanation);
 
 }  // namespace weft

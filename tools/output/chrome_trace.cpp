@@ -154,9 +154,8 @@ class Writer {
                       tails_.find(waits_, "\"wait\"", op.lane, SliceTails::no_communication));
             if (begin == end) continue;
             const bool is_exchange = op.kind == OpKind::exchange;
-            const std::uint32_t communication = is_exchange
-                                                    ? index_of(program_.exchanges[ExchangeId(op.subject)].communication)
-                                                    : SliceTails::no_communication;
+            const std::uint32_t communication =
+                is_exchange ? index_of(program_.communication_of(op)) : SliceTails::no_communication;
             const std::size_t label = index(op.label);
             const bool is_written = slice(op, head, begin, end, begin - posted,
                                           tails_.find(known_[label], labels_[label], op.lane, communication));

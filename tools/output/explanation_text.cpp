@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
+#include "tools/output/report_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
@@ -32,17 +33,7 @@ std::string causes_text(const JobExplanation& explained) {
         if (has_pipeline) cells.push_back(elsewhere == 0 ? "" : time_text(elsewhere));
         table.add(std::move(cells));
     };
-    constexpr double worth_a_line = 0.001;
-    std::int64_t small = 0, small_elsewhere = 0;
-    for (const ExplainedCause& each : found.causes) {
-        if (share(each.ticks, found.end) < worth_a_line) {
-            small += each.ticks;
-            small_elsewhere += each.elsewhere;
-        } else {
-            add(cause_text(each.cause), each.ticks, each.elsewhere);
-        }
-    }
-    if (small > 0) add("all else", small, small_elsewhere);
+    for (const ExplainedCause& each : main_causes(found)) add(cause_text(each.cause), each.ticks, each.elsewhere);
     add("step", found.end.femtoseconds, found.elsewhere());
     out += table.text(2);
     if (has_pipeline) out += "  on other stages: while the pipeline fills and drains\n";
@@ -69,7 +60,7 @@ std::string slack_text(const Explanation& found) {
 
 std::string change_text(Seconds changed, Seconds own) { return fmt::format("{:+.2f} %", 100 * (changed / own - 1.0)); }
 
-// A bar to the left for what is saved, to the right for what is lost.
+// As long as what is saved; nothing for what costs time.
 std::string bar(Seconds changed, Seconds own, double widest) {
     constexpr double columns = 24;
     const double share = 1.0 - changed / own;
@@ -77,14 +68,9 @@ std::string bar(Seconds changed, Seconds own, double widest) {
     return std::string(static_cast<std::size_t>(std::max(0.0, columns * share / widest) + 0.5), '#');
 }
 
-// What a change is called that is not worth a line of its own.
-constexpr double no_difference = 5e-4;  // of the step
-bool differs(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0) >= no_difference; }
-
 std::string alike_text(const std::vector<std::string>& changes) {
     if (changes.empty()) return {};
-    return fmt::format("less than {} of difference: {}\n", fmt::format("{:.2f} %", 100 * no_difference),
-                       fmt::join(changes, ", "));
+    return fmt::format("less than {:.2f} % of difference: {}\n", 100 * no_difference, fmt::join(changes, ", "));
 }
 
 std::string knobs_text(const JobExplanation& explained) {
@@ -94,7 +80,7 @@ std::string knobs_text(const JobExplanation& explained) {
     for (const ExplainedKnob& knob : explained.knobs) widest = std::max(widest, 1.0 - knob.step / own);
     TextTable table({"<if it were otherwise", "<", "step", "", "<"});
     for (const ExplainedKnob& knob : explained.knobs) {
-        if (!differs(knob.step, own)) {
+        if (!makes_difference(knob.step, own)) {
             alike.push_back(fmt::format("{} {}", knob.knob, knob.change));
             continue;
         }
@@ -110,14 +96,14 @@ std::string settings_text(const JobExplanation& explained) {
     bool numerics = false;
     std::vector<std::string> alike;
     for (const ExplainedSetting& setting : explained.settings) {
-        const std::string text = fmt::format("{}", fmt::join(setting.assignments, " "));
-        if (setting.fits && !differs(setting.step, own)) {
-            alike.push_back(text);
+        std::string text = assignments_text(setting);
+        if (setting.fits && !makes_difference(setting.step, own)) {
+            alike.push_back(std::move(text));
             continue;
         }
         numerics |= setting.changes_numerics;
-        table.add({text, setting.fits ? to_text(setting.step) : "", setting.fits ? change_text(setting.step, own) : "",
-                   to_text(setting.memory),
+        table.add({std::move(text), setting.fits ? to_text(setting.step) : "",
+                   setting.fits ? change_text(setting.step, own) : "", to_text(setting.memory),
                    !setting.fits              ? "does not fit"
                    : setting.changes_numerics ? "other numerics"
                                               : ""});
@@ -130,10 +116,8 @@ std::string settings_text(const JobExplanation& explained) {
 }  // namespace
 
 std::string explanation_text(const JobExplanation& explained) {
-    const Report& report = explained.report;
-    std::string out =
-        fmt::format("{} on {}: {}\n{}, {}, network {}\nstep time {}\n\n", report.model, report.machine, report.layout,
-                    report.framework, report.batch, report.network, to_text(since_start(explained.explanation.end)));
+    std::string out = fmt::format("{}step time {}\n\n", subject_text(explained.report),
+                                  to_text(since_start(explained.explanation.end)));
     out += causes_text(explained) + '\n' + passages_text(explained.explanation) + '\n';
     if (!explained.explanation.slack.empty()) out += slack_text(explained.explanation) + '\n';
     if (!explained.knobs.empty()) out += knobs_text(explained) + '\n';

@@ -110,15 +110,16 @@ std::string link_table(const Report& report) {
 
 }  // namespace
 
-std::string report_text(const Report& report) {
-    std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\n\n",
+std::string subject_text(const Report& report) {
+    std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\n",
                                   model_text(report.model, report.parameters, report.active_parameters), report.machine,
                                   report.layout, report.framework, report.batch, report.network);
-    if (!report.lacking.empty()) {
-        out.pop_back();
-        out += fmt::format("modelled, cannot be run: {}\n\n", fmt::join(report.lacking, "; "));
-    }
-    out += headline(report) + '\n';
+    if (!report.lacking.empty()) out += fmt::format("modelled, cannot be run: {}\n", fmt::join(report.lacking, "; "));
+    return out;
+}
+
+std::string report_text(const Report& report) {
+    std::string out = subject_text(report) + '\n' + headline(report) + '\n';
     out += stage_table(report);
     if (!report.communication.empty()) out += '\n' + communication_table(report);
     if (!report.links.empty()) out += '\n' + link_table(report);

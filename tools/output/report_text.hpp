@@ -10,6 +10,8 @@
 namespace weft {
 
 std::string report_text(const Report& report);
+// Its first lines: what was simulated, and what of it cannot be run.
+std::string subject_text(const Report& report);
 
 // "fits"; where that depends on what the allocator makes of it, "may not fit: needs 36.1 to 41.0 GiB"; "DOES NOT FIT".
 std::string memory_verdict(const Report& report);

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "tools/output/number.hpp"
 #include "tools/output/run_text.hpp"
@@ -8,6 +11,8 @@ namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 3> kinds_of_failure{"hardware", "software", "planned"};
 
 Json spread_json(const Spread& spread) {
     return {{"p5", number<Json>(spread.p5)},
@@ -22,7 +27,9 @@ Json time_json(Seconds time) { return time == endless ? Json() : number<Json>(ti
 Json failures_json(const RunResult& result) {
     const LongRun& run = result.plan.run;
     Json json = Json::object();
-    for (const char* key : {"hardware", "software", "planned"}) json[key] = spread_json(result.quantity(key).spread);
+    for (const std::string_view key : kinds_of_failure) {
+        json[std::string(key)] = spread_json(result.quantity(key).spread);
+    }
     json["mean_time_between_s"] = {{"failures", time_json(result.plan.between_failures)},
                                    {"hardware", time_json(run.hardware)},
                                    {"software", time_json(run.software)},
@@ -55,8 +62,8 @@ std::string run_json(const Job& job, const MachineInfo& machine, const JobRecord
     const RunPlan& plan = result.plan;
     Json json;
     for (const RunQuantity& each : result.quantities) {
-        if (!each.label.starts_with(' ') || each.unit == RunUnit::per_token)
-            json[std::string(each.key)] = spread_json(each.spread);
+        if (std::ranges::find(kinds_of_failure, each.key) != kinds_of_failure.end()) continue;
+        json[std::string(each.key)] = spread_json(each.spread);
     }
     if (!plan.power) json["energy_j"] = json["joules_per_token"] = nullptr;
     json["failures"] = failures_json(result);

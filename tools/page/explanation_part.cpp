@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "sim/io/units.hpp"
@@ -17,15 +16,8 @@ namespace {
 
 using Kind = HtmlColumn::Kind;
 
-constexpr double no_difference = 5e-4;  // of the step: less is not drawn
-constexpr double worth_a_row = 1e-3;    // of the step, of a cause
-
 double share(std::int64_t ticks, const Explanation& found) {
     return static_cast<double>(ticks) / static_cast<double>(found.end.femtoseconds);
-}
-
-std::string assignments_text(const ExplainedSetting& setting) {
-    return fmt::format("{}", fmt::join(setting.assignments, " "));
 }
 
 // The best three that fit, compute the same to rounding and save something, with the line to copy.
@@ -50,22 +42,12 @@ std::string best_changes(const PageExplanation& page) {
 
 std::string causes_table(const Explanation& found) {
     std::vector<std::vector<HtmlCell>> rows;
-    const auto add = [&](std::string name, std::int64_t ticks, std::int64_t elsewhere) {
-        rows.push_back({{std::move(name)},
-                        {to_text(since_start({ticks})), static_cast<double>(ticks)},
-                        {percent(share(ticks, found)), share(ticks, found)},
-                        {to_text(since_start({elsewhere})), static_cast<double>(elsewhere)}});
-    };
-    std::int64_t small = 0, small_elsewhere = 0;
-    for (const ExplainedCause& each : found.causes) {
-        if (share(each.ticks, found) >= worth_a_row) {
-            add(cause_text(each.cause), each.ticks, each.elsewhere);
-        } else {
-            small += each.ticks;
-            small_elsewhere += each.elsewhere;
-        }
+    for (const ExplainedCause& each : main_causes(found)) {
+        rows.push_back({{cause_text(each.cause)},
+                        {to_text(since_start({each.ticks})), static_cast<double>(each.ticks)},
+                        {percent(share(each.ticks, found)), share(each.ticks, found)},
+                        {to_text(since_start({each.elsewhere})), static_cast<double>(each.elsewhere)}});
     }
-    if (small > 0) add("all else", small, small_elsewhere);
     return html_table(
         "The critical path by cause; the times sum to the step. On other stages than the path's main one: "
         "while the pipeline fills and drains.",
@@ -87,7 +69,7 @@ std::string knobs_picture(const PageExplanation& page) {
     const Seconds own = since_start(page.explanation.end);
     std::vector<TornadoBar> bars;
     for (const ExplainedKnob& knob : page.knobs) {
-        if (std::abs(knob.step / own - 1.0) < no_difference) continue;
+        if (!makes_difference(knob.step, own)) continue;
         bars.push_back({knob.knob + " " + knob.change, knob.step});
     }
     if (bars.empty()) return {};
@@ -101,7 +83,7 @@ std::string settings_table(const PageExplanation& page) {
     std::vector<std::string> alike;
     for (const ExplainedSetting& setting : page.settings) {
         const double change = setting.fits ? setting.step / own - 1.0 : 0;
-        if (setting.fits && std::abs(change) < no_difference) {
+        if (setting.fits && !makes_difference(setting.step, own)) {
             alike.push_back(assignments_text(setting));
             continue;
         }

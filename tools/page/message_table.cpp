@@ -34,7 +34,7 @@ std::vector<MessageCount> message_counts(const Simulation& run) {
         for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
             const Op& op = program.ops[OpId{i}];
             if (op.kind != OpKind::exchange) continue;
-            calls[{op.lane, program.exchanges[ExchangeId(op.subject)].communication}] += rank_class.weight / ranks;
+            calls[{op.lane, program.communication_of(op)}] += rank_class.weight / ranks;
         }
     }
     std::vector<MessageCount> counts;

@@ -49,7 +49,7 @@ Sent sent_by_ranks(const Simulation& run) {
         for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
             const Op& op = program.ops[OpId{i}];
             if (op.kind != OpKind::exchange) continue;
-            const Communication& call = program.communications[program.exchanges[ExchangeId(op.subject)].communication];
+            const Communication& call = program.communications[program.communication_of(op)];
             const double bytes = wire_volume(call.op, call.message, call.group_size).value * share;
             if (!lanes::is_pipeline(op.lane)) {
                 sent.to_group[{op.lane, run.step.stage[id]}] += bytes;

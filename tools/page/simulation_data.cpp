@@ -84,7 +84,7 @@ class TimelineJson {
     }
 
     std::int64_t call_number(const Op& op) {
-        const CommunicationId id = program_.exchanges[ExchangeId(op.subject)].communication;
+        const CommunicationId id = program_.communication_of(op);
         const auto [known, is_new] = call_numbers_.try_emplace(id, static_cast<std::int64_t>(calls_.size()));
         if (is_new) calls_.push_back(id);
         return known->second;

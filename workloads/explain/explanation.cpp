@@ -35,7 +35,7 @@ std::vector<Slack> slack_of_calls(const Simulation& run, const CriticalPath& pat
     std::map<CommunicationId, Calls*> known;
     for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
         if (program.ops[op].kind != OpKind::exchange || slack[index(op)] == 0) continue;
-        const CommunicationId id = program.exchanges[ExchangeId(program.ops[op].subject)].communication;
+        const CommunicationId id = program.communication_of(program.ops[op]);
         Calls*& calls = known[id];
         if (calls == nullptr) {
             const Communication& what = program.communications[id];
@@ -83,7 +83,7 @@ ExplainedStep simulate_to_explain(const Study& study, SimulationOptions options,
 Explanation explain(const Study& study, const ExplainedStep& step) {
     const Simulation& run = step.run;
     const Table<OpId, OpId> folded = origins(step.folded.program);
-    const LimitShares shares(study, *run.prepared, run.options.folding, step.folded);
+    const LimitShares shares(study, run.plan, *run.prepared, run.options.folding, step.folded);
     const PathCauses causes(run, folded, shares);
     const CriticalPath path(run.step.program, run.timeline);
     constexpr std::size_t most_passages = 10;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/plan.hpp"
 
 namespace weft {
 namespace {
@@ -13,8 +12,8 @@ namespace {
 constexpr double step_of_limit = 1e-6;
 
 // The step of a device of which one limit is higher.
-Step with_higher(const DeviceLimit& limit, const Study& study, PreparedTopology& prepared, Folding folding) {
-    const bool host_bound = make_plan(study).host_bound;
+Step with_higher(const DeviceLimit& limit, const Study& study, bool host_bound, PreparedTopology& prepared,
+                 Folding folding) {
     Study higher = study;
     limit.speed_up(higher.device, 1.0 + step_of_limit);
     Plan plan = make_plan(higher);
@@ -30,11 +29,12 @@ bool have_one_structure(const Program& a, const Program& b) {
 
 }  // namespace
 
-LimitShares::LimitShares(const Study& study, PreparedTopology& prepared, Folding folding, const Step& step)
+LimitShares::LimitShares(const Study& study, const Plan& plan, PreparedTopology& prepared, Folding folding,
+                         const Step& step)
     : program_(step.program) {
     WEFT_CHECK(device_limits().size() == limits, "as many shares as a device has limits");
     for (std::size_t limit = 0; limit < limits; ++limit) {
-        const Step higher = with_higher(device_limits()[limit], study, prepared, folding);
+        const Step higher = with_higher(device_limits()[limit], study, plan.host_bound, prepared, folding);
         if (!have_one_structure(program_, higher.program)) continue;
         std::vector<float>& shares = shares_[limit];
         shares.resize(program_.ops.size());

@@ -10,6 +10,7 @@
 #include "workloads/explain/device_limit.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job.hpp"
+#include "workloads/plan.hpp"
 #include "workloads/step/step_builder.hpp"
 
 namespace weft {
@@ -21,9 +22,9 @@ class LimitShares {
     static constexpr std::size_t limits = 5;
     static_assert(limits <= 8);
 
-    // `step` was built with `folding` from make_plan(study). Where a device with a higher limit makes a program of
-    // another structure, nothing is known of that limit.
-    LimitShares(const Study& study, PreparedTopology& prepared, Folding folding, const Step& step);
+    // `step` was built with `folding` from `plan`, which is make_plan(study). Where a device with a higher limit makes
+    // a program of another structure, nothing is known of that limit.
+    LimitShares(const Study& study, const Plan& plan, PreparedTopology& prepared, Folding folding, const Step& step);
 
     // Of an op of the step's program (its routines' ops among them), by the number of device_limits(); what is left of
     // 1 scales with none of them.

@@ -70,7 +70,7 @@ class Teller {
     };
 
     const Communication& communication(const Op& exchange) const {
-        return program_.communications[program_.exchanges[ExchangeId(exchange.subject)].communication];
+        return program_.communications[program_.communication_of(exchange)];
     }
 
     Kind kind_of(const PathPiece& piece) const {

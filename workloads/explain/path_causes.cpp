@@ -69,7 +69,7 @@ void PathCauses::add_computation(const PathPiece& piece, const Op& op, std::vect
 }
 
 void PathCauses::add_communication(const PathPiece& piece, const Op& op, std::vector<CauseTime>& causes) const {
-    const Communication& what = program_.communications[program_.exchanges[ExchangeId(op.subject)].communication];
+    const Communication& what = program_.communications[program_.communication_of(op)];
     const std::string dimension = lanes::dimension_name(what.dimension);
     Purse purse(length(piece), causes);
     std::int64_t latency = 0;

@@ -17,8 +17,7 @@ struct Speed {
 constexpr Speed speeds[] = {{1.1, "10 % faster"}, {2.0, "2x faster"}};
 
 std::string dimension_of(const Program& program, const Op& exchange) {
-    const CommunicationId id = program.exchanges[ExchangeId(exchange.subject)].communication;
-    return lanes::dimension_name(program.communications[id].dimension);
+    return lanes::dimension_name(program.communications[program.communication_of(exchange)].dimension);
 }
 
 void make_free(Program& program, std::string_view dimension) {
@@ -152,8 +151,16 @@ std::vector<WhatIf> what_ifs(const Study& study, const ExplainedStep& step, cons
     return changes;
 }
 
-Seconds simulate_what_if(const WhatIf& change, const Study& study, const SimulationOptions& options,
+Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const SimulationOptions& options,
                          PreparedTopology& prepared) {
+    const auto length = [&](const Program& program, const Topology& topology) {
+        return since_start(simulate(program, topology, options.network).end);
+    };
+    if (change.program) {
+        Program program = step.program;
+        change.program(program);
+        return length(program, prepared.topology());
+    }
     Study changed = study;
     if (change.study) change.study(changed);
     std::unique_ptr<PreparedTopology> own;
@@ -164,9 +171,7 @@ Seconds simulate_what_if(const WhatIf& change, const Study& study, const Simulat
     }
     PreparedTopology& used = own ? *own : prepared;
     const Plan plan = make_plan(changed);
-    Step step = build_step(plan, used.costs(plan), options.folding);
-    if (change.program) change.program(step.program);
-    return since_start(simulate(step.program, used.topology(), options.network).end);
+    return length(build_step(plan, used.costs(plan), options.folding).program, used.topology());
 }
 
 }  // namespace weft

@@ -29,8 +29,9 @@ struct WhatIf {
 // job has not is left out.
 std::vector<WhatIf> what_ifs(const Study& study, const ExplainedStep& step, const Explanation& explanation);
 
-// The step's length with the change.
-Seconds simulate_what_if(const WhatIf& change, const Study& study, const SimulationOptions& options,
+// The step's length with the change, on the topology of the study. A change of the program alone is made to `step`,
+// which was built from the study with these options.
+Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const SimulationOptions& options,
                          PreparedTopology& prepared);
 
 }  // namespace weft

@@ -23,8 +23,7 @@
 //              three kernels and one, 5 (4); functions of the exchanges of rows and probabilities 2 (6); sort by expert
 //              3 (4).  Back: sort 3 (4), exchange 1 (3), weighted sum 2 (4)
 //   deepep     to: top-k 1 (2); function, DeepEP's buffer entered for layout and dispatch, three kernels, list of
-//   counts
-//              15 (combination 11); one-hot matrices by indexing 16 (3); permutation 5 (4).  Back: sum 2 (4),
+//              counts 15 (combination 11); one-hot matrices by indexing 16 (3); permutation 5 (4).  Back: sum 2 (4),
 //              combination 8 (dispatch 10)
 //   hybridep   to: function, buffer entered, preprocessing, dispatch, permutation, sum of counts 11 (10).  Back: 8 (10)
 #include "workloads/framework/host_operations.hpp"

@@ -9,16 +9,6 @@
 namespace weft {
 namespace {
 
-std::string_view label_of(Pass pass, unsigned parts, unsigned weights_alone) {
-    if ((parts & weights_alone) != 0) return "backward weights";
-    constexpr std::string_view names[3][5] = {
-        {"forward attention", "forward MLP", "forward layer", "forward experts", "forward layer"},
-        {"recompute attention", "recompute MLP", "recompute layer", "recompute experts", "recompute layer"},
-        {"backward attention", "backward MLP", "backward layer", "backward experts", "backward layer"}};
-    const unsigned column = parts == 1 ? 0 : parts == 2 || parts == 6 ? 1 : parts == 3 ? 2 : parts == 4 ? 3 : 4;
-    return names[static_cast<unsigned>(pass)][column];
-}
-
 bool same(const Where& a, const Where& b) { return a.micro_batch == b.micro_batch && a.layer == b.layer; }
 
 }  // namespace
@@ -36,7 +26,7 @@ void PassWriter::compute(const At& at, Parts part, Seconds duration) {
     const bool extends =
         is_open() && open_.pass == at.pass.pass && same(open_.where, at.pass.where) && !script_.waited();
     if (!extends) {
-        open_ = {.action = script_.compute(label_of(at.pass.pass, part, weights_alone), duration, at.pass.where),
+        open_ = {.action = script_.compute(label_of(at.pass.pass, part), duration, at.pass.where),
                  .actions = script_.actions().size(),
                  .pass = at.pass.pass,
                  .where = at.pass.where,
@@ -44,7 +34,7 @@ void PassWriter::compute(const At& at, Parts part, Seconds duration) {
         return;
     }
     open_.parts |= part;
-    script_.extend(open_.action, duration, label_of(at.pass.pass, open_.parts, weights_alone));
+    script_.extend(open_.action, duration, label_of(at.pass.pass, open_.parts));
 }
 
 void PassWriter::compute(const At& at, std::string_view label, Seconds duration) {
@@ -100,6 +90,17 @@ PassWriter::Parts PassWriter::part_of(Piece piece) {
         default:
             return mlp;
     }
+}
+
+std::string_view PassWriter::label_of(Pass pass, unsigned parts) {
+    if (parts == weights_alone) return "backward weights";
+    constexpr std::string_view names[3][5] = {
+        {"forward attention", "forward MLP", "forward layer", "forward experts", "forward layer"},
+        {"recompute attention", "recompute MLP", "recompute layer", "recompute experts", "recompute layer"},
+        {"backward attention", "backward MLP", "backward layer", "backward experts", "backward layer"}};
+    parts &= ~unsigned{weights_alone};
+    const unsigned column = parts == 1 ? 0 : parts == 2 || parts == 6 ? 1 : parts == 3 ? 2 : parts == 4 ? 3 : 4;
+    return names[static_cast<unsigned>(pass)][column];
 }
 
 PassWriter::At PassWriter::at(const Slot& slot, Pass pass) const {

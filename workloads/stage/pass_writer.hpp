@@ -167,6 +167,7 @@ class PassWriter {
     At at(const Slot& slot, Pass pass) const;
     At layer_at(At at, const Chunk& chunk, std::uint32_t i) const;
     static Parts part_of(Piece piece);
+    static std::string_view label_of(Pass pass, unsigned parts);
 
     const Plan& plan_;
     const Job& job_;

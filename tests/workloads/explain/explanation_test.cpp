@@ -68,7 +68,7 @@ TEST(explanation, of_shipped_jobs_says_what_a_higher_limit_gives) {
         constexpr double higher = 1.001;
         const WhatIf change{
             .knob = {}, .change = {}, .study = [&](Study& changed) { limit.speed_up(changed.device, higher); }};
-        const Seconds changed = simulate_what_if(change, study, {}, *step.run.prepared);
+        const Seconds changed = simulate_what_if(change, study, step.folded, {}, *step.run.prepared);
         const Seconds promised = since_start({spent}) * (1.0 - 1.0 / higher);
         EXPECT_NEAR((since_start(found.end) - changed) / promised, 1.0, 0.02) << job;
     }
@@ -103,7 +103,8 @@ TEST(explanation, tells_the_longest_passages_first) {
 TEST(what_if, a_change_of_nothing_changes_nothing) {
     const Study study = test::small_study();
     const ExplainedStep step = step_of(study);
-    EXPECT_EQ(simulate_what_if({}, study, {}, *step.run.prepared).value, since_start(step.run.timeline.end).value);
+    EXPECT_EQ(simulate_what_if({}, study, step.folded, {}, *step.run.prepared).value,
+              since_start(step.run.timeline.end).value);
 }
 
 TEST(what_if, without_the_pipelines_waiting_the_busiest_stage_alone_is_left) {
@@ -121,7 +122,7 @@ TEST(what_if, without_the_pipelines_waiting_the_busiest_stage_alone_is_left) {
             }
             busiest = std::max(busiest, busy);
         }
-        const double alone = simulate_what_if(change, study, {}, *step.run.prepared).value;
+        const double alone = simulate_what_if(change, study, step.folded, {}, *step.run.prepared).value;
         EXPECT_GE(alone, busiest.value * (1 - 1e-9));
         EXPECT_LE(alone, busiest.value * 1.05);  // and calls of the whole step
         return;
