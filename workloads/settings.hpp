@@ -92,7 +92,8 @@ struct DdpSettings {
 // the forward of one micro-batch and the backward of another run as one.
 enum class ExpertOverlap : std::uint8_t { none, shared_experts, passes };
 // How tokens are spread over experts, by what the run does for it.
-enum class Balancing : std::uint8_t { even, auxiliary_loss, bias };  // even: forced, or taken to be
+// `even`: forced, or taken to be. Losses of the tokens of a micro-batch, of each of its sequences, or of all ranks'.
+enum class Balancing : std::uint8_t { even, auxiliary_loss, sequence_auxiliary_loss, global_auxiliary_loss, bias };
 
 // Mixture of experts, as the run (not the model) sets it.
 struct ExpertSettings {

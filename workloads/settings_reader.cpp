@@ -155,10 +155,13 @@ void read_settings(Field& root, ExpertSettings& settings) {
                           : dispatcher == "hybridep" ? Dispatch::hybridep
                                                      : Dispatch::all_to_all;
     read_flag(field, "fp8_dispatch", settings.eighth_dispatch);
-    const std::string balancing = field.choice("balancing", {"even", "auxiliary_loss", "bias"}, "even");
-    settings.balancing = balancing == "auxiliary_loss" ? Balancing::auxiliary_loss
-                         : balancing == "bias"         ? Balancing::bias
-                                                       : Balancing::even;
+    const std::string balancing = field.choice(
+        "balancing", {"even", "auxiliary_loss", "sequence_auxiliary_loss", "global_auxiliary_loss", "bias"}, "even");
+    settings.balancing = balancing == "auxiliary_loss"            ? Balancing::auxiliary_loss
+                         : balancing == "sequence_auxiliary_loss" ? Balancing::sequence_auxiliary_loss
+                         : balancing == "global_auxiliary_loss"   ? Balancing::global_auxiliary_loss
+                         : balancing == "bias"                    ? Balancing::bias
+                                                                  : Balancing::even;
     const bool assumed = field.has("balancing") && !field.has("imbalance");
     settings.imbalance_assumed = assumed ? Setting::on : Setting::off;
     settings.imbalance = field.number("imbalance", settings.imbalance);

@@ -21,6 +21,11 @@ double checkpoint_share(const Job& job) {
     return cut ? 1.0 / job.layout.tensor : 1.0;
 }
 
+struct Fullness {
+    Bytes activations, workspace;
+    Bytes total() const { return activations + workspace; }
+};
+
 // What the layers of a model part hold of one micro-batch, asked once for each kind of layer and way of recomputation.
 class LayersMemory {
   public:
@@ -35,23 +40,34 @@ class LayersMemory {
     }
 
     // The most while they run backward, beyond what all of them keep: last layer first, groups that are recomputed
-    // together whole.
-    Bytes workspace() {
-        Bytes most, freed;
+    // together whole. `ahead`: layers of another micro-batch that run forward meanwhile, one beside each, and are not
+    // among what is kept. Of a pair the MLP runs backward before it runs forward, and attention forward before it runs
+    // backward (Megatron-core's TransformerLayerSchedulePlan.run, whose nodes free what they kept as they end).
+    Fullness fullest(LayersMemory* ahead = nullptr) {
+        Fullness fullest;
+        Bytes freed;
+        const auto consider = [&](Bytes beside, Bytes workspace) {
+            const Fullness moment =
+                ahead == nullptr ? Fullness{{}, workspace - freed} : Fullness{beside - freed, workspace};
+            if (moment.total() > fullest.total()) fullest = moment;
+        };
         const std::uint32_t group = job_.recompute.group();
         for (std::uint32_t end = chunk_.layers; end > 0;) {
             const std::uint32_t first = (end - 1) / group * group;
             Bytes before, kept_by_group;
             for (std::uint32_t i = first; i < end; ++i) {
+                const std::uint32_t pair = chunk_.layers - 1 - i;
                 const Bytes own = of(i, job_.recompute.of_layer(i)).workspace + fetched(i);
-                most = std::max(most, before + own - freed);
+                const Bytes beside = ahead == nullptr ? Bytes{} : ahead->grown(pair) + ahead->beside(pair, mlp(i));
+                consider(beside, before + own);
                 if (group > 1) before += of(i, Recompute::none).kept;
                 kept_by_group += kept(i);
             }
             freed += kept_by_group;
             end = first;
         }
-        return most;
+        if (ahead != nullptr) consider(ahead->grown(ahead->chunk_.layers), {});
+        return fullest;
     }
 
     // Of layers whose activations come back from the host, what is there when layer `i` runs backward.
@@ -67,8 +83,25 @@ class LayersMemory {
 
   private:
     struct Sizes {
-        Bytes kept, workspace;
+        Bytes kept, workspace, mlp;  // mlp: what is kept of that half
     };
+
+    // Of a chunk under way: what its first `layers` keep, and what is there before them.
+    Bytes grown(std::uint32_t layers) {
+        Bytes sum = chunk_.activations - chunk_.head_activations;
+        for (std::uint32_t i = std::min(layers, chunk_.layers); i < chunk_.layers; ++i) sum -= kept(i);
+        return sum;
+    }
+    Bytes mlp(std::uint32_t i) {
+        const Recompute recompute = job_.recompute.of_layer(i);
+        return recompute == Recompute::full ? Bytes{} : of(i, recompute).mlp;
+    }
+    // The most that a layer has while another one, of whose `mlp` it takes the place, runs backward.
+    Bytes beside(std::uint32_t i, Bytes mlp) {
+        if (i >= chunk_.layers) return {};
+        const Bytes own = this->mlp(i);
+        return kept(i) - std::min(own, mlp);
+    }
 
     const Sizes& of(std::uint32_t i, Recompute recompute) {
         const LayerKind kind = layer_kind(job_.model, chunk_.first_layer + i);
@@ -78,8 +111,12 @@ class LayersMemory {
                                   .parts = recomputed_parts(job_, kind),
                                   .expert_weights = job_.framework->expert_weights,
                                   .map_inputs = job_.framework->map_inputs};
-        known = {layer_activations(job_.model, kind, shard_, inventory),
-                 layer_workspace(job_.model, kind, shard_, inventory)};
+        Sizes sizes{.workspace = layer_workspace(job_.model, kind, shard_, inventory)};
+        for (const SavedTensor& tensor : saved_tensors(job_.model, kind, shard_, inventory)) {
+            sizes.kept += tensor.bytes;
+            if (tensor.half == LayerHalf::mlp) sizes.mlp += tensor.bytes;
+        }
+        known = sizes;
         return *known;
     }
 
@@ -89,17 +126,18 @@ class LayersMemory {
     std::array<std::array<std::optional<Sizes>, 3>, layer_kinds> known_;
 };
 
-struct Fullness {
-    Bytes activations, workspace;
-    Bytes total() const { return activations + workspace; }
-};
-
 // The fullest moment of forward and backward. Activations live from a forward slot until the weights' gradient is done;
-// backward starts with the head, whose activations are gone when the layers run.
+// backward starts with the head, whose activations are gone when the layers run. A forward that runs beside a backward
+// comes to its own head when that backward is done.
 Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Moment> moments) {
     const Bytes head = head_workspace(job.model, job.shard());
-    std::vector<Bytes> layers;
-    for (const Chunk& chunk : stage.chunks) layers.push_back(LayersMemory(job, chunk).workspace());
+    std::vector<LayersMemory> layers;
+    std::vector<Fullness> alone;
+    for (const Chunk& chunk : stage.chunks) {
+        layers.emplace_back(job, chunk);
+        alone.push_back(layers.back().fullest());
+    }
+    std::vector<LayersMemory> ahead = layers;
     Fullness fullest;
     const auto consider = [&](Bytes activations, Bytes workspace) {
         const Fullness moment{activations, workspace};
@@ -114,7 +152,8 @@ Fullness fullest_moment(const Job& job, const Stage& stage, std::span<const Mome
         }
         const Chunk& chunk = stage.chunks[moment.chunk];
         if (chunk.has_head()) consider(alive, head);
-        consider(alive - chunk.head_activations, layers[moment.chunk]);
+        const Fullness run = moment.ahead ? layers[moment.chunk].fullest(&ahead[*moment.ahead]) : alone[moment.chunk];
+        consider(alive - chunk.head_activations + run.activations, run.workspace);
     }
     return fullest;
 }

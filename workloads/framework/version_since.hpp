@@ -24,8 +24,13 @@ inline constexpr std::string_view joint_graphs_since = "core-0.18";   // the sam
 inline constexpr std::string_view half_attention_since = "core-0.12";  // num_floating_point_operations(), 8873b55d
 inline constexpr std::string_view muon_since = "core-0.16";            // --optimizer muon
 inline constexpr std::string_view expert_bias_since = "core-0.11";     // --moe-router-enable-expert-bias
-inline constexpr std::string_view predictions_since = "core-0.12";     // --mtp-num-layers
-inline constexpr std::string_view probabilities_since = "core-0.13";   // sent with tokens, token_dispatcher.py
-inline constexpr std::string_view stage_layout_since = "core-0.13";    // --pipeline-model-parallel-layout
+inline constexpr std::string_view sequence_loss_since = "core-0.10";   // --moe-router-load-balancing-type seq_aux_loss
+inline constexpr std::string_view global_loss_since = "core-0.15";     // and global_aux_loss
+inline constexpr std::string_view sequence_counts_since =
+    "core-0.14";                                                      // seq_aux_loss sums counts, before probabilities
+inline constexpr std::string_view loss_sums_since = "core-0.9";       // of tensor and context ranks by any dispatcher
+inline constexpr std::string_view predictions_since = "core-0.12";    // --mtp-num-layers
+inline constexpr std::string_view probabilities_since = "core-0.13";  // sent with tokens, token_dispatcher.py
+inline constexpr std::string_view stage_layout_since = "core-0.13";   // --pipeline-model-parallel-layout
 
 }  // namespace weft

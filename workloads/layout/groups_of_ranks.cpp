@@ -113,6 +113,12 @@ RankGroups::RankGroups(GroupKind kind, const Layout& layout)
             add_ranks_of_stage(layout, experts * layout.expert_shard_ranks(),
                                layout.expert_data() / layout.expert_shard_ranks());
             break;
+        case GroupKind::tensor_context:
+            add_axes(layout, [](const Scheme& scheme) { return scheme.axis == "tensor" || scheme.axis == "context"; });
+            break;
+        case GroupKind::stage:
+            add_ranks_of_stage(layout, 1, layout.ranks_of_stage());
+            break;
         case GroupKind::model:
             holding(Scheme::Holds::parts);
             break;

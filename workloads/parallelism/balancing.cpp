@@ -14,6 +14,8 @@ double busiest_expert(Balancing balancing) {
         case Balancing::even:
             return 0.0;
         case Balancing::auxiliary_loss:
+        case Balancing::sequence_auxiliary_loss:
+        case Balancing::global_auxiliary_loss:
             return 0.52;
         case Balancing::bias:
             return 0.04;

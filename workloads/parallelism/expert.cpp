@@ -3,6 +3,7 @@
 // core/transformer/moe.
 #include <fmt/format.h>
 
+#include "workloads/framework/expert_balancing.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
 #include "workloads/parallelism/dispatch.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
@@ -41,6 +42,7 @@ void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const std::string obstacle = expert_layout_obstacle(layout);
     if (!obstacle.empty()) refuse(obstacle);
     check_dispatcher(job, errors);
+    check_balancing(job, errors);
     if (layout.expert_tensor != 1 && layout.expert_tensor != layout.tensor) {
         errors.push_back({"layout.expert_tensor",
                           fmt::format("expected 1 or tensor ({}), got {}", layout.tensor, layout.expert_tensor)});

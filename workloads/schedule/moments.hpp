@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct Moment {
     SlotKind kind = SlotKind::forward;  // forward: one has just been done. backward: one on `chunk` is at work
     std::uint32_t chunk = 0;
     std::vector<std::uint32_t> alive;  // micro-batches whose activations are kept, by chunk
+    // Of a backward that runs as one with a forward: the chunk of that, whose micro-batch is not among those alive.
+    std::optional<std::uint32_t> ahead{};
     bool operator==(const Moment&) const = default;
 };
 

@@ -25,6 +25,8 @@ enum class GroupKind : std::uint8_t {
     expert_data,        // the ranks that hold the same experts
     expert_data_inner,  // those of them whose data ranks share a data_inner group (experts under hybrid sharding)
     expert_data_outer,  // those with the same place in their expert_data_inner group
+    tensor_context,     // the ranks that have the tokens of one sequence: tensor x context
+    stage,              // all ranks of a stage: tensor x context x data
     model,              // all ranks of one data index
     pipeline,           // one rank of every stage
     embedding,          // the first and the last stage, which share a tied embedding

@@ -1,5 +1,7 @@
 #include "workloads/stage/host_stream.hpp"
 
+#include <algorithm>
+
 namespace weft {
 
 void HostStream::synchronise() {
@@ -26,6 +28,14 @@ void HostStream::wait_for_results(double left, Where where) {
     kernels_ -= left;
     end(where);
     synchronise();
+    begin(left);
+}
+
+void HostStream::wait_for_results(ActionId result, double left, Where where) {
+    left = std::min(left, kernels_);  // less under graphs
+    kernels_ -= left;
+    end(where);
+    if (plan_.host_bound) ready_ = result;
     begin(left);
 }
 

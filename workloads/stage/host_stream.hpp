@@ -20,6 +20,8 @@ class HostStream {
     void end(Where where);
     // Inside a pass: `left` of its kernels are launched once the host has seen what those before compute.
     void wait_for_results(double left, Where where);
+    // The same, of what was computed by `result`, a now() of the script.
+    void wait_for_results(ActionId result, double left, Where where);
     // What the next launch waits for beyond the host's own order; Action::none where there is nothing.
     ActionId ready() const { return ready_; }
     // A pass was written again, which ended with launches.

@@ -15,6 +15,9 @@
 // an exchange under way.
 #include <algorithm>
 
+#include <initializer_list>
+#include <utility>
+
 #include "workloads/framework/calls.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/stage/pass_writer.hpp"
@@ -94,22 +97,52 @@ std::vector<ActionId> PassWriter::behind_begins(const At& behind, Joined& joined
 std::vector<ActionId> PassWriter::ahead_begins(const At& ahead, Joined& joined) {
     finish_coming(joined);
     if (predicts(ahead)) prediction_forward(ahead);
-    forward_pieces(ahead, cut(ahead.kind).ahead);
+    for (const PieceCost* piece : cut(ahead.kind).ahead) {
+        Around around = this->around(piece->piece, Pass::forward);
+        if (piece->piece == Piece::permute && plan_.host_bound && waits_for_routing()) {
+            calls(std::exchange(around.before, {}), ahead);
+            joined.routed = script_.now();
+        }
+        piece_forward(ahead, *piece, around);
+    }
     return send(exchange(Pass::forward).there, ahead);
 }
 
 std::vector<ActionId> PassWriter::behind_meets_experts(const At& behind) {
     const LayerCut& cut = this->cut(behind.kind);
-    const bool delays = delays_weight_gradients(job_) == Setting::on;
-    const Halves halves = delays ? Halves::input : Halves::both;
+    const Halves halves = delays_weight_gradients(job_) == Setting::on ? Halves::input : Halves::both;
     backward_pieces(behind, cut.experts, halves);
     backward_pieces(behind, cut.shared, halves);
-    std::vector<ActionId> sent = send(exchange(Pass::backward).back, behind);
-    if (delays) {
-        weights_of(behind, cut.experts);
-        weights_of(behind, cut.shared);
+    return send(exchange(Pass::backward).back, behind);
+}
+
+// The host needs the counts before it calls for the forward's exchange, which it does once it has launched the
+// backward of the experts (token_dispatcher.py, token_dispatch: "before_ep_alltoall"); fused dispatchers permute rows
+// after that.
+void PassWriter::wait_for_routing(const At& ahead, const std::optional<At>& behind, Joined& joined) {
+    const ActionId routed = std::exchange(joined.routed, Action::none);
+    if (routed == Action::none) return;
+    double left = 0;
+    const auto add = [&](const LayerCut::Pieces& pieces, std::initializer_list<double HostOperations::*> ways) {
+        for (const PieceCost* piece : pieces) {
+            if (is_replayed(job_, piece->piece)) continue;
+            const HostOperations operations = host_operations(job_, piece->piece);
+            for (const auto way : ways) left += operations.*way;
+        }
+    };
+    const LayerCut& up = cut(ahead.kind);
+    for (const LayerCut::Pieces* pieces : {&up.shared, &up.experts, &up.rest}) add(*pieces, {&HostOperations::forward});
+    if (job_.experts.dispatcher != Dispatch::all_to_all) add({up.ahead.back()}, {&HostOperations::forward});
+    if (behind) {
+        const LayerCut& down = cut(behind->kind);
+        add(down.ahead, {&HostOperations::input_backward, &HostOperations::weight_backward});
+        if (delays_weight_gradients(job_) == Setting::on) {
+            for (const LayerCut::Pieces* pieces : {&down.experts, &down.shared}) {
+                add(*pieces, {&HostOperations::weight_backward});
+            }
+        }
     }
-    return sent;
+    host_.wait_for_results(routed, left, ahead.pass.where);
 }
 
 void PassWriter::ahead_meets_experts(const At& ahead, Joined& joined) {
@@ -134,13 +167,18 @@ void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<
         wait(behind_sent);
         behind_sent = behind_meets_experts(*behind);
     }
+    if (ahead) wait_for_routing(*ahead, behind, joined);
+    const bool delays = delays_weight_gradients(job_) == Setting::on;
+    if (behind && delays) {
+        weights_of(*behind, cut(behind->kind).experts);
+        weights_of(*behind, cut(behind->kind).shared);
+    }
     if (ahead) {
         wait(ahead_sent);
         ahead_meets_experts(*ahead, joined);
     }
     if (behind) {
         wait(behind_sent);
-        const bool delays = delays_weight_gradients(job_) == Setting::on;
         backward_pieces(*behind, cut(behind->kind).ahead, delays ? Halves::input : Halves::both);
         if (predicts(*behind)) prediction_backward(*behind, Halves::both);
         if (delays) joined.owing = behind;
@@ -160,7 +198,7 @@ void PassWriter::delayed_backward(const At& here) {
 }
 
 // Layers that have no counterpart come last, the backward's first (TransformerModelChunkSchedulePlan.run).
-void PassWriter::joint(const Slot& forward, const Slot& backward, Accumulation accumulation) {
+PassWriter::JointEnds PassWriter::joint(const Slot& forward, const Slot& backward, Accumulation accumulation) {
     const At ahead = at(forward, Pass::forward);
     At behind = at(backward, Pass::backward);
     behind.pass.accumulation = accumulation;
@@ -178,10 +216,13 @@ void PassWriter::joint(const Slot& forward, const Slot& backward, Accumulation a
     for (std::uint32_t i = 0; i < both; ++i) layer_pair(next_ahead(i), next_behind(i), joined);
     for (std::uint32_t i = both; i < downward.layers; ++i) layer_pair(std::nullopt, next_behind(i), joined);
     for (std::uint32_t i = both; i < upward.layers; ++i) layer_pair(next_ahead(i), std::nullopt, joined);
+    JointEnds ends{.gradient = script_.now()};
     settle_weights(joined);
     finish_coming(joined);
+    ends.output = script_.now();
     end_forward(ahead);
     end_backward(behind, Halves::both);
+    return ends;
 }
 
 }  // namespace weft

@@ -1,18 +1,11 @@
 // The pieces of a PassWriter's layers, with the calls that parallelism schemes have around them.
 #include <algorithm>
+#include <span>
 
 #include "workloads/stage/pass_writer.hpp"
 
 namespace weft {
 namespace {
-
-// How many tokens each expert has comes from the router, and where experts take as many as come, the host needs the
-// numbers for shapes of products and splits of calls: Megatron-core's token_dispatcher.py copies tokens_per_expert to
-// the host and waits (cuda_sync_point), torchtitan's and Tutel's do so for the splits of all-to-alls.
-bool waits_for_routing(const Job& job) {
-    return job.experts.capacity_factor == 0.0 &&
-           (job.layout.expert > 1 || job.framework->modules(job) == Modules::transformer_engine);
-}
 
 // Whether a call of the kind was issued since.
 bool issues(const Script& script, std::size_t first, GroupKind kind) {
@@ -24,6 +17,14 @@ bool issues(const Script& script, std::size_t first, GroupKind kind) {
 }
 
 }  // namespace
+
+// How many tokens each expert has comes from the router, and where experts take as many as come, the host needs the
+// numbers for shapes of products and splits of calls: Megatron-core's token_dispatcher.py copies tokens_per_expert to
+// the host and waits (cuda_sync_point), torchtitan's and Tutel's do so for the splits of all-to-alls.
+bool PassWriter::waits_for_routing() const {
+    return job_.experts.capacity_factor == 0.0 &&
+           (job_.layout.expert > 1 || job_.framework->modules(job_) == Modules::transformer_engine);
+}
 
 // A condition on a tensor: of the loss in pretrain_gpt.py (loss_func), of a bucket's gradients before their reduction
 // in core/distributed/param_and_grad_buffer.py (check_grads).
@@ -63,7 +64,7 @@ void PassWriter::layer_forward(const At& at) {
         return host_.end(at.pass.where);
     }
     for (const PieceCost& piece : costs.pieces) {
-        if (piece.piece == Piece::permute && waits_for_routing(job_)) {
+        if (piece.piece == Piece::permute && waits_for_routing()) {
             host_.wait_for_results(left, at.pass.where);
         }
         piece_forward(at, piece, around(piece.piece, at.pass.pass));
@@ -150,6 +151,29 @@ std::vector<ActionId> PassWriter::overlapped(const At& at, Parts part, Seconds w
     return issue(around.after, at);
 }
 
+bool PassWriter::routes_again(const At& at) const {
+    if (job_.recompute.of_layer(at.pass.where.layer - stage_.chunks[at.pass.chunk].first_layer) == Recompute::full) {
+        return true;
+    }
+    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    return std::ranges::any_of(costs.repeats, [&](const PieceRepeat& repeat) {
+        if (repeat.of != PieceRepeat::Of::pieces) return false;
+        const std::span<const PieceCost> pieces =
+            std::span(costs.pieces).subspan(repeat.first, repeat.last + 1 - repeat.first);
+        return std::ranges::find(pieces, Piece::router, &PieceCost::piece) != pieces.end();
+    });
+}
+
+void PassWriter::balance_forward(const At& at, const PieceCost& own) {
+    if (own.piece != Piece::router) return;
+    if (at.pass.pass == Pass::forward && balancing_.once == Setting::on && routes_again(at)) return;
+    calls(balancing_.forward, at);
+}
+
+void PassWriter::balance_backward(const At& at, const PieceCost& own) {
+    if (own.piece == Piece::router) calls(balancing_.backward, at);
+}
+
 void PassWriter::piece_forward(const At& at, const PieceCost& own, const Around& around) {
     const Parts part = part_of(own.piece);
     if (around.overlap > 0) {
@@ -163,6 +187,7 @@ void PassWriter::piece_forward(const At& at, const PieceCost& own, const Around&
     in_rounds(at, part, own.forward, around.rounds);
     after(at, own);
     calls(around.after, at);
+    balance_forward(at, own);
 }
 
 void PassWriter::input_gradient(const At& at, const PieceCost& own, const Around& around) {
@@ -189,6 +214,7 @@ void PassWriter::sum_gradients(const At& at, const Column& column, const Around&
 }
 
 void PassWriter::piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves) {
+    balance_backward(at, own);
     std::vector<ActionId> issued;
     if (around.overlap > 0) {
         before(at, own);

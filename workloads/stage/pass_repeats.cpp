@@ -7,6 +7,12 @@
 
 namespace weft {
 
+// Layers of a kind that run again read otherwise where a router's calls wait for that.
+std::size_t PassWriter::layers_part(const At& at) const {
+    const bool apart = !balancing_.forward.empty() && routes_again(at);
+    return stage_.chunks.size() + static_cast<std::size_t>(at.kind) + (apart ? layer_kinds : 0);
+}
+
 // Nothing where a pass or layer may read as no other does: data parallelism takes part, its first computation may
 // extend the one before it (which is of the same layer then), or its first launch waits for something older than the
 // end of the chain.

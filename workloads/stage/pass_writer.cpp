@@ -20,7 +20,8 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
       data_parallel_(data_parallel),
       script_(script),
       host_(plan, script),
-      written_(stage_.chunks.size() + layer_kinds) {}
+      written_(stage_.chunks.size() + 2 * layer_kinds),
+      balancing_(balancing_loss_calls(job_)) {}
 
 void PassWriter::compute(const At& at, Parts part, Seconds duration) {
     const bool extends =
@@ -134,7 +135,7 @@ void PassWriter::backward(const Slot& slot, Halves halves, Accumulation accumula
 }
 
 void PassWriter::layer(const At& at, Halves halves) {
-    const std::optional<Beginning> begin = beginning(at.pass, halves, layers_part(at.kind));
+    const std::optional<Beginning> begin = beginning(at.pass, halves, layers_part(at));
     if (begin && repeat(*begin)) return;
     if (at.pass.pass != Pass::backward) {
         layer_forward(at);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "workloads/data_parallel/data_parallel.hpp"
+#include "workloads/framework/expert_balancing.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/script/script.hpp"
@@ -29,8 +30,12 @@ class PassWriter {
 
     void forward(const Slot& slot);
     void backward(const Slot& slot, Halves halves, Accumulation accumulation);
-    // Both as one: each one's tokens travel while the other one computes.
-    void joint(const Slot& forward, const Slot& backward, Accumulation accumulation);
+    // Both as one: each one's tokens travel while the other one computes. When the forward's output is there, and the
+    // gradient that the backward hands on.
+    struct JointEnds {
+        ActionId output = Action::none, gradient = Action::none;
+    };
+    JointEnds joint(const Slot& forward, const Slot& backward, Accumulation accumulation);
     HostStream& host() { return host_; }
 
   private:
@@ -70,7 +75,9 @@ class PassWriter {
     std::optional<Beginning> beginning(const PassAt& at, Halves halves, std::size_t part) const;
     bool repeat(const Beginning& begin);
     void remember(const Beginning& begin);
-    std::size_t layers_part(LayerKind kind) const { return stage_.chunks.size() + static_cast<std::size_t>(kind); }
+    std::size_t layers_part(const At& at) const;
+    // Whether the layer's router runs a second time, under recomputation, for its gradients.
+    bool routes_again(const At& at) const;
     bool is_open() const { return open_.action != Action::none && script_.actions().size() == open_.actions; }
 
     void write_forward(const At& here);
@@ -85,14 +92,17 @@ class PassWriter {
 
     // Joint passes (joint_pass.cpp).
     struct Joined {
-        std::optional<At> coming;    // layer of the forward whose tokens are on their way back
-        std::vector<ActionId> back;  // in these calls
-        std::optional<At> owing;     // layer of the backward that is yet to compute gradients of weights
+        std::optional<At> coming;        // layer of the forward whose tokens are on their way back
+        std::vector<ActionId> back;      // in these calls
+        ActionId routed = Action::none;  // when the forward's counts of tokens are known, if the host waits for them
+        std::optional<At> owing;         // layer of the backward that is yet to compute gradients of weights
     };
     void layer_pair(const std::optional<At>& ahead, const std::optional<At>& behind, Joined& joined);
     std::vector<ActionId> behind_begins(const At& behind, Joined& joined);
     std::vector<ActionId> ahead_begins(const At& ahead, Joined& joined);
     std::vector<ActionId> behind_meets_experts(const At& behind);
+    void wait_for_routing(const At& ahead, const std::optional<At>& behind, Joined& joined);
+    bool waits_for_routing() const;
     void ahead_meets_experts(const At& ahead, Joined& joined);
     void finish_coming(Joined& joined);
     void settle_weights(Joined& joined);
@@ -129,6 +139,8 @@ class PassWriter {
     void piece_forward(const At& at, const PieceCost& own, const Around& around);
     void piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves);
     const Around& around(Piece piece, Pass pass);
+    void balance_forward(const At& at, const PieceCost& own);
+    void balance_backward(const At& at, const PieceCost& own);
     std::vector<ActionId> issue(const std::vector<Call>& calls, const At& at);
     void wait(const std::vector<ActionId>& issued);
     void weights(const At& at, const PieceCost& own);
@@ -181,6 +193,7 @@ class PassWriter {
     std::array<std::optional<TokenExchange>, 2> exchanges_;  // forward, backward
     std::vector<ActionId> copies_;                           // of the layers of the pass that is written
     std::vector<std::vector<Written>> written_;              // of each chunk, and of its layers by kind
+    LossCalls balancing_;
 };
 
 }  // namespace weft

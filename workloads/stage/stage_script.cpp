@@ -4,7 +4,7 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/framework/calls.hpp"
-#include "workloads/framework/expert_bias.hpp"
+#include "workloads/framework/expert_balancing.hpp"
 #include "workloads/stage/stage_writer.hpp"
 
 namespace weft {
@@ -88,9 +88,10 @@ StageWriter::Cell StageWriter::cell_at(std::size_t first) const {
     return Cell(stage_.slots).subspan(first, stage_.slots[first].runs == Slot::Runs::with_next ? 2 : 1);
 }
 
-void StageWriter::run(Cell cell) {
-    if (cell.size() == 1) return run(cell.front());
-    passes_.joint(cell.front(), cell.back(), accumulation(cell.back()));
+PassWriter::JointEnds StageWriter::run(Cell cell) {
+    if (cell.size() > 1) return passes_.joint(cell.front(), cell.back(), accumulation(cell.back()));
+    run(cell.front());
+    return {};
 }
 
 // Joint passes are for stages that hand nothing over, or hand over beside.
@@ -108,6 +109,9 @@ void StageWriter::blocking_slots() {
 }
 
 // Receives are posted as early as their lane allows; a send follows its slot, and the next slot does not wait for it.
+// Megatron-core hands on what one half of a joint pass has made while the rest of it runs (post_forward and
+// post_backward of TransformerModelChunkSchedulePlan.run), DualPipe what the whole has made (dualpipe.py,
+// _forward_backward_chunk).
 void StageWriter::slots_beside() {
     std::vector<ActionId> sent;
     for (std::size_t i = 0; i < stage_.slots.size();) {
@@ -117,10 +121,12 @@ void StageWriter::slots_beside() {
                 script_.wait(script_.issue(call, {slot.micro_batch, 0}, Action::none));
             }
         }
-        run(cell);
+        const PassWriter::JointEnds ends = run(cell);
+        const bool whole = cell.size() == 1 || job_.schedule->copies > 1;
         for (const Slot& slot : cell) {
             for (const Call& call : sends(slot)) {
-                sent.push_back(script_.issue(call, {slot.micro_batch, 0}, script_.now()));
+                const ActionId half = slot.kind == SlotKind::forward ? ends.output : ends.gradient;
+                sent.push_back(script_.issue(call, {slot.micro_batch, 0}, whole ? script_.now() : half));
             }
         }
         i += cell.size();

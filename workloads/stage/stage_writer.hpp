@@ -35,7 +35,7 @@ class StageWriter {
     using Cell = std::span<const Slot>;  // slots that run as one
     Cell cell_at(std::size_t first) const;
     void run(const Slot& slot);
-    void run(Cell cell);
+    PassWriter::JointEnds run(Cell cell);
     void blocking_slots();
     void slots_beside();
     bool hands_over_in_batches() const;

@@ -49,6 +49,8 @@ inline std::vector<std::string> names() {
                                    "expert data",
                                    "expert data inner",
                                    "expert data outer",
+                                   "tensor and context",
+                                   "stage",
                                    "model",
                                    "stages",
                                    "embedding",

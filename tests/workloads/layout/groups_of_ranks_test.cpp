@@ -59,6 +59,10 @@ bool together(GroupKind kind, const Layout& layout, const RankSeat& a, const Ran
             return agree({"tensor", "pipeline"}) && a.at.at("data") / shard == b.at.at("data") / shard;
         case GroupKind::data_outer:
             return agree({"tensor", "context", "pipeline"}) && a.at.at("data") % shard == b.at.at("data") % shard;
+        case GroupKind::tensor_context:
+            return agree({"data", "pipeline"});
+        case GroupKind::stage:
+            return agree({"pipeline"});
         case GroupKind::model:
             return agree({"context", "data"});
         case GroupKind::pipeline:
@@ -95,7 +99,7 @@ constexpr GroupKind kinds[] = {GroupKind::tensor,       GroupKind::context,     
                                GroupKind::data_inner,   GroupKind::data_outer,    GroupKind::model,
                                GroupKind::pipeline,     GroupKind::expert_tensor, GroupKind::expert,
                                GroupKind::expert_inner, GroupKind::expert_outer,  GroupKind::expert_and_tensor,
-                               GroupKind::expert_data};
+                               GroupKind::expert_data,  GroupKind::tensor_context, GroupKind::stage};
 // Where replicas hold whole expert groups.
 constexpr GroupKind hybrid_kinds[] = {GroupKind::expert_data_inner, GroupKind::expert_data_outer};
 

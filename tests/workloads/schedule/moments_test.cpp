@@ -4,29 +4,41 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/workloads/schedule/shapes.hpp"
 
 namespace weft {
 namespace {
 
+// A forward that runs as one with a backward is done when that one is.
 std::vector<Moment> all_moments(const std::vector<Slot>& slots, std::uint32_t chunks) {
     std::vector<Moment> all;
     Moment now{.kind = SlotKind::forward, .chunk = 0, .alive = std::vector<std::uint32_t>(chunks)};
+    const Slot* beside = nullptr;
+    const auto forward_done = [&](const Slot& slot) {
+        ++now.alive[slot.chunk];
+        all.push_back({SlotKind::forward, 0, now.alive});
+    };
     for (const Slot& slot : slots) {
-        if (slot.kind == SlotKind::forward) ++now.alive[slot.chunk];
-        if (slot.kind != SlotKind::weight_backward) {
-            const bool forward = slot.kind == SlotKind::forward;
-            all.push_back({forward ? SlotKind::forward : SlotKind::backward, forward ? 0 : slot.chunk, now.alive});
+        if (slot.runs == Slot::Runs::with_next) {
+            beside = &slot;
+            continue;
+        }
+        if (slot.kind == SlotKind::forward) forward_done(slot);
+        if (slot.kind == SlotKind::backward || slot.kind == SlotKind::input_backward) {
+            all.push_back({SlotKind::backward, slot.chunk, now.alive});
+            if (beside != nullptr) all.back().ahead = beside->chunk;
         }
         if (slot.kind == SlotKind::backward || slot.kind == SlotKind::weight_backward) --now.alive[slot.chunk];
+        if (beside != nullptr) forward_done(*std::exchange(beside, nullptr));
     }
     return all;
 }
 
 bool covered(const Moment& moment, const std::vector<Moment>& by) {
     return std::ranges::any_of(by, [&](const Moment& other) {
-        return other.kind == moment.kind && other.chunk == moment.chunk &&
+        return other.kind == moment.kind && other.chunk == moment.chunk && other.ahead == moment.ahead &&
                std::ranges::equal(other.alive, moment.alive, std::ranges::greater_equal{});
     });
 }
@@ -56,6 +68,16 @@ TEST(moments, of_one_part_are_the_most_alive_after_and_before_a_backward) {
     ASSERT_EQ(kept.size(), 2);
     EXPECT_EQ(kept[0], (Moment{SlotKind::forward, 0, {3}}));
     EXPECT_EQ(kept[1], (Moment{SlotKind::backward, 0, {3}}));
+}
+
+// One under way beside the one that goes back, never two whole ones.
+TEST(moments, of_joint_passes_have_one_whole_micro_batch_alive) {
+    const std::vector<Slot> slots = find_schedule("1f1b")->slots({1, 4, 1, PassOrder::joint}, 0);
+    const std::vector<Moment> kept = fullest_moments(slots, 1);
+    ASSERT_EQ(kept.size(), 3);
+    EXPECT_EQ(kept[0], (Moment{SlotKind::forward, 0, {1}}));
+    EXPECT_EQ(kept[1], (Moment{SlotKind::backward, 0, {1}, 0}));
+    EXPECT_EQ(kept[2], (Moment{SlotKind::backward, 0, {1}}));
 }
 
 }  // namespace

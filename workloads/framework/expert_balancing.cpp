@@ -1,0 +1,93 @@
+#include "workloads/framework/expert_balancing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/framework/calls.hpp"
+#include "workloads/framework/version_since.hpp"
+
+namespace weft {
+namespace {
+
+bool is_megatron(const Job& job) { return job.framework->name == "megatron"; }
+bool is_since(const Job& job, std::string_view version) { return has_since(job.megatron.version, version); }
+
+Call sum_of_counts(GroupKind group, double counts) {
+    constexpr double wide = 8.0;
+    return {.op = Collective::all_reduce,
+            .group = group,
+            .message = {counts * wide},
+            .label = "all-reduce balancing loss counts",
+            .type = "int64"};
+}
+
+Call of_probabilities(const Job& job, Collective op, std::string_view label) {
+    constexpr double wide = 4.0;
+    const double own = tokens(job) / (shares_tokens(job) ? 1.0 : 1.0 / job.layout.tensor);
+    return {.op = op,
+            .group = GroupKind::tensor_context,
+            .message = {own * job.layout.context * job.model.experts.count * wide},
+            .label = label,
+            .type = "fp32"};
+}
+
+}  // namespace
+
+std::vector<Call> expert_bias_calls(const Job& job, std::span<const StageModule> modules) {
+    if (job.model.experts.count == 0 || !job.model.experts.balancing_bias) return {};
+    const auto layers = static_cast<double>(std::ranges::count(modules, "router", &StageModule::name));
+    const bool counted = gathers_before_routing(job);
+    if (layers == 0 || (counted ? job.layout.copies() : job.layout.ranks_of_stage()) == 1) return {};
+    return {{.op = Collective::all_reduce,
+             .group = counted ? GroupKind::data : GroupKind::stage,
+             .message = {4.0 * layers * job.model.experts.count},
+             .label = "all-reduce expert counts",
+             .type = "fp32"}};
+}
+
+LossCalls balancing_loss_calls(const Job& job) {
+    LossCalls calls;
+    if (job.model.experts.count == 0 || !is_megatron(job)) return calls;
+    calls.once = is_since(job, "core-0.13") ? Setting::on : Setting::off;
+    const double experts = job.model.experts.count;
+    const std::uint32_t ranks = job.layout.tensor * job.layout.context;
+    switch (job.experts.balancing) {
+        case Balancing::even:
+        case Balancing::bias:
+            break;
+        case Balancing::auxiliary_loss: {
+            const bool apart = !is_since(job, loss_sums_since) && job.experts.dispatcher == Dispatch::all_to_all;
+            if (!is_since(job, "core-0.8") || (apart ? job.layout.context : ranks) == 1) break;
+            calls.forward = {sum_of_counts(apart ? GroupKind::context : GroupKind::tensor_context, experts)};
+            break;
+        }
+        case Balancing::sequence_auxiliary_loss:
+            if (ranks == 1) break;
+            if (is_since(job, sequence_counts_since)) {
+                calls.forward = {sum_of_counts(GroupKind::tensor_context, experts * job.batch.micro)};
+                break;
+            }
+            calls.forward = {of_probabilities(job, Collective::all_gather, "all-gather balancing probabilities")};
+            calls.backward = {
+                of_probabilities(job, Collective::reduce_scatter, "reduce-scatter balancing probability gradients")};
+            break;
+        case Balancing::global_auxiliary_loss:
+            if (job.layout.ranks_of_stage() == 1) break;
+            calls.forward = {sum_of_counts(GroupKind::stage, experts)};
+            break;
+    }
+    return calls;
+}
+
+void check_balancing(const Job& job, std::vector<JobError>& errors) {
+    const Balancing balancing = job.experts.balancing;
+    if (balancing != Balancing::sequence_auxiliary_loss && balancing != Balancing::global_auxiliary_loss) return;
+    if (is_megatron(job)) return;
+    errors.push_back(
+        {"experts.balancing", fmt::format("{} has a loss of each rank's own tokens alone; set it to auxiliary_loss, or "
+                                          "framework to megatron",
+                                          job.framework->name)});
+}
+
+}  // namespace weft
