@@ -1,15 +1,19 @@
 // `weft compare JOB [JOB]...`: what differs between jobs, and where the difference in time comes from.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
+#include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/job_comparison.hpp"
 #include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/job_comparison_text.hpp"
+#include "tools/output_option.hpp"
+#include "tools/page/compare_page.hpp"
 
 namespace weft::commands {
 namespace {
@@ -18,7 +22,9 @@ void compare_options(po::options_description& options, po::positional_options_de
     options.add_options()("jobs", po::value<std::vector<std::string>>()->value_name("JOB..."), "jobs to compare");
     positional.add("jobs", -1);
     add_override_options(options);
-    options.add_options()("json", po::bool_switch(), "machine-readable comparison");
+    options.add_options()("json", po::bool_switch(), "machine-readable comparison")(
+        "report", po::value<std::string>()->value_name("FILE"),
+        "write the comparison as a page with the timelines on one axis (.html)");
     add_network_option(options);
     add_folding_options(options, Folding::automatic);
 }
@@ -46,10 +52,25 @@ std::vector<ComparedJob> compared(const po::variables_map& arguments) {
     return jobs;
 }
 
+ComparePageText page_text(const po::variables_map& arguments, const JobComparison& comparison) {
+    const std::vector<std::string> paths = option_texts(arguments, "jobs");
+    std::string command = typed_command(fmt::format("compare {}", fmt::join(paths, " ")), arguments);
+    if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
+    if (paths.size() == 1) {
+        return {std::filesystem::path(paths.front()).stem().string() + ", as it is and changed", std::move(command)};
+    }
+    return {fmt::format("{} compared", fmt::join(comparison.names, comparison.names.size() == 2 ? " and " : ", ")),
+            std::move(command)};
+}
+
 Exit run_compare(const po::variables_map& arguments) {
+    const std::string page = output_option(arguments, "report", {".html"});
     const JobComparison comparison = compare_jobs(
-        compared(arguments),
-        {.simulation = {.network = network_option(arguments), .folding = folding_option(arguments)}, .changes = false});
+        compared(arguments), {.simulation = {.network = network_option(arguments),
+                                             .folding = folding_option(arguments),
+                                             .recording = page.empty() ? Recording::spans : Recording::spans_and_links},
+                              .changes = false});
+    if (!page.empty()) write_file_atomically(page, compare_page(comparison, page_text(arguments, comparison)));
     fmt::print("{}", arguments["json"].as<bool>() ? job_comparison_json(comparison) : job_comparison_text(comparison));
     return Exit::ok;
 }
@@ -61,15 +82,15 @@ const Command compare{
     .name = "compare",
     .summary = "what differs between jobs, and where the difference in time comes from",
     .usage =
-        "weft compare JOB JOB... [--set KEY=VALUE]... [--json]\n"
-        "       weft compare JOB --set KEY=VALUE [--machine MACHINE] [--nodes N] [--json]",
+        "weft compare JOB JOB... [--set KEY=VALUE]... [--json] [--report FILE]\n"
+        "       weft compare JOB --set KEY=VALUE [--machine MACHINE] [--nodes N] [--json] [--report FILE]",
     .details =
         "Several jobs, or one job and what the options make of it: the keys that differ, the figures, and the time of\n"
         "every cause on the critical path. The differences by cause sum to that of the steps. A job that does not fit\n"
         "in memory is compared all the same.\n\n"
         "  weft compare job.json --set layout.tensor=8 --set layout.data=16\n"
         "  weft compare job.json --machine dgx-h100 --nodes 16\n"
-        "  weft compare today.json tomorrow.json",
+        "  weft compare today.json tomorrow.json --report difference.html",
     .options = compare_options,
     .run = run_compare,
     .group = CommandGroup::run,

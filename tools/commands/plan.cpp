@@ -10,12 +10,14 @@
 #include "tools/command.hpp"
 #include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
+#include "tools/output/model_text.hpp"
 #include "tools/output/plan_json.hpp"
 #include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output_option.hpp"
 #include "tools/page/plan_page.hpp"
+#include "tools/plan/launch.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/progress.hpp"
@@ -74,19 +76,40 @@ std::vector<std::string> simulated_layout(const PlanResult& result, std::size_t 
     return result.assignments(result.candidates[result.simulated[place].number]);
 }
 
-void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments) {
+ResultPageText page_text(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments) {
+    const Study& base = result.space.bases().front();
+    const std::string job = request.job.empty() ? std::string() : request.job.string() + ": ";
+    return {.title = fmt::format("Layouts of {} on {}", model_text(base.job.model), base.machine.info().name),
+            .command = typed_command("plan", arguments, {"fix", "among"}) +
+                       fmt::format("{} --simulate {}", result.searched == Searched::modelled ? " --modelled" : "",
+                                   result.simulated.size()),
+            .summary = job + plan_heading(result)};
+}
+
+// Files of the simulated ones: those of thousands of others would take longer than the search.
+PlanPageFacts found_in(const PlanRequest& request, const PlanResult& result, const ExportFormat* launch) {
+    PlanPageFacts facts{.simulate = fmt::format("weft simulate {}", request.job.string()), .files = {}};
+    for (const std::string& assignment : request.overrides) facts.simulate += fmt::format(" --set '{}'", assignment);
+    if (!result.simulated.empty()) {
+        facts.mean_error = result.quality.mean_error;
+        facts.largest_error = result.quality.largest_error;
+    }
+    for (std::size_t place = 0; place < result.simulated.size(); ++place) {
+        facts.files[result.simulated[place].number] = launch_files(request, simulated_layout(result, place), launch);
+    }
+    return facts;
+}
+
+void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments,
+                 const ExportFormat* launch) {
     if (arguments.count("out")) {
         const std::string& path = arguments["out"].as<std::string>();
         write_results(path, plan_record(result), plan_rows(result));
         fmt::print(stderr, "{}: {} candidates\n", path, result.candidates.size());
     }
     if (const std::string page = output_option(arguments, "report", {".html"}); !page.empty()) {
-        const ResultPageText text{
-            .title = "Layouts of " + std::filesystem::path(request.job).stem().string(),
-            .command = typed_command("plan", arguments, {"fix", "among"}) +
-                       fmt::format("{} --simulate {}", result.searched == Searched::modelled ? " --modelled" : "",
-                                   result.simulated.size())};
-        write_file_atomically(page, plan_page(text, plan_rows(result)));
+        write_file_atomically(page, plan_page(page_text(request, result, arguments), plan_rows(result),
+                                              found_in(request, result, launch)));
     }
     if (!arguments.count("write-job")) return;
     const std::string& path = arguments["write-job"].as<std::string>();
@@ -96,12 +119,6 @@ void write_files(const PlanRequest& request, const PlanResult& result, const po:
     }
     write_file_atomically(path, job_text(request, simulated_layout(result, 0), path));
     fmt::print(stderr, "{}: written\n", path);
-}
-
-std::string launch_text(const PlanRequest& request, const std::vector<std::string>& layout,
-                        const ExportFormat& format) {
-    const std::filesystem::path beside = request.job.parent_path() / "best.json";
-    return format.job(read_study(Document::parse(beside.string(), job_text(request, layout, beside))));
 }
 
 // What launches the best layout that the format can say, on stdout in place of the table. Throws ConfigError with why
@@ -172,7 +189,7 @@ Exit run_plan(const po::variables_map& arguments) {
         fmt::print(
             launch == nullptr ? stdout : stderr, "{}",
             arguments["json"].as<bool>() ? plan_json(result, job_record(arguments), top) : plan_text(result, top));
-        write_files(request, result, arguments);
+        write_files(request, result, arguments, launch);
         if (launch != nullptr) print_launch(request, result, *launch);
         return verdict(result);
     } catch (const std::invalid_argument& error) {

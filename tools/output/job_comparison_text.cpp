@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sim/io/units.hpp"
+#include "tools/output/job_comparison_rows.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
@@ -22,55 +21,35 @@ std::vector<std::string> headings(const JobComparison& comparison, std::string f
     return texts;
 }
 
-std::string signed_text(Seconds time) {
-    const std::string text = to_text(Seconds{std::abs(time.value)});
-    return time.value == 0 ? "" : (time.value < 0 ? "-" : "+") + text;
-}
-
 std::string times_table(const JobComparison& comparison) {
     TextTable table(headings(comparison, "<on the critical path"));
-    const auto add = [&](std::string name, const std::vector<std::int64_t>& ticks) {
-        std::vector<std::string> cells{std::move(name)};
+    const auto add = [&](const std::string& name, const std::vector<std::int64_t>& ticks) {
+        std::vector<std::string> cells{name};
         for (std::size_t job = 0; job < ticks.size(); ++job) {
             cells.push_back(ticks[job] == 0 ? "" : to_text(since_start({ticks[job]})));
-            if (job > 0) cells.push_back(signed_text(since_start({ticks[job] - ticks.front()})));
+            if (job > 0) cells.push_back(more_text(since_start({ticks[job] - ticks.front()})));
         }
         table.add(std::move(cells));
     };
-    std::vector<std::int64_t> steps, small(comparison.jobs.size(), 0);
+    for (const ComparedLine& line : cause_lines(comparison)) add(line.name, line.ticks);
+    std::vector<std::int64_t> steps;
     for (const JobExplanation& job : comparison.jobs) steps.push_back(job.explanation.end.femtoseconds);
-    constexpr double worth_a_line = 0.001;  // of the longest step
-    const double longest = static_cast<double>(std::ranges::max(steps));
-    for (const ComparedCause& cause : comparison.causes) {
-        if (static_cast<double>(std::ranges::max(cause.ticks)) >= worth_a_line * longest) {
-            add(cause_text(cause.cause), cause.ticks);
-        } else {
-            for (std::size_t job = 0; job < small.size(); ++job) small[job] += cause.ticks[job];
-        }
-    }
-    if (std::ranges::max(small) > 0) add("all else", small);
     add("step", steps);
     return table.text();
 }
 
 std::string metrics_table(const JobComparison& comparison) {
     TextTable table(headings(comparison, "<"));
-    const auto add = [&](std::string name, std::string_view key, const auto& text) {
-        std::vector<std::string> cells{std::move(name)};
-        const double first = comparison.jobs.front().report.metric(key);
+    for (const ComparedFigure& figure : compared_figures()) {
+        std::vector<std::string> cells{std::string(figure.name)};
+        const double first = comparison.jobs.front().report.metric(figure.key);
         for (std::size_t job = 0; job < comparison.jobs.size(); ++job) {
-            const double value = comparison.jobs[job].report.metric(key);
-            cells.push_back(text(value));
-            if (job > 0) cells.push_back(fmt::format("{:+.1f} %", 100 * (value / first - 1.0)));
+            const double value = comparison.jobs[job].report.metric(figure.key);
+            cells.push_back(figure.text(value));
+            if (job > 0) cells.push_back(ratio_text(value, first));
         }
         table.add(std::move(cells));
-    };
-    add("step time", "step.time_s", [](double value) { return to_text(Seconds{value}); });
-    add("tokens/s", "throughput.tokens_per_s", [](double value) { return fmt::format("{:.0f}", value); });
-    add("model TFLOP/s per GPU", "throughput.model_tflops_per_gpu",
-        [](double value) { return fmt::format("{:.1f}", value); });
-    add("MFU", "throughput.mfu", [](double value) { return fmt::format("{:.1f} %", 100 * value); });
-    add("memory", "memory.peak_bytes", [](double value) { return to_text(Bytes{value}); });
+    }
     return table.text();
 }
 

@@ -49,15 +49,6 @@ std::string settings(const PlanResult& result, std::size_t candidate, const std:
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string heading(const PlanResult& result) {
-    const Study& base = result.space.bases().front();
-    const MachineInfo& machine = base.machine.info();
-    const std::uint32_t accelerators = base.job.nodes * machine.accelerators_per_node;
-    return fmt::format("{} on {}: {} ranks on {} nodes, {}, {} sequences of {} tokens\n\n", model_text(base.job.model),
-                       machine.name, accelerators, base.job.nodes, base.job.framework->name, base.job.batch.global,
-                       base.job.batch.sequence);
-}
-
 std::string counts(const PlanResult& result) {
     const std::size_t refused = result.count(Verdict::refused), full = result.count(Verdict::does_not_fit),
                       fits = result.count(Verdict::fits);
@@ -220,8 +211,17 @@ std::string nothing_fits(const PlanResult& result) {
 
 }  // namespace
 
+std::string plan_heading(const PlanResult& result) {
+    const Study& base = result.space.bases().front();
+    const MachineInfo& machine = base.machine.info();
+    const std::uint32_t accelerators = base.job.nodes * machine.accelerators_per_node;
+    return fmt::format("{} on {}: {} ranks on {} nodes, {}, {} sequences of {} tokens", model_text(base.job.model),
+                       machine.name, accelerators, base.job.nodes, base.job.framework->name, base.job.batch.global,
+                       base.job.batch.sequence);
+}
+
 std::string plan_text(const PlanResult& result, std::size_t top) {
-    std::string text = heading(result) + counts(result) + refusals(result);
+    std::string text = plan_heading(result) + "\n\n" + counts(result) + refusals(result);
     if (result.count(Verdict::refused) == result.candidates.size()) return text + nothing_possible(result);
     if (result.simulated.empty()) return text + nothing_fits(result);
     return text + best(result, top) + pareto(result) + quality(result);

@@ -25,11 +25,11 @@ class ValidationPage {
     std::string body() {
         summary();
         scores(RowUse::predict, "Rows that nothing was fitted to");
+        chart_of_all();
         scores(RowUse::fit, "Rows that constants were fitted to");
         scores(RowUse::disturbed, "Disturbed measurements, not judged");
-        charts();
+        sets();
         rows();
-        sources();
         return std::move(html_);
     }
 
@@ -54,58 +54,75 @@ class ValidationPage {
         add("<strong class=\"{}\">{}</strong></p>", v_.card.passed() ? "good" : "bad", verdict_text(v_));
     }
 
+    // The summary of what is predicted is open, the others are behind a line.
     void scores(RowUse use, std::string_view title) {
         if (v_.card.of(use).rows == 0) return;
-        add("<section><h2>{}</h2><div class=\"scroll\"><table><caption>Absolute relative errors; bias is the mean of "
-            "the "
-            "signed ones.</caption><thead><tr><th scope=\"col\">set</th>",
-            title);
-        for (const char* heading : {"rows", "mean", "median", "p90", "max", "bias"}) {
+        const bool open = use == RowUse::predict;
+        if (open) {
+            add("<section><h2>{}</h2>", title);
+        } else {
+            add("<section><details class=\"data\"><summary>{}: {} of mean {}</summary>", title, v_.card.of(use).rows,
+                percent(v_.card.of(use).mean));
+        }
+        add("<div class=\"scroll\"><table><caption>Absolute relative errors; bias is the mean of the signed ones. A "
+            "set's name opens it.</caption><thead><tr><th scope=\"col\">set</th>");
+        for (const char* heading : {"rows", "mean"}) {
             add("<th scope=\"col\" class=\"number\">{}</th>", heading);
         }
-        add("<th scope=\"col\">bounds</th></tr></thead><tbody>");
+        add("<th scope=\"col\">bound</th><th scope=\"col\">status</th>");
+        for (const char* heading : {"median", "p90", "max", "bias"}) {
+            add("<th scope=\"col\" class=\"number\">{}</th>", heading);
+        }
+        add("</tr></thead><tbody>");
         for (std::size_t s = 0; s < v_.sets.size(); ++s) {
             const SetScore& score = v_.card.sets[s];
             if (score.of(use).rows == 0) continue;
             add("<tr><th scope=\"row\"><a href=\"#set-{}\">{}</a></th>", s, xml_escaped(v_.sets[s].name));
-            error_cells(score.of(use));
-            add("<td>{}</td></tr>", bounds_html(score, use));
+            error_cells(score.of(use), bounds_html(score, use), status_html(score, use));
         }
         add("<tr><th scope=\"row\">all</th>");
-        error_cells(v_.card.of(use));
-        add("<td></td></tr></tbody></table></div></section>");
+        error_cells(v_.card.of(use), "", "");
+        add("</tbody></table></div>{}</section>", open ? "" : "</details>");
     }
 
-    void error_cells(const ErrorStatistics& errors) {
-        add("<td class=\"number\">{}</td>", errors.rows);
-        for (const double value : {errors.mean, errors.median, errors.percentile_90, errors.largest}) {
+    void error_cells(const ErrorStatistics& errors, const std::string& bounds, const std::string& status) {
+        add("<td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bound\">{}</td><td>{}</td>",
+            errors.rows, percent(errors.mean), bounds, status);
+        for (const double value : {errors.median, errors.percentile_90, errors.largest}) {
             add("<td class=\"number\">{}</td>", percent(value));
         }
-        add("<td class=\"number\">{}</td>", signed_percent_text(errors.bias));
+        add("<td class=\"number\">{}</td></tr>", signed_percent_text(errors.bias));
     }
 
     static std::string bounds_html(const SetScore& score, RowUse use) {
         std::string text;
         for (const BoundCheck& check : score.bounds) {
             if (check.use != use) continue;
-            text += fmt::format("{}<span class=\"{}\">{} {}: {}</span>", text.empty() ? "" : "; ",
-                                check.holds() ? "good" : "bad", check.what, percent(check.bound),
-                                check.holds() ? "holds" : "broken");
+            text += fmt::format("{}<span{}>{} {}</span>", text.empty() ? "" : ", ",
+                                check.holds() ? "" : " class=\"bad\"", check.what, percent(check.bound));
         }
         return text;
     }
 
-    // Times and sizes do not share an axis.
-    void charts() {
+    static std::string status_html(const SetScore& score, RowUse use) {
+        bool judged = false, holds = true;
+        for (const BoundCheck& check : score.bounds) {
+            if (check.use != use) continue;
+            judged = true;
+            holds = holds && check.holds();
+        }
+        if (!judged) return "<span class=\"quiet\">not judged</span>";
+        return holds ? "<span class=\"good\">holds</span>" : "<span class=\"bad\">broken</span>";
+    }
+
+    void chart_of_all() {
         add("<section><h2>Predicted over measured</h2><p>On the dashed line they are equal; the band is 10 % to either "
             "side. Discs are predicted, hollow diamonds were fitted to.</p><div class=\"figures\">");
         chart("All sets", v_.sets.size());
-        if (v_.sets.size() > 1) {
-            for (std::size_t s = 0; s < v_.sets.size(); ++s) chart(v_.sets[s].title, s);
-        }
         add("</div></section>");
     }
 
+    // Times and sizes do not share an axis.
     // Of one set, or of all where `set` is past the last.
     void chart(const std::string& title, std::size_t set) {
         std::map<std::string_view, Scatter> by_unit;
@@ -138,7 +155,8 @@ class ValidationPage {
             "<option>predict</option><option>fit</option><option>disturbed</option></select></label>"
             "<span class=\"quiet\" role=\"status\"><span data-count=\"rows\">{}</span> shown</span></div>",
             v_.rows.size());
-        add("<div class=\"scroll\"><table id=\"rows\" class=\"sortable\"><caption>A click on a heading sorts.</caption>"
+        add("<div class=\"scroll tall\" tabindex=\"0\" role=\"region\" aria-label=\"Every row\"><table id=\"rows\" "
+            "class=\"sortable\"><caption>A click on a heading sorts.</caption>"
             "<thead><tr>");
         for (const char* heading : {"set", "row", "use", "quantity"}) {
             add("<th scope=\"col\"><button type=\"button\">{}</button></th>", heading);
@@ -169,20 +187,34 @@ class ValidationPage {
         add("<td class=\"number\" data-value=\"{}\">{}</td>", value, xml_escaped(text));
     }
 
-    void sources() {
-        add("<section><h2>Sources and assumptions</h2>");
-        for (std::size_t s = 0; s < v_.sets.size(); ++s) {
-            const ValidationSet& set = v_.sets[s];
-            add("<section id=\"set-{}\"><h3>{} <span class=\"quiet\">({})</span></h3><p>{}</p>", s,
-                xml_escaped(set.title), xml_escaped(set.name), xml_escaped(set.source));
-            if (!set.assumptions.empty()) {
-                add("<p class=\"quiet\">Assumed:</p><ul>");
-                for (const std::string& assumption : set.assumptions) add("<li>{}</li>", xml_escaped(assumption));
-                add("</ul>");
-            }
-            add("</section>");
-        }
+    // Each behind a line that says how far off it is.
+    void sets() {
+        add("<section><h2>Sets</h2><p>Each with its chart, its source and what was assumed.</p>");
+        for (std::size_t s = 0; s < v_.sets.size(); ++s) set_details(s);
         add("</section>");
+    }
+
+    void set_details(std::size_t s) {
+        const ValidationSet& set = v_.sets[s];
+        std::string told;
+        for (const RowUse use : {RowUse::predict, RowUse::fit, RowUse::disturbed}) {
+            const ErrorStatistics& errors = v_.card.sets[s].of(use);
+            if (errors.rows == 0) continue;
+            told += fmt::format("{}{} {}: {}", told.empty() ? "" : ", ", errors.rows, name(use), percent(errors.mean));
+        }
+        add("<details class=\"set\" id=\"set-{}\"><summary>{} <span class=\"quiet\">({}; {})</span></summary><p>{}</p>",
+            s, xml_escaped(set.title), xml_escaped(set.name), told, xml_escaped(set.source));
+        if (!set.assumptions.empty()) {
+            add("<p class=\"quiet\">Assumed:</p><ul>");
+            for (const std::string& assumption : set.assumptions) add("<li>{}</li>", xml_escaped(assumption));
+            add("</ul>");
+        }
+        if (v_.sets.size() > 1) {
+            add("<div class=\"figures\">");
+            chart(set.title, s);
+            add("</div>");
+        }
+        add("</details>");
     }
 
     const Validation& v_;
@@ -192,7 +224,9 @@ class ValidationPage {
 }  // namespace
 
 std::string validation_html(const Validation& validation) {
-    return html_page({.title = "Predictions beside measurements", .body = ValidationPage(validation).body()});
+    return html_page({.title = "Predictions beside measurements",
+                      .body = ValidationPage(validation).body(),
+                      .scripts = {"table", "opened_details"}});
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 //     x: {label, unit, values, log, texts}: ascending numbers; texts: names in their place, at 0, 1, 2, ...
 //     y: {label, unit, log, zero}: zero: starts at zero
 //     series: [{name, values, points}] with null where there is none
+//     drawn(plot): draws more on its canvas
 const chart = (host, asked) => {
   const {x, y, series} = asked;
   const figure = element('figure', {}, element('figcaption', {textContent: asked.title}));
@@ -95,7 +96,7 @@ const chart = (host, asked) => {
       points: {show: one.points ?? (few && !asked.stepped), size: one.size ?? 6, width: 1.5,
         fill: one.hollow ? () => colour('ground') : () => colour(one.colour ?? '') || seriesColour(s)},
     }))],
-    hooks: {setCursor: [u => { showTip(u.cursor.idx); asked.hover?.(u, tip); }]},
+    hooks: {draw: asked.drawn ? [asked.drawn] : [], setCursor: [u => { showTip(u.cursor.idx); asked.hover?.(u, tip); }]},
   });
 
   // Rebuilt for every width and scheme: that is quick, and nothing is left from before.

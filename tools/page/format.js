@@ -11,6 +11,25 @@ const scaled = (value, units) => {
 const timeUnits = [[1e-9, 'ns'], [1e-6, 'us'], [1e-3, 'ms'], [1, 's']];
 const byteUnits = [[1, 'B'], [2 ** 10, 'KiB'], [2 ** 20, 'MiB'], [2 ** 30, 'GiB'], [2 ** 40, 'TiB']];
 const timeText = seconds => seconds === 0 ? '0 s' : scaled(seconds, timeUnits);
+// What a view of `span` nanoseconds can tell apart: a thousandth of it, as a power of ten, from one nanosecond to one
+// millisecond.
+const resolutionOf = span => Math.min(1e6, Math.max(1, 10 ** Math.floor(Math.log10(span) - 3 + 1e-9)));
+// Of one column of times: the unit of the view, and as many decimals as it tells apart.
+const instantText = (time, span) => {
+  let [factor, name] = timeUnits[1];
+  for (const [larger, other] of timeUnits.slice(1)) if (span / 1e9 >= larger) [factor, name] = [larger, other];
+  const decimals = Math.max(0, Math.round(Math.log10(factor * 1e9 / resolutionOf(span))));
+  return (time / 1e9 / factor).toLocaleString('en-US', {minimumFractionDigits: decimals, maximumFractionDigits: decimals}) + ' ' + name;
+};
+// A length in its own unit: three digits, or more where the view tells more apart.
+const lengthText = (time, span) => {
+  let [factor, name] = timeUnits[0];
+  for (const [larger, other] of timeUnits) if (time / 1e9 >= 0.9995 * larger) [factor, name] = [larger, other];
+  const fine = Math.round(Math.log10(factor * 1e9 / resolutionOf(span)));
+  const usual = [9.995, 99.95].filter(size => time / 1e9 / factor < size).length;
+  const least = factor === 1e-9 ? 0 : Math.round(Math.log10(factor * 1e9));
+  return (time / 1e9 / factor).toFixed(Math.min(least, Math.max(usual, fine))) + ' ' + name;
+};
 const bytesText = bytes => Math.abs(bytes) < 1024 && Number.isInteger(bytes) ? bytes + ' B' : scaled(bytes, byteUnits);
 const percentText = share => (100 * share).toFixed(1) + ' %';
 const grouped = value => value.toLocaleString('en-US');

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ std::string note_of(const ResultTable& table, std::size_t row, std::string_view 
 }
 
 // Those that have a time: the simulated ones by it, then the others by the screened one.
-ResultTable best_candidates(const ResultTable& table) {
+std::vector<std::size_t> best_candidates(const ResultTable& table) {
     std::vector<std::tuple<double, double, std::size_t>> order;
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         const double simulated = number_or_infinity(table, row, "step_time_s"),
@@ -46,8 +47,8 @@ ResultTable best_candidates(const ResultTable& table) {
     }
     std::ranges::sort(order);
     if (order.size() > most_kept_candidates) order.resize(most_kept_candidates);
-    ResultTable best{.columns = table.columns, .rows = {}};
-    for (const auto& [simulated, screened, row] : order) best.rows.push_back(table.rows[row]);
+    std::vector<std::size_t> best;
+    for (const auto& [simulated, screened, row] : order) best.push_back(row);
     return best;
 }
 
@@ -106,12 +107,36 @@ std::string reason_table(const ResultTable& table) {
     return html + "</section>\n";
 }
 
+// The rows for the script: those kept, and of each that has them the texts to copy.
+std::string page_data(const ResultTable& table, const std::vector<std::size_t>& kept, const PlanPageFacts& facts) {
+    using Json = nlohmann::ordered_json;
+    Json json = result_json(table);
+    json["simulate"] = facts.simulate;
+    json["screening"] = {{"mean_error", facts.mean_error}, {"largest_error", facts.largest_error}};
+    json["files"] = Json::object();
+    for (std::size_t row = 0; row < kept.size(); ++row) {
+        const auto files = facts.files.find(kept[row]);
+        if (files == facts.files.end()) continue;
+        json["files"][fmt::to_string(row)] = {
+            {"job", files->second.job}, {"format", files->second.format}, {"launch", files->second.launch}};
+    }
+    return data_text(json);
+}
+
 }  // namespace
 
-std::string plan_page(const ResultPageText& text, const ResultTable& table) {
-    const ResultTable best = best_candidates(table);
+std::string plan_page(const ResultPageText& text, const ResultTable& table, const PlanPageFacts& facts) {
+    const std::vector<std::size_t> kept = best_candidates(table);
+    ResultTable best{.columns = table.columns, .rows = {}};
+    for (const std::size_t row : kept) best.rows.push_back(table.rows[row]);
+    ResultTable simulated{.columns = table.columns, .rows = {}};  // nothing else is best at anything
+    for (const std::size_t row : kept) {
+        if (number_or_infinity(table, row, "step_time_s") < std::numeric_limits<double>::infinity()) {
+            simulated.rows.push_back(table.rows[row]);
+        }
+    }
     std::string body =
-        result_head(text, best, {.name = "candidates", .rows = table.rows.size(), .note = verdicts(table)});
+        result_head(text, simulated, {.name = "candidates", .rows = table.rows.size(), .note = verdicts(table)});
     body +=
         "<section><h2>Step time and memory</h2><p>A candidate on the front is not beaten by another simulated one in "
         "both. Down and to the left is better.</p><div id=\"front\"></div></section>\n"
@@ -123,8 +148,8 @@ std::string plan_page(const ResultPageText& text, const ResultTable& table) {
     body += "<div id=\"rows\"></div></section>\n" + reason_table(table);
     return html_page({.title = text.title,
                       .body = std::move(body),
-                      .data = result_data(best),
-                      .scripts = {"format", "theme", "chart", "result_table", "plan"},
+                      .data = page_data(best, kept, facts),
+                      .scripts = {"format", "theme", "chart", "result_table", "copied_texts", "plan"},
                       .charts = ChartLibrary::embedded});
 }
 

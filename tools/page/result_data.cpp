@@ -39,7 +39,7 @@ std::optional<double> number_of(const ResultCell& cell) {
     return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
-std::string result_data(const ResultTable& table) {
+Json result_json(const ResultTable& table) {
     Json json{{"columns", Json::array()}, {"values", Json::array()}};
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
         const Column& column = table.columns[c];
@@ -57,8 +57,12 @@ std::string result_data(const ResultTable& table) {
         if (table.columns[c].kind != ColumnKind::key) continue;
         json["columns"][c]["tells"] = std::ranges::find(telling, c) != telling.end();
     }
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json;
 }
+
+std::string result_data(const ResultTable& table) { return data_text(result_json(table)); }
+
+std::string data_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::optional<std::size_t> find_column(const ResultTable& table, std::string_view name) {
     const auto column = std::ranges::find(table.columns, name, &Column::name);

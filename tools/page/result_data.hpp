@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,9 +12,11 @@
 
 namespace weft {
 
-// JSON: {"columns": [{"name", "unit", "meaning", "kind"}], "values": [...]}, the values column by column. Of keys also
+// {"columns": [{"name", "unit", "meaning", "kind"}], "values": [...]}, the values column by column. Of keys also
 // whether it "tells" rows apart (telling_keys).
-std::string result_data(const ResultTable& table);
+nlohmann::ordered_json result_json(const ResultTable& table);
+std::string result_data(const ResultTable& table);          // the same as text
+std::string data_text(const nlohmann::ordered_json& json);  // of any data for scripts; what is no UTF-8 is replaced
 
 // Finite numbers only.
 std::optional<double> number_of(const ResultCell& cell);

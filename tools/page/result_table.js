@@ -35,7 +35,12 @@ const mainMetrics = ['step_time_s', 'screened_time_s', 'throughput_tokens_per_s'
 
 const mostShown = 5000;  // rows at a time: more make a browser slow
 
-const resultTable = (host, {sortedBy}) => {
+//   resultTable(host, {sortedBy, first, groups, opens})
+//     first: columns to begin with, in place of their order in the table
+//     groups: {name, names, of(row)}: rows by what they are, at first those of the first name that has any
+//     opens: {name, label(row), open(row)}: a button in every row
+const resultTable = (host, {sortedBy, first = [], groups, opens}) => {
+  const inOrder = [...first.filter(Boolean), ...table.filter(column => !first.includes(column))];
   const known = mainMetrics.filter(columnNamed);
   const isShown = new Set([...keyColumns.filter(column => column.tells || distinct(column).length > 1), ...noteColumns.filter(column => column.values.some(Boolean)),
     ...(known.length ? known.map(columnNamed) : ofKind('metric').slice(0, 8))]);
@@ -44,6 +49,14 @@ const resultTable = (host, {sortedBy}) => {
   const search = element('input', {type: 'search', placeholder: 'any text'});
   const told = element('span', {className: 'quiet', role: 'status'});
   const controls = element('div', {className: 'controls'}, label('Rows with', search));
+  let group = '';
+  if (groups) {
+    const names = groups.names.filter(name => allRows.some(row => groups.of(row) === name));
+    group = names[0] ?? '';
+    const select = choice([['', 'all'], ...names.map(name => [name, name])], group);
+    select.addEventListener('change', () => { group = select.value; fill(); });
+    controls.append(label(groups.name, select));
+  }
   for (const column of keyColumns) {
     const values = distinct(column);
     if (values.length < 2 || values.length > 60) continue;
@@ -75,7 +88,8 @@ const resultTable = (host, {sortedBy}) => {
 
   const head = () => {
     const row = element('tr');
-    for (const column of table) {
+    if (opens) row.append(element('th', {scope: 'col', textContent: opens.name}));
+    for (const column of inOrder) {
       if (!isShown.has(column)) continue;
       const button = element('button', {type: 'button', innerHTML: escaped(column.name).replace(/[_.](?!s$)/g, '$&<wbr>'), title: column.meaning});
       const cell = element('th', {scope: 'col', className: isNumeric(column) ? 'number' : ''}, button);
@@ -92,8 +106,8 @@ const resultTable = (host, {sortedBy}) => {
   };
   const compare = (a, b) => typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
   const fill = () => {
-    const shown = table.filter(column => isShown.has(column));
-    let rows = allRows.filter(row => [...filters].every(([column, value]) => column.values[row] === value));
+    const shown = inOrder.filter(column => isShown.has(column));
+    let rows = allRows.filter(row => [...filters].every(([column, value]) => column.values[row] === value) && (!group || groups.of(row) === group));
     if (words) rows = rows.filter(row => table.some(column => valueText(column, row).toLowerCase().includes(words)));
     if (sort) {
       const {values} = sort.column, way = sort.up ? 1 : -1;
@@ -103,10 +117,15 @@ const resultTable = (host, {sortedBy}) => {
     const found = rows.length;
     rows = rows.slice(0, mostShown);
     const classes = shown.map(column => isNumeric(column) ? 'number' : column.kind === 'note' && isLong(column) ? 'reason' : '');
-    tbody.innerHTML = rows.map(row => '<tr>' + shown.map((column, c) => `<td class="${classes[c]}">` +
+    const opener = row => opens ? `<td><button type="button" data-row="${row}" aria-label="${escaped(opens.label(row))}">${opens.name}</button></td>` : '';
+    tbody.innerHTML = rows.map(row => '<tr>' + opener(row) + shown.map((column, c) => `<td class="${classes[c]}">` +
       escaped(column.kind === 'key' ? keyText(column.values[row]) : cellText(column, row)) + '</td>').join('') + '</tr>').join('');
     told.textContent = `${grouped(found)} of ${grouped(rowCount)}` + (found > mostShown ? `, the first ${grouped(mostShown)} shown` : ' shown');
   };
+  if (opens) tbody.addEventListener('click', event => {
+    const button = event.target.closest('button[data-row]');
+    if (button) opens.open(Number(button.dataset.row));
+  });
   search.addEventListener('input', () => { words = search.value.toLowerCase(); fill(); });
   head();
   fill();

@@ -34,8 +34,8 @@ timeline(document.getElementById('timeline-chart'), data.timeline);
     x: {label: 'time', unit: 's', values: seconds(times)}, y: {label: 'memory of a rank', unit: 'B'}, series});
 }
 
-if (data.links.length) {
-  const shown = data.links.slice(0, 8);
+if (data.timeline.links.length) {
+  const shown = data.timeline.links.slice(0, 8);
   const {times, series} = joined(heldUntil(shown, data.end), one => one.share);
   for (const one of series) one.values = one.values.map(share => share === null ? null : 100 * share);
   chart(document.getElementById('links-chart'), {title: 'Utilization over the step, mean over the links of a class',

@@ -103,6 +103,10 @@ class SimulationBody {
                                ? "A row per stage"
                                : fmt::format("{} of {} stages, evenly chosen", part_.classes.size(), part_.stages);
         text += fmt::format(", each as its first rank has it; {} slices.", grouped(double(part_.slices)));
+        if (!part_.further.empty()) {
+            text += fmt::format(" Of {} kinds of ranks, {} more are here to be chosen.", part_.rank_classes,
+                                part_.further.size());
+        }
         if (part_.left_out > 0) {
             text += fmt::format(
                 " <strong>Only the first {} of {} are shown: {} more slices would be too many for a page.</strong> "

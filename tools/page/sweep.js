@@ -27,6 +27,13 @@ const restChoices = (taken, host, any, changed) => {
   return row => chosen.every(({fits}) => fits(row));
 };
 
+// Whether numbers reach over a decade or more, which a linear axis squeezes into a corner.
+const crossesDecade = values => {
+  const [least, most] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
+  return least > 0 && most / least >= 10;
+};
+const resultsOf = rows => rows.map(row => metric().values[row]).filter(Number.isFinite);
+
 const lines = host => {
   const most = 16;
   const key = choice(keyOptions, String(firstAcross)), xLog = element('input', {type: 'checkbox'}), yLog = element('input', {type: 'checkbox'});
@@ -34,10 +41,6 @@ const lines = host => {
   host.append(element('div', {className: 'controls'}, label('Key', key), label('logarithmic x', xLog), label('logarithmic y', yLog)),
     rest, plot, note);
   let fits = () => true;
-  const spread = column => {
-    const values = distinct(column);
-    return isNumeric(column) && values[0] > 0 && values.length > 2 && values[values.length - 1] / values[0] >= 8;
-  };
   const draw = () => {
     const x = varied[key.value], others = varied.filter(column => column !== x), texts = isNumeric(x) ? null : distinct(x).map(keyText);
     const rows = allRows.filter(row => fits(row) && Number.isFinite(metric().values[row]));
@@ -61,13 +64,18 @@ const lines = host => {
   const setUp = () => {
     rest.replaceChildren();
     fits = restChoices([varied[key.value]], rest, true, draw);
-    xLog.checked = spread(varied[key.value]);
+    xLog.checked = isNumeric(varied[key.value]) && crossesDecade(distinct(varied[key.value]));
+    draw();
+  };
+  const setUpMetric = () => {
+    yLog.checked = crossesDecade(resultsOf(allRows));
     draw();
   };
   key.addEventListener('change', setUp);
   for (const box of [xLog, yLog]) box.addEventListener('change', draw);
   setUp();
-  redraws.push(draw);
+  setUpMetric();
+  redraws.push(setUpMetric);
 };
 
 const map = host => {
@@ -97,8 +105,13 @@ const map = host => {
   across.addEventListener('change', () => setUp(down));
   down.addEventListener('change', () => setUp(across));
   log.addEventListener('change', draw);
+  const setUpMetric = () => {
+    log.checked = crossesDecade(resultsOf(allRows));
+    draw();
+  };
   setUp(down);
-  redraws.push(draw);
+  setUpMetric();
+  redraws.push(setUpMetric);
 };
 
 const metricHost = document.getElementById('metric'), mapHost = document.getElementById('map');

@@ -1,12 +1,30 @@
-// Lanes of slices over time on a canvas. `part` is the data of tools/page/simulation_data: columns per lane.
+// What timelines that are zoomed together show of one axis of time, and how wide the names beside it are.
+const timeView = end => {
+  const view = {from: 0, to: end, end, left: 0, redraws: []};
+  view.changed = () => { for (const redraw of view.redraws) redraw(); };
+  view.show = (a, b) => {
+    const length = Math.min(end, Math.max(100, b - a));  // at least 100 ns
+    view.from = Math.max(0, Math.min(end - length, a));
+    view.to = view.from + length;
+    view.changed();
+  };
+  return view;
+};
+
+// Lanes of slices over time on a canvas. `part` is the data of tools/page/timeline_data: columns per lane. Timelines
+// of one `view` zoom together.
 // The wheel zooms, a drag chooses a range, a drag on the axis pans; see `help` for the keyboard.
-const timeline = (host, part) => {
-  const end = part.until, axisHeight = 26, stageGap = 10;
+const timeline = (host, part, {view = timeView(part.until), name = 'Timeline'} = {}) => {
+  const axisHeight = 26, stageGap = 10, linkHeight = 22, mostLinks = 6;
   const help = 'Wheel or drag: zoom. Shift and drag, or drag on the axis: pan. Keys: arrows pan and choose a lane, ' +
     'plus and minus zoom, comma and full stop go from slice to slice, 0 shows all.';
 
-  const lanes = timelineLanes(part);
-  const canvas = element('canvas', {tabIndex: 0, ariaLabel: 'Timeline. ' + help});
+  const allLanes = timelineLanes(part), links = timelineLinks(part).slice(0, mostLinks);
+  // Their lanes are as tall as the busiest of them ever is, in a round share.
+  const most = Math.max(0, ...links.map(link => link.share.reduce((a, b) => Math.max(a, b), 0)));
+  const fullShare = [0.05, 0.1, 0.2, 0.5].find(share => share >= most) ?? 1;
+  let lanes = [];
+  const canvas = element('canvas', {tabIndex: 0, ariaLabel: `${name}. ${help}`});
   canvas.setAttribute('role', 'application');
   const button = (text, name, act) => {
     const made = element('button', {type: 'button', textContent: text, title: name, ariaLabel: name});
@@ -17,36 +35,58 @@ const timeline = (host, part) => {
   const controls = element('div', {className: 'controls'},
     button('+', 'Zoom in', () => zoom(0.5)), button('\u2212', 'Zoom out', () => zoom(2)),
     button('\u2190', 'Earlier', () => pan(-0.25)), button('\u2192', 'Later', () => pan(0.25)),
-    button('All', 'Show all', () => { from = 0; to = end; draw(); }), label('', separate));
+    button('All', 'Show all', () => view.show(0, view.end)), label('', separate));
   separate.after(' a lane for each dimension');
+  const told = element('summary'), boxes = element('div', {className: 'columns'});
+  for (const stage of part.stages) {
+    const box = element('input', {type: 'checkbox', checked: stage.shown});
+    box.addEventListener('change', () => { stage.shown = box.checked; chooseLanes(); draw(); });
+    const made = label('', box);
+    made.append(' ' + stage.name);
+    boxes.append(made);
+  }
+  const chooser = element('details', {className: 'stages'}, told, boxes);
   const legend = element('ul', {className: 'legend'}), names = {model: 'other communication', 'expert-data': 'expert data', weights: "weights' gradients"};
   for (const kind of ['forward', 'backward', 'weights', 'recompute', 'optimizer', 'other', ...laneFamilies, 'expert-data', 'model']) {
-    if (!lanes.some(lane => lane.kinds.includes(kind))) continue;
+    if (!allLanes.some(lane => lane.kinds.includes(kind))) continue;
     const swatch = element('span', {className: 'swatch'});
     swatch.style.background = `var(--${kind})`;
     legend.append(element('li', {}, swatch, names[kind] ?? kind));
   }
   const pale = element('span', {className: 'swatch'});
   pale.style.cssText = 'background:var(--communication);opacity:.3;height:4px';
-  if (lanes.some(lane => lane.wait?.some(wait => wait > 0))) legend.append(element('li', {}, pale, 'waiting for others'));
+  if (allLanes.some(lane => lane.wait?.some(wait => wait > 0))) legend.append(element('li', {}, pale, 'waiting for others'));
   const hasPath = part.stages.some(stage => stage.path?.length);
   if (hasPath) {
     const line = element('span', {className: 'swatch'});
     line.style.cssText = 'background:var(--ink);height:4px';
     legend.append(element('li', {}, line, 'critical path'));
   }
+  if (links.length) {
+    const area = element('span', {className: 'swatch'});
+    area.style.background = 'var(--link)';
+    legend.append(element('li', {}, area, `use of links, ${100 * fullShare} % of their bandwidth at full height`));
+  }
   const box = element('div', {className: 'chart timeline'}, canvas);
   const readout = element('p', {className: 'readout', ariaLive: 'polite', textContent: help});
-  host.replaceChildren(controls, legend, box, readout);
+  host.replaceChildren(controls, ...(part.stages.length > 1 ? [chooser] : []), legend, box, readout);
   const tip = tipIn(box);
 
-  let from = 0, to = end, width = 0, chosen = null, chosenLane = 0, selection = null;
+  let width = 0, chosen = null, chosenLane = 0, selection = null;
+  const chooseLanes = () => {
+    lanes = allLanes.filter(lane => part.stages[lane.stage].shown);
+    if (chosen && !lanes.includes(chosen.lane)) chosen = null;
+    chosenLane = 0;
+    told.textContent = `Stages: ${part.stages.filter(stage => stage.shown).length} of ${part.stages.length} shown`;
+  };
+  chooseLanes();
   const probe = canvas.getContext('2d');
   probe.font = '600 12px ' + getComputedStyle(document.body).fontFamily;
-  const widest = Math.ceil(Math.max(...lanes.map(lane => probe.measureText(lane.name).width), ...part.stages.map(stage => probe.measureText(stage.name).width)));
-  const left = () => widest + 12;
-  const xOf = time => left() + (time - from) / (to - from) * (width - left());
-  const timeOf = x => from + (x - left()) / (width - left()) * (to - from);
+  view.left = Math.max(view.left, ...[...allLanes, ...part.stages, ...links].map(one => Math.ceil(probe.measureText(one.name).width) + 12));
+  const left = () => Math.min(view.left, Math.floor(0.28 * width));
+  const xOf = time => left() + (time - view.from) / (view.to - view.from) * (width - left());
+  const timeOf = x => view.from + (x - left()) / (width - left()) * (view.to - view.from);
+  const span = () => view.to - view.from;
 
   // Where each lane is: all of a stage's communication in one strip, or apart.
   const place = () => {
@@ -64,15 +104,20 @@ const timeline = (host, part) => {
         if (before.isCompute) y += lane.height + 1;
       }
     }
+    if (links.length) y += stageGap;
+    for (const link of links) {
+      link.y = y;
+      y += linkHeight + 4;
+    }
     return y + 8;
   };
-  separate.checked = part.stages.length <= 8;
+  separate.checked = part.stages.filter(stage => stage.shown).length <= 8;
   if (separate.checked && place() > 560) separate.checked = false;
 
   // What is narrower than a pixel is summed up by pixel columns: as tall as it is dense, one kind above the other.
   const drawLane = (pen, lane) => {
     const columns = lane.kinds.map(() => null);
-    const colours = lane.kinds.map(colour), zero = left(), perTime = (width - zero) / (to - from);
+    const {from, to} = view, colours = lane.kinds.map(colour), zero = left(), perTime = (width - zero) / (to - from);
     for (let i = firstEndingAfter(lane, from); i < lane.begin.length && lane.begin[i] - (lane.wait?.[i] ?? 0) < to; ++i) {
       const kind = lane.kind[i], x = zero + (lane.begin[i] - from) * perTime, wide = lane.length[i] * perTime;
       const waited = lane.wait ? lane.wait[i] * perTime : 0;
@@ -110,6 +155,33 @@ const timeline = (host, part) => {
       });
     }
   };
+  // The mean of what each pixel stands for.
+  const drawLink = (pen, link) => {
+    const base = link.y + linkHeight, last = Math.min(width, Math.ceil(xOf(part.until)));
+    pen.fillStyle = colour('link');
+    let i = lastBegunAt(link.at, timeOf(left()));
+    for (let x = left(); x < last; ++x) {
+      const begin = timeOf(x), stop = Math.min(part.until, timeOf(x + 1));
+      let sum = 0;
+      for (let at = begin; at < stop;) {
+        while (i + 1 < link.at.length && link.at[i + 1] <= at) ++i;
+        const next = Math.min(stop, link.at[i + 1] ?? stop);
+        sum += (link.share[i] ?? 0) * (next - at);
+        at = next;
+      }
+      const tall = stop > begin ? sum / (stop - begin) / fullShare * linkHeight : 0;
+      if (tall > 0) pen.fillRect(x, base - tall, 1, tall);
+    }
+  };
+  const nameBeside = (pen, name, font, ink, y) => {
+    pen.font = font + ' ' + getComputedStyle(document.body).fontFamily;
+    pen.fillStyle = colour(ink);
+    let shown = name;
+    while (shown.length > 1 && pen.measureText(shown).width > left() - 10) shown = shown.slice(0, -2) + '\u2026';
+    pen.textAlign = 'right';
+    pen.fillText(shown, left() - 8, y);
+    pen.textAlign = 'left';
+  };
   const text = (pen, lane, i, start, stop) => {
     pen.save();
     pen.beginPath();
@@ -122,7 +194,7 @@ const timeline = (host, part) => {
   };
 
   const drawAxis = (pen, height) => {
-    const span = (to - from) / 1e9, rough = span / Math.max(2, (width - left()) / 110);
+    const {from, to} = view, rough = (to - from) / 1e9 / Math.max(2, (width - left()) / 110);
     const power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find(n => n * power >= rough) * power;
     const unit = axisUnit('s', to / 1e9), decimals = Math.max(0, -Math.floor(Math.log10(step / unit.factor) + 1e-9));
     pen.textBaseline = 'middle';
@@ -154,23 +226,24 @@ const timeline = (host, part) => {
     pen.fillStyle = colour('ground');
     pen.fillRect(0, 0, width, height);
     pen.fillStyle = colour('raised');
-    for (const lane of lanes) pen.fillRect(left(), lane.y, width - left(), lane.height);
+    const last = Math.max(left(), Math.min(width, xOf(part.until)));  // beyond it there is nothing
+    for (const lane of lanes) pen.fillRect(left(), lane.y, last - left(), lane.height);
+    for (const link of links) pen.fillRect(left(), link.y, last - left(), linkHeight);
     drawAxis(pen, height);
+    if (part.until < view.end && last < width) {
+      pen.fillStyle = colour('quiet');
+      pen.fillRect(last, axisHeight - 6, 1, height);
+    }
     for (const lane of lanes) {
       drawLane(pen, lane);
       const stage = part.stages[lane.stage];
       if (lane.first && hasPath) drawPath(pen, stage.path, lane.y - 5);
-      pen.textAlign = 'right';
-      if (lane.first) {
-        pen.font = '600 12px ' + getComputedStyle(document.body).fontFamily;
-        pen.fillStyle = colour('ink');
-        pen.fillText(stage.name, left() - 8, lane.y + lane.height / 2);
-      } else if (separate.checked) {
-        pen.font = '11px ' + getComputedStyle(document.body).fontFamily;
-        pen.fillStyle = colour('quiet');
-        pen.fillText(lane.name, left() - 8, lane.y + lane.height / 2);
-      }
-      pen.textAlign = 'left';
+      if (lane.first) nameBeside(pen, stage.name, '600 12px', 'ink', lane.y + lane.height / 2);
+      else if (separate.checked) nameBeside(pen, lane.name, '11px', 'quiet', lane.y + lane.height / 2);
+    }
+    for (const link of links) {
+      drawLink(pen, link);
+      nameBeside(pen, link.name, '11px', 'quiet', link.y + linkHeight / 2);
     }
     if (chosen) {
       const {lane, i} = chosen, x = Math.max(left(), xOf(lane.begin[i]));
@@ -191,29 +264,26 @@ const timeline = (host, part) => {
     requestAnimationFrame(() => { isDue = false; draw(); });
   };
 
-  const show = (a, b) => {
-    const length = Math.min(end, Math.max(100, b - a));  // at least 100 ns
-    from = Math.max(0, Math.min(end - length, a));
-    to = from + length;
-    drawSoon();
-  };
-  const zoom = (factor, middle = (from + to) / 2) => show(middle - (middle - from) * factor, middle + (to - middle) * factor);
-  const pan = share => show(from + share * (to - from), to + share * (to - from));
+  view.redraws.push(drawSoon);
+  const {show} = view;
+  const zoom = (factor, middle = (view.from + view.to) / 2) =>
+    show(middle - (middle - view.from) * factor, middle + (view.to - middle) * factor);
+  const pan = share => show(view.from + share * span(), view.to + share * span());
 
   const facts = ({lane, i}) => {
     const call = lane.call && lane.call[i] >= 0 ? part.calls[lane.call[i]] : null;
     const list = [['lane', `${part.stages[lane.stage].name}, ${lane.name}`],
-      ['begins', timeText(lane.begin[i] / 1e9)], ['takes', timeText(lane.length[i] / 1e9)],
+      ['begins', instantText(lane.begin[i], span())], ['takes', lengthText(lane.length[i], span())],
       ['micro-batch', lane.micro[i]], ['layer', lane.layer[i]]];
     if (call) list.push(['operation', call[0]], ['group', call[1] + ' ranks'], ['message', bytesText(call[2])]);
-    if (call && lane.wait[i] > 0) list.push(['waited', timeText(lane.wait[i] / 1e9)]);
+    if (call && lane.wait[i] > 0) list.push(['waited', lengthText(lane.wait[i], span())]);
     return list;
   };
   const nameOf = ({lane, i}) => part.labels[lane.label[i]][0];
 
   // The slice under a point, or a narrow one within two pixels.
   const sliceAt = (x, y) => {
-    const time = timeOf(x), near = 2 * (to - from) / (width - left());
+    const time = timeOf(x), near = 2 * span() / (width - left());
     for (let l = lanes.length - 1; l >= 0; --l) {
       const lane = lanes[l];
       if (y < lane.y - 1 || y > lane.y + lane.height + 1) continue;
@@ -223,6 +293,17 @@ const timeline = (host, part) => {
     }
     return null;
   };
+
+  // How busy the links below a point are, and how long they stay so.
+  const linkFacts = (x, y) => {
+    const link = links.find(one => y >= one.y - 1 && y <= one.y + linkHeight + 1), time = timeOf(x);
+    if (!link || time > part.until) return null;
+    const i = lastBegunAt(link.at, time);
+    return {name: link.name, facts: [['used', percentText(link.share[i] ?? 0)], ['from', instantText(link.at[i] ?? 0, span())],
+      ['until', instantText(link.at[i + 1] ?? part.until, span())]]};
+  };
+  const tipText = (name, list) => `<b>${escaped(name)}</b><table>${list.map(([what, value]) =>
+    `<tr><td>${what}</td><td>${escaped(value)}</td></tr>`).join('')}</table>`;
 
   const position = event => {
     const frame = canvas.getBoundingClientRect();
@@ -234,7 +315,7 @@ const timeline = (host, part) => {
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       pan((event.deltaX || event.deltaY) / 800);
     } else {
-      if (event.deltaY > 0 && from === 0 && to === end) return;  // nothing to zoom out to: the page scrolls
+      if (event.deltaY > 0 && span() === view.end) return;  // nothing to zoom out to: the page scrolls
       zoom(1.0015 ** Math.max(-400, Math.min(400, event.deltaY)), timeOf(x));
     }
     event.preventDefault();
@@ -244,7 +325,7 @@ const timeline = (host, part) => {
     const [x, y] = position(event);
     if (event.button !== 0 || x < left()) return;
     canvas.setPointerCapture(event.pointerId);
-    grip = {x, from, to, isPan: event.shiftKey || y < axisHeight || event.pointerType === 'touch'};
+    grip = {x, from: view.from, to: view.to, isPan: event.shiftKey || y < axisHeight || event.pointerType === 'touch'};
   });
   canvas.addEventListener('pointermove', event => {
     const [x, y] = position(event);
@@ -255,10 +336,10 @@ const timeline = (host, part) => {
       else { selection = [grip.x, Math.max(left(), Math.min(width, x))]; drawSoon(); }
       return;
     }
-    const found = x >= left() ? sliceAt(x, y) : null;
-    if (!found) return tip.hide();
-    tip.show(x, y, `<b>${escaped(nameOf(found))}</b><table>${facts(found).map(([name, value]) =>
-      `<tr><td>${name}</td><td>${escaped(value)}</td></tr>`).join('')}</table>`);
+    const found = x >= left() ? sliceAt(x, y) : null, link = x >= left() ? linkFacts(x, y) : null;
+    if (found) tip.show(x, y, tipText(nameOf(found), facts(found)));
+    else if (link) tip.show(x, y, tipText(link.name, link.facts));
+    else tip.hide();
   });
   canvas.addEventListener('pointerup', event => {
     if (!grip) return;
@@ -271,7 +352,7 @@ const timeline = (host, part) => {
     drawSoon();
   });
   canvas.addEventListener('pointerleave', () => tip.hide());
-  canvas.addEventListener('dblclick', () => show(0, end));
+  canvas.addEventListener('dblclick', () => show(0, view.end));
 
   const choose = found => {
     chosen = found;
@@ -279,24 +360,26 @@ const timeline = (host, part) => {
     chosenLane = lanes.indexOf(found.lane);
     readout.textContent = nameOf(found) + ': ' + facts(found).map(([name, value]) => `${name} ${value}`).join(', ');
     const {lane, i} = found;
-    if (lane.begin[i] + lane.length[i] < from || lane.begin[i] > to) {
-      show(lane.begin[i] - (to - from) / 2, lane.begin[i] + (to - from) / 2);
+    if (lane.begin[i] + lane.length[i] < view.from || lane.begin[i] > view.to) {
+      show(lane.begin[i] - span() / 2, lane.begin[i] + span() / 2);
     }
     drawSoon();
   };
   const nextSlice = step => {
     const lane = lanes[chosenLane];
-    const start = chosen?.lane === lane ? chosen.i + step : firstEndingAfter(lane, from);
+    if (!lane) return;
+    const start = chosen?.lane === lane ? chosen.i + step : firstEndingAfter(lane, view.from);
     choose({lane, i: Math.max(0, Math.min(lane.begin.length - 1, start))});
   };
   const nextLane = step => {
+    if (!lanes.length) return;
     chosenLane = Math.max(0, Math.min(lanes.length - 1, chosenLane + step));
-    const lane = lanes[chosenLane], time = chosen ? chosen.lane.begin[chosen.i] : from;
+    const lane = lanes[chosenLane], time = chosen ? chosen.lane.begin[chosen.i] : view.from;
     choose({lane, i: Math.min(lane.begin.length - 1, firstEndingAfter(lane, time))});
   };
   const keys = {
     ArrowLeft: () => pan(-0.2), ArrowRight: () => pan(0.2), ArrowUp: () => nextLane(-1), ArrowDown: () => nextLane(1),
-    '+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(0, end), Home: () => show(0, end),
+    '+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(0, view.end), Home: () => show(0, view.end),
     ',': () => nextSlice(-1), '.': () => nextSlice(1), Escape: () => { choose(null); readout.textContent = help; },
   };
   canvas.addEventListener('keydown', event => {
@@ -308,8 +391,10 @@ const timeline = (host, part) => {
   keepDrawn(box, wide => { width = wide; draw(); });
 
   // In words: what each lane is busy with.
-  host.append(dataTable('Lanes as a table', ['lane', 'slices', 'busy', 'longest'], () => lanes.map(lane => [
+  host.append(dataTable('Lanes as a table', ['lane', 'slices', 'busy', 'longest'], () => allLanes.map(lane => [
     `${part.stages[lane.stage].name}, ${lane.name}`, grouped(lane.begin.length),
     timeText(lane.length.reduce((a, b) => a + b, 0) / 1e9), timeText(lane.length.reduce((a, b) => Math.max(a, b), 0) / 1e9)])));
-  canvas.view = () => ({from, to, end, chosen: chosen && nameOf(chosen)});
+  canvas.view = () => ({from: view.from, to: view.to, end: view.end, chosen: chosen && nameOf(chosen)});
+  canvas.show = show;
+  canvas.links = () => links.map(({name, y}) => ({name, y}));
 };

@@ -27,3 +27,16 @@ const firstEndingAfter = (lane, time) => {
   }
   return low;
 };
+
+// Links over time, the busiest class first; none where they were not recorded.
+const timelineLinks = part => part.links.map(link => ({...link, at: Float64Array.from(link.at)}));
+
+// The last of ascending times that is not after a time; -1: all are.
+const lastBegunAt = (at, time) => {
+  let low = 0, high = at.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at[middle] <= time) low = middle + 1; else high = middle;
+  }
+  return low - 1;
+};

@@ -22,6 +22,15 @@ std::vector<RankClassId> first_classes(const Step& step) {
     return classes;
 }
 
+// Those that are not among the first of their stages.
+std::vector<RankClassId> other_classes(const Step& step, const std::vector<RankClassId>& first) {
+    std::vector<RankClassId> others;
+    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
+        if (std::ranges::find(first, id) == first.end()) others.push_back(id);
+    }
+    return others;
+}
+
 template <class Visitor>
 void visit_slices(const Program& program, const Timeline& timeline, RankClassId id, const Visitor& visit) {
     const RankClass& rank_class = program.classes[id];
@@ -30,9 +39,9 @@ void visit_slices(const Program& program, const Timeline& timeline, RankClassId 
     }
 }
 
-std::size_t slices_of(const Step& step, const Timeline& timeline, RankClassId id) {
+std::size_t slices_of(const Step& step, const Timeline& timeline, RankClassId id, Instant until) {
     std::size_t count = 0;
-    visit_slices(step.program, timeline, id, [&](const Span&) { ++count; });
+    visit_slices(step.program, timeline, id, [&](const Span& span) { count += span.begin < until ? 1 : 0; });
     return count;
 }
 
@@ -43,6 +52,45 @@ std::vector<std::size_t> evenly_chosen(std::size_t all, std::size_t count) {
     return chosen;
 }
 
+void choose_stages(const Step& step, const Timeline& timeline, const std::vector<RankClassId>& all,
+                   const TimelineLimits& limits, TimelinePart& part) {
+    std::vector<std::size_t> sizes;
+    for (const RankClassId id : all) sizes.push_back(slices_of(step, timeline, id, part.until));
+    std::vector<std::size_t> chosen;
+    for (std::size_t count = std::min(all.size(), limits.stages); count > 0; --count) {
+        chosen = evenly_chosen(all.size(), count);
+        part.slices = 0;
+        for (const std::size_t i : chosen) part.slices += sizes[i];
+        if (part.slices <= limits.slices || count <= 2) break;
+    }
+    for (const std::size_t i : chosen) part.classes.push_back(all[i]);
+}
+
+void cut_time(const Step& step, const Timeline& timeline, std::size_t most_slices, TimelinePart& part) {
+    std::vector<Instant> begins;
+    for (const RankClassId id : part.classes) {
+        visit_slices(step.program, timeline, id, [&](const Span& span) { begins.push_back(span.begin); });
+    }
+    std::ranges::nth_element(begins, begins.begin() + static_cast<std::ptrdiff_t>(most_slices));
+    part.until = begins[most_slices];
+    part.left_out = part.slices;
+    part.slices =
+        static_cast<std::size_t>(std::ranges::count_if(begins, [&](Instant begin) { return begin < part.until; }));
+    part.left_out -= part.slices;
+}
+
+void add_further(const Step& step, const Timeline& timeline, const std::vector<RankClassId>& candidates,
+                 const TimelineLimits& limits, std::size_t& held, TimelinePart& part) {
+    for (const RankClassId id : candidates) {
+        if (part.classes.size() + part.further.size() >= limits.rows) return;
+        if (std::ranges::find(part.classes, id) != part.classes.end()) continue;
+        const std::size_t slices = slices_of(step, timeline, id, part.until);
+        if (held + slices > limits.held) continue;
+        held += slices;
+        part.further.push_back(id);
+    }
+}
+
 }  // namespace
 
 bool is_slice(const Op& op, const Span& span) {
@@ -50,32 +98,17 @@ bool is_slice(const Op& op, const Span& span) {
 }
 
 TimelinePart timeline_part(const Step& step, const Timeline& timeline, const TimelineLimits& limits) {
-    const std::vector<RankClassId> all = first_classes(step);
-    std::vector<std::size_t> sizes;
-    for (const RankClassId id : all) sizes.push_back(slices_of(step, timeline, id));
+    const std::vector<RankClassId> first = first_classes(step), others = other_classes(step, first);
     TimelinePart part;
-    part.stages = all.size();
-    std::vector<std::size_t> chosen;
-    std::size_t slices = 0;
-    for (std::size_t count = std::min(all.size(), limits.stages); count > 0; --count) {
-        chosen = evenly_chosen(all.size(), count);
-        slices = 0;
-        for (const std::size_t i : chosen) slices += sizes[i];
-        if (slices <= limits.slices || count <= 2) break;
-    }
-    for (const std::size_t i : chosen) part.classes.push_back(all[i]);
+    part.stages = first.size();
+    part.rank_classes = first.size() + others.size();
     part.until = timeline.end + Seconds{1e-9};
-    part.slices = slices;
-    if (slices <= limits.slices) return part;
-    std::vector<Instant> begins;
-    for (const RankClassId id : part.classes) {
-        visit_slices(step.program, timeline, id, [&](const Span& span) { begins.push_back(span.begin); });
-    }
-    std::ranges::nth_element(begins, begins.begin() + static_cast<std::ptrdiff_t>(limits.slices));
-    part.until = begins[limits.slices];
-    part.slices =
-        static_cast<std::size_t>(std::ranges::count_if(begins, [&](Instant begin) { return begin < part.until; }));
-    part.left_out = slices - part.slices;
+    choose_stages(step, timeline, first, limits, part);
+    if (part.slices > limits.slices) cut_time(step, timeline, limits.slices, part);
+    std::size_t held = part.slices;
+    add_further(step, timeline, first, limits, held, part);
+    add_further(step, timeline, others, limits, held, part);
+    std::ranges::sort(part.further);
     return part;
 }
 

@@ -70,7 +70,7 @@ export const open = async (program, folder) => {
     return {
       complaints, value, until, mouse,
       key: async key => {
-        const text = key.length === 1 ? key : undefined;
+        const text = key === 'Enter' ? '\r' : key.length === 1 ? key : undefined;
         await tell('Input.dispatchKeyEvent', {type: 'keyDown', key, text});
         await tell('Input.dispatchKeyEvent', {type: 'keyUp', key});
       },

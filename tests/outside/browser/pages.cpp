@@ -82,6 +82,18 @@ ResultTable candidates() {
     return table;
 }
 
+// Screening errs by a fiftieth; simulated rows have files.
+PlanPageFacts facts() {
+    PlanPageFacts all{.simulate = std::string("weft simulate job.json --set '") + hostile + "'",
+                      .mean_error = 0.02,
+                      .largest_error = 0.02,
+                      .files = {}};
+    for (std::size_t i = 0; i < 600; i += 3) {
+        all.files[i] = {.job = "{\"name\": \"" + std::to_string(i) + "\"}", .format = "megatron", .launch = hostile};
+    }
+    return all;
+}
+
 }  // namespace
 }  // namespace weft
 
@@ -94,7 +106,7 @@ int main(int count, char** arguments) try {
     const weft::ResultPageText text{
         .title = weft::hostile, .command = std::string("weft sweep ") + weft::hostile, .summary = weft::hostile};
     weft::write_file_atomically(folder / "sweep.html", weft::sweep_page(text, weft::sweep()));
-    weft::write_file_atomically(folder / "plan.html", weft::plan_page(text, weft::candidates()));
+    weft::write_file_atomically(folder / "plan.html", weft::plan_page(text, weft::candidates(), weft::facts()));
 } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

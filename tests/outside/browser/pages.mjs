@@ -1,5 +1,5 @@
-// What a reader sees and does on pages of a simulation, a sweep and a search.
-//   node pages.mjs CHROMIUM FOLDER   with simulation.html, sweep.html, plan.html in FOLDER
+// What a reader sees and does on pages of a simulation, a comparison, a sweep and a search.
+//   node pages.mjs CHROMIUM FOLDER   with validation.html, simulation.html, compare.html, sweep.html, plan.html in FOLDER
 import {readFileSync} from 'node:fs';
 import {open} from './browser.mjs';
 
@@ -59,7 +59,7 @@ const manners = `(() => {
   for (const name of ['ink', 'quiet', 'accent', 'good', 'bad']) for (const ground of ['ground', 'raised']) {
     if (contrast(name, ground) < 4.5) faults.push(name + ' on ' + ground + ': ' + contrast(name, ground));
   }
-  const marks = ['forward', 'backward', 'recompute', 'optimizer', 'other', 'compute', 'tensor', 'data', 'pipeline', 'context', 'expert', 'model', 'bubble',
+  const marks = ['forward', 'backward', 'recompute', 'optimizer', 'other', 'compute', 'tensor', 'data', 'pipeline', 'context', 'expert', 'model', 'link', 'bubble',
     ...Array.from({length: 8}, (_, i) => 'series-' + i)];
   for (const name of marks) if (contrast(name, 'ground') < 3) faults.push(name + ': ' + contrast(name, 'ground'));
   if (document.documentElement.scrollWidth > innerWidth) faults.push('wider than the window: ' + document.documentElement.scrollWidth);
@@ -67,6 +67,20 @@ const manners = `(() => {
 })()`;
 
 const browser = await open(program, folder + '/profile');
+
+for (const options of [{width: 1280}, {width: 500}, {width: 500, dark: true}]) { // A scorecard.
+  const page = await browser.page(`file://${folder}/validation.html`, options);
+  const faults = await page.value(manners), tall = () => page.value('document.documentElement.scrollHeight');
+  check(faults.length === 0, `manners of validation ${JSON.stringify(options)}`, faults.join('\n'));
+  const folded = await tall();
+  check(folded < 4500, 'sets are behind a line each', folded);
+  await page.value('document.querySelector("tbody a").focus()');
+  await page.key('Enter');
+  await page.until('document.querySelector("details.set").open');
+  check(await tall() > folded, 'a link of the summary opens its set');
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+
 const opened = async (name, options) => {
   const page = await browser.page(`file://${folder}/${name}.html`, options);
   await page.until('document.documentElement.dataset.drawnMs');
@@ -122,7 +136,36 @@ const content = name => JSON.parse(readFileSync(`${folder}/${name}.html`, 'utf8'
     if (!await page.value('document.querySelector(".timeline .tip").hidden')) break;
   }
   check(/begins.*takes/.test(await page.value(text('.timeline .tip'))), 'the pointer hears what is below it');
-  const fromTable = await page.value(`document.querySelector('#timeline-chart details').open = true,
+  // As many digits as the view tells apart: milliseconds of seconds, parts of microseconds of microseconds.
+  const beginsAt = async span => {
+    const {from, end} = await view();
+    await page.value(`document.querySelector('.timeline canvas').show(${from}, ${from + span})`);
+    for (let x = 200; x < 1200; x += 3) {
+      await page.mouse('mouseMoved', x, middle[1]);
+      if (await page.value('!document.querySelector(".timeline .tip").hidden')) break;
+    }
+    const told = (await page.value(text('.timeline .tip'))).match(/begins([\d,.]+ m?u?s)takes/)?.[1];
+    await page.value(`document.querySelector('.timeline canvas').show(0, ${end})`);
+    return told;
+  };
+  check(/^[\d,]+\.\d{3} s$/.test(await beginsAt(20e9)), 'of seconds, milliseconds are told', await beginsAt(20e9));
+  check(/^[\d,]+\.\d us$/.test(await beginsAt(300e3)), 'of microseconds, their tenths', await beginsAt(300e3));
+  const links = await page.value(`(() => { const canvas = document.querySelector('.timeline canvas'); return canvas.links(); })()`);
+  check(links.length > 1, 'links are below the stages', links);
+  let used = '';
+  for (let x = 200; x < 1200 && !/used/.test(used); x += 7) {
+    await page.mouse('mouseMoved', x, box.top + links[0].y + 10);
+    used = await page.value(text('.timeline .tip'));
+  }
+  check(/^[a-z_.x\d]+used[\d.]+ %from.*until/.test(used), 'links tell how busy they are', used);
+  const lanesOf = () => page.value('document.querySelector(".timeline canvas").height');
+  const tall = await lanesOf();
+  await page.value(`document.querySelector('.stages').open = true, document.querySelector('.stages input').click()`);
+  check(await lanesOf() < tall, 'a stage is taken away', [tall, await lanesOf()]);
+  check(/^Stages: 3 of \d+ shown$/.test(await page.value(text('.stages summary'))), 'and told', await page.value(text('.stages summary')));
+  await page.value(`document.querySelector('.stages input').click()`);
+  check(await lanesOf() === tall, 'and put back');
+  const fromTable = await page.value(`document.querySelector('#timeline-chart details.data').open = true,
     new Promise(done => setTimeout(() => done(document.querySelectorAll('#timeline-chart tbody tr').length), 100))`);
   check(fromTable > 8, 'the lanes are in a table, too', fromTable);
   const memory = await page.value(place('#memory-chart .u-over'));
@@ -142,6 +185,26 @@ for (const options of [{width: 1400, dark: true}, {width: 900, still: true}, {wi
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
   const ground = await page.value('getComputedStyle(document.body).backgroundColor');
   check((ground === 'rgb(255, 255, 255)') !== Boolean(options.dark), 'the scheme is followed', ground);
+}
+
+{ // A comparison.
+  const page = await opened('compare', {width: 1280});
+  const views = () => page.value('[...document.querySelectorAll(".timeline canvas")].map(canvas => canvas.view())');
+  check((await views()).length === 2, 'a timeline for each job');
+  const [{end}] = await views();
+  check(content('compare').jobs.every(job => job.timeline.until <= end), 'the longer step is the whole axis');
+  await page.value('document.querySelectorAll(".timeline canvas")[1].focus()');
+  await page.key('+');
+  await page.key('ArrowRight');
+  const [first, second] = await views();
+  check(first.to - first.from < 0.6 * end && first.from === second.from && first.to === second.to, 'both are zoomed together', [first, second]);
+  check(await page.value('document.querySelectorAll(".diverging span").length') > 2, 'differences have bars');
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+for (const options of [{width: 500}, {width: 500, dark: true}]) {
+  const page = await opened('compare', options);
+  check(await page.value(marked('.timeline canvas')) > 0.02, 'timelines are drawn', options);
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
 
 { // A sweep.
@@ -168,8 +231,16 @@ for (const options of [{width: 1400, dark: true}, {width: 900, still: true}, {wi
   const title = await page.value(text('#lines figcaption'));
   await page.value(`(() => { const select = document.querySelector('#metric select'); select.value = '2'; select.dispatchEvent(new Event('change')); })()`);
   check(await page.value(text('#lines figcaption')) !== title, 'another metric is drawn');
+  // Lengths and MFU: 512 to 10,240 crosses a decade, 0.19 to 0.29 does not; times do.
+  const axes = () => page.value('(({x, y}) => [x.distr, y.distr])(document.querySelector("#lines .chart").plot.scales)');
+  const metric = name => page.value(`(() => { const select = document.querySelector('#metric select');
+    select.value = [...select.options].find(option => option.textContent === '${name}').value; select.dispatchEvent(new Event('change')); })()`);
+  await metric('throughput_mfu');
+  check(JSON.stringify(await axes()) === '[3,1]', 'an axis that crosses a decade is logarithmic', await axes());
+  await metric('step_time_s');
+  check(JSON.stringify(await axes()) === '[3,3]', 'of results, too', await axes());
   await page.value(click('#lines input[type=checkbox]'));
-  check(await page.value('document.querySelector("#lines .chart").plot.scales.x.distr') === 1, 'the axis becomes linear');
+  check(JSON.stringify(await axes()) === '[1,3]', 'the axis becomes linear', await axes());
   await page.value(click('#lines .legend button'));
   check(await page.value('document.querySelector("#lines .chart").plot.series[1].show') === false, 'a line is hidden');
   await page.value('document.querySelector("#lines .chart").focus()');
@@ -192,8 +263,11 @@ for (const name of ['sweep', 'plan']) await opened(name, {width: 420, dark: true
     values[5][j] <= values[5][i] && (values[7][j] < values[7][i] || values[5][j] < values[5][i]);
   const front = simulated.filter(i => !simulated.some(j => beats(j, i)));
   const buttons = await page.value('[...document.querySelectorAll("#front .legend button")].map(button => button.textContent)');
-  check(JSON.stringify(buttons) === JSON.stringify([`screened only (${rows.length - simulated.length})`,
-    `simulated (${simulated.length - front.length})`, `front (${front.length})`]), 'the front is what nothing beats', buttons);
+  const unsimulated = rows.filter(i => values[7][i] === null), betters = (j, i) => values[6][j] <= values[6][i] &&
+    values[5][j] <= values[5][i] && (values[6][j] < values[6][i] || values[5][j] < values[5][i]);
+  const unbeaten = unsimulated.filter(i => !unsimulated.some(j => betters(j, i)));
+  check(JSON.stringify(buttons) === JSON.stringify([`screened only (${unsimulated.length - unbeaten.length})`,
+    `screened, unbeaten by others of them (${unbeaten.length})`, `simulated (${simulated.length - front.length})`, `front (${front.length})`]), 'the front is what nothing beats', buttons);
   check(await page.value(marked('#front canvas')) > 0.001, 'candidates are drawn');
   await page.value('document.querySelector("#front .chart").focus()');
   await page.key('ArrowRight');
@@ -203,6 +277,22 @@ for (const name of ['sweep', 'plan']) await opened(name, {width: 420, dark: true
   check(await page.value('document.querySelector("#front .chart").plot.scales.x.distr') === 3, 'the axis becomes logarithmic');
   const best = await page.value('document.querySelector("#rows tbody tr").textContent');
   check(best.includes(Math.min(...simulated.map(i => values[7][i])).toFixed(1) + ' s'), 'the best comes first', best);
+  check(await page.value('[...document.querySelectorAll("#rows select")].find(select => select.value === "simulated") !== undefined'), 'simulated candidates stand apart');
+  check(await page.value('document.querySelectorAll("#rows tbody tr").length') === simulated.length, 'and no other is among them');
+  // Below the front in closed form alone: told in words, counted here again.
+  const beatenAt = (i, time) => front.some(j => values[7][j] <= time && values[5][j] <= values[5][i]);
+  const screened = rows.filter(i => values[7][i] === null), beyond = screened.filter(i => !beatenAt(i, values[6][i])).length;
+  const told = await page.value(text('#front .beyond'));
+  check(told.startsWith(beyond === 0 ? 'No candidate' : `${beyond} that were only screened`), 'screened candidates beyond the front are told', [beyond, told]);
+  check(/erred by 2.0 % on average/.test(told), 'with how far to trust them', told);
+  await page.value('document.querySelector("#rows tbody button").focus()');
+  await page.key('Enter');
+  check(await page.value('document.querySelector("dialog").open'), 'a row opens its job');
+  check(/"name": "\d+"/.test(await page.value(text('dialog pre'))) && /script/.test(await page.value(text('dialog pre:last-of-type'))), 'with what launches it', await page.value(text('dialog')));
+  await page.value(click('dialog .controls button'));
+  await page.until('/^(Copied|Selected): Job/.test(document.querySelector("dialog [role=status]").textContent)');
+  await page.value('[...document.querySelectorAll("dialog button")].at(-1).click()');
+  check(!await page.value('document.querySelector("dialog").open'), 'and closes');
   const refused = await page.value('[...document.querySelectorAll("section:last-of-type tbody tr")].map(row => row.cells[0].textContent)');
   check(refused.length === 2 && refused[0] === '120', 'reasons are counted, whatever their numbers', refused);
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));

@@ -122,29 +122,42 @@ Json data_of(const std::string& page) {
 }
 
 TEST(plan_page, counts_verdicts_and_reasons_over_their_numbers) {
-    const std::string page = plan_page(text, candidates(2));
+    const std::string page = plan_page(text, candidates(2), {});
     for (const char* part : {"3 refused, 1 does not fit, 3 fits", "64 heads cannot be shared by 3 ranks", "12.5 s",
                              "The 3 with the shortest steps, of 7"}) {
         EXPECT_NE(page.find(part), std::string::npos) << part;
     }
     EXPECT_EQ(page.find("shared by 5 ranks"), std::string::npos) << "the same reason with another number";
-    EXPECT_EQ(page, plan_page(text, candidates(2)));
+    EXPECT_EQ(page, plan_page(text, candidates(2), {}));
 }
 
 TEST(plan_page, keeps_simulated_candidates_first_and_the_best_of_the_others) {
-    const Json data = data_of(plan_page(text, candidates(most_kept_candidates + 50)));
+    const Json data = data_of(plan_page(text, candidates(most_kept_candidates + 50), {}));
     ASSERT_EQ(data["values"][0].size(), most_kept_candidates);
     EXPECT_EQ(data["values"][4][0], 12.5);
     EXPECT_EQ(data["values"][3][1], 9.0);
     EXPECT_EQ(data["values"][3][most_kept_candidates - 1], 9.0 + double(most_kept_candidates - 2));
 }
 
+// Rows are kept in another order than they come.
+TEST(plan_page, gives_each_row_its_own_files) {
+    const ResultTable table = candidates(2);
+    PlanPageFacts facts{.simulate = "weft simulate a.json", .mean_error = 0.04, .largest_error = 0.1, .files = {}};
+    facts.files[table.rows.size() - 1] = {.job = "{}", .format = "megatron", .launch = "torchrun </script>"};
+    const Json data = data_of(plan_page(text, table, facts));
+    EXPECT_EQ(data["simulate"], "weft simulate a.json");
+    EXPECT_EQ(data["screening"]["largest_error"], 0.1);
+    ASSERT_EQ(data["files"].size(), 1u);
+    EXPECT_EQ(data["values"][4][0], 12.5) << "the simulated one comes first";
+    EXPECT_EQ(data["files"]["0"]["launch"], "torchrun </script>");
+}
+
 TEST(plan_page, stands_a_search_that_found_nothing) {
     ResultTable none = candidates(0);
     none.rows.pop_back();
-    EXPECT_EQ(data_of(plan_page(text, none))["values"][0].size(), 0u);
+    EXPECT_EQ(data_of(plan_page(text, none, {}))["values"][0].size(), 0u);
     none.rows.clear();
-    EXPECT_NE(plan_page(text, none).find("id=\"front\""), std::string::npos);
+    EXPECT_NE(plan_page(text, none, {}).find("id=\"front\""), std::string::npos);
 }
 
 }  // namespace

@@ -30,10 +30,16 @@ TEST(simulation_data, holds_every_slice_of_the_chosen_classes) {
     const Simulation run = test::dense_run();
     const TimelinePart part = timeline_part(run.step, run.timeline);
     const Json data = Json::parse(simulation_data(run, part));
-    ASSERT_EQ(data["timeline"]["stages"].size(), part.classes.size());
+    std::vector<RankClassId> rows = part.classes;
+    rows.insert(rows.end(), part.further.begin(), part.further.end());
+    std::ranges::sort(rows);  // classes are numbered stage by stage
+    ASSERT_EQ(data["timeline"]["stages"].size(), rows.size());
     const Program& program = run.step.program;
-    for (std::size_t s = 0; s < part.classes.size(); ++s) {
-        const RankClass& rank_class = program.classes[part.classes[s]];
+    for (std::size_t s = 0; s < rows.size(); ++s) {
+        const RankClass& rank_class = program.classes[rows[s]];
+        const bool shown = std::ranges::find(part.classes, rows[s]) != part.classes.end();
+        EXPECT_EQ(data["timeline"]["stages"][s]["shown"], shown);
+        EXPECT_EQ(data["timeline"]["stages"][s]["rank"], index(rank_class.representative));
         std::map<std::string, std::vector<std::pair<std::int64_t, const Op*>>> expected;  // by lane: end and operation
         for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
             const Op& op = program.ops[OpId{i}];
@@ -85,10 +91,30 @@ TEST(simulation_data, leaves_out_what_begins_too_late) {
     const Json data = Json::parse(simulation_data(run, part));
     std::size_t slices = 0;
     for (const Json& stage : data["timeline"]["stages"]) {
+        if (!stage["shown"].get<bool>()) continue;
         for (const Json& lane : stage["lanes"]) slices += lane["gap"].size();
     }
     EXPECT_EQ(slices, part.slices);
     EXPECT_EQ(data["timeline"]["until"], nanoseconds(part.until));
+}
+
+// Each share holds until the next time, so their mean over the step is the report's.
+TEST(simulation_data, has_what_the_report_says_of_links) {
+    const Simulation run = test::dense_run();
+    const Report report = make_report(run);
+    const Json timeline = Json::parse(simulation_data(run, timeline_part(run.step, run.timeline)))["timeline"];
+    const double end = timeline["until"];
+    ASSERT_FALSE(timeline["links"].empty());
+    for (const Json& link : timeline["links"]) {
+        double sum = 0;
+        for (std::size_t i = 0; i < link["at"].size(); ++i) {
+            const double next = i + 1 < link["at"].size() ? link["at"][i + 1].get<double>() : end;
+            sum += link["share"][i].get<double>() * (next - link["at"][i].get<double>());
+        }
+        const auto row = std::ranges::find(report.links, link["name"].get<std::string>(), &LinkReport::link_class);
+        ASSERT_NE(row, report.links.end());
+        EXPECT_NEAR(sum / end, row->utilization, 1e-3) << link["name"];
+    }
 }
 
 TEST(stage_bars, parts_of_each_stage_are_its_step) {

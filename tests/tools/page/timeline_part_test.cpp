@@ -42,6 +42,28 @@ TEST(timeline_part, shows_the_first_class_of_every_stage_where_there_is_room) {
     EXPECT_EQ(part.slices, 300u);
     EXPECT_EQ(part.left_out, 0u);
     EXPECT_GT(part.until, run.timeline.end);
+    EXPECT_EQ(part.further, (std::vector{RankClassId{1}, RankClassId{3}, RankClassId{5}}));
+    EXPECT_EQ(part.rank_classes, 6u);
+}
+
+TEST(timeline_part, holds_other_stages_before_other_classes) {
+    const LongRun run = recorded(4, 2, 100);
+    const TimelinePart part =
+        timeline_part(run.step, run.timeline, {.slices = 200, .stages = 16, .held = 500, .rows = 64});
+    EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{6}}));
+    EXPECT_EQ(part.further, (std::vector{RankClassId{1}, RankClassId{2}, RankClassId{4}}))
+        << "stages 1 and 2, then one";
+    const TimelinePart few =
+        timeline_part(run.step, run.timeline, {.slices = 200, .stages = 16, .held = 500, .rows = 3});
+    EXPECT_EQ(few.further, (std::vector{RankClassId{2}}));
+}
+
+TEST(timeline_part, holds_of_further_rows_what_is_in_the_part) {
+    const LongRun run = recorded(4, 1, 100);
+    const TimelinePart part =
+        timeline_part(run.step, run.timeline, {.slices = 50, .stages = 16, .held = 100, .rows = 64});
+    EXPECT_EQ(part.slices, 50u);
+    EXPECT_EQ(part.further, (std::vector{RankClassId{1}, RankClassId{2}})) << "25 slices of each";
 }
 
 TEST(timeline_part, chooses_stages_evenly_with_the_first_and_the_last) {

@@ -59,11 +59,27 @@ TEST_F(PlanCommand, gives_the_same_for_any_number_of_threads) {
     EXPECT_EQ(one.exit_code, 0) << one.err;
     EXPECT_EQ(one.out, two.out);
     const std::string page = test::read_file(file("one.html"));
-    EXPECT_NE(page.find("Layouts of job"), std::string::npos);
+    EXPECT_NE(page.find("Layouts of gpt3-6.7b (6.66B parameters) on dgx-a100</h1>"), std::string::npos);
+    EXPECT_NE(page.find("job.json: gpt3-6.7b (6.66B parameters) on dgx-a100: 16 ranks on 2 nodes"), std::string::npos);
     EXPECT_EQ(page, test::read_file(file("two.html")));
     const std::string rows = test::read_file(file("one.csv"));
     EXPECT_EQ(rows, test::read_file(file("two.csv")));
     EXPECT_GT(std::ranges::count(rows, '\n'), 100) << "every candidate is a row";
+}
+
+// What a row of the page has to copy is what other options write of it.
+TEST_F(PlanCommand, has_the_job_and_the_launch_script_of_each_simulated_row) {
+    const std::string job = write("job.json", small()) + " --fix layout.context=1 --fix layout.pipeline=1 --simulate 2";
+    const test::Ran ran = test::run_weft("plan " + job + " --launch megatron --write-job " + file("best.json") +
+                                         " --report " + file("page.html"));
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const std::string page = test::read_file(file("page.html")), begin = "id=\"data\">";
+    const std::size_t from = page.find(begin) + begin.size();
+    const Json data = Json::parse(page.substr(from, page.find("</script>", from) - from));
+    ASSERT_EQ(data.at("files").size(), 2u);
+    EXPECT_EQ(data.at("files").at("0").at("job"), test::read_file(file("best.json")));
+    EXPECT_EQ(data.at("files").at("0").at("format"), "megatron");
+    EXPECT_EQ(data.at("files").at("0").at("launch"), ran.out);
 }
 
 // All that fits is simulated, and nothing is faster than what the search with few simulations found.

@@ -149,6 +149,18 @@ TEST_F(validate, refuses_what_it_does_not_know) {
     EXPECT_THAT(unknown.err, HasSubstr("did you mean \"sc21\"?"));
 }
 
+TEST_F(validate, says_on_its_page_which_bounds_hold) {
+    write(R"({"max": 100})", two_rows);
+    run("--report " + path("page.html"));
+    const std::string holds = test::read_file(path("page.html"));
+    EXPECT_THAT(holds,
+                HasSubstr("<td class=\"bound\"><span>max 10000.0 %</span></td><td><span class=\"good\">holds</span>"));
+    EXPECT_THAT(holds, Not(HasSubstr("class=\"bad\"")));
+    write(R"({"mean": 0.0001})", two_rows);
+    run("--report " + path("page.html"));
+    EXPECT_THAT(test::read_file(path("page.html")), HasSubstr("<span class=\"bad\">broken</span>"));
+}
+
 TEST_F(validate, writes_a_page_of_its_own) {
     write("{}", two_rows);
     ASSERT_EQ(run("--report " + path("page.html")).exit_code, 0);
@@ -156,6 +168,8 @@ TEST_F(validate, writes_a_page_of_its_own) {
     EXPECT_THAT(page, HasSubstr("Runs &amp; more"));
     EXPECT_THAT(page, HasSubstr("a &lt; b"));
     EXPECT_THAT(page, HasSubstr("a note"));
+    EXPECT_THAT(page, HasSubstr("<details class=\"set\" id=\"set-0\"><summary>Runs &amp; more")) << "folded";
+    EXPECT_THAT(page, HasSubstr("<span class=\"quiet\">not judged</span>"));
     EXPECT_THAT(page, HasSubstr("<circle class=\"predict\""));
     EXPECT_THAT(page, HasSubstr("<path class=\"fit\""));
     EXPECT_FALSE(std::regex_search(page, std::regex(R"re((src|href)="(?!#|data:))re"))) << "nothing from elsewhere";

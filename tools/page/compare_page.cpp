@@ -1,0 +1,191 @@
+#include "tools/page/compare_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "sim/io/units.hpp"
+#include "tools/output/job_comparison_rows.hpp"
+#include "tools/output/svg_text.hpp"
+#include "tools/page/html.hpp"
+#include "tools/page/page.hpp"
+#include "tools/page/timeline_data.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = HtmlColumn::Kind;
+
+Seconds step_of(const JobExplanation& job) { return since_start(job.explanation.end); }
+
+// "Step time: A 5.30 s; B 4.20 s, 1.10 s (20.8 %) less."
+std::string lead(const JobComparison& comparison) {
+    const Seconds first = step_of(comparison.jobs.front());
+    std::string text = fmt::format("Step time: {} {}", comparison.names.front(), to_text(first));
+    for (std::size_t job = 1; job < comparison.jobs.size(); ++job) {
+        const Seconds own = step_of(comparison.jobs[job]), more = own - first;
+        text += fmt::format("; {} {}, ", comparison.names[job], to_text(own));
+        text += more.value == 0 ? "the same"
+                                : fmt::format("{} ({:.1f} %) {}", to_text(Seconds{std::abs(more.value)}),
+                                              100 * std::abs(own / first - 1), more.value < 0 ? "less" : "more");
+    }
+    return text + '.';
+}
+
+// One that does not fit would not run.
+std::string misfits(const JobComparison& comparison) {
+    std::string text;
+    for (std::size_t job = 0; job < comparison.jobs.size(); ++job) {
+        const Plan& plan = comparison.jobs[job].step.run.plan;
+        if (plan.fits()) continue;
+        text += fmt::format("<p class=\"bad\">{} does not fit in memory.</p>\n", xml_escaped(comparison.names[job]));
+    }
+    return text;
+}
+
+std::string inputs(const JobComparison& comparison) {
+    if (comparison.inputs.empty()) return "<p>The jobs say the same.</p>";
+    std::vector<HtmlColumn> columns{{"key", Kind::text}};
+    for (const std::string& name : comparison.names) columns.push_back({name, Kind::text});
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const ComparedInput& input : comparison.inputs) {
+        std::vector<HtmlCell> cells{{input.key}};
+        for (const std::string& value : input.values) cells.push_back({value.empty() ? "\u2013" : value});
+        rows.push_back(std::move(cells));
+    }
+    return html_table("Keys that not all jobs have alike; of what a file does not say, what came of it.", columns,
+                      rows);
+}
+
+std::string figures(const JobComparison& comparison) {
+    std::vector<HtmlColumn> columns{{"", Kind::text}};
+    for (std::size_t job = 0; job < comparison.names.size(); ++job) {
+        columns.push_back({comparison.names[job]});
+        if (job > 0) columns.push_back({"more"});
+    }
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const ComparedFigure& figure : compared_figures()) {
+        std::vector<HtmlCell> cells{{std::string(figure.name)}};
+        const double first = comparison.jobs.front().report.metric(figure.key);
+        for (std::size_t job = 0; job < comparison.jobs.size(); ++job) {
+            const double value = comparison.jobs[job].report.metric(figure.key);
+            cells.push_back({figure.text(value)});
+            if (job > 0) cells.push_back({ratio_text(value, first)});
+        }
+        rows.push_back(std::move(cells));
+    }
+    return html_table("More than the first.", columns, rows);
+}
+
+// To the left of the middle what is saved, to the right what is added; `most` reaches the edge.
+std::string diverging_bar(std::int64_t more, std::int64_t most) {
+    if (more == 0) return "<td aria-hidden=\"true\"><span class=\"diverging\"></span></td>";
+    const double wide = 50 * static_cast<double>(std::abs(more)) / static_cast<double>(most);
+    return fmt::format(
+        "<td aria-hidden=\"true\"><span class=\"diverging\"><span style=\"left:{:.2f}%;width:{:.2f}%;background:"
+        "var(--{})\"></span></span></td>",
+        more < 0 ? 50 - wide : 50.0, wide, more < 0 ? "good" : "bad");
+}
+
+std::string causes(const JobComparison& comparison) {
+    const std::vector<ComparedLine> lines = cause_lines(comparison);
+    std::int64_t most = 0;
+    for (const ComparedLine& line : lines) {
+        for (const std::int64_t own : line.ticks) most = std::max(most, std::abs(own - line.ticks.front()));
+    }
+    HtmlText html;
+    html.put(
+        "<div class=\"scroll\"><table><caption>The critical path of each job by cause; the times sum to its step, the "
+        "differences to that of the steps. Bars to the left save time against the first job, bars to the right cost "
+        "it.</caption><thead><tr><th scope=\"col\">cause</th>");
+    for (std::size_t job = 0; job < comparison.names.size(); ++job) {
+        html.put(fmt::format("<th scope=\"col\" class=\"number\">{}</th>", xml_escaped(comparison.names[job])));
+        if (job > 0) html.put("<th scope=\"col\" class=\"number\">more</th><td></td>");
+    }
+    html.put("</tr></thead><tbody>\n");
+    const auto add = [&](std::string_view name, const std::vector<std::int64_t>& ticks, bool has_bars) {
+        html.put(fmt::format("<tr><th scope=\"row\">{}</th>", xml_escaped(name)));
+        for (std::size_t job = 0; job < ticks.size(); ++job) {
+            html.put(
+                fmt::format("<td class=\"number\">{}</td>", ticks[job] == 0 ? "" : to_text(since_start({ticks[job]}))));
+            if (job == 0) continue;
+            const std::int64_t more = ticks[job] - ticks.front();
+            html.put(fmt::format("<td class=\"number\">{}</td>{}", more_text(since_start({more})),
+                                 has_bars ? diverging_bar(more, most) : "<td></td>"));
+        }
+        html.put("</tr>\n");
+    };
+    for (const ComparedLine& line : lines) add(line.name, line.ticks, true);
+    std::vector<std::int64_t> steps;
+    for (const JobExplanation& job : comparison.jobs) steps.push_back(job.explanation.end.femtoseconds);
+    add("step", steps, false);
+    html.put("</tbody></table></div>\n");
+    return html.take();
+}
+
+// A page holds so many slices of all jobs together.
+TimelineLimits share_of(std::size_t jobs) {
+    const TimelineLimits all;
+    return {.slices = all.slices / jobs,
+            .stages = std::max<std::size_t>(2, all.stages / jobs),
+            .held = all.held / jobs,
+            .rows = std::max<std::size_t>(2, all.rows / jobs)};
+}
+
+Json jobs_data(const JobComparison& comparison, std::vector<TimelinePart>& parts) {
+    Json jobs = Json::array();
+    for (std::size_t job = 0; job < comparison.jobs.size(); ++job) {
+        const Simulation& run = comparison.jobs[job].step.run;
+        parts.push_back(timeline_part(run.step, run.timeline, share_of(comparison.jobs.size())));
+        jobs.push_back({{"name", comparison.names[job]},
+                        {"timeline", timeline_data(run, parts.back(), comparison.jobs[job].explanation.path)}});
+    }
+    return {{"jobs", std::move(jobs)}};
+}
+
+std::string timelines(const JobComparison& comparison, const std::vector<TimelinePart>& parts) {
+    HtmlText html;
+    html.put("<p>On one axis of time: zooming or panning one does it to all.</p>\n");
+    for (std::size_t job = 0; job < comparison.jobs.size(); ++job) {
+        html.add("<h3>{}: {} a step</h3>", xml_escaped(comparison.names[job]), to_text(step_of(comparison.jobs[job])));
+        if (parts[job].left_out > 0) {
+            html.add("<p><strong>Only the first {} are shown: the rest would be too much for a page.</strong></p>",
+                     to_text(since_start(parts[job].until)));
+        }
+        html.add("<div id=\"timeline-{}\"></div>", job);
+    }
+    html.put("<noscript><p>Timelines need JavaScript.</p></noscript>\n");
+    return html.take();
+}
+
+}  // namespace
+
+std::string compare_page(const JobComparison& comparison, const ComparePageText& text) {
+    std::vector<TimelinePart> parts;
+    const Json data = jobs_data(comparison, parts);
+    HtmlText html;
+    html.add("<p class=\"lead\">{}</p>{}", xml_escaped(lead(comparison)), misfits(comparison));
+    html.put(
+        "<nav aria-label=\"Sections\"><a href=\"#causes\">Causes</a><a href=\"#timelines\">Timelines</a>"
+        "<a href=\"#figures\">Figures</a><a href=\"#inputs\">What differs</a></nav>\n");
+    const auto section = [&](std::string_view id, std::string_view title, const std::string& body) {
+        html.add("<section id=\"{}\"><h2>{}</h2>", id, title);
+        html.put(body + "</section>\n");
+    };
+    section("causes", "Where the difference comes from", causes(comparison));
+    section("timelines", "Timelines", timelines(comparison, parts));
+    section("figures", "Figures", figures(comparison));
+    section("inputs", "What differs", inputs(comparison));
+    html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
+    return html_page({.title = text.title,
+                      .body = html.take(),
+                      .data = data.dump(-1, ' ', false, Json::error_handler_t::replace),
+                      .scripts = {"table", "format", "theme", "timeline_lanes", "timeline", "compare"}});
+}
+
+}  // namespace weft

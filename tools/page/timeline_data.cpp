@@ -1,0 +1,211 @@
+#include "tools/page/timeline_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/output/activity.hpp"
+#include "tools/output/trace_time.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view text(Activity activity) {
+    switch (activity) {
+        case Activity::forward:
+            return "forward";
+        case Activity::backward:
+            return "backward";
+        case Activity::weights:
+            return "weights";
+        case Activity::recompute:
+            return "recompute";
+        case Activity::optimizer:
+            return "optimizer";
+        case Activity::other_compute:
+            return "other";
+        case Activity::communication:
+            break;
+    }
+    return "communication";
+}
+
+// The slices of one lane, property by property.
+struct LaneColumns {
+    std::vector<std::int64_t> gap, length, label, micro, layer, call, wait;
+    std::int64_t end = 0;  // of the last
+    std::size_t exchanges = 0;
+};
+
+class TimelineJson {
+  public:
+    TimelineJson(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path)
+        : run_(run), program_(run.step.program) {
+        stages_ = Json::array();
+        std::vector<RankClassId> rows = part.classes;
+        rows.insert(rows.end(), part.further.begin(), part.further.end());
+        std::ranges::sort(rows, {}, [&](RankClassId id) { return std::pair(run.step.stage[id], id); });
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const RankClassId id = rows[i];
+            const bool is_first = i == 0 || run.step.stage[rows[i - 1]] != run.step.stage[id];
+            stages_.push_back(row(id, is_first, part.until));
+            stages_.back()["shown"] = std::ranges::find(part.classes, id) != part.classes.end();
+            if (!path.empty()) stages_.back()["path"] = stretches(id, is_first, rows, path);
+        }
+        json_ = {{"until", std::min(nanoseconds(part.until), nanoseconds(run.timeline.end))},
+                 {"stages", std::move(stages_)},
+                 {"labels", Json::array()},
+                 {"calls", Json::array()}};
+        for (std::size_t i = 0; i < labels_.size(); ++i) {
+            json_["labels"].push_back({program_.labels[index(labels_[i])], text(activities_[i])});
+        }
+        for (const CommunicationId id : calls_) {
+            const Communication& call = program_.communications[id];
+            json_["calls"].push_back({name(call.op), call.group_size, std::llround(call.message.value)});
+        }
+    }
+
+    Json take() { return std::move(json_); }
+
+  private:
+    std::int64_t label_number(const Op& op) {
+        const auto [known, is_new] = label_numbers_.try_emplace(op.label, static_cast<std::int64_t>(labels_.size()));
+        if (is_new) {
+            labels_.push_back(op.label);
+            activities_.push_back(activity_of(program_, op));
+        }
+        return known->second;
+    }
+
+    std::int64_t call_number(const Op& op) {
+        const CommunicationId id = program_.communication_of(op);
+        const auto [known, is_new] = call_numbers_.try_emplace(id, static_cast<std::int64_t>(calls_.size()));
+        if (is_new) calls_.push_back(id);
+        return known->second;
+    }
+
+    void add(LaneColumns& lane, const Op& op, const Span& span) {
+        const bool is_exchange = op.kind == OpKind::exchange;
+        const std::int64_t begin = nanoseconds(span.begin), end = nanoseconds(span.end);
+        lane.gap.push_back(begin - lane.end);
+        lane.length.push_back(end - begin);
+        lane.end = end;
+        lane.label.push_back(label_number(op));
+        lane.micro.push_back(op.index);
+        lane.layer.push_back(op.part);
+        lane.call.push_back(is_exchange ? call_number(op) : -1);
+        lane.wait.push_back(is_exchange ? begin - nanoseconds(span.posted) : 0);
+        lane.exchanges += is_exchange ? 1 : 0;
+    }
+
+    Json row(RankClassId id, bool is_first, Instant until) {
+        const RankClass& rank_class = program_.classes[id];
+        std::vector<LaneColumns> lanes(program_.lanes.size());
+        for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
+            const Op& op = program_.ops[OpId{i}];
+            const Span& span = run_.timeline.spans[OpId{i}];
+            if (!is_slice(op, span) || span.begin >= until) continue;
+            add(lanes[index(op.lane)], op, span);
+        }
+        std::string name = fmt::format("stage {}", run_.step.stage[id]);
+        if (!is_first) name += fmt::format(", rank {}", index(rank_class.representative));
+        Json json{{"name", std::move(name)}, {"rank", index(rank_class.representative)}, {"lanes", Json::array()}};
+        for (LaneId lane{}; index(lane) < lanes.size(); lane = next(lane)) {
+            if (!lanes[index(lane)].gap.empty()) json["lanes"].push_back(lane_json(lane, lanes[index(lane)]));
+        }
+        return json;
+    }
+
+    // Begin and length of each, where the path stays on the class; on the first row of a stage, on any of its classes
+    // that have no row of their own.
+    Json stretches(RankClassId id, bool is_first, const std::vector<RankClassId>& rows,
+                   std::span<const PathPiece> path) const {
+        const auto belongs = [&](RankClassId other) {
+            return other == id || (is_first && run_.step.stage[other] == run_.step.stage[id] &&
+                                   std::ranges::find(rows, other) == rows.end());
+        };
+        std::vector<std::int64_t> at;
+        bool was_here = false;
+        for (const PathPiece& piece : path) {
+            const bool is_here = belongs(program_.class_of(piece.op));
+            if (is_here && was_here) at.back() = nanoseconds(piece.end) - at[at.size() - 2];
+            if (is_here && !was_here) {
+                at.push_back(nanoseconds(piece.begin));
+                at.push_back(nanoseconds(piece.end) - nanoseconds(piece.begin));
+            }
+            was_here = is_here;
+        }
+        return at;
+    }
+
+    Json lane_json(LaneId lane, LaneColumns& columns) const {
+        Json json{{"name", program_.lanes[index(lane)]},
+                  {"dimension", lane == lanes::compute ? "compute" : lanes::dimension_name(lane)},
+                  {"gap", std::move(columns.gap)},
+                  {"length", std::move(columns.length)},
+                  {"label", std::move(columns.label)},
+                  {"micro", std::move(columns.micro)},
+                  {"layer", std::move(columns.layer)}};
+        if (columns.exchanges > 0) {
+            json["call"] = std::move(columns.call);
+            json["wait"] = std::move(columns.wait);
+        }
+        return json;
+    }
+
+    const Simulation& run_;
+    const Program& program_;
+    std::vector<LabelId> labels_;       // in the order of first use, as calls_ are
+    std::vector<Activity> activities_;  // of labels_
+    std::map<LabelId, std::int64_t> label_numbers_;
+    std::vector<CommunicationId> calls_;
+    std::map<CommunicationId, std::int64_t> call_numbers_;
+    Json stages_, json_;
+};
+
+// Classes in the order of their greatest utilization; four digits of a share are more than a chart shows.
+Json links_json(const Simulation& run) {
+    struct Series {
+        std::vector<std::int64_t> at;
+        std::vector<double> share;
+        double most = 0.0;
+    };
+    std::map<LinkClassId, Series> classes;
+    for (const UtilizationSample& sample : run.timeline.samples) {
+        Series& series = classes[sample.link_class];
+        const double share = std::round(double{sample.mean} * 1e4) / 1e4;
+        series.at.push_back(nanoseconds(sample.at));
+        series.share.push_back(share);
+        series.most = std::max(series.most, share);
+    }
+    std::vector<std::pair<LinkClassId, const Series*>> order;
+    for (const auto& [id, series] : classes) {
+        if (series.most > 0.0) order.emplace_back(id, &series);
+    }
+    std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& each) { return each.second->most; });
+    Json json = Json::array();
+    for (const auto& [id, series] : order) {
+        json.push_back({{"name", run.topology().classes[id].name}, {"at", series->at}, {"share", series->share}});
+    }
+    return json;
+}
+
+}  // namespace
+
+Json timeline_data(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path) {
+    Json json = TimelineJson(run, part, path).take();
+    json["links"] = links_json(run);
+    return json;
+}
+
+}  // namespace weft
