@@ -22,15 +22,6 @@ constexpr std::array group_titles = std::to_array<std::pair<CommandGroup, std::s
     {CommandGroup::other, "More"},
 });
 
-const Command& find_command(std::string_view name) {
-    std::vector<std::string> known;
-    for (const Command* command : commands::all()) {
-        if (command->name == name) return *command;
-        known.emplace_back(command->name);
-    }
-    throw UsageError(fmt::format("unknown command \"{}\"{}\nsee weft --help", name, suggestion(name, known)));
-}
-
 bool is_positional(const CommandOptions& options, std::string_view name) {
     constexpr unsigned looked_at = 16;  // an endless list repeats its last name
     const unsigned last = std::min(options.positional.max_total_count(), looked_at);
@@ -52,8 +43,31 @@ std::string capitals(std::string text) {
     return text;
 }
 
+Exit print(std::string_view text) {
+    std::cout << text;
+    return Exit::ok;
+}
+
+}  // namespace
+
+CommandOptions options_of(const Command& command) {
+    CommandOptions options;
+    command.options(options.all, options.positional);
+    options.all.add_options()("help,h", "show this help");
+    return options;
+}
+
+const Command& find_command(std::string_view name) {
+    std::vector<std::string> known;
+    for (const Command* command : commands::all()) {
+        if (command->name == name) return *command;
+        known.emplace_back(command->name);
+    }
+    throw UsageError(fmt::format("unknown command \"{}\"{}\nsee weft --help", name, suggestion(name, known)));
+}
+
 // Translates Boost's complaints into ours: shorter, with the nearest names.
-po::variables_map parse(const Command& command, std::span<const char* const> arguments) {
+po::variables_map parse_arguments(const Command& command, std::span<const char* const> arguments) {
     const CommandOptions options = options_of(command);
     const auto refuse = [&](const std::string& what) {
         throw UsageError(fmt::format("{}\nusage: {}\nsee weft {} --help", what, command.usage, command.name));
@@ -78,20 +92,6 @@ po::variables_map parse(const Command& command, std::span<const char* const> arg
         refuse(error.what());
     }
     return values;
-}
-
-Exit print(std::string_view text) {
-    std::cout << text;
-    return Exit::ok;
-}
-
-}  // namespace
-
-CommandOptions options_of(const Command& command) {
-    CommandOptions options;
-    command.options(options.all, options.positional);
-    options.all.add_options()("help,h", "show this help");
-    return options;
 }
 
 std::string program_help() {
@@ -133,7 +133,7 @@ Exit run_command_line(std::span<const char* const> arguments) {
     if (first == "--help" || first == "-h" || (first == "help" && arguments.size() == 1)) return print(program_help());
     if (first == "help") return print(command_help(find_command(arguments[1])));
     const Command& command = find_command(first);
-    const po::variables_map values = parse(command, arguments.subspan(1));
+    const po::variables_map values = parse_arguments(command, arguments.subspan(1));
     if (values.contains("help")) return print(command_help(command));
     try {
         return command.run(values);

@@ -4,6 +4,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "tools/command.hpp"
 
@@ -20,6 +21,11 @@ struct CommandOptions {
     po::positional_options_description positional;
 };
 CommandOptions options_of(const Command& command);
+
+const Command& find_command(std::string_view name);  // throws UsageError with the nearest names
+
+// The words behind a command's name as its options. Throws UsageError.
+po::variables_map parse_arguments(const Command& command, std::span<const char* const> arguments);
 
 std::string program_help();
 std::string command_help(const Command& command);

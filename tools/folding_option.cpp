@@ -14,11 +14,15 @@ void add_folding_options(po::options_description& options, Folding folding) {
         "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt): --fold none");
 }
 
+Folding folding_named(const std::string& how) {
+    if (const std::optional<Folding> folding = find_folding(how)) return *folding;
+    throw po::error(fmt::format("--fold: expected automatic, exact, stages or none, got \"{}\"", how));
+}
+
 Folding folding_option(const po::variables_map& arguments) {
     const std::string& how = arguments["fold"].as<std::string>();
-    const std::optional<Folding> folding = find_folding(how);
-    if (!folding) throw po::error(fmt::format("--fold: expected automatic, exact, stages or none, got \"{}\"", how));
-    if (!arguments["no-fold"].as<bool>()) return *folding;
+    const Folding folding = folding_named(how);
+    if (!arguments["no-fold"].as<bool>()) return folding;
     if (!arguments["fold"].defaulted() && folding != Folding::none) {
         throw po::error(fmt::format("--no-fold and --fold {} contradict each other", how));
     }

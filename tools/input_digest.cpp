@@ -61,12 +61,15 @@ std::string digest_of_named_files(const std::set<std::string>& texts, const std:
     return digested.digest();
 }
 
-std::string digest_of_shipped_data() {
-    DigestedTexts texts;
-    for (const auto& files : {embedded::catalog(), embedded::devices(), embedded::machines(), embedded::tuners()}) {
-        for (const embedded::File& file : files) texts.add(file.name).add(file.text);
-    }
-    return texts.digest();
+const std::string& digest_of_shipped_data() {
+    static const std::string digest = [] {
+        DigestedTexts texts;
+        for (const auto& files : {embedded::catalog(), embedded::devices(), embedded::machines(), embedded::tuners()}) {
+            for (const embedded::File& file : files) texts.add(file.name).add(file.text);
+        }
+        return texts.digest();
+    }();
+    return digest;
 }
 
 std::string input_digest(const Document& job) {

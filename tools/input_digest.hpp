@@ -24,7 +24,7 @@ class DigestedTexts {
 void collect_texts(std::string_view json, std::set<std::string>& texts);
 // Of the files that these texts name from `folder`, and of those that such files name.
 std::string digest_of_named_files(const std::set<std::string>& texts, const std::filesystem::path& folder);
-std::string digest_of_shipped_data();
+const std::string& digest_of_shipped_data();
 
 // Of all that the results of a job follow from: the job with its overrides, the files that it names, shipped machines,
 // models and devices, and the version of weft.

@@ -123,12 +123,15 @@ void add_network_option(po::options_description& options) {
                           "free: communication takes no time");
 }
 
-NetworkKind network_option(const po::variables_map& arguments) {
-    const std::string& name = arguments["network"].as<std::string>();
+NetworkKind network_named(const std::string& name) {
     if (name == "flow") return NetworkKind::flow;
     if (name == "ideal") return NetworkKind::ideal;
     if (name == "free") return NetworkKind::free;
     throw po::error("--network: expected flow, ideal or free, got \"" + name + "\"");
+}
+
+NetworkKind network_option(const po::variables_map& arguments) {
+    return network_named(arguments["network"].as<std::string>());
 }
 
 }  // namespace weft

@@ -18,19 +18,22 @@ void for_each_in_parallel(std::size_t count, unsigned threads, const std::functi
     const auto loop = [&] {
         for (std::size_t i = next++; i < count; i = next++) {
             std::exception_ptr own;
-            try {
-                work(i);
-            } catch (...) {
-                own = std::current_exception();
-            }
+            const auto attempt = [&own](const auto& action) {
+                try {
+                    action();
+                } catch (...) {
+                    own = std::current_exception();
+                }
+            };
+            attempt([&] { work(i); });
             const std::lock_guard lock(mutex);
             ++ended;
+            if (done && !own) attempt([&] { done(ended, count); });
             if (own && i < failed) {
                 failed = i;
                 failure = own;
             }
             if (own) next = count;
-            if (done && !own) done(ended, count);
         }
     };
     std::vector<std::jthread> others;

@@ -51,5 +51,7 @@ std::string_view key_meant(std::string_view word, std::span<const Synonym> synon
 
 // `, did you mean "a" or "b"?`, or "" when nothing is near.
 std::string suggestion(std::string_view name, std::span<const std::string> known);
+// The names in a message with such an end, in their order.
+std::vector<std::string> suggested_names(std::string_view message);
 
 }  // namespace weft

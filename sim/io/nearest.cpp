@@ -65,4 +65,17 @@ std::string suggestion(std::string_view name, std::span<const std::string> known
     return text.empty() ? text : text + "?";
 }
 
+std::vector<std::string> suggested_names(std::string_view message) {
+    std::vector<std::string> names;
+    std::size_t begin = message.find(", did you mean \"");
+    for (begin = message.find('"', begin); begin != std::string_view::npos; begin = message.find('"', begin)) {
+        const std::size_t end = message.find('"', ++begin);
+        if (end == std::string_view::npos) break;
+        names.emplace_back(message.substr(begin, end - begin));
+        begin = end + 1;
+        if (!message.substr(begin).starts_with(" or ")) break;
+    }
+    return names;
+}
+
 }  // namespace weft

@@ -6,7 +6,8 @@ add_library(weft_options INTERFACE)
 target_compile_features(weft_options INTERFACE cxx_std_20)
 target_compile_options(weft_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor
-  -ffp-contract=off)  # the same bits from every compiler: no fused multiply-add behind our back
+  -ffp-contract=off  # the same bits from every compiler: no fused multiply-add behind our back
+  $<$<BOOL:${CMAKE_POSITION_INDEPENDENT_CODE}>:-fno-semantic-interposition>)  # nobody replaces our functions
 if(NOT CMAKE_UNITY_BUILD)  # there, local names meet those of other files
   target_compile_options(weft_options INTERFACE -Wshadow)
 endif()
@@ -30,7 +31,7 @@ endif()
 function(weft_library layer)
   cmake_parse_arguments(ARG "" "" "LINK;PRIVATE_LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${layer}/*.cpp")
-  list(FILTER sources EXCLUDE REGEX "/tools/main\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/tools/(main|library/.*|python/.*)\\.cpp$")
   add_library(weft_${layer} STATIC ${sources})
   target_include_directories(weft_${layer} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(weft_${layer} PUBLIC ${ARG_LINK} PRIVATE weft_options ${ARG_PRIVATE_LINK})
@@ -181,4 +182,27 @@ function(weft_mpi layer source)
   set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${options}"
                               COMPILE_DEFINITIONS "WEFT_HAS_MPI;OMPI_SKIP_MPICXX;MPICH_SKIP_MPICXX")
   target_link_libraries(weft_${layer} PRIVATE $<LINK_ONLY:Boost::mpi> $<LINK_ONLY:MPI::MPI_CXX>)
+endfunction()
+
+# weft_public_library(<folder>): weft for other programs: the folder's sources on all layers as one shared library that
+# shows nothing but them, and what find_package(weft) needs to find it.
+function(weft_public_library folder)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  add_library(weft_public OBJECT ${sources})
+  target_link_libraries(weft_public PUBLIC weft_tools PRIVATE weft_options nlohmann_json::nlohmann_json)
+  add_library(weft_shared SHARED)
+  target_link_libraries(weft_shared PRIVATE weft_public)
+  target_link_options(weft_shared PRIVATE -Wl,--exclude-libs,ALL)
+  target_include_directories(weft_shared INTERFACE $<INSTALL_INTERFACE:include>)
+  target_compile_features(weft_shared INTERFACE cxx_std_20)
+  set_target_properties(weft_shared PROPERTIES OUTPUT_NAME weft EXPORT_NAME weft VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  include(GNUInstallDirs)
+  include(CMakePackageConfigHelpers)
+  set(package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
+  install(TARGETS weft_shared EXPORT weft)
+  install(FILES "${folder}/weft.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft")
+  install(EXPORT weft FILE weftConfig.cmake NAMESPACE weft:: DESTINATION "${package}")
+  write_basic_package_version_file("${CMAKE_BINARY_DIR}/weftConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+  install(FILES "${CMAKE_BINARY_DIR}/weftConfigVersion.cmake" DESTINATION "${package}")
 endfunction()

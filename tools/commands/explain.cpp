@@ -37,7 +37,7 @@ Exit run_explain(const po::variables_map& arguments) {
     if (refused_for_memory(arguments, study, make_plan(study))) return Exit::does_not_fit;
     ProgressBar bar;
     const JobExplanation explained = explain_job(
-        study, {.path = job_path(arguments), .overrides = job_overrides(arguments)},
+        study, {.source = job_path(arguments), .overrides = job_overrides(arguments)},
         {.simulation = {.network = network_option(arguments),
                         .folding = folding_option(arguments),
                         .recording = page.empty() ? Recording::spans : Recording::spans_and_links},

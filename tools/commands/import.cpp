@@ -3,18 +3,15 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
-#include "tools/output/check_json.hpp"
+#include "tools/output/import_json.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft::commands {
 namespace {
-
-using nlohmann::ordered_json;
 
 std::string text_of(const po::variables_map& arguments, const char* option) {
     return arguments.count(option) ? arguments[option].as<std::string>() : std::string();
@@ -34,17 +31,6 @@ FormatOptions format_options(const po::variables_map& arguments) {
             .overrides = option_texts(arguments, "set")};
 }
 
-std::string to_json(const Format& format, const Import& import) {
-    ordered_json facts = ordered_json::object();
-    for (const FormatFact& fact : import.facts) facts[fact.name] = ordered_json::parse(fact.json);
-    const ordered_json result{{"format", format.name},
-                              {"kind", to_text(import.kind)},
-                              {"object", ordered_json::parse(import.object.json())},
-                              {"facts", std::move(facts)},
-                              {"notes", notes_json(import.notes)}};
-    return result.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
-
 void explain(const Import& import) {
     for (const Origin& origin : import.without_effect) {
         fmt::print(stderr, "{}:{}: {}: without effect on time and memory\n", origin.file, origin.line, origin.key);
@@ -62,7 +48,7 @@ Exit run_import(const po::variables_map& arguments) {
     const std::string text = import.object.text();
     if (arguments.count("out")) write_file_atomically(arguments["out"].as<std::string>(), text);
     if (arguments.count("json")) {
-        fmt::print("{}", to_json(format, import));
+        fmt::print("{}", import_json(format, import));
         return Exit::ok;
     }
     if (!arguments.count("out")) fmt::print("{}", text);

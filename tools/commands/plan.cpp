@@ -78,7 +78,7 @@ std::vector<std::string> simulated_layout(const PlanResult& result, std::size_t 
 
 ResultPageText page_text(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments) {
     const Study& base = result.space.bases().front();
-    const std::string job = request.job.empty() ? std::string() : request.job.string() + ": ";
+    const std::string job = request.job.path.empty() ? std::string() : request.job.path.string() + ": ";
     return {.title = fmt::format("Layouts of {} on {}", model_text(base.job.model), base.machine.info().name),
             .command = typed_command("plan", arguments, {"fix", "among"}) +
                        fmt::format("{} --simulate {}", result.searched == Searched::modelled ? " --modelled" : "",
@@ -88,7 +88,7 @@ ResultPageText page_text(const PlanRequest& request, const PlanResult& result, c
 
 // Files of the simulated ones: those of thousands of others would take longer than the search.
 PlanPageFacts found_in(const PlanRequest& request, const PlanResult& result, const ExportFormat* launch) {
-    PlanPageFacts facts{.simulate = fmt::format("weft simulate {}", request.job.string()), .files = {}};
+    PlanPageFacts facts{.simulate = fmt::format("weft simulate {}", request.job.path.string()), .files = {}};
     for (const std::string& assignment : request.overrides) facts.simulate += fmt::format(" --set '{}'", assignment);
     if (!result.simulated.empty()) {
         facts.mean_error = result.quality.mean_error;

@@ -82,7 +82,7 @@ JobComparison compare_jobs(const std::vector<ComparedJob>& jobs, const ExplainOp
     JobComparison comparison;
     std::vector<Values> inputs;
     for (const ComparedJob& job : jobs) {
-        Document document = open_job(job.file.path, job.file.overrides).document;
+        Document document = open_job(job.file.source, job.file.overrides).document;
         const std::string said = document.text();
         comparison.names.push_back(job.name);
         comparison.jobs.push_back(explain_job(read_study(std::move(document)), job.file, options));

@@ -30,7 +30,7 @@ std::vector<OtherJob> other_jobs(const JobFile& file, const Study& own) {
         std::vector<std::string> all = file.overrides;
         all.insert(all.end(), alternative.assignments.begin(), alternative.assignments.end());
         try {
-            Study study = read_study(open_job(file.path, all).document, Purpose::simulation, sources);
+            Study study = read_study(open_job(file.source, all).document, Purpose::simulation, sources);
             const auto is_this = [&](const OtherJob& known) { return known.study.job == study.job; };
             if (study.job == own.job || std::ranges::any_of(found, is_this)) continue;
             if (lacking_features(study.job).size() > lacking) continue;

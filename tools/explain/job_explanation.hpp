@@ -3,12 +3,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "workloads/explain/explanation.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/study_sources.hpp"
 
@@ -45,9 +45,9 @@ struct ExplainOptions {
     std::function<void(std::size_t done, std::size_t count)> progress{};
 };
 
-// A job file with "key.path=value" overrides, from which other jobs are read with more of them.
+// A job with "key.path=value" overrides, from which other jobs are read with more of them.
 struct JobFile {
-    std::filesystem::path path;
+    JobSource source;
     std::vector<std::string> overrides;
 };
 

@@ -9,15 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The first of the names that a message asks for: `..., did you mean "a" or "b"?`, as suggestion() writes it.
-std::string_view suggested(std::string_view message) {
-    constexpr std::string_view mark = "did you mean \"";
-    const std::size_t begin = message.find(mark);
-    if (begin == std::string_view::npos) return {};
-    const std::string_view rest = message.substr(begin + mark.size());
-    return rest.substr(0, rest.find('"'));
-}
-
 std::string_view severity_word(FormatNote::Severity severity) {
     switch (severity) {
         case FormatNote::Severity::note:
@@ -39,7 +30,8 @@ Json diagnostic_json(const Diagnostic& diagnostic) {
     if (diagnostic.column > 0) json["column"] = diagnostic.column;
     if (!diagnostic.key.empty()) json["key"] = diagnostic.key;
     json["message"] = diagnostic.message;
-    if (const std::string_view name = suggested(diagnostic.message); !name.empty()) json["suggestion"] = name;
+    const std::vector<std::string> names = suggested_names(diagnostic.message);
+    if (!names.empty()) json["suggestion"] = names.front();
     return json;
 }
 

@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-std::filesystem::path beside(const PlanRequest& request) { return request.job.parent_path() / "best.json"; }
+std::filesystem::path beside(const PlanRequest& request) { return request.job.path.parent_path() / "best.json"; }
 
 Study study_of(const PlanRequest& request, const std::string& job) {
     return read_study(Document::parse(beside(request).string(), job));

@@ -203,8 +203,8 @@ std::string job_text(const PlanRequest& request, const std::vector<std::string>&
     leave_out_what_follows(document);
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(document.text());
     erase_nulls(json);
-    move_path(json, "machine", "machine", embedded::machines(), request.job, path);
-    move_path(json, "model", "model", embedded::catalog(), request.job, path);
+    move_path(json, "machine", "machine", embedded::machines(), request.job.path, path);
+    move_path(json, "model", "model", embedded::catalog(), request.job.path, path);
     std::string text = json.dump(2) + "\n";
     read_study(Document::parse(path.string(), text));
     return text;

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "tools/sweep/grid.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/search/search_space.hpp"
 
 namespace weft {
 
 // A job file whose layout is open, and what is known of it.
 struct PlanRequest {
-    std::filesystem::path job;
+    JobSource job;
     std::vector<std::string> overrides;  // "key.path=value"; of no knob
     std::vector<Variation> among;        // of knobs, and of any other key
 };

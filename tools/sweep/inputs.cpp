@@ -21,7 +21,7 @@ std::string digest_of_files(const SweepRequest& request) {
     std::set<std::string> names;
     collect_texts(job.text(), names);
     for (const std::string& value : request.grid.all_values()) collect_texts(value, names);
-    return digest_of_named_files(names, request.job.parent_path());
+    return digest_of_named_files(names, request.job.path.parent_path());
 }
 
 std::string digest_of_grid(const SweepRequest& request) {
@@ -58,7 +58,7 @@ std::string SweepInputs::difference(const SweepInputs& other) const {
 SweepInputs inputs_of(const SweepRequest& request) {
     const SimulationOptions& options = request.simulation;
     return {{{"version of weft", sha256(version)},
-             {"job text", sha256(request.job.empty() ? "" : read_text(request.job))},
+             {"job text", sha256(request.job.is_empty() ? "" : request.job.read())},
              {"values set", digest_of(request.overrides)},
              {"varied values and conditions", digest_of_grid(request)},
              {"network and folding",

@@ -54,7 +54,7 @@ SweepRequest sweep_request(const po::variables_map& arguments) {
     SweepRequest request;
     std::vector<Variation> variations, varied;
     request.job = job_path(arguments);
-    if (std::optional<SweepFile> file = read_sweep_file(request.job)) {
+    if (std::optional<SweepFile> file = read_sweep_file(request.job.path)) {
         request.job = file->job;
         request.overrides = std::move(file->overrides);
         variations = std::move(file->zipped);

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "tools/sweep/grid.hpp"
+#include "workloads/formats/job_file.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
@@ -22,7 +22,7 @@ struct SweepShard {
 SweepShard parse_shard(std::string_view text);
 
 struct SweepRequest {
-    std::filesystem::path job;
+    JobSource job;
     std::vector<std::string> overrides;  // "key=value", for every point
     SweepGrid grid{{}};
     std::vector<std::string> conditions;  // a point must hold for all of them

@@ -24,7 +24,7 @@ SweepRun::SweepRun(const SweepRequest& request)
 
 SweepRun::Outcome SweepRun::run(Crew& crew, const SweepSettings& settings) const {
     const PointEvaluator evaluator(request_);
-    Outcome outcome{.header = {.job = request_.job.empty() ? "a job" : request_.job.stem().string(),
+    Outcome outcome{.header = {.job = request_.job.path.empty() ? "a job" : request_.job.path.stem().string(),
                                .inputs = inputs_,
                                .points = points_.size(),
                                .shard = settings.shard,

@@ -80,11 +80,13 @@ FormatOptions format_options(std::span<const std::string> overrides) {
     return options;
 }
 
-OpenedJob open_job(const std::filesystem::path& path, std::span<const std::string> overrides) {
-    if (path.empty()) return assumed_job(overrides);
-    SourceFile file{path.string(), read_text(path)};
+std::string JobSource::read() const { return text ? *text : read_text(path); }
+
+OpenedJob open_job(const JobSource& source, std::span<const std::string> overrides) {
+    if (source.is_empty()) return assumed_job(overrides);
+    SourceFile file{source.path.string(), source.read()};
     if (const Format* const format = find_format(file)) return imported_job(*format, std::move(file), overrides);
-    OpenedJob job{Document::parse(path.string(), std::move(file.text)), {}};
+    OpenedJob job{Document::parse(file.path, std::move(file.text)), {}};
     for (const std::string& assignment : overrides) job.document.assign(assignment);
     return job;
 }

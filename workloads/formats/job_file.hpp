@@ -1,10 +1,13 @@
 // Job and model files, weft's own and those of other tools alike.
 #pragma once
 
+#include <concepts>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/transformer/transformer.hpp"
@@ -13,14 +16,27 @@
 
 namespace weft {
 
+// Where a job comes from: a file, a text in place of one, or neither.
+struct JobSource {
+    JobSource() = default;
+    template <std::convertible_to<std::filesystem::path> File>
+    JobSource(const File& file) : path(file) {}  // NOLINT(google-explicit-constructor): the usual source
+
+    std::filesystem::path path;         // of the file; of a text, its name, and from whose folder it names files
+    std::optional<std::string> text{};  // JSON
+
+    bool is_empty() const { return path.empty() && !text; }
+    std::string read() const;  // throws ConfigError
+};
+
 struct OpenedJob {
     Document document;              // with the overrides
     std::vector<FormatNote> notes;  // on a file of another tool, or on what was assumed without one
 };
 
-// A job file with "key.path=value" overrides. Without a path the overrides say the machine and the model, and a common
+// A job with "key.path=value" overrides. Without one the overrides say the machine and the model, and a common
 // training run is assumed and noted: Megatron, bf16, 4 Mi tokens per step in sequences of 4,096. Throws ConfigError.
-OpenedJob open_job(const std::filesystem::path& path, std::span<const std::string> overrides);
+OpenedJob open_job(const JobSource& source, std::span<const std::string> overrides);
 
 // What the overrides say of a file of another tool.
 FormatOptions format_options(std::span<const std::string> overrides);

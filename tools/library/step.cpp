@@ -1,0 +1,97 @@
+#include "tools/library/step.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "tools/input_digest.hpp"
+#include "tools/output/report_json.hpp"
+#include "tools/output/report_text.hpp"
+#include "tools/output/step_trace.hpp"
+#include "tools/page/simulation_page.hpp"
+#include "workloads/explain/explanation.hpp"
+
+namespace weft::library {
+
+JobRecord Step::State::record() const { return {.overrides = overrides, .digest = input_digest(document)}; }
+
+JobInput Step::State::input() const {
+    const std::filesystem::path path(document.name());
+    std::string command = fmt::format("weft simulate {}", path.string());
+    for (const std::string& each : overrides) command += fmt::format(" --set '{}'", each);
+    return {.command = std::move(command), .text = document.text(), .folder = path.parent_path()};
+}
+
+Simulation Step::State::again(Recording recording) const {
+    if (!wall) throw std::logic_error("the job does not fit in memory and was not simulated");
+    SimulationOptions whole = options;
+    whole.kept = Kept::ops;
+    whole.recording = recording;
+    return simulate_step(study, plan, whole);
+}
+
+Step::Step(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+bool Step::fits() const { return state_->plan.fits(); }
+bool Step::is_simulated() const { return state_->wall.has_value(); }
+
+double Step::metric(std::string_view key) const {
+    if (!state_->report.has(key)) throw std::out_of_range(fmt::format("a step has no metric \"{}\"", key));
+    return state_->report.metric(key);
+}
+
+std::vector<std::string> Step::metrics() const {
+    std::vector<std::string> keys;
+    for (const Metric& each : state_->report.metrics) keys.emplace_back(each.key);
+    return keys;
+}
+
+std::string Step::simulate_json() const {
+    const State& of = *state_;
+    const Validity validity = validity_of(of.plan);
+    if (!of.wall) return planned_json(of.report, of.plan, of.record(), validity);
+    return report_json(of.report, of.plan, of.record(), validity, *of.wall);
+}
+
+std::string Step::text() const { return report_text(state_->report); }
+
+std::string Step::page() const {
+    const State& of = *state_;
+    if (!of.wall) throw std::logic_error("the job does not fit in memory and was not simulated");
+    SimulationOptions whole = of.options;
+    whole.recording = Recording::spans_and_links;
+    const ExplainedStep explained = simulate_to_explain(of.study, whole, prepare(of.study));
+    Report report = make_report(explained.run);
+    report.advice = of.report.advice;
+    const Explanation explanation = explain(of.study, explained);
+    const PageExplanation part{.explanation = explanation, .command = {}};
+    return simulation_page(explained.run, report, of.input(), &part);
+}
+
+void Step::write_trace(const std::filesystem::path& path) const {
+    write_step_trace(state_->again(Recording::spans_and_links), path);
+}
+
+TimelineColumns Step::timeline() const {
+    const Simulation run = state_->again(Recording::spans);
+    const Program& program = run.step.program;
+    TimelineColumns columns{.lanes = program.lanes, .labels = program.labels};
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+        const RankClass& ops = program.classes[id];
+        for (OpId op{ops.first_op}; op != OpId{ops.end_op()}; op = next(op)) {
+            if (program.ops[op].kind == OpKind::join) continue;
+            const Span& span = run.timeline.spans[op];
+            columns.rank.push_back(static_cast<std::uint32_t>(index(ops.representative)));
+            columns.stage.push_back(run.step.stage[id]);
+            columns.lane.push_back(static_cast<std::uint16_t>(index(program.ops[op].lane)));
+            columns.label.push_back(static_cast<std::uint32_t>(index(program.ops[op].label)));
+            columns.posted.push_back(since_start(span.posted).value);
+            columns.begin.push_back(since_start(span.begin).value);
+            columns.end.push_back(since_start(span.end).value);
+        }
+    }
+    return columns;
+}
+
+}  // namespace weft::library

@@ -1,0 +1,156 @@
+"""weft: how long a training step takes, where the time goes, why, and what would help.
+
+>>> import weft
+>>> study = weft.Study(model="gpt-neox-20b", machine="frontier", nodes=32)
+>>> [study.run({"batch.micro": micro}).step.time_s for micro in (1, 2)]  # doctest: +SKIP
+
+Units are SI: seconds, bytes. Every function takes a job as a path, as a dict, as JSON text, or none where `model` and
+`machine` are given. Mistakes of the input raise ConfigError.
+"""
+
+import json as _json
+import os as _os
+
+from . import _weft
+from .errors import ConfigError, Diagnostic, DoesNotFit
+from .records import Record, overrides as _overrides, parse as _parse, values as _values
+from .results import Explanation, Imported, Plan, Step, Table, Timeline, table_of as _table_of, version as __version__
+
+__all__ = [
+    "ConfigError", "Diagnostic", "DoesNotFit", "Explanation", "Imported", "Plan", "Record", "Step", "Study", "Table",
+    "Timeline", "collective", "explain", "load", "machines", "models", "plan", "simulate", "sweep",
+]  # fmt: skip
+
+
+class Study:
+    """A job with its machine, topology and costs, which are worked out once. Threads may share it."""
+
+    def __init__(self, job=None, overrides=None, *, machine=None, nodes=None, model=None):
+        self._said = (job, _overrides(overrides, machine=_place(machine), nodes=nodes, model=_place(model)))
+        self._job = _open(*self._said)
+
+    @property
+    def notes(self):
+        """On a file of another tool, and on what is assumed where there is no job file."""
+        return self._job.notes
+
+    def run(self, overrides=None, *, network="flow", folding="automatic", beyond_memory=False):
+        """One step, of the job with these overrides: as `weft simulate`."""
+        return Step(self._job.simulate(_overrides(overrides), network, folding, beyond_memory))
+
+    def explain(self, overrides=None, *, jobs=0, progress=None):
+        """The critical path by cause, and what limits and settings would change: as `weft explain`."""
+        with _told(progress) as hear:
+            return Explanation(_parse(self._job.explain(_overrides(overrides), jobs, hear)))
+
+    def plan(self, *, fix=None, among=None, modelled=False, top=5, jobs=0, progress=None):
+        """The best layouts: as `weft plan`. `fix`: {key: value}; `among`: {key: values to try}."""
+        tried = _overrides(fix) + [f"{key}={_values(value)}" for key, value in (among or {}).items()]
+        with _told(progress) as hear:
+            return Plan(_parse(self._job.plan(tried, modelled, top, jobs, hear)))
+
+    def sweep(self, vary=None, *, zipped=(), where=(), network="flow", folding="stages", jobs=0, progress=None):
+        """A row per point of a grid: as `weft sweep`. `vary`: {key: values}, the last varies fastest.
+
+        `zipped`: dicts of keys that vary together. `where`: conditions that points must hold for.
+        """
+        varied = [f"{key}={_values(value)}" for key, value in (vary or {}).items()]
+        together = [" ".join(f"{key}={_values(value)}" for key, value in each.items()) for each in zipped]
+        conditions = [where] if isinstance(where, str) else list(where)
+        with _told(progress) as hear:
+            return Table(*self._job.sweep(varied, together, conditions, network, folding, jobs, hear))
+
+    def __reduce__(self):
+        return type(self), self._said
+
+
+def simulate(job=None, overrides=None, *, machine=None, nodes=None, model=None, **choices):
+    """One training step of one layout: as `weft simulate`."""
+    return Study(job, overrides, machine=machine, nodes=nodes, model=model).run(**choices)
+
+
+def explain(job=None, overrides=None, *, machine=None, nodes=None, model=None, **choices):
+    """Why a step takes as long as it does, and what would change it: as `weft explain`."""
+    return Study(job, overrides, machine=machine, nodes=nodes, model=model).explain(**choices)
+
+
+def plan(job=None, overrides=None, *, machine=None, nodes=None, model=None, **choices):
+    """Which layout is best: as `weft plan`."""
+    return Study(job, overrides, machine=machine, nodes=nodes, model=model).plan(**choices)
+
+
+def sweep(job=None, vary=None, *, overrides=None, machine=None, nodes=None, model=None, **choices):
+    """A grid of simulations, a row each: as `weft sweep`."""
+    return Study(job, overrides, machine=machine, nodes=nodes, model=model).sweep(vary, **choices)
+
+
+def collective(op, *, machine, ranks, sizes=None, **options):
+    """Rows as `weft collective OP` prints them; options are the command's: ranks_per_node=4, algorithm="ring"."""
+    words = [op, "--machine", str(_place(machine)), "--ranks", str(ranks)]
+    if sizes is not None:
+        words += ["--sizes", sizes if isinstance(sizes, str) else ",".join(str(int(size)) for size in sizes)]
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif value is not None and value is not False:
+            words += [option, str(value)]
+    return _table_of(_parse(_weft.collective(words))["rows"])
+
+
+def load(*files, **overrides):
+    """What `weft import` makes of files of other tools: a model, a job or a machine. A model's name will do, too."""
+    names = [_os.fspath(file) for file in files]
+    if len(names) == 1 and not overrides and not _os.path.exists(names[0]):
+        model = _parse(_weft.model(names[0]))
+        facts = Record({key: model[key] for key in ("parameters", "active_parameters") if key in model})
+        return Imported(format="weft", kind="model", object=model, facts=facts, notes=[])
+    return Imported(_parse(_weft.import_files(names, _overrides(overrides))))
+
+
+def machines():
+    """Names of the machines that weft ships."""
+    return _weft.machines()
+
+
+def models():
+    """Names of the models that weft ships."""
+    return _weft.models()
+
+
+def _open(job, overrides):
+    if job is None:
+        return _weft.Job.open("", overrides)
+    if isinstance(job, dict):
+        return _weft.Job.read(_json.dumps(job), overrides, "")
+    if isinstance(job, str) and job.lstrip().startswith("{"):
+        return _weft.Job.read(job, overrides, "")
+    return _weft.Job.open(_os.fspath(job), overrides)
+
+
+def _place(name):
+    """A path from here, where a file of that name is here; a name otherwise."""
+    return _os.path.abspath(name) if name is not None and _os.path.isfile(name) else name
+
+
+class _told:
+    """progress: None, a function of (done, count), or True for a bar of tqdm's."""
+
+    def __init__(self, progress):
+        self._bar = None
+        if progress is True:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=None)
+        self._hear = self._move if self._bar is not None else progress
+
+    def _move(self, done, count):
+        self._bar.total = count
+        self._bar.update(done - self._bar.n)
+
+    def __enter__(self):
+        return self._hear
+
+    def __exit__(self, *_):
+        if self._bar is not None:
+            self._bar.close()
