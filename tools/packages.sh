@@ -28,21 +28,41 @@ missing_packages() {
     done
 }
 
-# need_packages NAME...: installs what is missing (as root), or says how to and exits with 3.
+# What other systems call the packages of the program, as far as is known: no build there is tested.
+name_other_packages() {
+    say "no apt-get here: nothing is installed. What the program needs is most likely called"
+    cat >&2 <<'NAMES'
+    dnf     cmake ninja-build gcc-c++ boost-devel json-devel fmt-devel zlib-devel sqlite-devel eigen3-devel yaml-cpp-devel pugixml-devel tomlplusplus-devel
+    zypper  cmake ninja gcc-c++ libboost_program_options-devel libboost_graph-devel nlohmann_json-devel fmt-devel zlib-devel sqlite3-devel eigen3-devel yaml-cpp-devel pugixml-devel tomlplusplus-devel
+    pacman  cmake ninja gcc boost nlohmann-json fmt zlib sqlite eigen yaml-cpp pugixml tomlplusplus
+    conda   cmake ninja cxx-compiler libboost-devel nlohmann_json fmt zlib sqlite eigen yaml-cpp pugixml tomlplusplus
+NAMES
+}
+
+# Whoever sits at a terminal is asked before anything is installed as root; Enter goes on.
+may_install() {
+    local answer
+    [[ -t 0 && -t 2 ]] || return 0
+    read -r -p "weft: install them as root? [Y/n] " answer
+    [[ -z $answer || $answer == [Yy]* ]]
+}
+
+# need_packages NAME...: installs what is missing (as root), or says how to and exits with 3. Never with WEFT_NO_INSTALL=1.
 need_packages() {
     local missing log=$root/build/packages.log
     if ! command -v dpkg-query >/dev/null; then
-        say "not a Debian system: make sure that you have the equivalents of $*"
+        name_other_packages
         return
     fi
     mapfile -t missing < <(missing_packages "$@")
     ((${#missing[@]})) || return 0
-    if ((EUID != 0)); then
-        say "packages are missing; please run"
+    say "Debian packages that are missing: ${missing[*]}"
+    if ((EUID != 0)) || [[ ${WEFT_NO_INSTALL:-} == 1 ]] || ! may_install; then
+        say "to install them:"
         printf '    sudo apt-get install -y --no-install-recommends %s\n' "${missing[*]}" >&2
         exit 3
     fi
-    say "installing Debian packages: ${missing[*]}"
+    say "installing them"
     export DEBIAN_FRONTEND=noninteractive
     run_logged "$log" apt-get -o DPkg::Lock::Timeout=300 update || exit 3
     run_logged "$log" apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}" || exit 3

@@ -122,6 +122,12 @@ HostInfo read_host(Field field) {
                   .memory = {},
                   .memory_bandwidth = read_rate(field.object("memory_bandwidth"))};
     host.memory = sourced(field, "memory", [](Field& memory) { return memory.bytes("value"); });
+    if (field.has("drives")) {
+        Field drives = field.object("drives");
+        host.drives_read = read_rate(drives.object("read"));
+        host.drives_write = read_rate(drives.object("write"));
+        drives.done();
+    }
     field.text("source", "");
     field.done();
     return host;

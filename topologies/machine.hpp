@@ -30,9 +30,10 @@ struct NodeNames {
 
 // What accelerators reach of their node's host. Each has a link of its own, whose other traffic is left out.
 struct HostInfo {
-    BytesPerSecond link;              // one way
-    Bytes memory;                     // of a node
-    BytesPerSecond memory_bandwidth;  // of a node
+    BytesPerSecond link;                       // one way
+    Bytes memory;                              // of a node
+    BytesPerSecond memory_bandwidth;           // of a node
+    BytesPerSecond drives_read, drives_write;  // of a node's NVMe drives together; 0: not known
 };
 
 struct MachineInfo {

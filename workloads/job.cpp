@@ -30,7 +30,7 @@ Shard Job::shard() const {
         .attention = attention,
         .sequence_parallel = sequence_parallel,
         .dropout = dropout,
-        .casting = precision == Precision::fp8 ? Casting::eighth : Casting::none,
+        .casting = is_narrow(precision) ? recipe : Casting::none,
         .cross_entropy = megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
         .element_wise = element_wise,
         .imbalance = experts.imbalance,

@@ -44,6 +44,8 @@ struct Job {
     OptimizerSettings optimizer;
     std::uint32_t offloaded_layers = 0;  // of each model part: their activations go to the host
     Precision precision = Precision::bf16;
+    Casting recipe = Casting::delayed;    // of products in fp8; in fp4 nvfp4
+    Setting names_recipe = Setting::off;  // off: calls for maxima of delayed scaling are left out
     AttentionCore attention = AttentionCore::flash;
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;

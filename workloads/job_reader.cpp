@@ -17,6 +17,7 @@
 #include "workloads/optimizer_reader.hpp"
 #include "workloads/parallelism/balancing.hpp"
 #include "workloads/parallelism/dispatch.hpp"
+#include "workloads/recipe_reader.hpp"
 #include "workloads/recompute_reader.hpp"
 #include "workloads/settings_reader.hpp"
 #include "workloads/study_sources.hpp"
@@ -88,11 +89,13 @@ void read_step(Field& root, Job& job) {
     job.recompute = read_recompute(root);
     job.optimizer = read_optimizer(root);
     job.offloaded_layers = root.whole("offloaded_layers", 0);
-    const std::string precision = root.choice("precision", {"fp16", "bf16", "fp32", "fp8"}, "bf16");
+    const std::string precision = root.choice("precision", {"fp16", "bf16", "fp32", "fp8", "fp4"}, "bf16");
     job.precision = precision == "fp16"   ? Precision::fp16
                     : precision == "fp32" ? Precision::fp32
                     : precision == "fp8"  ? Precision::fp8
+                    : precision == "fp4"  ? Precision::fp4
                                           : Precision::bf16;
+    read_recipe(root, job);
     const std::string attention = root.choice("attention", {"flash", "cudnn", "triton", "unfused"}, "flash");
     job.attention = attention == "flash"    ? AttentionCore::flash
                     : attention == "cudnn"  ? AttentionCore::cudnn
@@ -241,9 +244,7 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     std::optional<Device> device;
     if (machine) {
         device = sources.device(machine->info().device);
-        if (job.precision == Precision::fp8 && device->peak_eighth.value == 0.0) {
-            root.error("precision", fmt::format("{} ({}) has no fp8", machine->info().device, machine->info().name));
-        }
+        check_recipe(root, job, *device, machine->info().name);
     }
     document.check();
     return {job, *machine, *device};

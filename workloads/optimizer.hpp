@@ -16,14 +16,17 @@ constexpr double bytes_of(StateFormat format) {
     return format == StateFormat::fp32 ? 4 : format == StateFormat::fp8 ? 1 : 2;
 }
 
-enum class StatesOn : std::uint8_t { device, host };
+// nvme: on the drives of the host's node, of which the host holds what it updates.
+enum class StatesOn : std::uint8_t { device, host, nvme };
 
 struct OptimizerSettings {
     UpdateRule rule = UpdateRule::adam;
     StateFormat master = StateFormat::fp32;  // kept beside a working copy of 16 bits alone
     StateFormat momentum = StateFormat::fp32, variance = StateFormat::fp32;
     StatesOn states = StatesOn::device;
+    double fraction = 1.0;  // of the parameters, whose states are there; the device updates the others
 
+    bool leave_device() const { return states != StatesOn::device; }
     bool operator==(const OptimizerSettings&) const = default;
 };
 

@@ -45,7 +45,7 @@ void check_precisions(const Job& job, std::vector<JobError>& errors) {
     if (job.precision == Precision::fp32 && master != StateFormat::fp32) {
         refuse("parameters in fp32 are their own master copy");
     }
-    if (master == StateFormat::remainders && job.precision != Precision::bf16 && job.precision != Precision::fp8) {
+    if (master == StateFormat::remainders && job.precision != Precision::bf16 && !is_narrow(job.precision)) {
         refuse("remainders complete parameters in bf16");
     }
 }
@@ -87,25 +87,57 @@ void check_activations(const Job& job, const MachineInfo& machine, std::vector<J
     if (!machine.host) refuse(nothing_of_host(machine));
 }
 
-// DeepSpeed's offload_optimizer (runtime/zero/offload_config.py).
+std::string nothing_of_drives(const MachineInfo& machine) {
+    return fmt::format("the file of {} says nothing of its drives; add \"host.drives\": their read and write rates",
+                       machine.name);
+}
+
+// DeepSpeed's offload_optimizer (runtime/zero/offload_config.py) and Megatron-core's --optimizer-cpu-offload
+// (training/arguments.py: with the precision-aware optimizer, hence the distributed one).
 void check_offload(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
     const auto refuse = [&](std::string why) { errors.push_back({"optimizer", std::move(why)}); };
-    if (job.framework->name != "deepspeed" || job.zero == 0) {
-        refuse("states on the host are ZeRO's (offload_optimizer): they need framework deepspeed and zero 1 to 3");
+    const bool megatron = job.framework->name == "megatron", deepspeed = job.framework->name == "deepspeed";
+    if (megatron ? job.zero != 1 : !deepspeed || job.zero == 0) {
+        refuse(
+            "states on the host are those of ZeRO (offload_optimizer), framework deepspeed with zero 1 to 3, or of "
+            "Megatron-core (--optimizer-cpu-offload), framework megatron with zero 1");
     }
-    if (job.optimizer.rule != UpdateRule::adam) refuse("the host updates by Adam (DeepSpeedCPUAdam)");
-    if (job.layout.pipeline > 1) refuse("weft knows ZeRO-Offload without a pipeline; set layout.pipeline to 1");
+    if (job.optimizer.fraction < 1.0 && !megatron)
+        refuse("a fraction is Megatron-core's (--optimizer-offload-fraction)");
+    const bool drives = job.optimizer.states == StatesOn::nvme;
+    if (drives && (!deepspeed || job.zero != 3)) refuse("states on drives are ZeRO-Infinity's: deepspeed with zero 3");
+    if (job.optimizer.rule != UpdateRule::adam) refuse("the host updates by Adam");
+    if (deepspeed && job.layout.pipeline > 1) {
+        refuse("weft knows ZeRO-Offload without a pipeline; set layout.pipeline to 1");
+    }
     if (job.deepspeed.quantized_gradients == Setting::on) refuse("ZeRO++ is not combined with states on the host here");
     if (!machine.host) return refuse(nothing_of_host(machine));
+    if (drives && machine.host->drives_read <= BytesPerSecond{}) return refuse(nothing_of_drives(machine));
+    if (drives) return;
     // Master copy, momentum, variance and gradient in fp32 of all parameters that the ranks of a node update.
     constexpr double bytes = 16;
     const double parameters = static_cast<double>(weft::parameters(job.model, job.split()));
-    const double held = bytes * parameters / job.framework->shares(job).optimizer * job.ranks_per_node;
+    const double held =
+        bytes * parameters / job.framework->shares(job).optimizer * job.ranks_per_node * job.optimizer.fraction;
     if (held > machine.host->memory.value) {
         refuse(fmt::format(
             "16 bytes of each of {:.3g} parameters that a node updates are {:.0f} GB; its host has {:.0f} GB",
             held / bytes, held / 1e9, machine.host->memory.value / 1e9));
     }
+}
+
+// DeepSpeed's offload_param.
+void check_parameters(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string why) { errors.push_back({"deepspeed.offload_parameters", std::move(why)}); };
+    if (job.framework->name != "deepspeed" || job.zero != 3) {
+        return refuse("parameters leave the device under ZeRO-3 (offload_param): framework deepspeed with zero 3");
+    }
+    if (job.deepspeed.quantized_weights == Setting::on || job.deepspeed.hierarchical_ranks > 1) {
+        refuse("ZeRO++ is not combined with parameters on the host here");
+    }
+    if (!machine.host) return refuse(nothing_of_host(machine));
+    const bool drives = job.deepspeed.parameters == ParametersOn::nvme;
+    if (drives && machine.host->drives_read <= BytesPerSecond{}) refuse(nothing_of_drives(machine));
 }
 
 }  // namespace
@@ -123,16 +155,23 @@ OptimizerSettings read_optimizer(Field& root) {
     optimizer.master = read_format(field, "master", {"fp32", "fp16", "remainders"});
     optimizer.momentum = read_format(field, "momentum", {"fp32", "bf16", "fp16", "fp8"});
     optimizer.variance = read_format(field, "variance", {"fp32", "bf16", "fp16", "fp8"});
-    optimizer.states =
-        field.choice("states", {"device", "host"}, "device") == "host" ? StatesOn::host : StatesOn::device;
+    const std::string states = field.choice("states", {"device", "host", "nvme"}, "device");
+    optimizer.states = states == "host" ? StatesOn::host : states == "nvme" ? StatesOn::nvme : StatesOn::device;
+    optimizer.fraction = field.number("fraction", 1.0);
+    if (!(optimizer.fraction > 0.0 && optimizer.fraction <= 1.0)) {
+        field.error("fraction", fmt::format("expected a share above 0 and up to 1, got {}", optimizer.fraction));
+    }
     field.done();
     return optimizer;
 }
 
 nlohmann::ordered_json optimizer_json(const OptimizerSettings& optimizer) {
     const std::string_view rule = rules.at(static_cast<std::size_t>(optimizer.rule));
-    const bool on_host = optimizer.states == StatesOn::host;
-    if (on_host) return {{"rule", rule}, {"states", "host"}};
+    if (optimizer.leave_device()) {
+        nlohmann::ordered_json json{{"rule", rule}, {"states", optimizer.states == StatesOn::nvme ? "nvme" : "host"}};
+        if (optimizer.fraction < 1.0) json["fraction"] = optimizer.fraction;
+        return json;
+    }
     if (!is_precision_aware(optimizer)) return rule;
     return {{"rule", rule},
             {"master", name(optimizer.master)},
@@ -141,7 +180,8 @@ nlohmann::ordered_json optimizer_json(const OptimizerSettings& optimizer) {
 }
 
 void check_optimizer(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
-    if (job.optimizer.states == StatesOn::host) check_offload(job, machine, errors);
+    if (job.optimizer.leave_device()) check_offload(job, machine, errors);
+    if (job.deepspeed.parameters != ParametersOn::device) check_parameters(job, machine, errors);
     if (job.offloaded_layers > 0) check_activations(job, machine, errors);
     if (is_precision_aware(job.optimizer)) check_precisions(job, errors);
     if (job.optimizer.rule == UpdateRule::muon) check_muon(job, errors);

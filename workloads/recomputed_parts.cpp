@@ -84,10 +84,12 @@ void check_parts(const Job& job, std::vector<JobError>& errors) {
         refuse("layernorm means norms of the inputs of attention and MLP; the model has others");
     }
     // transformer_config.py: "moe_act and layernorm recompute cannot work with fp8"; since 0.14 under delayed scaling
-    // alone, which weft does not tell from other scaling.
+    // alone.
     const bool discards = norms || parts.has(LayerPart::expert_activation);
     if (job.precision == Precision::fp8 && discards && !has_since(job.megatron.version, "core-0.14")) {
         refuse("Megatron-core recomputes moe_act and layernorm with fp8 since core-0.14");
+    } else if (discards && job.names_recipe == Setting::on && job.recipe == Casting::delayed) {
+        refuse("Megatron-core recomputes neither moe_act nor layernorm under delayed scaling (fp8_recipe)");
     }
 }
 

@@ -9,6 +9,9 @@
 
 namespace weft {
 
+// Where ZeRO-3 keeps a rank's shards between their uses (offload_param).
+enum class ParametersOn : std::uint8_t { device, host, nvme };
+
 // DeepSpeed (runtime/zero/config.py, runtime/config.py) under GPT-NeoX.
 struct DeepSpeedSettings {
     DeepSpeedVersion version = version_of(deepspeed_versions, "0.14");
@@ -20,9 +23,10 @@ struct DeepSpeedSettings {
     double max_live_elements = 1e9;     // stage3_max_live_parameters
     double max_reuse_elements = 1e9;    // stage3_max_reuse_distance
     double sub_group_elements = 1e9;
-    Setting quantized_weights = Setting::off;       // ZeRO++ qwZ: zero_quantized_weights
-    std::uint32_t hierarchical_ranks = 1;           // ZeRO++ hpZ: zero_hpz_partition_size; 1: off
-    Setting quantized_gradients = Setting::off;     // ZeRO++ qgZ: zero_quantized_gradients
+    Setting quantized_weights = Setting::off;    // ZeRO++ qwZ: zero_quantized_weights
+    std::uint32_t hierarchical_ranks = 1;        // ZeRO++ hpZ: zero_hpz_partition_size; 1: off
+    Setting quantized_gradients = Setting::off;  // ZeRO++ qgZ: zero_quantized_gradients
+    ParametersOn parameters = ParametersOn::device;
     Setting pipe_partitioned = Setting::on;         // boundary activations travel as tensor shards ...
     Setting grad_partitioned = Setting::on;         // ... and their gradients
     Setting partition_activations = Setting::off;   // checkpoints kept as tensor shards, gathered again in backward

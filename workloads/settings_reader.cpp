@@ -58,6 +58,10 @@ void read_settings(Field& root, DeepSpeedSettings& settings) {
     if (!root.has("deepspeed")) return;
     Field field = root.object("deepspeed");
     read_version(field, deepspeed_versions, settings.version);
+    const std::string parameters = field.choice("offload_parameters", {"none", "host", "nvme"}, "none");
+    settings.parameters = parameters == "host"   ? ParametersOn::host
+                          : parameters == "nvme" ? ParametersOn::nvme
+                                                 : ParametersOn::device;
     read_flag(field, "reduce_scatter", settings.reduce_scatter);
     if (field.has("multi_rank_allreduce"))
         read_flag(field, "multi_rank_allreduce", settings.multi_rank_allreduce.emplace());

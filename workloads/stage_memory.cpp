@@ -226,6 +226,8 @@ Bytes layer_activations(const Job& job, const Chunk& chunk, std::uint32_t i) {
     return LayersMemory(job, chunk).whole(i);
 }
 
+Bytes kept_activations(const Job& job, const Chunk& chunk, std::uint32_t i) { return LayersMemory(job, chunk).kept(i); }
+
 void count_activations(const Job& job, Chunk& chunk) {
     const Shard shard = job.shard();
     LayersMemory layers(job, chunk);
@@ -248,7 +250,7 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     const StateShares shares = job.framework->shares(job);
     const auto held = [&](double ranks) { return stage.dense / ranks + stage.expert / expert_ranks(job, ranks); };
     // Reduced gradients of ZeRO-2 and 3 go from their bucket to a host that updates (clear_grad_attribute).
-    const bool leave = job.optimizer.states == StatesOn::host && job.zero >= 2;
+    const bool leave = job.framework->name == "deepspeed" && job.optimizer.leave_device() && job.zero >= 2;
     const double gradients = leave ? 0.0 : held(shares.gradients), updated = held(shares.optimizer);
     const Bytes freed{gradients * shares.freed_bytes}, copies{updated * shares.update_bytes};
     const Fullness passes = fullest_moment(job, stage, moments);
@@ -256,9 +258,11 @@ MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment>
     const Fullness update{{}, copies - freed};
     const Fullness fullest = update.total() > passes.total() ? update : passes;
     MemoryUse use;
-    use.parameters = {held(shares.parameters) * element_bytes(job.precision)};
+    const bool shards = job.deepspeed.parameters == ParametersOn::device;  // else only what is gathered, in buffers
+    use.parameters = {shards ? held(shares.parameters) * element_bytes(job.precision) : 0.0};
     use.gradients = {gradients * (job.framework->gradient_bytes(job) + shares.passing_bytes)};
-    use.optimizer = job.optimizer.states == StatesOn::host ? Bytes{} : states_of(job, stage, updated);
+    const double stay = job.optimizer.leave_device() ? 1.0 - job.optimizer.fraction : 1.0;
+    use.optimizer = stay == 0.0 ? Bytes{} : states_of(job, stage, updated) * stay;
     use.activations = fullest.activations;
     use.buffers = job.framework->buffers(job, stage.parameters()) + placeholders(job, stage);
     use.workspace = fullest.workspace + matrix_library_workspace(job.model);

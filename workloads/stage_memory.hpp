@@ -21,6 +21,8 @@ void count_activations(const Job& job, Chunk& chunk);
 
 // What layer `i` of a chunk keeps of a micro-batch, wherever.
 Bytes layer_activations(const Job& job, const Chunk& chunk, std::uint32_t i);
+// Of them, what stays on the device from forward to backward.
+Bytes kept_activations(const Job& job, const Chunk& chunk, std::uint32_t i);
 
 // Of a stage with its chunks, slots, modules and parameters.
 MemoryUse memory_use(const Job& job, const Stage& stage);

@@ -27,14 +27,14 @@ std::vector<std::string> measured_kernel_names() { return {names.begin(), names.
 
 // In 8 bits operands are of one byte and the product of two.
 Kernel measured_gemm(double m, double n, double k, double count, Precision precision) {
-    const double result = element_bytes(precision), operand = precision == Precision::fp8 ? 1.0 : result;
+    const double result = element_bytes(precision), operand = is_narrow(precision) ? 1.0 : result;
     return {.name = "gemm",
             .kind = KernelKind::gemm,
             .m = m,
             .n = n,
             .k = k,
             .count = count,
-            .parameters = precision == Precision::fp8,
+            .parameters = is_narrow(precision),
             .flops = {2.0 * m * n * k * count},
             .bytes = {count * ((m + n) * k * operand + m * n * result)}};
 }

@@ -45,14 +45,14 @@ double attention_efficiency(const Device& device, const Kernel& core) {
     return plateau * core.n / (core.n + curve.keys_half) * core.k / (core.k + curve.head_half);
 }
 
-bool in_eighth(const Kernel& kernel, Precision precision) {
-    return precision == Precision::fp8 && kernel.kind == KernelKind::gemm && kernel.parameters;
+bool is_narrowed(const Kernel& kernel, Precision precision) {
+    return is_narrow(precision) && kernel.kind == KernelKind::gemm && kernel.parameters;
 }
 
 double efficiency(const Device& device, Precision precision, const Kernel& kernel) {
     switch (kernel.kind) {
         case KernelKind::gemm:
-            return gemm_efficiency(in_eighth(kernel, precision) ? device.gemm_eighth : device.gemm, kernel);
+            return gemm_efficiency(is_narrowed(kernel, precision) ? device.gemm_eighth : device.gemm, kernel);
         case KernelKind::attention:
         case KernelKind::attention_backward:
             return attention_efficiency(device, kernel);
@@ -81,6 +81,8 @@ FlopsPerSecond Device::peak(Precision precision) const {
             return peak_single;
         case Precision::fp8:
             return peak_eighth;
+        case Precision::fp4:
+            return peak_quarter;
         case Precision::fp16:
         case Precision::bf16:
             break;
@@ -91,7 +93,7 @@ FlopsPerSecond Device::peak(Precision precision) const {
 Seconds kernel_time(const Device& device, Precision precision, const Kernel& kernel) {
     Seconds computing;
     if (kernel.flops.value > 0.0) {
-        const bool half = precision == Precision::fp8 && !in_eighth(kernel, precision);
+        const bool half = is_narrow(precision) && !is_narrowed(kernel, precision);
         const FlopsPerSecond peak = device.peak(half ? Precision::bf16 : precision);
         const double reached = device.sustained_clock * efficiency(device, precision, kernel);
         computing = kernel.flops * kernel.executed / (peak * reached);

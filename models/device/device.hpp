@@ -13,8 +13,10 @@
 
 namespace weft {
 
-// fp8: products with parameters run in 8 bits (Transformer Engine's recipe); everything else is as in bf16.
-enum class Precision : std::uint8_t { fp32, fp16, bf16, fp8 };
+// fp8, fp4: products with parameters run in 8 or 4 bits (models/transformer/recipes.hpp); everything else is as in
+// bf16.
+enum class Precision : std::uint8_t { fp32, fp16, bf16, fp8, fp4 };
+constexpr bool is_narrow(Precision precision) { return precision >= Precision::fp8; }
 double element_bytes(Precision precision);  // of activations and of the parameters' working copy
 
 // An output tile of the gemm library. Smaller tiles reuse less of what they load: `share` of the plateau is left.
@@ -76,7 +78,8 @@ struct Device {
     std::string die;           // the device whose file has the constants of its die; often its own
     FlopsPerSecond peak_half;  // fp16 / bf16 dense matrix
     FlopsPerSecond peak_single;
-    FlopsPerSecond peak_eighth;  // fp8 dense matrix; 0: it has none
+    FlopsPerSecond peak_eighth;   // fp8 dense matrix; 0: it has none
+    FlopsPerSecond peak_quarter;  // fp4 dense matrix; 0: it has none, nor scales of blocks that its matrix units take
     Bytes memory;
     BytesPerSecond memory_bandwidth;  // nominal
     double memory_efficiency = 1.0;   // of element-wise kernels
@@ -93,7 +96,7 @@ struct Device {
     double slow_factor = 1.0;
     double slowdown = 1.0;  // of all kernels, by the slowest of those that wait for one another
     GemmCurve gemm;
-    GemmCurve gemm_eighth;  // in fp8
+    GemmCurve gemm_eighth;  // in fp8; in fp4 it is assumed to be the same of that peak
     DevicePower power;
 
     FlopsPerSecond peak(Precision precision) const;

@@ -93,6 +93,7 @@ void read_specification(Constants constants, Device& device) {
     constants.read("peak_half", device.peak_half, rate);
     constants.read("peak_single", device.peak_single, rate);
     constants.read_if_given("peak_eighth", device.peak_eighth, rate);
+    constants.read_if_given("peak_quarter", device.peak_quarter, rate);
     constants.read("memory", device.memory, [](Field& f) { return f.bytes("value"); });
     constants.read("memory_bandwidth", device.memory_bandwidth, [](Field& f) { return f.bandwidth("value"); });
     constants.read("compute_units", device.gemm.compute_units, [](Field& f) { return f.count("value"); });

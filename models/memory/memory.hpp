@@ -52,7 +52,7 @@ struct SavedTensor {
 // rows that its experts received (h), both sides of their activation function (f + f_in), perhaps the rows that came
 // back to be weighted (h), the same two sides of the shared experts, and the router's probabilities in fp32. Latent
 // attention keeps the latent vectors before and after their norms besides the queries, keys and values made from them.
-// With products in 8 bits, what only they take is kept as they take it, one byte per element; the attention output,
+// With products in 8 or 4 bits, what only they take is kept as they take it (recipes.hpp); the attention output,
 // which attention itself needs in backward, in both forms (Transformer Engine, pytorch/module/linear.py,
 // layernorm_linear.py). Selective recomputation leaves out what its parts make for themselves (LayerPart).
 std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,

@@ -1,6 +1,7 @@
 // The inventory of what a layer keeps for backward.
 #include "models/memory/memory.hpp"
 #include "models/transformer/kernel_parts.hpp"
+#include "models/transformer/recipes.hpp"
 
 namespace weft {
 namespace {
@@ -36,7 +37,8 @@ class Tensors {
     void keep(std::string_view name, double elements) { keep_bytes(name, elements * size_.element_bytes); }
     // What only a product with parameters takes.
     void keep_operand(std::string_view name, double elements) {
-        keep_bytes(name, elements * (shard_.casting == Casting::eighth ? 1.0 : size_.element_bytes));
+        const bool narrow = shard_.casting != Casting::none;
+        keep_bytes(name, elements * (narrow ? recipe_of(shard_.casting).bytes : size_.element_bytes));
     }
     void keep_bytes(std::string_view name, double bytes) { saved_.push_back({name, {bytes}, half_}); }
 
@@ -62,7 +64,7 @@ class Tensors {
         }
         if (!again(LayerPart::core)) scores();
         keep("projection's input", size_.tokens * size_.context);
-        if (shard_.casting == Casting::eighth) {
+        if (shard_.casting != Casting::none) {
             keep_operand("projection's operand", size_.tokens * size_.context);
         } else if (shard_.context_output == ContextOutput::copied) {
             keep("attention output", size_.tokens * size_.context);

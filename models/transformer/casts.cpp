@@ -1,19 +1,18 @@
-// Products in 8 bits as Transformer Engine runs them on Hopper, with delayed scaling (module/layernorm_linear.py,
-// module/linear.py, release 1.x): scales come from the maxima of earlier steps, so a cast is one pass, and the tensor
-// cores take 8-bit operands only with the inner dimension contiguous, so that a product whose operand lies the other
-// way needs it transposed:
+// Products in 8 or 4 bits as Transformer Engine runs them (module/layernorm_linear.py, module/linear.py). On Hopper the
+// tensor cores take 8-bit operands only with the inner dimension contiguous, so that a product whose operand lies the
+// other way needs it transposed, or cast a second time:
 //   forward          input x weight
 //   input gradient   output gradient x weight transposed
 //   weight gradient  output gradient transposed x input transposed
-// Casts and transposes of weights, and the reduction of maxima over ranks, happen once per step or are tiny: left out.
 #include <algorithm>
 
 #include "models/transformer/kernel_parts.hpp"
+#include "models/transformer/recipes.hpp"
 
 namespace weft {
 namespace {
 
-constexpr double wide = 2.0, eighth = 1.0;  // bytes per element
+constexpr double wide = 2.0;  // bytes per element
 
 // Its norm writes the input of the product, and casts it as it does.
 bool normalised(Piece piece, const Transformer& model) {
@@ -26,9 +25,9 @@ bool gathered(Piece piece, const Shard& shard) {
     return row_parallel && shard.sequence_parallel == SequenceParallel::on;
 }
 
-// Both operands of 8 bits, the result of 16.
-void narrow(Kernel& gemm) {
-    gemm.bytes = {((gemm.m * gemm.k + gemm.k * gemm.n) * eighth + gemm.m * gemm.n * wide) * gemm.count};
+// Both operands narrow, the result of 16 bits.
+void narrow(Kernel& gemm, double bytes) {
+    gemm.bytes = {((gemm.m * gemm.k + gemm.k * gemm.n) * bytes + gemm.m * gemm.n * wide) * gemm.count};
 }
 
 using Position = std::vector<Kernel>::iterator;
@@ -38,9 +37,9 @@ Position next_product(std::vector<Kernel>& kernels, Position from) {
 
 // Puts before each product what `casts(product)` makes of it.
 template <class Casts>
-void before_products(std::vector<Kernel>& kernels, Casts casts) {
+void before_products(std::vector<Kernel>& kernels, double bytes, Casts casts) {
     for (Position at = next_product(kernels, kernels.begin()); at != kernels.end();) {
-        narrow(*at);
+        narrow(*at, bytes);
         const std::vector<Kernel> extra = casts(*at);
         at = kernels.insert(at, extra.begin(), extra.end()) + static_cast<std::ptrdiff_t>(extra.size()) + 1;
         at = next_product(kernels, at);
@@ -50,19 +49,26 @@ void before_products(std::vector<Kernel>& kernels, Casts casts) {
 }  // namespace
 
 void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard) {
-    const bool shares = gathered(piece.piece, shard);
-    before_products(piece.forward, [&](const Kernel& gemm) -> std::vector<Kernel> {
-        if (normalised(piece.piece, model)) return {};
-        return {memory_kernel("cast input", gemm.count * gemm.m * gemm.k, wide + eighth)};
+    const Recipe recipe = recipe_of(shard.casting);
+    const double narrow = recipe.bytes;
+    const bool shares = gathered(piece.piece, shard), transposes = recipe.second == SecondForm::transposed;
+    const double reads = recipe.reads * wide, forms = transposes ? narrow : 2.0 * narrow;
+    before_products(piece.forward, narrow, [&](const Kernel& gemm) -> std::vector<Kernel> {
+        const double input = gemm.count * gemm.m * gemm.k;
+        if (!normalised(piece.piece, model)) return {memory_kernel("cast input", input, reads + forms)};
+        if (recipe.reads_of_norm == 0.0) return {};
+        const bool own = shard.sequence_parallel == SequenceParallel::on;  // the share that it normalises
+        return {memory_kernel("cast input", input / (own ? shard.tensor : 1), recipe.reads_of_norm * wide + forms)};
     });
-    before_products(piece.input_backward, [&](const Kernel& gemm) -> std::vector<Kernel> {
+    before_products(piece.input_backward, narrow, [&](const Kernel& gemm) -> std::vector<Kernel> {
         const double gradient = gemm.count * gemm.m * gemm.k;
-        if (shares) return {memory_kernel("cast gradient", gradient / shard.tensor, wide + eighth)};
-        return {memory_kernel("cast and transpose gradient", gradient, wide + 2.0 * eighth)};
+        if (shares) return {memory_kernel("cast gradient", gradient / shard.tensor, reads + forms)};
+        return {memory_kernel("cast and transpose gradient", gradient, reads + 2.0 * narrow)};
     });
-    before_products(piece.weight_backward, [&](const Kernel& gemm) {
-        std::vector<Kernel> casts{memory_kernel("transpose input", gemm.count * gemm.k * gemm.n, 2.0 * eighth)};
-        if (shares) casts.push_back(memory_kernel("transpose gradient", gemm.count * gemm.m * gemm.k, 2.0 * eighth));
+    before_products(piece.weight_backward, narrow, [&](const Kernel& gemm) -> std::vector<Kernel> {
+        if (!transposes) return {};
+        std::vector<Kernel> casts{memory_kernel("transpose input", gemm.count * gemm.k * gemm.n, 2.0 * narrow)};
+        if (shares) casts.push_back(memory_kernel("transpose gradient", gemm.count * gemm.m * gemm.k, 2.0 * narrow));
         return casts;
     });
 }

@@ -33,7 +33,7 @@ void add_linear(LayerPiece& piece, const Linear& linear, double element_bytes);
 Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
 Kernel activation_gradient(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
 
-// Under Casting::eighth: adds the casts and transposes of a finished piece's products, and halves their operands.
+// Where operands are cast: adds the casts and transposes of a finished piece's products, and narrows their operands.
 void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard);
 
 // The pieces that take the place of mlp_up and mlp_down in a layer with experts.

@@ -44,8 +44,8 @@ enum class SequenceParallel : std::uint8_t { off, on };
 //   deepep, hybridep  one copy for each rank that holds an expert of a token, and across the network one for each
 //               node; copies for experts are made where they arrive
 enum class Dispatch : std::uint8_t { all_to_all, all_gather, deepep, hybridep };
-// Operands of products with parameters are cast to 8 bits first (Transformer Engine, delayed scaling).
-enum class Casting : std::uint8_t { none, eighth };
+// How operands of products with parameters are cast to 8 or 4 bits first (recipes.hpp).
+enum class Casting : std::uint8_t { none, delayed, tensorwise, blockwise, mxfp8, nvfp4 };
 // After embedding, attention and MLP, and on the attention probabilities; as fused kernels have it, with masks of one
 // byte per element (PyTorch, Megatron-LM's bias_dropout_add).
 enum class Dropout : std::uint8_t { off, on };

@@ -166,7 +166,7 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
         pieces.insert(pieces.end(), experts.begin(), experts.end());
     }
     pieces.push_back(residual(model, size));
-    if (shard.casting == Casting::eighth) {
+    if (shard.casting != Casting::none) {
         for (LayerPiece& piece : pieces) add_casts(piece, model, shard);
     }
     add_unfused_passes(pieces, model, shard);

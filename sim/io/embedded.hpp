@@ -17,6 +17,7 @@ std::span<const File> devices();            // models/devices
 std::span<const File> machines();           // topologies/machines
 std::span<const File> tuners();             // topologies/tuners
 std::span<const File> study();              // workloads/study
+std::span<const File> study_pages();        // workloads/study/*.md
 std::span<const File> validation();         // tests/validation/*.json
 std::span<const File> validation_tables();  // tests/validation/*.csv
 std::span<const File> schema_examples();    // tools/schema/examples

@@ -29,6 +29,18 @@ TEST(run_command, prints_the_same_bytes_whatever_the_threads) {
     EXPECT_FALSE(json["assumptions"].empty());
 }
 
+// tests/tools/run_text.golden; rewritten only with WEFT_UPDATE_GOLDEN=1.
+TEST(run_command, says_the_same_as_ever) {
+    const test::Ran ran = run_weft(
+        job +
+        "--steps 2000000 --ramp 256,256,100000000 --checkpoint-every 1h --asynchronous --spares 4 --samples 500 "
+        "--seed 7 --price 1.5");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const std::filesystem::path file = WEFT_TEST_DATA "/tools/run_text.golden";
+    if (std::getenv("WEFT_UPDATE_GOLDEN") != nullptr) std::ofstream(file, std::ios::binary) << ran.out;
+    EXPECT_EQ(ran.out, test::read_file(file));
+}
+
 TEST(run_command, says_what_was_expected) {
     const auto complaint = [](const std::string& arguments) {
         const test::Ran ran = run_weft(job + arguments);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/count_option.hpp"
 #include "tools/endurance/options.hpp"
@@ -13,6 +14,8 @@
 #include "tools/job_options.hpp"
 #include "tools/obstacle.hpp"
 #include "tools/output/run_text.hpp"
+#include "tools/output_option.hpp"
+#include "tools/page/run_page.hpp"
 #include "tools/parallel.hpp"
 #include "tools/progress.hpp"
 #include "workloads/formats/job_file.hpp"
@@ -26,7 +29,8 @@ void run_options(po::options_description& options, po::positional_options_descri
     add_run_options(options);
     add_network_option(options);
     add_folding_options(options, Folding::automatic);
-    options.add_options()("json", po::bool_switch(), "machine-readable output");
+    options.add_options()("json", po::bool_switch(), "machine-readable output")(
+        "report", po::value<std::string>()->value_name("FILE"), "write the run as a page with charts (.html)");
 }
 
 unsigned threads_of(const po::variables_map& arguments) {
@@ -83,7 +87,20 @@ std::vector<RunSample> play(const LongRun& run, std::uint32_t seed, std::uint32_
     return samples;
 }
 
+// With what makes the same run again.
+std::string page_command(const po::variables_map& arguments, const RunResult& result) {
+    std::string command = typed_command("run", arguments);
+    for (const char* const option :
+         {"tokens", "steps", "days", "ramp", "checkpoint-every", "spares", "detection", "launch", "repair", "price"}) {
+        if (arguments.count(option)) command += fmt::format(" --{} {}", option, arguments[option].as<std::string>());
+    }
+    if (arguments["asynchronous"].as<bool>()) command += " --asynchronous";
+    if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
+    return command + fmt::format(" --samples {} --seed {}", result.samples, result.seed);
+}
+
 Exit run_run(const po::variables_map& arguments) {
+    const std::string page = output_option(arguments, "report", {".html"});
     const RunTerms terms = run_terms(arguments);
     const std::optional<double> hourly = price(arguments);
     const std::uint32_t count = *count_option(arguments, {.name = "samples", .most = 10'000'000});
@@ -98,6 +115,9 @@ Exit run_run(const po::variables_map& arguments) {
     const std::vector<RunSample> samples = play(run.run, seed, count, threads_of(arguments));
     const RunResult result = run_result(std::move(run), samples, seed, hourly, study.job.layout.ranks());
     const MachineInfo& machine = study.machine.info();
+    if (!page.empty()) {
+        write_file_atomically(page, run_page(study.job, machine, result, page_command(arguments, result)));
+    }
     fmt::print("{}", arguments["json"].as<bool>() ? run_json(study.job, machine, job_record(arguments), result)
                                                   : run_text(study.job, machine, result));
     return Exit::ok;
@@ -111,7 +131,8 @@ const Command run{
     .summary = "a whole training run: time, goodput, cost and energy under failures",
     .usage =
         "weft run [JOB] --tokens N|--steps N|--days N [--checkpoint-every T] [--asynchronous] [--spares N]\n"
-        "         [--ramp START,INCREMENT,SAMPLES] [--price X] [--samples N] [--seed N] [--jobs N] [--json]",
+        "         [--ramp START,INCREMENT,SAMPLES] [--price X] [--samples N] [--seed N] [--jobs N] [--json] [--report "
+        "FILE]",
     .details =
         "The step is simulated once, for each batch of a ramp; the run is then played many times with failures at\n"
         "random, from the machine's mean times between them. A failure loses the work since the last checkpoint and\n"

@@ -9,7 +9,10 @@
 #include "tools/command.hpp"
 #include "tools/output/chart_svg.hpp"
 #include "tools/output/text_table.hpp"
+#include "tools/output_option.hpp"
+#include "tools/page/study_page.hpp"
 #include "tools/progress.hpp"
+#include "tools/study/statements.hpp"
 #include "tools/study/study_table.hpp"
 
 namespace weft::commands {
@@ -19,6 +22,8 @@ void study_options(po::options_description& options, po::positional_options_desc
     options.add_options()("figure", po::value<std::vector<std::string>>()->composing()->value_name("N"),
                           "only this figure, by number or name: 13, figure-13a, first-receive; repeatable")(
         "out", po::value<std::string>()->default_value("study")->value_name("DIR"), "folder for the files")(
+        "report", po::value<std::string>()->value_name("FILE"),
+        "write statements and figures as one page (.html), and no other files without --out")(
         "list", po::bool_switch(), "say which figures there are, and do nothing");
 }
 
@@ -49,8 +54,8 @@ std::string list_of(const std::vector<StudyFigure>& figures) {
 }
 
 // The names of the files it wrote; a figure without any value has no picture.
-std::string write_figure(const StudyFigure& figure, const std::filesystem::path& folder) {
-    const std::vector<StudyRow> rows = evaluate(figure);
+std::string write_figure(const EvaluatedFigure& evaluated, const std::filesystem::path& folder) {
+    const auto& [figure, rows] = evaluated;
     const std::filesystem::path base = folder / figure.name;
     write_file_atomically(base.string() + ".csv", study_csv(figure, rows));
     std::string written = base.string() + ".csv\n";
@@ -62,21 +67,37 @@ std::string write_figure(const StudyFigure& figure, const std::filesystem::path&
     return written + base.string() + ".svg\n";
 }
 
+std::string page_command(const po::variables_map& arguments) {
+    std::string command = "weft study";
+    if (!arguments.count("figure")) return command;
+    for (const std::string& name : arguments["figure"].as<std::vector<std::string>>()) command += " --figure " + name;
+    return command;
+}
+
 Exit run_study(const po::variables_map& arguments) {
+    const std::string page = output_option(arguments, "report", {".html"});
     const std::vector<StudyFigure> figures = chosen_figures(arguments);
     if (arguments["list"].as<bool>()) {
         fmt::print("{}", list_of(figures));
         return Exit::ok;
     }
-    const std::filesystem::path folder = arguments["out"].as<std::string>();
-    std::filesystem::create_directories(folder);
-    std::string written;
+    std::vector<EvaluatedFigure> evaluated;
     {
         ProgressBar bar;
-        for (std::size_t i = 0; i < figures.size(); ++i) {
-            written += write_figure(figures[i], folder);
-            bar.show(i + 1, figures.size());
+        for (const StudyFigure& figure : figures) {
+            evaluated.push_back({figure, evaluate(figure)});
+            bar.show(evaluated.size(), figures.size());
         }
+    }
+    std::string written;
+    if (page.empty() || !arguments["out"].defaulted()) {
+        const std::filesystem::path folder = arguments["out"].as<std::string>();
+        std::filesystem::create_directories(folder);
+        for (const EvaluatedFigure& each : evaluated) written += write_figure(each, folder);
+    }
+    if (!page.empty()) {
+        write_file_atomically(page, study_page(evaluated, study_text(), page_command(arguments)));
+        written += page + '\n';
     }
     fmt::print("{}", written);
     return Exit::ok;
@@ -88,10 +109,12 @@ extern const Command study;
 const Command study{
     .name = "study",
     .summary = "the figures of the communication study (arXiv 2408.10197) as tables and pictures",
-    .usage = "weft study [--figure N]... [--out DIR] [--list]",
+    .usage = "weft study [--figure N]... [--out DIR] [--report FILE] [--list]",
     .details =
         "Writes a table (.csv) and a picture (.svg) per figure: what the equations say, what the framework\n"
-        "issues, and what the simulation says of its time. workloads/study/README.md sets each beside the study.",
+        "issues, and what the simulation says of its time. workloads/study/README.md sets each beside the study, as "
+        "the\n"
+        "page of --report does, which has the statements and the figures together.",
     .options = study_options,
     .run = run_study,
     .group = CommandGroup::run,

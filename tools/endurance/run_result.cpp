@@ -9,18 +9,25 @@
 namespace weft {
 namespace {
 
-template <class Measure>
-Spread spread(const std::vector<RunSample>& samples, Measure measure) {
-    std::vector<double> values;
+constexpr std::size_t most_bins = 40;
+
+Spread spread_of(const std::vector<double>& values, const std::vector<double>& ascending) {
     Spread result;
-    for (const RunSample& sample : samples) {
-        values.push_back(measure(sample));
-        result.mean += values.back() / static_cast<double>(samples.size());
+    for (const double value : values) result.mean += value / static_cast<double>(values.size());
+    result.p5 = quantile(ascending, 0.05);
+    result.p50 = quantile(ascending, 0.5);
+    result.p95 = quantile(ascending, 0.95);
+    return result;
+}
+
+Distribution distribution_of(const std::vector<double>& ascending) {
+    Distribution result{.least = ascending.front(), .greatest = ascending.back(), .counts = {}};
+    const double wide = result.greatest - result.least;
+    result.counts.resize(wide > 0 ? most_bins : 1);
+    for (const double value : ascending) {
+        const double place = wide > 0 ? (value - result.least) / wide * double(most_bins) : 0;
+        ++result.counts[std::min(static_cast<std::size_t>(place), result.counts.size() - 1)];
     }
-    std::ranges::sort(values);
-    result.p5 = quantile(values, 0.05);
-    result.p50 = quantile(values, 0.5);
-    result.p95 = quantile(values, 0.95);
     return result;
 }
 
@@ -37,7 +44,11 @@ RunResult run_result(RunPlan plan, const std::vector<RunSample>& samples, std::u
     RunResult result{.plan = std::move(plan), .quantities = {}, .samples = samples.size(), .seed = seed};
     const RunPlan& run = result.plan;
     const auto add = [&](std::string_view key, std::string_view label, RunUnit unit, auto measure) {
-        result.quantities.push_back({key, label, unit, spread(samples, measure)});
+        std::vector<double> values;
+        for (const RunSample& sample : samples) values.push_back(measure(sample));
+        std::vector<double> ascending = values;
+        std::ranges::sort(ascending);
+        result.quantities.push_back({key, label, unit, spread_of(values, ascending), distribution_of(ascending)});
     };
     using enum RunUnit;
     add("time_s", "run time", time, [](const RunSample& s) { return s.wall.value; });

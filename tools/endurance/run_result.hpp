@@ -15,6 +15,12 @@ struct Spread {
     double p5 = 0, p50 = 0, p95 = 0, mean = 0;
 };
 
+// Samples by value, in bins of equal width from the least to the greatest; one bin where all are equal.
+struct Distribution {
+    double least = 0, greatest = 0;
+    std::vector<std::uint64_t> counts;
+};
+
 enum class RunUnit : std::uint8_t { time, share, count, tokens, energy, per_token, cost };
 
 struct RunQuantity {
@@ -22,6 +28,7 @@ struct RunQuantity {
     std::string_view label;  // for people
     RunUnit unit{};
     Spread spread;
+    Distribution distribution;
 };
 
 struct RunResult {

@@ -12,6 +12,7 @@
 #include "workloads/optimizer_reader.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
+#include "workloads/recipe_reader.hpp"
 #include "workloads/recompute_reader.hpp"
 
 namespace weft {
@@ -24,7 +25,7 @@ constexpr std::array<std::string_view, 4> position_words{"rotary", "learned", "a
 constexpr std::array<std::string_view, 2> norm_words{"layer_norm", "rms_norm"};
 constexpr std::array<std::string_view, 4> placement_words{"pre", "shared", "post", "sandwich"};
 constexpr std::array<std::string_view, 4> query_key_words{"none", "unweighted", "per_head", "whole"};
-constexpr std::array<std::string_view, 4> precision_words{"fp32", "fp16", "bf16", "fp8"};
+constexpr std::array<std::string_view, 5> precision_words{"fp32", "fp16", "bf16", "fp8", "fp4"};
 constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
 constexpr std::array<std::string_view, 3> context_words{"ring", "all_gather", "all_to_all"};
 constexpr std::array<std::string_view, 3> overlap_words{"none", "shared_experts", "passes"};
@@ -194,6 +195,7 @@ Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& recor
                            {"delay_weight_gradients", delays_weight_gradients(job) == Setting::on}};
     }
     if (job.optimizer != OptimizerSettings{}) json["optimizer"] = optimizer_json(job.optimizer);
+    if (job.names_recipe == Setting::on) json["fp8_recipe"] = recipe_name(job.recipe);
     if (job.offloaded_layers > 0) json["offloaded_layers"] = job.offloaded_layers;
     return json;
 }

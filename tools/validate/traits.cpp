@@ -6,7 +6,10 @@ namespace {
 constexpr std::uint32_t long_context = 32768;  // tokens of a sequence
 
 std::string precision_class(Precision precision) {
-    return precision == Precision::fp32 ? "32 bit" : precision == Precision::fp8 ? "8 bit" : "16 bit";
+    return precision == Precision::fp32  ? "32 bit"
+           : precision == Precision::fp8 ? "8 bit"
+           : precision == Precision::fp4 ? "4 bit"
+                                         : "16 bit";
 }
 
 std::string sharding_class(const Job& job) {

@@ -123,12 +123,13 @@ class DeepSpeedZero3 final : public DataParallel {
     }
 
     void after_optimizer(Script& script) override {
-        if (const HostCopies host(input_); host.used()) {
+        // Shards that the host updates and keeps stay there.
+        if (const HostCopies host(input_); host.used() != host.holds_parameters()) {
             double own = 0;
             for (const StageTensor& tensor : tensors_) {
                 own += static_cast<double>(padded_elements(input_, tensor)) / ranks_of(input_, group_of(tensor));
             }
-            host.load_parameters(script, own);
+            host.used() ? host.load_parameters(script, own) : host.store_parameters(script, own);
         }
         for (std::size_t t = 0; t < tensors_.size(); ++t) {
             if (persistent(input_, tensors_[t])) gathers_.gather_alone(script, t);

@@ -1,5 +1,7 @@
 #include "workloads/data_parallel/host_copies.hpp"
 
+#include <algorithm>
+
 namespace weft {
 
 constexpr double fp32_bytes = 4;
@@ -16,6 +18,17 @@ ActionId HostCopies::store_gradients(Script& script, double elements, Where wher
 void HostCopies::load_parameters(Script& script, double elements) const {
     const double bytes = input_.zero == 3 ? input_.element_bytes : fp32_bytes;
     script.wait(script.load("fetch parameters", time(elements * bytes), {}, script.now()));
+}
+
+ActionId HostCopies::fetch_shards(Script& script, double elements, Where where) const {
+    const Bytes bytes{elements * input_.element_bytes};
+    Seconds duration = bytes / input_.host_link;
+    if (input_.deepspeed.parameters == ParametersOn::nvme) duration = std::max(duration, bytes / input_.drives_read);
+    return script.load("fetch parameters", duration, where, script.now());
+}
+
+void HostCopies::store_parameters(Script& script, double elements) const {
+    script.wait(script.store("offload parameters", time(elements * input_.element_bytes), {}, script.now()));
 }
 
 }  // namespace weft

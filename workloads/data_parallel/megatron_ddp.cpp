@@ -4,21 +4,14 @@
 // step, or beside the next forward pass: each gather starts when the module that waited for the one before it begins
 // (core/optimizer/distrib_optimizer.py).
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "workloads/data_parallel/engines.hpp"
 #include "workloads/data_parallel/megatron_buckets.hpp"
+#include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
 namespace {
-
-// Embeddings, the output layer and the router stay in 16 bits.
-bool has_products_in_eight_bits(const StageModule& module) {
-    constexpr std::array<std::string_view, 5> wide{"embedding", "positions", "output layer", "tied embedding",
-                                                   "router"};
-    return std::ranges::find(wide, module.name) == wide.end();
-}
 
 class MegatronDdp final : public DataParallel {
   public:
@@ -123,7 +116,7 @@ class MegatronDdp final : public DataParallel {
             const auto elements = static_cast<double>(tensors_[t].elements);
             const StageModule& module = input_.modules[tensors_[t].module];
             all += elements;
-            if (tensors_[t].vector || !has_products_in_eight_bits(module)) wide += elements;
+            if (tensors_[t].vector || !has_narrow_products(module)) wide += elements;
         }
         return 1.0 + (input_.element_bytes - 1.0) * wide / all;
     }

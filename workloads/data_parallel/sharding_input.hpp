@@ -53,7 +53,8 @@ struct ShardingInput {
     EmbeddingTie embedding_tie = EmbeddingTie::none;
     Checkpointing checkpointing = Checkpointing::none;
     OptimizerSettings optimizer{};
-    BytesPerSecond host_link{};  // of this rank to its node's host, one way; 0: not known
+    BytesPerSecond host_link{};    // of this rank to its node's host, one way; 0: not known
+    BytesPerSecond drives_read{};  // its share of its node's drives; 0: not known
 
     DeepSpeedSettings deepspeed{};
     MegatronSettings megatron{};

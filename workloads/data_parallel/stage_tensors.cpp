@@ -1,6 +1,7 @@
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/base/check.hpp"
 
@@ -24,6 +25,12 @@ std::vector<std::size_t> first_tensors(std::span<const StageModule> modules) {
     std::vector<std::size_t> first{0};
     for (const StageModule& module : modules) first.push_back(first.back() + module.tensors.size());
     return first;
+}
+
+bool has_narrow_products(const StageModule& module) {
+    constexpr std::array<std::string_view, 5> wide{"embedding", "positions", "output layer", "tied embedding",
+                                                   "router"};
+    return std::ranges::find(wide, module.name) == wide.end();
 }
 
 void reduce_tied_embedding(Script& script, const ShardingInput& input, Through through) {

@@ -23,6 +23,9 @@ std::vector<StageTensor> stage_tensors(std::span<const StageModule> modules);
 // Index of the first tensor of each module, and one past the last tensor of all.
 std::vector<std::size_t> first_tensors(std::span<const StageModule> modules);
 
+// Embeddings, the output layer and the router stay in 16 bits.
+bool has_narrow_products(const StageModule& module);
+
 // The group over which a tensor's gradient is summed, and its size.
 constexpr GroupKind group_of(const StageTensor& tensor) {
     return tensor.expert ? GroupKind::expert_data : GroupKind::data;

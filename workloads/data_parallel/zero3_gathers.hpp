@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "workloads/data_parallel/host_copies.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
@@ -31,6 +32,7 @@ class Zero3Gathers {
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     ShardingInput input_;
+    HostCopies host_;
     std::vector<StageTensor> tensors_;
     std::vector<Gather> gathers_;
     std::vector<std::size_t> gather_of_;  // of each tensor: the one that brings it and has not been waited for

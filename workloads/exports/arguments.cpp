@@ -6,6 +6,7 @@
 
 #include "models/transformer/transformer.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/recipe_reader.hpp"
 #include "workloads/recompute_reader.hpp"
 
 namespace weft {
@@ -184,10 +185,12 @@ void add_precision(Arguments list, const Job& job, Unsayable& unsayable) {
     unsayable.unless(job.precision != Precision::fp32 || job.megatron.gradient_bytes != 2, "megatron.gradients",
                      "Megatron-LM keeps gradients of fp32 in fp32");
     list.add_if(job.precision == Precision::fp16, "fp16");
-    list.add_if(job.precision == Precision::bf16 || job.precision == Precision::fp8, "bf16");
+    list.add_if(job.precision == Precision::bf16 || is_narrow(job.precision), "bf16");
     if (job.precision == Precision::fp8) list.add("fp8-format", "hybrid");
+    if (job.names_recipe == Setting::on) list.add("fp8-recipe", recipe_name(job.recipe));
+    if (job.precision == Precision::fp4) list.add("fp4-format", "e2m1");
     list.add_if(job.megatron.eighth_parameters == Setting::on, "fp8-param-gather");
-    const bool half = job.precision == Precision::bf16 || job.precision == Precision::fp8;
+    const bool half = job.precision == Precision::bf16 || is_narrow(job.precision);
     list.add_if(half && job.megatron.gradient_bytes == 2, "grad-reduce-in-bf16");
     list.add_if(!half && job.megatron.gradient_bytes == 4, "accumulate-allreduce-grads-in-fp32");
 }
@@ -195,6 +198,11 @@ void add_precision(Arguments list, const Job& job, Unsayable& unsayable) {
 void add_optimizer(Arguments list, const Job& job, Unsayable& unsayable) {
     const OptimizerSettings& own = job.optimizer;
     unsayable.unless(own.rule == UpdateRule::adam, "optimizer", "Megatron-LM 0.13 has no Muon");
+    if (own.leave_device()) {
+        list.add("optimizer-cpu-offload");
+        list.add("optimizer-offload-fraction", own.fraction);
+    }
+    if (own.leave_device() && !is_precision_aware(own)) list.add("use-precision-aware-optimizer");
     if (!is_precision_aware(own)) return;
     constexpr std::array<std::string_view, 4> formats{"fp32", "bf16", "fp16", "fp8"};
     const auto word = [&](StateFormat format) { return formats.at(static_cast<std::size_t>(format)); };

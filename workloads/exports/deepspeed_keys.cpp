@@ -16,7 +16,7 @@ void add_batch(Draft& config, const Job& job) {
 void add_precision(Draft& config, const Job& job, Unsayable& unsayable) {
     if (job.precision == Precision::fp16) config.object("fp16").set("enabled", true, {});
     if (job.precision == Precision::bf16) config.object("bf16").set("enabled", true, {});
-    unsayable.unless(job.precision != Precision::fp8, "precision", "DeepSpeed's configuration has no fp8");
+    unsayable.unless(!is_narrow(job.precision), "precision", "DeepSpeed's configuration has no fp8");
 }
 
 void add_stage3(Draft& zero, const DeepSpeedSettings& settings) {
@@ -43,7 +43,12 @@ void add_zero(Draft& config, const Job& job) {
     }
     if (job.deepspeed.multi_rank_allreduce)
         zero.set("use_multi_rank_bucket_allreduce", is_on(*job.deepspeed.multi_rank_allreduce), {});
-    if (job.optimizer.states == StatesOn::host) zero.object("offload_optimizer").set("device", "cpu", {});
+    if (job.optimizer.leave_device()) {
+        zero.object("offload_optimizer").set("device", job.optimizer.states == StatesOn::nvme ? "nvme" : "cpu", {});
+    }
+    if (job.deepspeed.parameters != ParametersOn::device) {
+        zero.object("offload_param").set("device", job.deepspeed.parameters == ParametersOn::nvme ? "nvme" : "cpu", {});
+    }
     if (job.zero == 3) add_stage3(zero, job.deepspeed);
 }
 

@@ -22,6 +22,9 @@ std::string model_section(const Job& job, Unsayable& unsayable) {
 }
 
 std::string training_section(const Job& job, Unsayable& unsayable) {
+    unsayable.unless(job.precision != Precision::fp4, "precision", "weft writes no converter to fp4");
+    unsayable.unless(job.names_recipe == Setting::off || job.recipe == Casting::tensorwise, "fp8_recipe",
+                     "torchtitan's float8 scales whole tensors as they are");
     unsayable.unless(job.precision != Precision::fp16, "precision", "torchtitan trains in bfloat16 or float32");
     unsayable.unless(job.fsdp.reduce_bytes == 4 || job.precision == Precision::fp32, "fsdp.reduce_precision",
                      "torchtitan reduces gradients in fp32");

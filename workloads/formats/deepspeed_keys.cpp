@@ -80,10 +80,12 @@ void read_offload(Import& import, Field& zero, std::string_view key) {
     const std::string device = zero.is_object(key) ? zero.object(key).text("device", "none") : "";
     if (device == "none") {
         import.without_effect.push_back(zero.origin(key));
-    } else if (device == "cpu" && key == "offload_optimizer") {
-        import.object.object("optimizer").set("states", "host", zero.origin(key));
+    } else if (device != "cpu" && device != "nvme") {
+        refuse_key(import, zero, key, "expected a device none, cpu or nvme");
+    } else if (const char* place = device == "cpu" ? "host" : "nvme"; key == "offload_optimizer") {
+        import.object.object("optimizer").set("states", place, zero.origin(key));
     } else {
-        refuse_key(import, zero, key, "weft has no offloading of states to the host or to NVMe");
+        import.object.object("deepspeed").set("offload_parameters", place, zero.origin(key));
     }
 }
 
@@ -92,7 +94,7 @@ void read_any_stage(Import& import, Field& zero) {
     for (const std::string_view key : {"offload_param", "offload_optimizer"}) read_offload(import, zero, key);
     if (is_on(zero, "cpu_offload")) import.object.object("optimizer").set("states", "host", zero.origin("cpu_offload"));
     if (is_on(zero, "cpu_offload_params"))
-        refuse_key(import, zero, "cpu_offload_params", "weft has no offloading of parameters to the host");
+        import.object.object("deepspeed").set("offload_parameters", "host", zero.origin("cpu_offload_params"));
     if (zero.is_number("mics_shard_size") && zero.number("mics_shard_size") > 0)
         refuse_key(import, zero, "mics_shard_size", "weft has no MiCS groups of DeepSpeed");
     zero.has("mics_shard_size");

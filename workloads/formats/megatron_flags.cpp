@@ -25,7 +25,6 @@ constexpr auto warned = FormatNote::Severity::warning;
 constexpr std::array watched{
     Watched{"use_torch_fsdp2", refused, "weft has FSDP of PyTorch's own modules, not of Megatron-LM's"},
     Watched{"num_distributed_optimizer_instances", refused, "weft shards the optimizer over all data ranks", "1"},
-    Watched{"optimizer_cpu_offload", refused, "weft has no offloading of states to the host"},
     Watched{"cpu_optimizer", refused, "weft has no offloading of states to the host"},
     Watched{"cpu_torch_adam", refused, "weft has no offloading of states to the host"},
     Watched{"fine_grained_activation_offloading", refused, "weft keeps activations on the device"},
@@ -166,6 +165,7 @@ constexpr std::array renamed{
     Renamed{"use_nccl_ub", "nccl_ub"},
     Renamed{"no_fp8_wgrad", "fp8_wgrad", "false"},
     Renamed{"fp8_format", "fp8"},
+    Renamed{"fp4_format", "fp4"},
     Renamed{"fp4_format", "fp4"},
     Renamed{"fp4_param_gather", "fp4_param"},
 };

@@ -31,9 +31,22 @@ void read_megatron_precision(MegatronReading& in) {
     Draft& job = in.import.object;
     const bool half = in.on("fp16"), brain = in.on("bf16");
     if (half && brain) in.error("bf16", "fp16 is given, too");
-    const std::string eighth = in.lower("fp8", "none");
-    if (eighth != "none" && eighth != "false") {
+    const auto narrow = [&](std::string_view key) {
+        const std::string format = in.lower(key, "none");
+        return format != "none" && format != "false";
+    };
+    const bool fourth = narrow("fp4");
+    if (narrow("fp8")) {
+        if (fourth) in.error("fp4", "fp8 is given, too");
         job.set("precision", "fp8", in.origin("fp8"));
+        const std::string recipe = in.lower("fp8_recipe", "delayed");
+        if (recipe == "custom") {
+            in.error("fp8_recipe", "weft knows no recipe of one's own; delayed, tensorwise, blockwise and mxfp8");
+        } else if (in.keys.has("fp8_recipe")) {
+            job.set("fp8_recipe", recipe, in.origin("fp8_recipe"));
+        }
+    } else if (fourth) {
+        job.set("precision", "fp4", in.origin("fp4"));
     } else if (half || brain) {
         job.set("precision", half ? "fp16" : "bf16", in.origin(half ? "fp16" : "bf16"));
     } else {
@@ -41,8 +54,7 @@ void read_megatron_precision(MegatronReading& in) {
         origin.key = "without --fp16 and --bf16";
         job.set("precision", "fp32", origin);
     }
-    const std::string fourth = in.lower("fp4", "none");
-    if (fourth != "none" && fourth != "false") in.error("fp4", "weft has no products in four bits");
+    in.without_effect("fp8_recipe");  // without fp8
     if (in.deepspeed) {
         for (const std::string_view key : {"grad_reduce_in_bf16", "accumulate_allreduce_grads_in_fp32"})
             in.without_effect(key);
@@ -60,6 +72,14 @@ void read_megatron_precision(MegatronReading& in) {
     }
     in.without_effect("main_grads_dtype");
     if (careful) read_state_formats(in);
+    if (in.on("optimizer_cpu_offload")) {
+        Draft& optimizer = job.object("optimizer");
+        optimizer.set("states", "host", in.origin("optimizer_cpu_offload"));
+        if (in.keys.has("optimizer_offload_fraction")) {
+            optimizer.set("fraction", in.number("optimizer_offload_fraction"), in.origin("optimizer_offload_fraction"));
+        }
+    }
+    in.without_effect("optimizer_offload_fraction");
     for (const std::string_view key : {"main_params_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"})
         in.without_effect(key);
     const std::string_view gather = in.on("fp8_param_gather") ? "fp8_param_gather" : "fp8_param";

@@ -1,5 +1,6 @@
 #include "workloads/framework/calls.hpp"
 
+#include "models/transformer/recipes.hpp"
 #include "workloads/job.hpp"
 
 namespace weft {
@@ -27,6 +28,7 @@ std::string_view element_name(const Job& job) {
             return "fp16";
         case Precision::bf16:
         case Precision::fp8:
+        case Precision::fp4:
             break;
     }
     return "bf16";
@@ -42,10 +44,25 @@ Call gather_hidden(const Job& job, std::string_view label) {
     return over(GroupKind::tensor, Collective::all_gather, hidden_state(job), label, element_name(job));
 }
 
-Call gather_operand(const Job& job, std::string_view label) {
-    if (job.precision != Precision::fp8) return gather_hidden(job, label);
-    return over(GroupKind::tensor, Collective::all_gather, hidden_state(job) / element_bytes(job.precision), label,
-                "uint8");
+void gather_operand(const Job& job, std::string_view label, OperandForms forms, std::vector<Call>& calls) {
+    if (!is_narrow(job.precision)) return calls.push_back(gather_hidden(job, label));
+    const Recipe recipe = recipe_of(job.recipe);
+    const bool both = forms == OperandForms::all && recipe.second == SecondForm::cast;
+    const bool agrees = recipe.shares_maximum && forms != OperandForms::saved;
+    if (agrees) calls.push_back(over(GroupKind::tensor, Collective::all_reduce, {4.0}, "all-reduce maximum", "fp32"));
+    calls.push_back(over(GroupKind::tensor, Collective::all_gather,
+                         hidden_state(job) / element_bytes(job.precision) * (recipe.bytes * (both ? 2.0 : 1.0)), label,
+                         "uint8"));
+}
+
+std::vector<Call> reductions_of_maxima(const Job& job, std::size_t products, Pass pass) {
+    const bool delayed = job.precision == Precision::fp8 && job.recipe == Casting::delayed;
+    const bool counts = delayed && job.names_recipe == Setting::on && job.layout.ranks_of_stage() > 1;
+    if (!counts || products == 0) return {};
+    constexpr double fp32_bytes = 4.0;
+    const double tensors = pass == Pass::backward ? 2.0 : 3.0;
+    return {over(GroupKind::stage, Collective::all_reduce, {static_cast<double>(products) * tensors * fp32_bytes},
+                 "all-reduce maxima", "fp32")};
 }
 
 std::vector<Call> loss_reductions(const Job& job) {
@@ -73,7 +90,7 @@ InputReduction reduced_after_backward(const Job&) { return InputReduction::after
 Setting always_overlaps(const Job&) { return Setting::on; }
 
 double accumulated_gradient_bytes(const Job& job) {
-    return job.precision == Precision::bf16 || job.precision == Precision::fp8 ? 4.0 : element_bytes(job.precision);
+    return job.precision == Precision::bf16 || is_narrow(job.precision) ? 4.0 : element_bytes(job.precision);
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // Calls that every framework derived from Megatron-LM's parallelism issues in the same way.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -22,9 +23,17 @@ std::string_view element_name(const Job& job);  // "fp16", ...
 Call reduce_hidden(const Job& job, std::string_view label);
 Call scatter_hidden(const Job& job, std::string_view label);
 Call gather_hidden(const Job& job, std::string_view label);
-// What a layer's products take, gathered in the precision that they run in: in fp8 each rank casts its share first
-// (TransformerEngine 1.x, module/layernorm_linear.py and module/base.py, grad_output_preprocess).
-Call gather_operand(const Job& job, std::string_view label);
+// What a layer's products take, gathered in the precision that they run in: each rank casts its share first
+// (TransformerEngine, module/layernorm_linear.py and module/base.py, grad_output_preprocess), where scales are of whole
+// tensors after agreement on the maximum. `all`: both forms that products take it in (recipes.hpp); `saved`: kept cast.
+enum class OperandForms : std::uint8_t { one, saved, all };
+void gather_operand(const Job& job, std::string_view label, OperandForms forms, std::vector<Call>& calls);
+
+// Delayed scaling: the maxima of input, weight and output of each of so many products at the end of a forward pass, and
+// of both gradients at the end of a backward pass, over tensor x context x data ranks (Transformer Engine,
+// FP8GlobalStateManager.reduce_and_update_fp8_tensors; Megatron-core, get_amax_reduction_group). Only where the job
+// names the recipe.
+std::vector<Call> reductions_of_maxima(const Job& job, std::size_t products, Pass pass);
 
 // Vocabulary-parallel cross entropy: maximum, target logit and sum of exponentials, b s fp32 each.
 std::vector<Call> loss_reductions(const Job& job);

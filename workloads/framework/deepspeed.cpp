@@ -145,6 +145,9 @@ void lacking(const Job& job, std::vector<JobError>& lacking) {
     if (job.cuda_graphs != CudaGraphs::none) {
         lacking.push_back({"cuda_graphs", "CUDA graphs are not in DeepSpeed's training"});
     }
+    if (job.names_recipe == Setting::on || job.precision == Precision::fp4) {
+        lacking.push_back({"fp8_recipe", "recipes of narrow products are not in DeepSpeed's configuration"});
+    }
 }
 
 // An all-reduce of two int64 over the model group, and one float between neighbours to set up their connection
@@ -281,7 +284,7 @@ double update_bytes(const Job& job) {
     const double element = element_bytes(job.precision), widened = element < 4 ? 4.0 : 0.0;
     if (bf16_optimizer(job)) return 0;
     // Of ZeRO-Offload the master copy in fp32, before it is cast (up to 0.17; ZeRO-3 has the host cast it).
-    if (job.optimizer.states == StatesOn::host) return job.zero == 3 ? 0 : widened;
+    if (job.optimizer.leave_device()) return job.zero == 3 ? 0 : widened;
     const bool contiguous = job.zero == 1 && on(job.deepspeed.version.stage1_overlap);
     return widened + element * (contiguous ? 2 : job.zero == 1 || job.zero == 2 ? 1 : 0);
 }

@@ -154,6 +154,15 @@ std::vector<std::uint32_t> split(std::uint32_t layers, std::uint32_t parts, std:
     return {};
 }
 
+// torchao's converters under torchtitan (components/quantization: float8, mx).
+void lacking(const Job& job, std::vector<JobError>& lacking) {
+    const bool known = job.recipe == Casting::tensorwise || job.recipe == Casting::mxfp8;
+    if (job.names_recipe == Setting::on && !known) {
+        lacking.push_back({"fp8_recipe", "torchtitan has tensorwise scaling and mxfp8 (fp8_recipe)"});
+    }
+    if (job.precision == Precision::fp4) lacking.push_back({"precision", "products in fp4 are not in torchtitan"});
+}
+
 }  // namespace
 
 extern const Framework fsdp;
@@ -173,6 +182,7 @@ const Framework fsdp{
     .split = split,
     .default_overlap = always_overlaps,
     .check = check,
+    .lacking = lacking,
     .loss = loss,
     .expert_counts = expert_counts,
     .activation = activation,

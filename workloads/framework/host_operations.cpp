@@ -178,7 +178,7 @@ bool holds(const Job& job, Piece piece, When when) {
         case When::fused_core:
             return job.attention != AttentionCore::unfused;
         case When::eighth:
-            return job.precision == Precision::fp8;
+            return is_narrow(job.precision);
         case When::each_expert:
             return job.model.experts.count > 0;
         case When::exchanged:

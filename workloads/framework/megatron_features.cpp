@@ -61,8 +61,13 @@ constexpr std::array features{
             [](const Job& job) { return job.experts.balancing == Balancing::sequence_auxiliary_loss; }},
     Feature{"experts.balancing", "a loss of all ranks' tokens", global_loss_since,
             [](const Job& job) { return job.experts.balancing == Balancing::global_auxiliary_loss; }},
+    Feature{"fp8_recipe", "a choice of recipes for fp8", recipes_since,
+            [](const Job& job) { return job.names_recipe == Setting::on && job.recipe != Casting::delayed; }},
+    Feature{"precision", "fp4", quarter_since, [](const Job& job) { return job.precision == Precision::fp4; }},
     Feature{"model.mtp_layers", "multi-token prediction", predictions_since,
             [](const Job& job) { return job.model.mtp_layers > 0; }},
+    Feature{"optimizer", "updates by the host", host_updates_since,
+            [](const Job& job) { return job.optimizer.leave_device(); }},
     Feature{"optimizer", "Muon", muon_since, [](const Job& job) { return job.optimizer.rule == UpdateRule::muon; }},
     Feature{"layout.order", "this order of axes", "", is_ordered_otherwise},
 };

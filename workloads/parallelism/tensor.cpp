@@ -36,14 +36,11 @@ bool is_row(Piece piece) {
     return piece == Piece::projection || piece == Piece::mlp_down || piece == Piece::shared_down;
 }
 
-Call gather(const Job& job, Piece piece, std::string_view of_layer, std::string_view of_head) {
-    return piece == Piece::head ? gather_hidden(job, of_head) : gather_operand(job, of_layer);
-}
-
 void around_forward(const Job& job, Piece piece, Around& around) {
     const bool summed_later = piece == Piece::projection && job.model.parallel_residual;  // with the MLP's output
     if (is_column(piece) && shares_tokens(job)) {
-        around.before.push_back(gather(job, piece, "all-gather layer", "all-gather head input"));
+        if (piece == Piece::head) return around.before.push_back(gather_hidden(job, "all-gather head input"));
+        gather_operand(job, "all-gather layer", OperandForms::one, around.before);
     } else if (is_row(piece) && !summed_later) {
         around.after.push_back(sum_hidden(job, "reduce-scatter layer", "all-reduce layer"));
     } else if (piece == Piece::embedding) {
@@ -60,9 +57,10 @@ void around_backward(const Job& job, Piece piece, Around& around) {
     }
     if (!shares_tokens(job)) return;
     if (is_column(piece) && job.framework->map_inputs == MapInputs::gathered_again) {
-        around.beside.push_back(gather(job, piece, "all-gather saved input", "all-gather head input"));
+        if (piece == Piece::head) return around.beside.push_back(gather_hidden(job, "all-gather head input"));
+        gather_operand(job, "all-gather saved input", OperandForms::saved, around.beside);
     } else if (is_row(piece)) {
-        around.before.push_back(gather_operand(job, "all-gather output gradient"));
+        gather_operand(job, "all-gather output gradient", OperandForms::all, around.before);
     } else if (piece == Piece::embedding) {
         around.before.push_back(gather_hidden(job, "all-gather embedding gradient"));
     }

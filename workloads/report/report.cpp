@@ -32,6 +32,7 @@ std::string_view text(Precision precision) {
     return precision == Precision::fp16   ? "fp16"
            : precision == Precision::bf16 ? "bf16"
            : precision == Precision::fp8  ? "fp8"
+           : precision == Precision::fp4  ? "fp4"
                                           : "fp32";
 }
 std::string_view text(NetworkKind kind) {

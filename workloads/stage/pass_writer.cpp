@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/check.hpp"
+#include "workloads/data_parallel/stage_tensors.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 
@@ -21,7 +22,17 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
       script_(script),
       host_(plan, script),
       written_(stage_.chunks.size() + 2 * layer_kinds),
-      balancing_(balancing_loss_calls(job_)) {}
+      balancing_(balancing_loss_calls(job_)),
+      narrow_products_(stage_.chunks.size()) {
+    for (const StageModule& module : stage_.modules) {
+        if (!has_narrow_products(module)) continue;
+        narrow_products_[module.chunk] += static_cast<std::size_t>(std::ranges::count(module.vector, false));
+    }
+}
+
+void PassWriter::reduce_maxima(const At& at) {
+    calls(reductions_of_maxima(job_, narrow_products_[at.pass.chunk], at.pass.pass), at);
+}
 
 void PassWriter::compute(const At& at, Parts part, Seconds duration) {
     const bool extends =
@@ -179,6 +190,7 @@ void PassWriter::end_forward(At here) {
     const Chunk& chunk = stage_.chunks[here.pass.chunk];
     here.pass.where.layer = chunk.first_layer + chunk.layers;
     here.module = chunk.head_module;
+    reduce_maxima(here);
     if (chunk.has_head()) head_forward(here);
     data_parallel_.end_pass(script_, here.pass);
 }
@@ -211,6 +223,7 @@ void PassWriter::begin_backward(const At& here, Halves halves) {
 }
 
 void PassWriter::end_backward(const At& here, Halves halves) {
+    if (halves != Halves::weight) reduce_maxima(here);
     if (stage_.chunks[here.pass.chunk].has_embedding()) embedding_backward(here, halves);
     if (halves != Halves::input) data_parallel_.end_pass(script_, here.pass);
 }

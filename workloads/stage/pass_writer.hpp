@@ -139,6 +139,7 @@ class PassWriter {
     void piece_forward(const At& at, const PieceCost& own, const Around& around);
     void piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves);
     const Around& around(Piece piece, Pass pass);
+    void reduce_maxima(const At& at);
     void balance_forward(const At& at, const PieceCost& own);
     void balance_backward(const At& at, const PieceCost& own);
     std::vector<ActionId> issue(const std::vector<Call>& calls, const At& at);
@@ -194,6 +195,7 @@ class PassWriter {
     std::vector<ActionId> copies_;                           // of the layers of the pass that is written
     std::vector<std::vector<Written>> written_;              // of each chunk, and of its layers by kind
     LossCalls balancing_;
+    std::vector<std::size_t> narrow_products_;  // of each chunk
 };
 
 }  // namespace weft

@@ -158,7 +158,7 @@ TEST(saved_tensors, of_products_in_8_bits_are_kept_in_8_bits) {
     const Transformer model = plain(1, 64, 4, 128);
     Shard at{.micro_batch = 2, .sequence = 16};
     const Bytes wide = layer_activations(model, LayerKind::dense, at, {});
-    at.casting = Casting::eighth;
+    at.casting = Casting::delayed;
     const Bytes narrow = layer_activations(model, LayerKind::dense, at, {});
     EXPECT_EQ((wide - narrow).value, 32.0 * 64 * (1 + 1 - 1 + 4));
     EXPECT_EQ(layer_activations(model, LayerKind::dense, at, {.recompute = Recompute::full}).value, 2.0 * 32 * 64);

@@ -1,7 +1,11 @@
 // Layers in 8 bits: which casts and transposes they add, by hand, and what they never change.
 #include <gtest/gtest.h>
 
+#include <tuple>
+#include <utility>
+
 #include "models/device/device.hpp"
+#include "models/memory/memory.hpp"
 #include "models/transformer/kernels.hpp"
 #include "tests/models/shapes.hpp"
 
@@ -35,7 +39,7 @@ double moved(const std::vector<LayerPiece>& pieces) {
 // second map (4h), the others coming from norms. Cast and transposed (4): the gradients of four outputs, 3h + h + 4h +
 // h. Transposed (2): four inputs, h + h + h + 4h.
 TEST(casts, of_a_layer_on_one_rank) {
-    Shard shard{.micro_batch = 2, .sequence = 16, .casting = Casting::eighth};
+    Shard shard{.micro_batch = 2, .sequence = 16, .casting = Casting::delayed};
     const double n = 32, h = 64;
     EXPECT_DOUBLE_EQ(moved(layer_pieces(plain(2, 64, 4, 100), LayerKind::dense, shard)),
                      n * h * (3 * 5 + 4 * 9 + 2 * 7));
@@ -48,7 +52,7 @@ TEST(casts, of_a_layer_under_sequence_parallelism) {
                       .sequence = 16,
                       .tensor = 4,
                       .sequence_parallel = SequenceParallel::on,
-                      .casting = Casting::eighth};
+                      .casting = Casting::delayed};
     const double n = 32, h = 64;
     const double forward = 3 * 5 / 4.0, columns = 4 * (3 + 4) / 4.0, rows = 2 * (3 / 4.0 + 2);
     const double inputs = 2 * (1 + 1 / 4.0 + 1 + 4 / 4.0);
@@ -56,8 +60,50 @@ TEST(casts, of_a_layer_under_sequence_parallelism) {
                      n * h * (forward + columns + rows + inputs));
 }
 
+// The same layer by other recipes, q bytes per narrow element. Two inputs (h each) come from norms, two (h + 4h) do
+// not, and the gradients of four outputs are 9h. tensorwise: read twice, or once after a norm whose kernel takes the
+// maximum; transposed later. By blocks: read once, written in both forms at once. nvfp4: by blocks, and read twice.
+TEST(casts, of_a_layer_by_each_recipe) {
+    Shard shard{.micro_batch = 2, .sequence = 16};
+    const double n = 32, h = 64;
+    const auto of = [&](Casting casting) {
+        shard.casting = casting;
+        return moved(layer_pieces(plain(2, 64, 4, 100), LayerKind::dense, shard)) / (n * h);
+    };
+    EXPECT_DOUBLE_EQ(of(Casting::tensorwise), (2 + 1) * 2 + (4 + 1) * 5 + (4 + 2) * 9 + 2 * 7);
+    for (const auto& [casting, read, q] :
+         {std::tuple{Casting::blockwise, 2.0, 1 + 4 / 128.0}, std::tuple{Casting::mxfp8, 2.0, 1 + 1 / 32.0},
+          std::tuple{Casting::nvfp4, 4.0, 0.5 + 1 / 16.0}}) {
+        EXPECT_DOUBLE_EQ(of(casting), (read + 2 * q) * (2 + 5 + 9));
+    }
+}
+
+// Operands and what is kept for them are as wide as the recipe says, results of 16 bits.
+TEST(casts, narrow_operands_and_what_is_kept_of_them_by_their_scales_too) {
+    Shard shard{.micro_batch = 2, .sequence = 16};
+    const Transformer model = plain(2, 64, 4, 100);
+    const auto kept = [&](Casting casting) {
+        shard.casting = casting;
+        return layer_activations(model, LayerKind::dense, shard, {}).value;
+    };
+    // Inputs of four maps: h, h, h and 4h elements of each of 32 tokens.
+    const double operands = 32 * 64 * 7;
+    for (const auto& [casting, q] :
+         {std::pair{Casting::tensorwise, 1.0}, std::pair{Casting::blockwise, 1 + 4 / 128.0},
+          std::pair{Casting::mxfp8, 1 + 1 / 32.0}, std::pair{Casting::nvfp4, 0.5 + 1 / 16.0}}) {
+        EXPECT_NEAR(kept(casting) - kept(Casting::delayed), operands * (q - 1), 1e-9);
+        shard.casting = casting;
+        for (const LayerPiece& piece : layer_pieces(model, LayerKind::dense, shard)) {
+            for (const Kernel& gemm : all(piece)) {
+                if (!gemm.parameters) continue;
+                EXPECT_DOUBLE_EQ(gemm.bytes.value, (gemm.m + gemm.n) * gemm.k * q + gemm.m * gemm.n * 2);
+            }
+        }
+    }
+}
+
 TEST(casts, precede_their_products) {
-    const Shard shard{.micro_batch = 1, .sequence = 16, .casting = Casting::eighth};
+    const Shard shard{.micro_batch = 1, .sequence = 16, .casting = Casting::delayed};
     for (const LayerPiece& piece : layer_pieces(plain(1, 64, 4, 100), LayerKind::dense, shard)) {
         for (const auto* kernels : {&piece.forward, &piece.input_backward, &piece.weight_backward}) {
             for (std::size_t i = 0; i + 1 < kernels->size(); ++i) {
@@ -78,7 +124,7 @@ TEST(casts, change_nothing_else) {
         for (const LayerKind kind : {LayerKind::dense, LayerKind::expert}) {
             shard.casting = Casting::none;
             const std::vector<LayerPiece> wide = layer_pieces(model, kind, shard);
-            shard.casting = Casting::eighth;
+            shard.casting = Casting::delayed;
             const std::vector<LayerPiece> narrow = layer_pieces(model, kind, shard);
             RC_ASSERT(wide.size() == narrow.size());
             for (std::size_t i = 0; i < wide.size(); ++i) {
@@ -100,7 +146,7 @@ TEST(casts, change_nothing_else) {
 }
 
 Seconds layer_time(const Device& device, Precision precision, Shard shard, const Transformer& model) {
-    shard.casting = precision == Precision::fp8 ? Casting::eighth : Casting::none;
+    shard.casting = precision == Precision::fp8 ? Casting::delayed : Casting::none;
     Seconds sum;
     for (const LayerPiece& piece : layer_pieces(model, LayerKind::dense, shard)) {
         sum += kernel_time(device, precision, all(piece));
@@ -132,6 +178,8 @@ TEST(casts, never_take_products_above_the_peak) {
         gemm.flops = {2 * gemm.m * gemm.n * gemm.k};
         const Seconds time = kernel_time(device, Precision::fp8, gemm);
         RC_ASSERT(gemm.flops / time < device.peak_eighth);
+        const Device blackwell = load_device("b200");
+        RC_ASSERT(gemm.flops / kernel_time(blackwell, Precision::fp4, gemm) < blackwell.peak_quarter);
         gemm.parameters = false;  // attention and logits stay in bf16
         RC_ASSERT(gemm.flops / kernel_time(device, Precision::fp8, gemm) < device.peak_half);
     }));

@@ -1,5 +1,6 @@
-// What a reader sees and does on pages of a simulation, a comparison, a sweep and a search.
-//   node pages.mjs CHROMIUM FOLDER   with validation.html, simulation.html, compare.html, sweep.html, plan.html in FOLDER
+// What a reader sees and does on pages of a scorecard, a simulation, a comparison, a sweep, a search, a study and a run.
+//   node pages.mjs CHROMIUM FOLDER   with validation.html, simulation.html, compare.html, sweep.html, plan.html,
+//                                    study.html and run.html in FOLDER
 import {readFileSync} from 'node:fs';
 import {open} from './browser.mjs';
 
@@ -295,6 +296,21 @@ for (const name of ['sweep', 'plan']) await opened(name, {width: 420, dark: true
   check(!await page.value('document.querySelector("dialog").open'), 'and closes');
   const refused = await page.value('[...document.querySelectorAll("section:last-of-type tbody tr")].map(row => row.cells[0].textContent)');
   check(refused.length === 2 && refused[0] === '120', 'reasons are counted, whatever their numbers', refused);
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A study.
+  const page = await browser.page(`file://${folder}/study.html`, options);
+  const faults = await page.value(manners);
+  check(faults.length === 0, `manners of study ${JSON.stringify(options)}`, faults.join('\n'));
+  check(await page.value('[...document.images].length > 3 && [...document.images].every(image => image.naturalWidth > 500)'), 'figures are drawn');
+  check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
+}
+for (const options of [{width: 1280}, {width: 500, dark: true}]) { // A run.
+  const page = await opened('run', options);
+  check(await page.value(marked('#distribution canvas')) > 0.001, 'a distribution is drawn');
+  const parts = await page.value(`[...document.querySelectorAll('.bars .bar')].map(bar =>
+    [...bar.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0))`);
+  check(parts.length === 2 && parts.every(sum => Math.abs(sum - 100) < 0.01), 'parts are the whole run, and all that is lost', parts);
   check(page.complaints.length === 0, 'no complaint', page.complaints.join('\n'));
 }
 await browser.close();

@@ -1,0 +1,70 @@
+#include "tools/page/run_page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "tests/tools/program.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* arguments =
+    "run workloads/jobs/frontier-gpt-neox-20b-3d.json --set batch.global=128 --steps 2000000 --samples 200 --seed 3 ";
+
+Json data_on(const std::string& page) {
+    const std::string begin = "id=\"data\">";
+    const std::size_t from = page.find(begin) + begin.size();
+    return Json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+TEST(run_page, has_the_distribution_of_what_differs_between_runs) {
+    const test::TemporaryFolder folder;
+    const std::string path = (folder.path() / "run.html").string();
+    const test::Ran ran = test::run_weft(arguments + ("--price 1.5 --report " + path));
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const std::string page = test::read_file(path);
+    const Json distributions = data_on(page)["distributions"];
+    ASSERT_FALSE(distributions.empty());
+    EXPECT_EQ(distributions[0]["name"], "run time");
+    EXPECT_EQ(distributions[0]["unit"], "d");
+    for (const Json& each : distributions) {
+        const auto shares = each["share"].get<std::vector<double>>();
+        EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1.0, 1e-9) << each["name"];
+        EXPECT_EQ(each["at"].size(), shares.size() + 1);
+        EXPECT_NE(each["name"], "steps") << "the same in every run";
+    }
+    for (const char* part : {"A run of gpt-neox-20b", "200 runs played, seed 3", "steps that count", "lost work",
+                             "waiting for nodes", "energy per token", "cost", "hardware every", "Assumed",
+                             "--steps 2000000 --price 1.5 --samples 200 --seed 3"}) {
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+    }
+    EXPECT_THAT(distributions.dump(), Not(HasSubstr("null"))) << "what is no number";
+    EXPECT_EQ(test::run_weft(std::string(arguments) + "--report run.txt").exit_code, 2);
+}
+
+// Bins of the whole range, by counting again.
+TEST(run_result, bins_hold_every_sample) {
+    RunPlan plan;
+    plan.run.stretches.push_back({});
+    std::vector<RunSample> samples(7);
+    for (std::size_t i = 0; i < samples.size(); ++i) samples[i].wall = Seconds{double(i)};
+    const RunResult result = run_result(plan, samples, 1, std::nullopt, 1);
+    const Distribution& time = result.quantity("time_s").distribution;
+    EXPECT_EQ(time.least, 0);
+    EXPECT_EQ(time.greatest, 6);
+    ASSERT_EQ(time.counts.size(), 40u);
+    for (std::size_t i = 0; i < 7; ++i) {
+        EXPECT_EQ(time.counts[std::min<std::size_t>(i * 40 / 6, 39)], 1u) << i;
+    }
+    EXPECT_EQ(result.quantity("planned").distribution.counts, std::vector<std::uint64_t>{7});
+}
+
+}  // namespace
+}  // namespace weft

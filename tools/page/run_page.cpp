@@ -1,0 +1,164 @@
+#include "tools/page/run_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "tools/output/figures.hpp"
+#include "tools/output/model_text.hpp"
+#include "tools/output/run_rows.hpp"
+#include "tools/output/svg_text.hpp"
+#include "tools/page/html.hpp"
+#include "tools/page/page.hpp"
+#include "tools/page/result_data.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view label_of(const RunQuantity& quantity) {
+    const std::size_t begin = quantity.label.find_first_not_of(' ');  // the text indents
+    return quantity.key == "joules_per_token" ? "energy per token" : quantity.label.substr(begin);
+}
+
+std::string cards(const RunResult& result) {
+    HtmlText html;
+    html.put("<dl class=\"cards\">\n");
+    for (const std::string_view key : {"time_s", "goodput", "restarts", "energy_j", "joules_per_token", "cost"}) {
+        const auto quantity = std::ranges::find(result.quantities, key, &RunQuantity::key);
+        if (quantity == result.quantities.end()) continue;
+        const Spread& spread = quantity->spread;
+        const std::string low = run_cell(quantity->unit, spread.p5), high = run_cell(quantity->unit, spread.p95);
+        html.add("<div><dt>{}</dt><dd class=\"figure\">{}</dd><dd class=\"note\">{} in nine of ten runs</dd></div>",
+                 label_of(*quantity), run_cell(quantity->unit, spread.p50),
+                 low == high ? "the same" : low + " to " + high);
+    }
+    html.put("</dl>\n");
+    return html.take();
+}
+
+struct TimePart {
+    std::string_view name;
+    double mean = 0;
+};
+
+// Parts of so much, in the colours from `first` on.
+std::string bar_row(std::string_view name, const std::vector<TimePart>& parts, double all, std::size_t first) {
+    std::string bar;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].mean <= 0) continue;
+        bar += fmt::format("<span style=\"width:{:.4f}%;background:var(--series-{})\"></span>",
+                           100 * parts[i].mean / all, first + i);
+    }
+    return fmt::format("<span>{}</span><div class=\"bar\">{}</div><span class=\"total\">{}</span>\n", name, bar,
+                       run_cell(RunUnit::time, all));
+}
+
+// Bars of the whole run, and of what of it does not count.
+std::string losses(const RunResult& result) {
+    const double wall = result.quantity("time_s").spread.mean;
+    std::vector<TimePart> lost;
+    double all_lost = 0;
+    for (const RunQuantity& each : result.quantities) {
+        if (!is_part(each)) continue;
+        lost.push_back({label_of(each), each.spread.mean});
+        all_lost += each.spread.mean;
+    }
+    std::vector<TimePart> parts{{"steps that count", wall - all_lost}};
+    parts.insert(parts.end(), lost.begin(), lost.end());
+    HtmlText html;
+    html.put("<ul class=\"legend\">");
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        html.put(
+            fmt::format("<li><span class=\"swatch\" style=\"background:var(--series-{})\"></span>{}: {}, {:.2f} %</li>",
+                        i, parts[i].name, run_cell(RunUnit::time, parts[i].mean), 100 * parts[i].mean / wall));
+    }
+    html.put("</ul>\n<div class=\"bars\">\n" + bar_row("the run", parts, wall, 0));
+    if (all_lost > 0) html.put(bar_row("what is lost", lost, all_lost, 1));
+    html.put("</div>\n");
+    return html.take();
+}
+
+std::string quantity_rows(const RunResult& result) {
+    const double wall = result.quantity("time_s").spread.mean;
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const RunQuantity& each : result.quantities) {
+        const Spread& s = each.spread;
+        std::vector<HtmlCell> cells{{std::string(label_of(each))}};
+        for (const double value : {s.p5, s.p50, s.p95, s.mean}) cells.push_back({run_cell(each.unit, value)});
+        cells.push_back({is_part(each) ? percent(s.mean / wall) : ""});
+        rows.push_back(std::move(cells));
+    }
+    return html_table("Quantiles and means over the runs played.",
+                      {{"", HtmlColumn::Kind::text}, {"p5"}, {"p50"}, {"p95"}, {"mean"}, {"of the run"}}, rows);
+}
+
+std::string facts(const RunResult& result) {
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const RunFact& fact : run_facts(result)) rows.push_back({{fact.name}, {fact.text}});
+    using Kind = HtmlColumn::Kind;
+    std::string html = html_table("", {{"", Kind::text}, {"", Kind::text}}, rows);
+    if (result.plan.assumptions.empty()) return html;
+    html += "<h3>Assumed</h3><ul>";
+    for (const std::string& assumption : result.plan.assumptions) html += "<li>" + xml_escaped(assumption) + "</li>";
+    return html + "</ul>\n";
+}
+
+struct AxisScaleOf {
+    double size;
+    std::string_view unit;
+};
+
+// Of an axis up to so much.
+AxisScaleOf axis_of(RunUnit unit, double most) {
+    if (unit == RunUnit::time) {
+        return most >= 86400 ? AxisScaleOf{86400, "d"} : most >= 3600 ? AxisScaleOf{3600, "h"} : AxisScaleOf{1, "s"};
+    }
+    if (unit == RunUnit::share) return {0.01, "%"};
+    if (unit == RunUnit::energy) return {3.6e9, "MWh"};
+    return {1, unit == RunUnit::per_token ? "J" : ""};
+}
+
+// Of each quantity that differs between runs: the begins of bins, the last one's end, and the share of runs in each.
+std::string distributions(const RunResult& result) {
+    Json all = Json::array();
+    for (const RunQuantity& each : result.quantities) {
+        const Distribution& d = each.distribution;
+        if (d.counts.size() < 2) continue;
+        const AxisScaleOf axis = axis_of(each.unit, d.greatest);
+        Json at = Json::array(), share = Json::array();
+        for (std::size_t i = 0; i <= d.counts.size(); ++i) {
+            at.push_back((d.least + (d.greatest - d.least) * double(i) / double(d.counts.size())) / axis.size);
+            if (i < d.counts.size()) share.push_back(double(d.counts[i]) / double(result.samples));
+        }
+        all.push_back(
+            {{"name", label_of(each)}, {"unit", axis.unit}, {"at", std::move(at)}, {"share", std::move(share)}});
+    }
+    return data_text(Json{{"distributions", std::move(all)}});
+}
+
+}  // namespace
+
+std::string run_page(const Job& job, const MachineInfo& machine, const RunResult& result, const std::string& command) {
+    HtmlText html;
+    html.add("<p class=\"lead\">{}<br>{}</p>", xml_escaped(run_heading(job, machine)), played_text(result));
+    html.put(cards(result) + "<section><h2>Where the time goes</h2>" + losses(result) + "</section>\n");
+    html.put(
+        "<section><h2>Distribution over the runs played</h2><div id=\"distribution\"></div>\n<noscript><p>The chart "
+        "needs JavaScript.</p></noscript></section>\n");
+    html.put("<section><h2>All figures</h2>" + quantity_rows(result) + "</section>\n");
+    html.put("<section><h2>Played with</h2>" + facts(result) + "</section>\n");
+    html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(command));
+    return html_page({.title = fmt::format("A run of {} on {}", model_text(job.model), machine.name),
+                      .body = html.take(),
+                      .data = distributions(result),
+                      .scripts = {"format", "theme", "chart", "run"},
+                      .charts = ChartLibrary::embedded});
+}
+
+}  // namespace weft
