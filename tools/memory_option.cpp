@@ -16,15 +16,18 @@ void add_memory_option(po::options_description& options) {
     options.add_options()("allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
 }
 
+std::string memory_refusal(const Plan& plan, const std::vector<MemoryAdvice>& advice, std::string_view remedy) {
+    return fmt::format(
+        "does not fit in memory: stage {} needs at least {} of {}{}\n{}{}measured runs of this kind:\n{}",
+        plan.fullest_stage(), to_text(plan.stages[plan.fullest_stage()].memory.least()), to_text(plan.device.memory),
+        remedy, memory_text(plan), advice_text(plan, advice), memory_validity_text(validity_of(plan)));
+}
+
 bool refused_for_memory(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice) {
     if (plan.fits()) return false;
-    const Stage& fullest = plan.stages[plan.fullest_stage()];
     const bool allowed = arguments["allow-oom"].as<bool>();
-    fmt::print(stderr,
-               "{}: does not fit in memory: stage {} needs at least {} of {}{}\n{}{}measured runs of this kind:\n{}",
-               job_path(arguments), plan.fullest_stage(), to_text(fullest.memory.least()), to_text(plan.device.memory),
-               allowed ? "" : " (--allow-oom simulates it all the same)", memory_text(plan), advice_text(plan, advice),
-               memory_validity_text(validity_of(plan)));
+    fmt::print(stderr, "{}: {}", job_path(arguments),
+               memory_refusal(plan, advice, allowed ? "" : " (--allow-oom simulates it all the same)"));
     return !allowed;
 }
 

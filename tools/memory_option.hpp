@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/advice.hpp"
@@ -13,6 +15,9 @@ namespace weft {
 namespace po = boost::program_options;
 
 void add_memory_option(po::options_description& options);
+// Why a plan that does not fit in memory is refused: the numbers, and what would fit. `remedy` follows the first
+// line's.
+std::string memory_refusal(const Plan& plan, const std::vector<MemoryAdvice>& advice, std::string_view remedy);
 // Of a plan that does not fit in memory: says so on stderr, with the numbers and what would fit. Returns whether it
 // is not to be simulated. `advice`: memory_advice() of such a plan.
 bool refused_for_memory(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice);

@@ -120,7 +120,9 @@ BytesPerSecond read_rate(Field field) {
 HostInfo read_host(Field field) {
     HostInfo host{.link = read_rate(field.object("link")),
                   .memory = {},
-                  .memory_bandwidth = read_rate(field.object("memory_bandwidth"))};
+                  .memory_bandwidth = read_rate(field.object("memory_bandwidth")),
+                  .drives_read = {},
+                  .drives_write = {}};
     host.memory = sourced(field, "memory", [](Field& memory) { return memory.bytes("value"); });
     if (field.has("drives")) {
         Field drives = field.object("drives");

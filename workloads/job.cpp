@@ -7,6 +7,7 @@
 #include "models/transformer/prediction.hpp"
 #include "workloads/framework/layout_by_hand.hpp"
 #include "workloads/framework/stage_split.hpp"
+#include "workloads/job_size.hpp"
 #include "workloads/optimizer_reader.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
@@ -142,16 +143,13 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
     }
 }
 
-// A program lists every operation of every micro-batch of a stage: about a dozen per layer, two more per step of a
-// context ring, a dozen around experts, and what stages hand over. At some 60 bytes each, and as ranks of a stage may
-// be eight classes of ranks, this many need 14 GB.
+// A program lists every operation; at some 60 bytes each, and as ranks of a stage may be eight classes of ranks, this
+// many need 14 GB.
 static constexpr double most_operations = 3e7;
 
 static void check_size(const Job& job, std::vector<JobError>& errors) {
     const double micro_batches = double(job.batch.global) / (double(job.batch.micro) * job.layout.data);
-    const std::uint32_t sharing = job.shard().context;
-    const double per_layer = 14.0 + (sharing > 1 ? 4.0 * sharing : 0.0) + (job.model.experts.count > 0 ? 12.0 : 0.0);
-    const double operations = micro_batches * (per_layer * all_layers(job.model) + 24.0 * job.model_parts());
+    const double operations = expected_operations(job);
     if (operations <= most_operations) return;
     errors.push_back({"batch.global",
                       fmt::format("{:.0f} micro-batches through {} layers on {} stages are about {:.2g} "

@@ -111,7 +111,8 @@ class LayersMemory {
                                   .parts = recomputed_parts(job_, kind),
                                   .expert_weights = job_.framework->expert_weights,
                                   .map_inputs = job_.framework->map_inputs};
-        Sizes sizes{.workspace = layer_workspace(job_.model, kind, shard_, inventory)};
+        Sizes sizes;
+        sizes.workspace = layer_workspace(job_.model, kind, shard_, inventory);
         for (const SavedTensor& tensor : saved_tensors(job_.model, kind, shard_, inventory)) {
             sizes.kept += tensor.bytes;
             if (tensor.half == LayerHalf::mlp) sizes.mlp += tensor.bytes;

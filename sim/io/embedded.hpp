@@ -18,6 +18,7 @@ std::span<const File> machines();           // topologies/machines
 std::span<const File> tuners();             // topologies/tuners
 std::span<const File> study();              // workloads/study
 std::span<const File> study_pages();        // workloads/study/*.md
+std::span<const File> jobs();               // workloads/jobs
 std::span<const File> validation();         // tests/validation/*.json
 std::span<const File> validation_tables();  // tests/validation/*.csv
 std::span<const File> schema_examples();    // tools/schema/examples

@@ -42,5 +42,19 @@ TEST(for_each_in_parallel, stops_at_what_is_thrown) {
     EXPECT_LT(begun, 100'000U);
 }
 
+// Whoever hears of the ends may end the work.
+TEST(for_each_in_parallel, stops_at_what_is_thrown_where_ends_are_told) {
+    for (const unsigned threads : {1U, 3U}) {
+        std::atomic<std::size_t> begun{0};
+        const auto told = [](std::size_t done, std::size_t) {
+            if (done == 5) throw std::runtime_error("enough");
+        };
+        EXPECT_THROW(for_each_in_parallel(
+                         100'000, threads, [&](std::size_t) { ++begun; }, told),
+                     std::runtime_error);
+        EXPECT_LT(begun, 100'000U);
+    }
+}
+
 }  // namespace
 }  // namespace weft

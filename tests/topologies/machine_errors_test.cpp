@@ -73,6 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"nic_on_nothing", R"("attached": [0, 1])", R"("attached": [0, 2])", "node.nics.attached[1]",
                 "expected an accelerator from 0 to 1, got 2"},
         Mistake{"no_nics", R"("attached": [0, 1])", R"("attached": [])", "node.nics.attached", "at least one NIC"},
+        Mistake{"accelerators_beyond_any_node", R"("accelerators": 2, "link")", R"("accelerators": 1000000000, "link")",
+                "node.accelerators", "expected at most 1024, got 1000000000"},
         Mistake{"packages_that_do_not_divide", R"("accelerators": 2, "link")",
                 R"("accelerators": 2, "accelerators_per_package": 3, "link")", "node.accelerators_per_package",
                 "3 does not divide the 2 accelerators"},

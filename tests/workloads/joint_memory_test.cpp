@@ -26,7 +26,8 @@ LayerSizes sizes(const Job& job, std::uint32_t layer) {
                               .parts = recomputed_parts(job, kind),
                               .expert_weights = job.framework->expert_weights,
                               .map_inputs = job.framework->map_inputs};
-    LayerSizes sizes{.workspace = layer_workspace(job.model, kind, job.shard(), inventory)};
+    LayerSizes sizes;
+    sizes.workspace = layer_workspace(job.model, kind, job.shard(), inventory);
     for (const SavedTensor& tensor : saved_tensors(job.model, kind, job.shard(), inventory)) {
         (tensor.half == LayerHalf::mlp ? sizes.mlp : sizes.attention) += tensor.bytes;
     }

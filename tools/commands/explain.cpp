@@ -13,7 +13,7 @@
 #include "tools/memory_option.hpp"
 #include "tools/output/explanation_text.hpp"
 #include "tools/output_option.hpp"
-#include "tools/page/simulation_page.hpp"
+#include "tools/page/job_pages.hpp"
 #include "tools/progress.hpp"
 
 namespace weft::commands {
@@ -45,12 +45,8 @@ Exit run_explain(const po::variables_map& arguments) {
          .threads = count_option(arguments, jobs_option).value_or(std::max(std::thread::hardware_concurrency(), 1U)),
          .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }});
     if (!page.empty()) {
-        const PageExplanation part{.explanation = explained.explanation,
-                                   .knobs = explained.knobs,
-                                   .settings = explained.settings,
-                                   .command = typed_command("simulate", arguments)};
         write_file_atomically(
-            page, simulation_page(explained.step.run, explained.report, job_input("explain", arguments), &part));
+            page, explained_page(explained, job_input("explain", arguments), typed_command("simulate", arguments)));
     }
     fmt::print("{}", arguments["json"].as<bool>() ? explanation_json(explained, job_record(arguments))
                                                   : explanation_text(explained));

@@ -10,13 +10,12 @@
 #include "tools/command.hpp"
 #include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
-#include "tools/output/model_text.hpp"
 #include "tools/output/plan_json.hpp"
 #include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output_option.hpp"
-#include "tools/page/plan_page.hpp"
+#include "tools/page/job_pages.hpp"
 #include "tools/plan/launch.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
@@ -59,45 +58,15 @@ PlanRequest request_of(const po::variables_map& arguments) {
 }
 
 PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
-    constexpr unsigned first = 16, most = 128;
     const std::optional<unsigned> asked = count_option(arguments, {"simulate"});
     SearchOptions options{
-        .simulations = asked.value_or(first),
-        .most_simulations = asked.value_or(most),
+        .simulations = asked.value_or(usual_simulations),
+        .most_simulations = asked.value_or(most_usual_simulations),
         .searched = arguments["modelled"].as<bool>() ? Searched::modelled : Searched::runnable,
         .threads = count_option(arguments, jobs_option).value_or(std::max(std::thread::hardware_concurrency(), 1U))};
     ProgressBar bar;
     options.progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); };
     return search_layouts(space.space, space.base_assignments, options);
-}
-
-// The layout of this place among the simulated ones, the best first.
-std::vector<std::string> simulated_layout(const PlanResult& result, std::size_t place) {
-    return result.assignments(result.candidates[result.simulated[place].number]);
-}
-
-ResultPageText page_text(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments) {
-    const Study& base = result.space.bases().front();
-    const std::string job = request.job.path.empty() ? std::string() : request.job.path.string() + ": ";
-    return {.title = fmt::format("Layouts of {} on {}", model_text(base.job.model), base.machine.info().name),
-            .command = typed_command("plan", arguments, {"fix", "among"}) +
-                       fmt::format("{} --simulate {}", result.searched == Searched::modelled ? " --modelled" : "",
-                                   result.simulated.size()),
-            .summary = job + plan_heading(result)};
-}
-
-// Files of the simulated ones: those of thousands of others would take longer than the search.
-PlanPageFacts found_in(const PlanRequest& request, const PlanResult& result, const ExportFormat* launch) {
-    PlanPageFacts facts{.simulate = fmt::format("weft simulate {}", request.job.path.string()), .files = {}};
-    for (const std::string& assignment : request.overrides) facts.simulate += fmt::format(" --set '{}'", assignment);
-    if (!result.simulated.empty()) {
-        facts.mean_error = result.quality.mean_error;
-        facts.largest_error = result.quality.largest_error;
-    }
-    for (std::size_t place = 0; place < result.simulated.size(); ++place) {
-        facts.files[result.simulated[place].number] = launch_files(request, simulated_layout(result, place), launch);
-    }
-    return facts;
 }
 
 void write_files(const PlanRequest& request, const PlanResult& result, const po::variables_map& arguments,
@@ -108,8 +77,10 @@ void write_files(const PlanRequest& request, const PlanResult& result, const po:
         fmt::print(stderr, "{}: {} candidates\n", path, result.candidates.size());
     }
     if (const std::string page = output_option(arguments, "report", {".html"}); !page.empty()) {
-        write_file_atomically(page, plan_page(page_text(request, result, arguments), plan_rows(result),
-                                              found_in(request, result, launch)));
+        write_file_atomically(page, search_page(request, result,
+                                                {.plan = typed_command("plan", arguments, {"fix", "among"}),
+                                                 .simulate = typed_command("simulate", arguments),
+                                                 .launch = launch}));
     }
     if (!arguments.count("write-job")) return;
     const std::string& path = arguments["write-job"].as<std::string>();

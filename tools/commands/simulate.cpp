@@ -1,11 +1,18 @@
 // `weft simulate JOB`: one step of one layout.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/units.hpp"
@@ -20,7 +27,7 @@
 #include "tools/output/text_table.hpp"
 #include "tools/output/validity_text.hpp"
 #include "tools/output_option.hpp"
-#include "tools/page/simulation_page.hpp"
+#include "tools/page/job_pages.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/report/report.hpp"
 
@@ -34,10 +41,38 @@ void simulate_options(po::options_description& options, po::positional_options_d
         "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
         "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
-        "report", po::value<std::string>()->value_name("FILE"), "write everything as a page to look at (.html)");
+        "report", po::value<std::string>()->value_name("FILE"), "write everything as a page to look at (.html)")(
+        "stages", po::value<std::string>()->value_name("N,N-N,..."),
+        "stages whose timeline the page shows at first (default: evenly chosen ones)");
     add_memory_option(options);
     add_folding_options(options, Folding::automatic);
     add_flops_option(options);
+}
+
+// "0,4-6": 0, 4, 5, 6. Of so many.
+std::vector<std::uint32_t> stages_option(const po::variables_map& arguments, std::size_t count) {
+    if (!arguments.count("stages")) return {};
+    const std::string& text = arguments["stages"].as<std::string>();
+    const auto number = [&](std::string_view part) {
+        std::uint32_t value = 0;
+        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+        if (error != std::errc() || end != part.data() + part.size() || value >= count) {
+            throw po::error(
+                fmt::format("--stages: expected numbers from 0 to {} such as 0,4-6, got \"{}\"", count - 1, text));
+        }
+        return value;
+    };
+    std::set<std::uint32_t> stages;
+    std::vector<std::string> parts;
+    boost::split(parts, text, boost::is_any_of(","));
+    for (const std::string& part : parts) {
+        const std::size_t dash = std::min(part.find('-'), part.size());
+        const std::uint32_t first = number(std::string_view(part).substr(0, dash));
+        const std::uint32_t last = dash == part.size() ? first : number(std::string_view(part).substr(dash + 1));
+        for (std::uint32_t stage = first; stage <= last; ++stage) stages.insert(stage);
+        if (last < first) throw po::error(fmt::format("--stages: {} ends before it begins", part));
+    }
+    return {stages.begin(), stages.end()};
 }
 
 struct Comparison {
@@ -88,9 +123,11 @@ Exit run_simulate(const po::variables_map& arguments) {
     if (arguments["compare"].as<bool>() && (writes_files || !arguments["network"].defaulted())) {
         throw po::error("--compare runs both networks; it takes no --network, --trace, --picture or --report");
     }
+    if (arguments.count("stages") && page.empty()) throw po::error("--stages is of the page that --report writes");
     flops_option(arguments);  // refuses unknown names before anything runs
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
+    const TimelineLimits shown{.asked = stages_option(arguments, plan.stages.size())};
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
     const Validity validity = validity_of(plan);
     if (refused_for_memory(arguments, plan, advice)) {
@@ -122,9 +159,9 @@ Exit run_simulate(const po::variables_map& arguments) {
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
     if (!picture.empty()) write_step_picture(simulation, picture);
     if (!page.empty()) {
-        const Explanation explanation = weft::explain(study, *explained);
-        const PageExplanation part{.explanation = explanation, .command = {}};
-        write_file_atomically(page, simulation_page(simulation, report, job_input("simulate", arguments), &part));
+        JobInput input = job_input("simulate", arguments);
+        if (arguments.count("stages")) input.command += " --stages " + arguments["stages"].as<std::string>();
+        write_file_atomically(page, step_page(study, *explained, report, input, shown));
     }
     if (traced.valid()) traced.get();
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
@@ -147,7 +184,7 @@ const Command simulate{
     .summary = "one training step of one layout: time, breakdown, memory, links",
     .usage =
         "weft simulate [JOB] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]... [--json] [--trace FILE] "
-        "[--picture FILE] [--report FILE]",
+        "[--picture FILE] [--report FILE] [--stages N,N-N,...]",
     .details =
         "JOB is a job file or what another tool is configured with; --model and --machine are enough without one, and\n"
         "what is then assumed is said.\n\n"

@@ -55,7 +55,8 @@ unsigned threads_of(const WorkChoices& choices) {
 
 std::shared_ptr<const Job::State> opened(JobSource source, const Overrides& overrides) {
     return told([&] {
-        const bool is_own = !source.is_empty() && find_format({source.path.string(), source.read()}) == nullptr;
+        const bool is_own =
+            source.text || (!source.is_empty() && find_format({source.path.string(), source.read()}) == nullptr);
         OpenedJob job = open_job(source, overrides);
         const auto state = std::make_shared<Job::State>();
         state->source = std::move(source);
@@ -73,9 +74,8 @@ std::shared_ptr<const Step::State> simulated(const Job::State& job, const Overri
                                              const SimulationChoices& choices) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
-    const SimulationOptions options{.network = network_named(choices.network),
-                                    .folding = folding_named(choices.folding),
-                                    .kept = Kept::sums};
+    const SimulationOptions options{
+        .network = network_named(choices.network), .folding = folding_named(choices.folding), .kept = Kept::sums};
     Document document = job.document(overrides);
     Study study = read_study(document.copy(), Purpose::simulation, job.sources);
     Plan plan = make_plan(study);
@@ -93,8 +93,8 @@ std::shared_ptr<const Step::State> simulated(const Job::State& job, const Overri
         state->plan = std::move(plan);
     } else {
         const Study& of = state->study;
-        Simulation run = simulate_step(std::move(plan), options,
-                                       job.topologies.take(of.machine, of.job.nodes, of.job.fabric));
+        Simulation run =
+            simulate_step(std::move(plan), options, job.topologies.take(of.machine, of.job.nodes, of.job.fabric));
         state->report = make_report(run);
         job.topologies.put_back(of.machine, of.job.nodes, of.job.fabric, std::move(run.prepared));
         state->plan = std::move(run.plan);

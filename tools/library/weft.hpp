@@ -77,7 +77,7 @@ class Step {
     std::string simulate_json() const;
     std::string text() const;  // as `weft simulate` prints it
     // Of steps that are simulated (std::logic_error for others); each simulates once more, keeping every operation.
-    std::string page() const;                                  // HTML
+    std::string page() const;                                   // HTML
     void write_trace(const std::filesystem::path& path) const;  // for Chrome and Perfetto: .json or .json.gz
     TimelineColumns timeline() const;
 

@@ -61,7 +61,7 @@ class ValidationPage {
         if (open) {
             add("<section><h2>{}</h2>", title);
         } else {
-            add("<section><details class=\"data\"><summary>{}: {} of mean {}</summary>", title, v_.card.of(use).rows,
+            add("<section><details class=\"data\"><summary>{}: {} rows, mean {}</summary>", title, v_.card.of(use).rows,
                 percent(v_.card.of(use).mean));
         }
         add("<div class=\"scroll\"><table><caption>Absolute relative errors; bias is the mean of the signed ones. A "

@@ -55,13 +55,15 @@ std::string footer(const Page& page) {
 
 std::string html_page(const Page& page) {
     const bool charts = page.charts == ChartLibrary::embedded;
+    std::string styles(text_of(embedded::page_styles(), "page"));
+    for (const std::string_view name : page.styles) styles += text_of(embedded::page_styles(), name);
     std::string out = fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n"
         "<link rel=\"icon\" href=\"data:,\">\n<style>{1}\n{2}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n{3}{4}"
         "</main>\n",
-        xml_escaped(page.title), charts ? text_of(embedded::chart_styles(), "uplot") : std::string_view(),
-        text_of(embedded::page_styles(), "page"), page.body, footer(page));
+        xml_escaped(page.title), charts ? text_of(embedded::chart_styles(), "uplot") : std::string_view(), styles,
+        page.body, footer(page));
     if (!page.data.empty()) {
         out += "<script type=\"application/json\" id=\"data\">" + script_safe(page.data) + "</script>\n";
     }

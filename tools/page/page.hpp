@@ -15,6 +15,7 @@ struct Page {
     std::string body;    // HTML, below the title
     std::string data{};  // a JSON document for the scripts, which find it as `data`; empty: none
     std::vector<std::string_view> scripts{"table"};  // of tools/page/*.js, in the order in which they run
+    std::vector<std::string_view> styles{};          // of tools/page/*.css, beside that of every page
     ChartLibrary charts = ChartLibrary::absent;      // embedded with its licence
 };
 

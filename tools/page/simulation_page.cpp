@@ -34,8 +34,8 @@ std::string metric_text(const Metric& metric) {
 class SimulationBody {
   public:
     SimulationBody(const Simulation& run, const Report& report, const JobInput& input, const TimelinePart& part,
-                   const PageExplanation* explanation)
-        : run_(run), report_(report), input_(input), part_(part), explanation_(explanation) {}
+                   const PageExplanation* explanation, bool asked)
+        : run_(run), report_(report), input_(input), part_(part), explanation_(explanation), asked_(asked) {}
 
     std::string text() {
         head();
@@ -101,7 +101,8 @@ class SimulationBody {
     std::string shown_part() const {
         std::string text = part_.classes.size() == part_.stages
                                ? "A row per stage"
-                               : fmt::format("{} of {} stages, evenly chosen", part_.classes.size(), part_.stages);
+                               : fmt::format("{} of {} stages, {}", part_.classes.size(), part_.stages,
+                                             asked_ ? "as asked for" : "evenly chosen");
         text += fmt::format(", each as its first rank has it; {} slices.", grouped(double(part_.slices)));
         if (!part_.further.empty()) {
             text += fmt::format(" Of {} kinds of ranks, {} more are here to be chosen.", part_.rank_classes,
@@ -241,18 +242,19 @@ class SimulationBody {
     const JobInput& input_;
     const TimelinePart& part_;
     const PageExplanation* explanation_;
+    bool asked_;  // for these stages
     HtmlText html_;
 };
 
 }  // namespace
 
 std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input,
-                            const PageExplanation* explanation) {
-    const TimelinePart part = timeline_part(run.step, run.timeline);
+                            const PageExplanation* explanation, const TimelineLimits& limits) {
+    const TimelinePart part = timeline_part(run.step, run.timeline, limits);
     const std::vector<PathPiece> none;
     return html_page(
         {.title = fmt::format("{} on {}", report.model, report.machine),
-         .body = SimulationBody(run, report, input, part, explanation).text(),
+         .body = SimulationBody(run, report, input, part, explanation, !limits.asked.empty()).text(),
          .data = simulation_data(run, part, explanation == nullptr ? none : explanation->explanation.path),
          .scripts = {"table", "format", "theme", "chart", "timeline_lanes", "timeline", "heat_map", "simulation"},
          .charts = ChartLibrary::embedded});

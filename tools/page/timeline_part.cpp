@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sim/base/check.hpp"
 #include "tools/output/trace_time.hpp"
 
 namespace weft {
@@ -54,6 +55,12 @@ std::vector<std::size_t> evenly_chosen(std::size_t all, std::size_t count) {
 
 void choose_stages(const Step& step, const Timeline& timeline, const std::vector<RankClassId>& all,
                    const TimelineLimits& limits, TimelinePart& part) {
+    for (const std::uint32_t stage : limits.asked) {
+        WEFT_CHECK(stage < all.size(), "a page asks for a stage that there is not");
+        part.classes.push_back(all[stage]);
+        part.slices += slices_of(step, timeline, all[stage], part.until);
+    }
+    if (!limits.asked.empty()) return;
     std::vector<std::size_t> sizes;
     for (const RankClassId id : all) sizes.push_back(slices_of(step, timeline, id, part.until));
     std::vector<std::size_t> chosen;
@@ -79,15 +86,19 @@ void cut_time(const Step& step, const Timeline& timeline, std::size_t most_slice
     part.left_out -= part.slices;
 }
 
-void add_further(const Step& step, const Timeline& timeline, const std::vector<RankClassId>& candidates,
+// As many of the candidates as there is room for, if all were as long as the longest.
+void add_further(const Step& step, const Timeline& timeline, std::vector<RankClassId> candidates,
                  const TimelineLimits& limits, std::size_t& held, TimelinePart& part) {
-    for (const RankClassId id : candidates) {
-        if (part.classes.size() + part.further.size() >= limits.rows) return;
-        if (std::ranges::find(part.classes, id) != part.classes.end()) continue;
-        const std::size_t slices = slices_of(step, timeline, id, part.until);
-        if (held + slices > limits.held) continue;
-        held += slices;
-        part.further.push_back(id);
+    std::erase_if(candidates,
+                  [&](RankClassId id) { return std::ranges::find(part.classes, id) != part.classes.end(); });
+    std::size_t longest = 1;
+    for (const RankClassId id : candidates) longest = std::max(longest, slices_of(step, timeline, id, part.until));
+    const std::size_t rows = part.classes.size() + part.further.size();
+    const std::size_t room = std::min({candidates.size(), (limits.held - std::min(held, limits.held)) / longest,
+                                       limits.rows - std::min(rows, limits.rows)});
+    for (const std::size_t i : evenly_chosen(candidates.size(), room)) {
+        held += slices_of(step, timeline, candidates[i], part.until);
+        part.further.push_back(candidates[i]);
     }
 }
 

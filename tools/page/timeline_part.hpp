@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "sim/engine/timeline.hpp"
@@ -10,10 +11,11 @@
 namespace weft {
 
 struct TimelineLimits {
-    std::size_t slices = 60'000;  // shown at first
-    std::size_t stages = 16;      // shown at first
-    std::size_t held = 120'000;   // slices in the page
-    std::size_t rows = 64;        // in the page
+    std::size_t slices = 60'000;         // shown at first
+    std::size_t stages = 16;             // shown at first
+    std::size_t held = 120'000;          // slices in the page
+    std::size_t rows = 64;               // in the page
+    std::vector<std::uint32_t> asked{};  // stages to show at first, ascending; empty: evenly chosen ones
 };
 
 struct TimelinePart {

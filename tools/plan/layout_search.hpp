@@ -11,6 +11,9 @@
 
 namespace weft {
 
+// As many as `weft plan` simulates where nothing else is said, and on to as many where others may be the best.
+inline constexpr unsigned usual_simulations = 16, most_usual_simulations = 128;
+
 struct SearchOptions {
     std::size_t simulations = 16;       // of those that fit, the best by screening; then on, so many at a time, while
     std::size_t most_simulations = 16;  // others may be the best, as far as screening errs: up to this many

@@ -142,10 +142,8 @@ PYBIND11_MODULE(_weft, module) {
         .def("text", &lib::Step::text)
         .def("json", &lib::Step::simulate_json, py::call_guard<py::gil_scoped_release>())
         .def("page", [](const lib::Step& step) { return run([step] { return step.page(); }); })
-        .def("write_trace",
-             [](const lib::Step& step, const std::filesystem::path& path) {
-                 run([step, path] { step.write_trace(path); });
-             })
+        .def("write_trace", [](const lib::Step& step,
+                               const std::filesystem::path& path) { run([step, path] { step.write_trace(path); }); })
         .def("timeline", &timeline);
 
     py::class_<lib::Job>(module, "Job")
@@ -157,16 +155,17 @@ PYBIND11_MODULE(_weft, module) {
                 bool beyond_memory) {
                  return run([job, overrides = std::move(overrides), network = std::move(network),
                              folding = std::move(folding), beyond_memory] {
-                     return job.simulate(
-                         overrides, {.network = network, .folding = folding, .beyond_memory = beyond_memory});
+                     return job.simulate(overrides,
+                                         {.network = network, .folding = folding, .beyond_memory = beyond_memory});
                  });
              })
         .def("explain",
              [](const lib::Job& job, lib::Overrides overrides, unsigned jobs, const py::object& progress) {
                  const Stop stop = not_stopped();
                  const auto choice = kept(choices(jobs, progress, stop));
-                 return run([job, overrides = std::move(overrides), choice] { return job.explain_json(overrides, *choice); },
-                            stop);
+                 return run(
+                     [job, overrides = std::move(overrides), choice] { return job.explain_json(overrides, *choice); },
+                     stop);
              })
         .def("plan",
              [](const lib::Job& job, std::vector<std::string> among, bool modelled, std::size_t top, unsigned jobs,

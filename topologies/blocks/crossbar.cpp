@@ -8,16 +8,24 @@
 //     "nics": { "attached": [0, 1, 2, 3, 4, 5, 6, 7], "link": "pcie.nic", "source": "..." },
 //     "source": "..."
 //   }
+#include <fmt/format.h>
+
 #include "topologies/blocks/block.hpp"
 
 namespace weft::blocks {
 
 namespace {
 
+constexpr std::uint32_t most_accelerators = 1024;  // of a node: each has links of its own
+
 NodePlan read(Field block, const LinkClasses& classes) {
     block.text("source", "");
     NodePlan plan;
     plan.accelerators = block.count("accelerators");
+    if (plan.accelerators > most_accelerators) {
+        block.error("accelerators", fmt::format("expected at most {}, got {}", most_accelerators, plan.accelerators));
+        plan.accelerators = 1;
+    }
     plan.switches = 1;
     read_packages(block, plan);
     const LinkClassId link_class = classes.read(block, "link");

@@ -85,7 +85,8 @@ std::string JobSource::read() const { return text ? *text : read_text(path); }
 OpenedJob open_job(const JobSource& source, std::span<const std::string> overrides) {
     if (source.is_empty()) return assumed_job(overrides);
     SourceFile file{source.path.string(), source.read()};
-    if (const Format* const format = find_format(file)) return imported_job(*format, std::move(file), overrides);
+    const Format* const format = source.text ? nullptr : find_format(file);
+    if (format != nullptr) return imported_job(*format, std::move(file), overrides);
     OpenedJob job{Document::parse(file.path, std::move(file.text)), {}};
     for (const std::string& assignment : overrides) job.document.assign(assignment);
     return job;

@@ -23,7 +23,7 @@ struct JobSource {
     JobSource(const File& file) : path(file) {}  // NOLINT(google-explicit-constructor): the usual source
 
     std::filesystem::path path;         // of the file; of a text, its name, and from whose folder it names files
-    std::optional<std::string> text{};  // JSON
+    std::optional<std::string> text{};  // JSON of a job of weft's own
 
     bool is_empty() const { return path.empty() && !text; }
     std::string read() const;  // throws ConfigError

@@ -1,10 +1,13 @@
 // Chromium as a test drives it: the DevTools protocol over a pipe, nothing but node's own modules.
 //   const browser = await open('chromium', folder);
 //   const page = await browser.page('file:///...', {width: 1280, height: 900, dark: false});
+//   (own: 'http://localhost:8080/', from where a page may load more)
 //   await page.value('document.title'); await page.screenshot('page.png'); page.complaints; await browser.close();
 import {spawn} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 
+// What keys that write nothing are called by (DOM keyCode).
+const keyCodes = {Backspace: 8, Tab: 9, Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40};
 const wait = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 
 export const open = async (program, folder) => {
@@ -32,7 +35,7 @@ export const open = async (program, folder) => {
     child.stdio[3].write(JSON.stringify({id: number, method, params, sessionId}) + '\0');
   });
 
-  const page = async (address, {width = 1280, height = 900, dark = false, still = false} = {}) => {
+  const page = async (address, {width = 1280, height = 900, dark = false, still = false, own = 'file:'} = {}) => {
     const {targetId} = await send('Target.createTarget', {url: 'about:blank'});
     const {sessionId} = await send('Target.attachToTarget', {targetId, flatten: true});
     const tell = (method, params) => send(method, params, sessionId);
@@ -44,7 +47,7 @@ export const open = async (program, folder) => {
         complaints.push(`line ${lineNumber}: ${exception?.description ?? text}`);
       } else if (message.method === 'Log.entryAdded') complaints.push(message.params.entry.text);
       else if (message.method === 'Runtime.consoleAPICalled') complaints.push(message.params.args.map(arg => arg.value).join(' '));
-      else if (message.method === 'Network.requestWillBeSent' && !/^(file|data):/.test(message.params.request.url)) {
+      else if (message.method === 'Network.requestWillBeSent' && ![own, 'file:', 'data:'].some(from => message.params.request.url.startsWith(from))) {
         complaints.push('asks the network for ' + message.params.request.url);
       }
     });
@@ -69,10 +72,11 @@ export const open = async (program, folder) => {
     const mouse = (type, x, y, more = {}) => tell('Input.dispatchMouseEvent', {type, x, y, ...more});
     return {
       complaints, value, until, mouse,
-      key: async key => {
-        const text = key === 'Enter' ? '\r' : key.length === 1 ? key : undefined;
-        await tell('Input.dispatchKeyEvent', {type: 'keyDown', key, text});
-        await tell('Input.dispatchKeyEvent', {type: 'keyUp', key});
+      key: async (key, modifiers = 0) => {
+        const text = key.length === 1 ? key : key === 'Enter' ? '\r' : undefined;
+        const how = {key, code: key.length === 1 ? undefined : key, windowsVirtualKeyCode: keyCodes[key], modifiers};
+        await tell('Input.dispatchKeyEvent', {type: 'keyDown', text, ...how});
+        await tell('Input.dispatchKeyEvent', {type: 'keyUp', ...how});
       },
       drag: async (x, y, toX, toY) => {
         await mouse('mousePressed', x, y, {button: 'left', clickCount: 1});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/base/check.hpp"
 #include "sim/program/program_builder.hpp"
 
 namespace weft {
@@ -56,6 +57,26 @@ TEST(timeline_part, holds_other_stages_before_other_classes) {
     const TimelinePart few =
         timeline_part(run.step, run.timeline, {.slices = 200, .stages = 16, .held = 500, .rows = 3});
     EXPECT_EQ(few.further, (std::vector{RankClassId{2}}));
+}
+
+TEST(timeline_part, chooses_what_it_holds_evenly) {
+    const LongRun run = recorded(12, 1, 100);
+    const TimelinePart part =
+        timeline_part(run.step, run.timeline, {.slices = 200, .stages = 16, .held = 500, .rows = 64});
+    EXPECT_EQ(part.classes, (std::vector{RankClassId{0}, RankClassId{11}}));
+    EXPECT_EQ(part.further, (std::vector{RankClassId{1}, RankClassId{5}, RankClassId{10}}));
+}
+
+TEST(timeline_part, shows_the_stages_asked_for) {
+    const LongRun run = recorded(12, 2, 100);
+    const TimelinePart part = timeline_part(run.step, run.timeline, {.held = 300, .asked = {3, 4}});
+    EXPECT_EQ(part.classes, (std::vector{RankClassId{6}, RankClassId{8}}));
+    EXPECT_EQ(part.further, (std::vector{RankClassId{0}}));
+    const TimelinePart cut = timeline_part(run.step, run.timeline, {.slices = 150, .asked = {3, 4, 5}});
+    EXPECT_EQ(cut.classes.size(), 3u);
+    EXPECT_EQ(cut.slices, 150u);
+    EXPECT_EQ(cut.left_out, 150u);
+    EXPECT_THROW(timeline_part(run.step, run.timeline, {.asked = {12}}), LogicError);
 }
 
 TEST(timeline_part, holds_of_further_rows_what_is_in_the_part) {

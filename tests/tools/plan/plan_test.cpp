@@ -80,6 +80,7 @@ TEST_F(PlanCommand, has_the_job_and_the_launch_script_of_each_simulated_row) {
     EXPECT_EQ(data.at("files").at("0").at("job"), test::read_file(file("best.json")));
     EXPECT_EQ(data.at("files").at("0").at("format"), "megatron");
     EXPECT_EQ(data.at("files").at("0").at("launch"), ran.out);
+    EXPECT_EQ(data.at("simulate"), "weft simulate " + file("job.json"));
 }
 
 // All that fits is simulated, and nothing is faster than what the search with few simulations found.

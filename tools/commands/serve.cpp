@@ -1,0 +1,90 @@
+// `weft serve`: simulations on pages in a browser, from this machine for this machine.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "tools/command.hpp"
+#include "tools/count_option.hpp"
+#include "tools/interruption.hpp"
+#include "tools/job_options.hpp"
+#include "tools/serve/memory_limit.hpp"
+#include "tools/serve/requested_job.hpp"
+#include "tools/serve/server.hpp"
+
+namespace weft::commands {
+namespace {
+
+void serve_options(po::options_description& options, po::positional_options_description& positional) {
+    add_job_options(options, positional);
+    options.add_options()("port", count_value("N")->default_value("8080"),
+                          "where it listens, on localhost alone; 0: a port that is free");
+}
+
+std::optional<StartingJob> own_job(const po::variables_map& arguments) {
+    const bool asked = arguments.count("job") > 0 || (arguments.count("machine") > 0 && arguments.count("model") > 0);
+    if (!asked) return std::nullopt;
+    print_job_notes(arguments);
+    const std::string name = arguments.count("job") > 0 ? job_path(arguments) : "command line";
+    return StartingJob{.name = std::filesystem::path(name).filename().string(),
+                       .summary = "of the command line",
+                       .parameters = parameters_of(self_contained_job(job_document(arguments)))};
+}
+
+// Returns at once, but for what a simulation under way needs to notice: that runs to its end, and holds nothing that
+// anybody misses.
+Exit leave(const Server& server) {
+    constexpr std::chrono::milliseconds patience{200}, nap{5};
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (server.is_working() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(nap);
+    if (server.is_working()) std::_Exit(static_cast<int>(Exit::interrupted));
+    return Exit::interrupted;
+}
+
+Exit run_serve(const po::variables_map& arguments) {
+    limit_memory();
+    const CountOption port_option{.name = "port", .least = 0, .most = 65535, .reason = "a port has 16 bits"};
+    const auto port = static_cast<std::uint16_t>(*count_option(arguments, port_option));
+    std::stop_source asked_to_end;
+    const Interruption interruption([&] { asked_to_end.request_stop(); });  // before the server's threads
+    Server server({.port = 0, .choices = form_choices(), .own = own_job(arguments)}, port);
+    const std::stop_callback end(asked_to_end.get_token(), [&] { server.stop(); });
+    fmt::print("http://localhost:{}/\n", server.port());
+    std::fflush(stdout);
+    fmt::print(stderr, "open this in a browser of this machine; Ctrl-C ends it\n");
+    server.run();
+    return leave(server);
+}
+
+}  // namespace
+
+extern const Command serve;
+const Command serve{
+    .name = "serve",
+    .summary = "pages on localhost: choose a job in a form, and see step, explanation and plan",
+    .usage = "weft serve [JOB] [--port N] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]...",
+    .details =
+        "A form of all keys of a job, with what weft ships to choose from, and below it the pages that simulate, "
+        "explain\n"
+        "and plan write. The address holds the job, which can be saved as a file. It begins with JOB where one is "
+        "given.\n"
+        "\n"
+        "It listens on 127.0.0.1 and ::1 alone, reads no file that a request names, asks nothing of other machines, "
+        "and\n"
+        "keeps nothing. Without a browser:\n\n"
+        "  weft serve job.json --port 8080\n"
+        "  curl 'http://localhost:8080/simulate?machine=dgx-h100&model=llama3-8b&nodes=1&batch.global=64'\n"
+        "  curl --data-binary @job.json http://localhost:8080/plan\n\n"
+        "A job of more than 262,144 ranks, or that takes very many passes, is refused with the numbers.\n"
+        "Exit codes: 3 the port is in use or JOB has mistakes, 130 ended.",
+    .options = serve_options,
+    .run = run_serve,
+    .group = CommandGroup::run,
+};
+
+}  // namespace weft::commands

@@ -1,0 +1,136 @@
+#include "tools/serve/form_choices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "models/transformer/transformer.hpp"
+#include "sim/base/check.hpp"
+#include "sim/io/embedded.hpp"
+#include "tools/output/figures.hpp"
+#include "tools/output/model_text.hpp"
+#include "tools/schema/reference.hpp"
+#include "tools/serve/requested_job.hpp"
+#include "topologies/machine.hpp"
+#include "workloads/parallelism/scheme.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::json;
+using Input = FormField::Input;
+using Keys = std::map<std::string, const ValueRecord*>;
+
+void take(const Json& schema, FormField& field) {
+    if (schema.contains("enum")) {
+        field.input = Input::choice;
+        for (const Json& each : schema["enum"]) {
+            if (each.is_string()) field.choices.emplace_back(each.get<std::string>(), each.get<std::string>());
+        }
+    } else if (const std::string type = schema.value("type", ""); type == "boolean") {
+        field.input = Input::choice;
+        field.choices = {{"true", "on"}, {"false", "off"}};
+    } else if (type == "integer") {
+        field.input = Input::number;
+    }
+}
+
+FormField field_of(const Reference& reference, const std::string& key, const ValueRecord& record) {
+    FormField field{.key = key, .meaning = reference.meaning(key)};
+    for (const std::string& schema : record.takes) take(Json::parse(schema), field);
+    if (record.defaults.size() == 1) {
+        const Json otherwise = Json::parse(*record.defaults.begin());
+        field.otherwise = otherwise.is_string() ? otherwise.get<std::string>() : otherwise.dump();
+        if (field.otherwise == "true") field.otherwise = "on";
+        if (field.otherwise == "false") field.otherwise = "off";
+    }
+    return field;
+}
+
+void offer_machines(FormField& field) {
+    field.input = Input::choice;
+    for (const embedded::File& file : embedded::machines()) {
+        const MachineInfo machine = Machine::load(file.name).info();
+        field.choices.emplace_back(file.name, fmt::format("{}: {} nodes of {} {}", file.name, grouped(machine.nodes),
+                                                          machine.accelerators_per_node, machine.device));
+    }
+}
+
+void offer_models(FormField& field) {
+    field.input = Input::choice;
+    for (const embedded::File& file : embedded::catalog()) {
+        field.choices.emplace_back(file.name, model_text(load_transformer(file.name)));
+    }
+}
+
+void offer_stages_of_zero(FormField& field) {
+    field.input = Input::choice;
+    for (const char* stage : {"0", "1", "2", "3"}) field.choices.emplace_back(stage, stage);
+}
+
+FormGroup group_of(const Reference& reference, const Keys& keys, std::string title,
+                   const std::vector<std::string>& members) {
+    FormGroup group{.title = std::move(title), .fields = {}};
+    for (const std::string& key : members) {
+        const auto known = keys.find(key);
+        WEFT_CHECK(known != keys.end(), "no key of a job is called " + key);
+        FormField& field = group.fields.emplace_back(field_of(reference, key, *known->second));
+        if (key == "machine") offer_machines(field);
+        if (key == "model") offer_models(field);
+        if (key == "zero") offer_stages_of_zero(field);
+        if (key == "layout.data") field.otherwise.clear();  // it follows from the nodes
+    }
+    return group;
+}
+
+// Axes of the rank grid, innermost first, and then what is cut out of these.
+std::vector<std::string> layout_keys() {
+    std::vector<const Scheme*> schemes = schemes_by_place();
+    std::stable_partition(schemes.begin(), schemes.end(),
+                          [](const Scheme* scheme) { return scheme->ranks != Scheme::Ranks::shared; });
+    std::vector<std::string> keys;
+    for (const Scheme* scheme : schemes) keys.push_back("layout." + std::string(scheme->axis));
+    keys.emplace_back("layout.virtual_stages");
+    return keys;
+}
+
+// The comment that a job file begins with.
+std::string summary_of(std::string_view text) {
+    std::string summary;
+    while (text.starts_with("//")) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        summary += line.substr(2);
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+    }
+    return summary.empty() ? summary : summary.substr(1);
+}
+
+}  // namespace
+
+FormChoices form_choices() {
+    const Reference reference = make_reference("job");
+    const Keys keys = every_key(reference);
+    FormChoices choices;
+    choices.groups = {group_of(reference, keys, "Model and machine", {"machine", "model", "nodes", "precision"}),
+                      group_of(reference, keys, "Layout: ranks along each axis", layout_keys()),
+                      group_of(reference, keys, "Batch", {"batch.sequence", "batch.micro", "batch.global"}),
+                      group_of(reference, keys, "Framework and step",
+                               {"framework", "schedule", "zero", "recompute", "sequence_parallel", "overlap_gradients",
+                                "attention"})};
+    for (const auto& [key, record] : keys) {
+        const bool grouped_already = std::ranges::any_of(choices.groups, [&, &name = key](const FormGroup& group) {
+            return std::ranges::find(group.fields, name, &FormField::key) != group.fields.end();
+        });
+        const bool one_of_many = key.find_first_of("[*(") != std::string::npos || record->takes.empty();
+        if (!grouped_already && !one_of_many) choices.others.push_back(field_of(reference, key, *record));
+    }
+    for (const embedded::File& file : embedded::jobs()) {
+        choices.jobs.push_back({std::string(file.name), summary_of(file.text), parameters_of(file.text)});
+    }
+    return choices;
+}
+
+}  // namespace weft

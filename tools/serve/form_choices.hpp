@@ -1,0 +1,38 @@
+// What the form offers: the keys of a job file as their reader knows them, with what weft ships.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;  // key and value of a job, as in an address
+
+struct FormField {
+    std::string key, meaning;
+    std::string otherwise{};  // what it is where nothing is said; empty: unknown
+    enum class Input : std::uint8_t { choice, number, text } input = Input::text;
+    std::vector<std::pair<std::string, std::string>> choices{};  // of a choice: value and what is shown
+};
+
+struct FormGroup {
+    std::string title;
+    std::vector<FormField> fields;
+};
+
+struct StartingJob {
+    std::string name, summary;
+    Parameters parameters;
+};
+
+struct FormChoices {
+    std::vector<FormGroup> groups;
+    std::vector<FormField> others;  // keys that are in no group
+    std::vector<StartingJob> jobs;  // those that weft ships
+};
+
+FormChoices form_choices();
+
+}  // namespace weft
