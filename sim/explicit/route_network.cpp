@@ -42,7 +42,7 @@ void RouteNetwork::solve_if_stale() {
     if (rates_ == Rates::current) return;
     rates_ = Rates::current;
     ++solves_;
-    for (const FlowId id : max_min_.solve()) {
+    max_min_.solve([this](FlowId id) {
         Flow& flow = flows_[id];
         const Bytes moved = std::min(flow.remaining, flow.rate * (clock_ - flow.since));
         flow.moved += moved;
@@ -50,7 +50,7 @@ void RouteNetwork::solve_if_stale() {
         flow.since = clock_;
         flow.rate = max_min_.rate(id);
         finishes_.set(id, clock_ + flow.remaining / flow.rate);
-    }
+    });
 }
 
 // As FlowNetwork::finish: the end is rounded to a tick, the bytes are integrated over the unrounded time.

@@ -11,19 +11,13 @@
 namespace weft {
 
 MaxMin::MaxMin(const std::vector<Constraint>& constraints, const Table<PatternId, Pattern>& patterns)
-    : patterns_(patterns.size()) {
+    : patterns_(patterns.size()), is_active_(patterns.size()) {
     for (PatternId id{}; id != patterns.end_id(); id = next(id)) patterns_[id].cap = patterns[id].cap.value;
     find_tightest(constraints);
     std::vector<Constraint> kept;
     std::ranges::copy_if(constraints, std::back_inserter(kept), [&](const Constraint& each) { return can_fill(each); });
     lay_out_demands(kept);
     crowded_out_.reserve(patterns_.size());
-    changed_.reserve(patterns_.size());
-    solved_.reserve(patterns_.size());
-    stopped_.reserve(patterns_.size());
-    crossed_.reserve(constraints_.size());
-    loosened_.reserve(constraints_.size());
-    limits_.reserve(patterns_.size() + constraints_.size());
 }
 
 void MaxMin::find_tightest(const std::vector<Constraint>& constraints) {
@@ -47,54 +41,52 @@ bool MaxMin::can_fill(const Constraint& constraint) const {
         const PatternState& pattern = patterns_[crossing.pattern];
         most += crossing.load * (pattern.capacity / pattern.load);
     }
-    return most > constraint.capacity.value * (1.0 + same_level);
+    return most > constraint.capacity.value * (1.0 + 1e-12);
 }
 
 void MaxMin::lay_out_demands(const std::vector<Constraint>& constraints) {
-    constraints_.resize(constraints.size());
-    std::size_t total = 0;
     for (const Constraint& constraint : constraints) {
-        total += constraint.crossings.size();
         for (const Crossing& crossing : constraint.crossings) ++patterns_[crossing.pattern].demands;
     }
-    WEFT_CHECK(total < std::numeric_limits<std::uint32_t>::max(), "too many demands");
-    std::uint32_t first = 0;
-    for (PatternState& pattern : patterns_) pattern.first_demand = std::exchange(first, first + pattern.demands);
+    std::uint32_t total = 0;
+    for (PatternState& pattern : patterns_) {
+        pattern.first_demand = std::exchange(total, total + pattern.demands);
+        filling_.add_pattern(pattern.demands);
+    }
     demands_.resize(total);
-    demander_.resize(total);
     row_.reserve(total);
-    tight_.resize(total);
-    tight_place_.resize(total);
-    loosened_in_.resize(constraints.size());
+    row_end_.reserve(constraints.size());
     std::vector<std::uint32_t> filled(patterns_.size(), 0);
-    for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
-        constraints_[id].capacity = constraints[index(id)].capacity.value;
-        for (const Crossing& crossing : constraints[index(id)].crossings) {
+    for (const Constraint& constraint : constraints) {
+        const auto [least, most] = std::ranges::minmax(constraint.crossings, {}, &Crossing::load);
+        const ConstraintId id = filling_.add_constraint(constraint.capacity, least.load, most.load,
+                                                        static_cast<std::uint32_t>(constraint.crossings.size()));
+        for (const Crossing& crossing : constraint.crossings) {
             const auto at = patterns_[crossing.pattern].first_demand + filled[index(crossing.pattern)]++;
             demands_[at] = {id, crossing.load};
-            demander_[at] = crossing.pattern;
-            row_.push_back(at);
+            row_.push_back({at, crossing.pattern});
         }
         row_end_.push_back(static_cast<std::uint32_t>(row_.size()));
     }
-    lay_out_uses();
+    lay_out_uses(constraints);
 }
 
 // A constraint of which all patterns together would use more parts than a counter holds is taken to be tight always.
-void MaxMin::lay_out_uses() {
+void MaxMin::lay_out_uses(const std::vector<Constraint>& constraints) {
     std::vector<double> parts;  // by demand
-    Table<ConstraintId, double> sum(constraints_.size(), 0.0);
+    Table<ConstraintId, double> sum(constraints.size(), 0.0);
     parts.reserve(demands_.size());
-    for (std::uint32_t at = 0; at < demands_.size(); ++at) {
-        const auto [constraint, load] = demands_[at];
-        const PatternState& pattern = patterns_[demander_[at]];
-        const double share = load * (pattern.capacity / pattern.load) / constraints_[constraint].capacity;
-        parts.push_back(std::ceil(share * full - 1e-6));  // 1 + rounding is 1
-        sum[constraint] += parts.back();
+    for (const PatternState& pattern : patterns_) {
+        for (const Demand& demand : std::span(demands_).subspan(pattern.first_demand, pattern.demands)) {
+            const double capacity = constraints[index(demand.constraint)].capacity.value;
+            const double share = demand.load * (pattern.capacity / pattern.load) / capacity;
+            parts.push_back(std::ceil(share * full - 1e-6));  // 1 + rounding is 1
+            sum[demand.constraint] += parts.back();
+        }
     }
     const auto is_crowded = [&](ConstraintId id) { return sum[id] > PackedParts::most; };
-    most_.resize(constraints_.size() / PackedParts::size + 1);
-    for (ConstraintId id{}; id != constraints_.end_id(); id = next(id)) {
+    most_.resize(constraints.size() / PackedParts::size + 1);
+    for (ConstraintId id{}; index(id) < constraints.size(); id = next(id)) {
         if (is_crowded(id)) most_[block_of(id)].set(place_of(id), full + 1);
     }
     for (PatternState& pattern : patterns_) {

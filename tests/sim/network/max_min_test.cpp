@@ -15,6 +15,7 @@ namespace weft {
 namespace {
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 using toy::path;
 
 MaxMin solver(const std::vector<double>& bandwidths, const std::vector<Pattern>& patterns) {
@@ -134,7 +135,7 @@ TEST(max_min, a_flow_that_nothing_limits_is_refused) {
     EXPECT_THROW(max_min.solve(), LogicError);
 }
 
-TEST(max_min, only_the_component_that_changed_is_solved_again) {
+TEST(max_min, only_rates_that_change_are_told) {
     // Patterns 0 and 1 share link 0; 2 and 3 share link 1.
     MaxMin max_min = solver({10, 20}, {path({0}), path({0}), path({1}), path({1})});
     for (std::uint32_t p = 0; p < 4; ++p) max_min.set_flows(PatternId{p}, 1);
@@ -143,6 +144,27 @@ TEST(max_min, only_the_component_that_changed_is_solved_again) {
     max_min.set_flows(PatternId{2}, 0);
     EXPECT_THAT(max_min.solve(), ElementsAre(PatternId{3}));
     EXPECT_THAT(rates(max_min, 4), ElementsAre(5, 5, 0, 20));
+}
+
+// A chain of links, each with a flow of its own and one that goes on over the next link. Water is highest at the right
+// end, so a change there reaches no one else; one at the left end reaches all.
+TEST(max_min, what_stops_below_a_change_is_left_alone) {
+    constexpr std::uint32_t links = 6;
+    std::vector<double> bandwidths;
+    std::vector<Pattern> patterns;
+    for (std::uint32_t l = 0; l < links; ++l) {
+        bandwidths.push_back(10.0 * (l + 1));
+        patterns.push_back(path({l}));
+        if (l + 1 < links) patterns.push_back(path({l, l + 1}));
+    }
+    MaxMin max_min = solver(bandwidths, patterns);
+    for (std::uint32_t p = 0; p < patterns.size(); ++p) max_min.set_flows(PatternId{p}, 1);
+    EXPECT_EQ(max_min.solve().size(), patterns.size());
+    const auto last = PatternId{static_cast<std::uint32_t>(patterns.size() - 1)};
+    max_min.set_flows(last, 2);
+    EXPECT_THAT(max_min.solve(), ElementsAre(last));
+    max_min.set_flows(PatternId{0}, 0);
+    EXPECT_EQ(max_min.solve().size(), patterns.size() - 1);
 }
 
 TEST(max_min, a_leaving_flow_can_split_a_component_in_two) {
@@ -176,7 +198,7 @@ TEST(max_min, a_link_that_its_flows_cannot_fill_connects_nobody) {
     max_min.set_flows(PatternId{0}, 2);
     EXPECT_THAT(max_min.solve(), ElementsAre(PatternId{0}));
     max_min.set_flows(PatternId{2}, 1);  // three can: 25 / 4 flows; the two on one pattern have 10 / 2 between them
-    EXPECT_EQ(max_min.solve().size(), 3u);
+    EXPECT_THAT(max_min.solve(), UnorderedElementsAre(PatternId{1}, PatternId{2}));
     EXPECT_THAT(rates(max_min, 3), ElementsAre(5, 7.5, 7.5));
 }
 
@@ -269,6 +291,7 @@ RC_GTEST_PROP(max_min, agrees_with_water_that_rises_link_by_link, ()) {
     }
 }
 
+// Bit for bit: n flows on a pattern use what n flows use, and no order of adding leaves a trace.
 RC_GTEST_PROP(max_min, flows_on_one_pattern_are_like_flows_on_equal_patterns, ()) {
     const auto [bandwidths, patterns] = toy::arbitrary_system(6, 6);
     std::vector<std::uint32_t> flows;
@@ -281,14 +304,13 @@ RC_GTEST_PROP(max_min, flows_on_one_pattern_are_like_flows_on_equal_patterns, ()
     }
     const std::vector<double> found = solve(bandwidths, patterns, flows);
     const std::vector<double> expected = solve(bandwidths, one_by_one);
-    for (std::size_t i = 0; i < origin.size(); ++i) {
-        RC_ASSERT(std::abs(found[origin[i]] - expected[i]) <= 1e-9 * expected[i]);
-    }
+    for (std::size_t i = 0; i < origin.size(); ++i) RC_ASSERT(found[origin[i]] == expected[i]);
 }
 
 // Flows come and go at random. Solving what changed must leave the very bits that solving everything afresh gives.
 RC_GTEST_PROP(max_min, solving_what_changed_equals_solving_everything, ()) {
-    const auto [bandwidths, patterns] = toy::arbitrary_system(10, 12);
+    const auto most = *rc::gen::element<std::uint32_t>(3, 12, 60);
+    const auto [bandwidths, patterns] = toy::arbitrary_system(std::min(most, 12U), most);
     MaxMin kept = solver(bandwidths, patterns);
     std::vector<std::uint32_t> flows(patterns.size(), 0);
     const auto rounds = *rc::gen::inRange(1, 12);
