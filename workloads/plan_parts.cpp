@@ -61,11 +61,8 @@ void add_repeats(const Job& job, LayerKind kind, const std::vector<LayerPiece>& 
     }
 }
 
-LayerCosts layer_costs(const Plan& plan, LayerKind kind) {
+LayerCosts layer_costs(const Plan& plan, LayerKind kind, const KernelSum& time) {
     const Job& job = plan.job;
-    const auto time = [&](const std::vector<Kernel>& kernels) {
-        return kernel_time(plan.device, job.precision, kernels);
-    };
     LayerCosts costs;
     std::vector<LayerPiece> pieces;
     for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
@@ -232,15 +229,19 @@ void count_prediction(const Job& job, const Time& time, PartCosts& costs) {
 }  // namespace
 
 PartCosts part_costs(const Plan& plan) {
+    return part_costs(
+        plan, [&](std::span<const Kernel> kernels) { return kernel_time(plan.device, plan.job.precision, kernels); });
+}
+
+PartCosts part_costs(const Plan& plan, const KernelSum& time) {
     const Job& job = plan.job;
     const Shard shard = job.shard();
-    const auto time = [&](std::span<const Kernel> kernels) { return kernel_time(plan.device, job.precision, kernels); };
     PartCosts costs;
     for (std::size_t k = 0; k < layer_kinds; ++k) {
         const auto kind = static_cast<LayerKind>(k);
         if (has_experts(kind) && job.model.experts.count == 0) continue;
         if (is_windowed(kind) && job.model.window.tokens == 0) continue;
-        costs.layers[k] = layer_costs(plan, kind);
+        costs.layers[k] = layer_costs(plan, kind, time);
     }
     costs.embedding_forward = time(embedding_forward(job.model, shard));
     costs.embedding_backward = time(embedding_backward(job.model, shard));

@@ -142,23 +142,6 @@ class Unfolding {
 
 Program unfold(const Program& program) { return Unfolding(program).write(); }
 
-Table<OpId, OpId> origins(const Program& program) {
-    Table<OpId, OpId> origins;
-    origins.reserve(unfolded_ops(program));
-    for (const RankClass& rank_class : program.classes) {
-        for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
-            const Op& what = program.ops[op];
-            if (what.kind != OpKind::routine) {
-                origins.push_back(op);
-                continue;
-            }
-            const Routine& routine = program.routines[RoutineId(what.subject)];
-            for (std::uint32_t i = 0; i < routine.ops; ++i) origins.push_back(OpId{routine.first_op + i});
-        }
-    }
-    return origins;
-}
-
 Timeline unfold(const Program& program, Timeline timeline) {
     if (program.routines.empty()) return timeline;
     Table<OpId, Span> spans;

@@ -9,9 +9,6 @@ namespace weft {
 // The same program without routines. Runs to the same times.
 Program unfold(const Program& program);
 
-// By op of unfold(program), the op of `program` that it is one run of.
-Table<OpId, OpId> origins(const Program& program);
-
 // The timeline of unfold(program), from that of `program`.
 Timeline unfold(const Program& program, Timeline timeline);
 

@@ -23,7 +23,8 @@ void explain_options(po::options_description& options, po::positional_options_de
     add_job_options(options, positional);
     add_network_option(options);
     options.add_options()("json", po::bool_switch(), "machine-readable explanation")(
-        "path-only", po::bool_switch(), "the critical path alone: simulate no changes")(
+        "path-only", po::bool_switch(), "the critical path alone: look at no changes")(
+        "simulate-all", po::bool_switch(), "simulate every change, and not the most promising ones alone")(
         "report", po::value<std::string>()->value_name("FILE"),
         "write the step as simulate's page does, explained, with what would change it (.html)")(
         "jobs", count_value("N"), "threads (default: the processor's)");
@@ -42,6 +43,8 @@ Exit run_explain(const po::variables_map& arguments) {
                         .folding = folding_option(arguments),
                         .recording = page.empty() ? Recording::spans : Recording::spans_and_links},
          .changes = !arguments["path-only"].as<bool>(),
+         .simulated = arguments["simulate-all"].as<bool>() ? ExplainOptions::Simulated::all
+                                                           : ExplainOptions::Simulated::promising,
          .threads = count_option(arguments, jobs_option).value_or(std::max(std::thread::hardware_concurrency(), 1U)),
          .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }});
     if (!page.empty()) {
@@ -67,7 +70,8 @@ const Command explain{
         "what\n"
         "is not on it and by how much; what the step would take if a limit of device, links or schedule were\n"
         "otherwise; and what every setting one step away from the job's would give, with its memory: each change on\n"
-        "its own, simulated. Settings that the framework's version does not have are left out.\n\n"
+        "its own. The most promising are simulated; of the others it says what the path, a replay or a closed form\n"
+        "tells. Settings that the framework's version does not have are left out.\n\n"
         "  weft explain job.json\n"
         "  weft explain job.json --report why.html\n\n"
         "Exit codes: 0 explained, 3 mistakes in the input, 4 does not fit in memory.",

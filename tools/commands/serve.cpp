@@ -78,9 +78,9 @@ const Command serve{
         "and\n"
         "keeps nothing. Without a browser:\n\n"
         "  weft serve job.json --port 8080\n"
-        "  curl 'http://localhost:8080/simulate?machine=dgx-h100&model=llama3-8b&nodes=1&batch.global=64'\n"
+        "  curl 'http://localhost:8080/simulate?machine=dgx-h100&model=llama3-8b&nodes=1&zero=1&batch.global=64'\n"
         "  curl --data-binary @job.json http://localhost:8080/plan\n\n"
-        "A job of more than 262,144 ranks, or that takes very many passes, is refused with the numbers.\n"
+        "A job of more than 262,144 ranks or ten million operations is refused with the numbers.\n"
         "Exit codes: 3 the port is in use or JOB has mistakes, 130 ended.",
     .options = serve_options,
     .run = run_serve,

@@ -3,65 +3,181 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <utility>
 
-#include "sim/base/check.hpp"
+#include "tools/explain/other_settings.hpp"
 #include "tools/parallel.hpp"
 #include "tools/shelf.hpp"
-#include "workloads/explain/alternatives.hpp"
+#include "workloads/explain/device_twin.hpp"
+#include "workloads/explain/foresight.hpp"
 #include "workloads/explain/what_if.hpp"
-#include "workloads/formats/job_file.hpp"
+#include "workloads/search/screening.hpp"
 
 namespace weft {
 namespace {
 
-struct OtherJob {
-    ExplainedSetting setting;
-    Study study;
+// A knob or a setting, and whether it should be simulated.
+struct Candidate {
+    std::size_t number = 0;  // knobs, then settings
+    enum class Rank : std::uint8_t {
+        unforeseen,  // nothing but a simulation tells
+        setting,
+        foreseen,  // but the path may change
+        known,
+    } rank{};
+    double promise = 0;  // share of the step that may be saved
+    double price = 0;    // in events of the engine
+    OtherTimes times{};  // of what is foreseen
 };
 
-// The alternatives that are other jobs, that the reader takes, and that can be run where the job itself can.
-std::vector<OtherJob> other_jobs(const JobFile& file, const Study& own) {
-    const StudySources sources;
-    const std::size_t lacking = lacking_features(own.job).size();
-    std::vector<OtherJob> found;
-    for (Alternative& alternative : alternatives(own.job)) {
-        std::vector<std::string> all = file.overrides;
-        all.insert(all.end(), alternative.assignments.begin(), alternative.assignments.end());
-        try {
-            Study study = read_study(open_job(file.source, all).document, Purpose::simulation, sources);
-            const auto is_this = [&](const OtherJob& known) { return known.study.job == study.job; };
-            if (study.job == own.job || std::ranges::any_of(found, is_this)) continue;
-            if (lacking_features(study.job).size() > lacking) continue;
-            found.push_back({.setting = {.assignments = std::move(alternative.assignments),
-                                         .changes_numerics = alternative.changes_numerics,
-                                         .memory = {},
-                                         .step = {}},
-                             .study = std::move(study)});
-        } catch (const ConfigError&) {  // not a job of this framework, model or machine
-        }
-    }
-    return found;
+// In events of the engine, of which some ten millions take a second: what may be spent, what building a program takes,
+// by its events and by ranks, and what it takes to lay groups that were not laid before.
+constexpr double effort = 22e6;
+constexpr double build_again = 0.5, per_rank = 10.0, per_rank_of_other_groups = 45.0;
+
+double price_of(const Job& other, const Study& study, double events) {
+    const bool other_groups = !(other.layout == study.job.layout) || !(other.fabric == study.job.fabric);
+    return events * (1 + build_again) + other.layout.ranks() * (other_groups ? per_rank_of_other_groups : per_rank);
 }
 
-void simulate_setting(OtherJob& other, const SimulationOptions& options, std::unique_ptr<PreparedTopology>& prepared,
-                      const Fabric& fabric) {
-    Plan plan = make_plan(other.study);
-    other.setting.memory = plan.stages[plan.fullest_stage()].memory.total();
-    other.setting.fits = plan.fits();
-    if (!plan.fits()) return;
-    try {
-        if (!(other.study.job.fabric == fabric)) {
-            other.setting.step = since_start(simulate_step(other.study, std::move(plan), options).timeline.end);
-            return;
-        }
-        Simulation run = simulate_step(std::move(plan), options, std::move(prepared));
-        other.setting.step = since_start(run.timeline.end);
-        prepared = std::move(run.prepared);
-    } catch (const RangeError&) {  // a call that the library cannot run
-        other.setting.fits = false;
+// What the path alone tells of a knob.
+Candidate foresee(const WhatIf& change, const Foresight& foresight, const Study& study, double events,
+                  ExplainedKnob& knob) {
+    constexpr double enough = 0.1;  // of what is saved may be undecided
+    using enum Candidate::Rank;
+    std::optional<OtherTimes> times = foresight.times(change);
+    if (!times) {
+        knob.means = Means::none;
+        return {.rank = unforeseen, .promise = 1.0, .price = price_of(study.job, study, events)};
     }
+    const Seconds own = knob.step, undecided = foresight.undecided(change);
+    knob.step = foresight.first_order(*times);
+    knob.means = Means::first_order;
+    const double saved = 1.0 - knob.step / own, promise = saved + undecided / own;
+    Candidate one{.rank = foreseen, .promise = promise, .price = events};
+    if (promise < no_difference) {
+        one.rank = known;
+    } else if (undecided / own > saved * enough) {
+        one.rank = unforeseen;
+        knob.means = Means::none;
+        knob.step = knob.step - undecided;
+    } else if (change.slight) {
+        one.rank = known;
+    }
+    if (one.rank == foreseen) one.times = *std::move(times);
+    return one;
+}
+
+// The most promising of each rank, as far as the effort goes.
+std::vector<std::size_t> promising(const std::vector<Candidate>& candidates) {
+    std::vector<const Candidate*> order;
+    for (const Candidate& one : candidates) {
+        if (one.rank != Candidate::Rank::known) order.push_back(&one);
+    }
+    std::ranges::stable_sort(order, [](const Candidate* a, const Candidate* b) {
+        return a->rank != b->rank ? a->rank < b->rank : a->promise > b->promise;
+    });
+    std::vector<std::size_t> numbers;
+    double left = effort;
+    const auto take = [&](const Candidate& one) {
+        if (one.price > left || std::ranges::find(numbers, one.number) != numbers.end()) return;
+        left -= one.price;
+        numbers.push_back(one.number);
+    };
+    for (const Candidate* const one : order) {  // what cannot be foreseen leaves half of it to settings
+        if (one->rank != Candidate::Rank::unforeseen || left - one->price >= effort / 2) take(*one);
+    }
+    for (const Candidate* const one : order) take(*one);
+    std::ranges::sort(numbers);
+    return numbers;
+}
+
+double largest_error(const std::vector<OtherJob>& others, const std::vector<Seconds>& foreseen) {
+    double largest = 0;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        const ExplainedSetting& setting = others[i].setting;
+        if (setting.means != Means::simulated || !setting.fits) continue;
+        largest = std::max(largest, std::abs(foreseen[i] / setting.step - 1.0));
+    }
+    return largest;
+}
+
+void add_changes(JobExplanation& result, const Study& study, const JobFile& file, const ExplainOptions& options) {
+    const Seconds own = since_start(result.explanation.end);
+    const auto events = static_cast<double>(result.step.run.timeline.events);
+    const DeviceTwins twins(result.step.run.plan, result.step.folded);
+    const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
+    const Foresight foresight(study, result.step, twins, result.explanation);
+    std::vector<Candidate> candidates;
+    for (const WhatIf& change : changes) {
+        result.knobs.push_back({change.knob, change.change, own});
+        candidates.push_back(foresee(change, foresight, study, events, result.knobs.back()));
+        candidates.back().number = result.knobs.size() - 1;
+    }
+    std::vector<OtherJob> others = other_jobs(file, study, result.step.run.topology(), own);
+    std::vector<Seconds> foreseen;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        const ExplainedSetting& setting = others[i].setting;
+        foreseen.push_back(setting.step);
+        if (!setting.fits) continue;
+        const double promise = 1.0 - setting.step / own;
+        const bool is_known = others[i].is_alike || promise < -screening_error;
+        candidates.push_back({.number = changes.size() + i,
+                              .rank = is_known ? Candidate::Rank::known : Candidate::Rank::setting,
+                              .promise = promise,
+                              .price = price_of(others[i].study.job, study, events)});
+    }
+    std::vector<std::size_t> simulated;
+    if (options.simulated == ExplainOptions::Simulated::all) {
+        for (const Candidate& one : candidates) simulated.push_back(one.number);
+    } else {
+        simulated = promising(candidates);
+    }
+    std::vector<const Candidate*> replayed;
+    for (const Candidate& one : candidates) {
+        if (one.rank != Candidate::Rank::foreseen || std::ranges::binary_search(simulated, one.number)) continue;
+        replayed.push_back(&one);
+    }
+    SimulationOptions simulation = options.simulation;
+    simulation.kept = Kept::sums;
+    simulation.recording = Recording::spans;
+    Shelf<std::unique_ptr<PreparedTopology>> shelf;
+    shelf.give_back(std::make_unique<std::unique_ptr<PreparedTopology>>(std::move(result.step.run.prepared)));
+    for_each_in_parallel(
+        simulated.size() + replayed.size(), options.threads,
+        [&](std::size_t i) {
+            if (i >= simulated.size()) {
+                const Candidate& one = *replayed[i - simulated.size()];
+                ExplainedKnob& knob = result.knobs[one.number];
+                knob.step = foresight.replayed(one.times);
+                knob.means = Means::replayed;
+                return;
+            }
+            auto prepared = shelf.take([&] { return std::make_unique<std::unique_ptr<PreparedTopology>>(); });
+            if (*prepared == nullptr) *prepared = prepare(study);
+            if (const std::size_t number = simulated[i]; number < changes.size()) {
+                result.knobs[number].step =
+                    simulate_what_if(changes[number], study, result.step.folded, twins, simulation, **prepared);
+                result.knobs[number].means = Means::simulated;
+            } else {
+                simulate_setting(others[number - changes.size()], study, simulation, *prepared);
+            }
+            shelf.give_back(std::move(prepared));
+        },
+        options.progress);
+    const auto last = shelf.take([] { return std::make_unique<std::unique_ptr<PreparedTopology>>(); });
+    result.step.run.prepared = *last == nullptr ? prepare(study) : std::move(*last);
+    result.screening_error = largest_error(others, foreseen);
+    for (OtherJob& other : others) result.settings.push_back(std::move(other.setting));
+    std::ranges::stable_sort(result.knobs, {},
+                             [](const ExplainedKnob& knob) { return std::pair(!knob.is_told(), knob.step.value); });
+    std::ranges::stable_sort(result.settings, {}, [](const ExplainedSetting& setting) {
+        return std::pair(!setting.is_told(), setting.is_told() ? setting.step.value : setting.memory.value);
+    });
 }
 
 }  // namespace
@@ -70,36 +186,40 @@ JobExplanation explain_job(const Study& study, const JobFile& file, const Explai
     JobExplanation result{.step = simulate_to_explain(study, options.simulation, prepare(study))};
     result.report = make_report(result.step.run);
     result.explanation = explain(study, result.step);
-    if (!options.changes) return result;
-
-    const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
-    std::vector<OtherJob> others = other_jobs(file, study);
-    result.knobs.resize(changes.size());
-    SimulationOptions simulation = options.simulation;
-    simulation.kept = Kept::sums;
-    simulation.recording = Recording::spans;
-    Shelf<std::unique_ptr<PreparedTopology>> shelf;
-    for_each_in_parallel(
-        changes.size() + others.size(), options.threads,
-        [&](std::size_t i) {
-            auto prepared = shelf.take([&] { return std::make_unique<std::unique_ptr<PreparedTopology>>(); });
-            if (*prepared == nullptr) *prepared = prepare(study);
-            if (i < changes.size()) {
-                const WhatIf& change = changes[i];
-                result.knobs[i] = {change.knob, change.change,
-                                   simulate_what_if(change, study, result.step.folded, simulation, **prepared)};
-            } else {
-                simulate_setting(others[i - changes.size()], simulation, *prepared, study.job.fabric);
-            }
-            shelf.give_back(std::move(prepared));
-        },
-        options.progress);
-    for (OtherJob& other : others) result.settings.push_back(std::move(other.setting));
-    std::ranges::stable_sort(result.knobs, {}, [](const ExplainedKnob& knob) { return knob.step.value; });
-    std::ranges::stable_sort(result.settings, {}, [](const ExplainedSetting& setting) {
-        return std::pair(!setting.fits, setting.fits ? setting.step.value : setting.memory.value);
-    });
+    if (options.changes) add_changes(result, study, file, options);
     return result;
+}
+
+std::string_view name(Means means) {
+    switch (means) {
+        case Means::simulated:
+            return "simulated";
+        case Means::replayed:
+            return "replayed";
+        case Means::first_order:
+            return "first order";
+        case Means::closed_form:
+            return "closed form";
+        case Means::none:
+            return "not simulated";
+    }
+    return "";
+}
+
+ChangesByMeans changes_by_means(const JobExplanation& explained) {
+    ChangesByMeans counts;
+    const auto count = [&](Means means) {
+        ++(means == Means::simulated     ? counts.simulated
+           : means == Means::replayed    ? counts.replayed
+           : means == Means::first_order ? counts.first_order
+           : means == Means::closed_form ? counts.closed_form
+                                         : counts.unknown);
+    };
+    for (const ExplainedKnob& knob : explained.knobs) count(knob.means);
+    for (const ExplainedSetting& setting : explained.settings) {
+        if (setting.fits) count(setting.means);
+    }
+    return counts;
 }
 
 std::string assignments_text(const ExplainedSetting& setting) {

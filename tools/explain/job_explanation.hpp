@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/explain/explanation.hpp"
@@ -14,10 +16,23 @@
 
 namespace weft {
 
+// How a step with a change was come by.
+enum class Means : std::uint8_t {
+    simulated,
+    replayed,     // Foresight::replayed
+    first_order,  // Foresight::first_order
+    closed_form,  // Screen::estimate, as far off as of the job itself
+    none,         // it was not: what is shared, or routes, nothing but a simulation tells
+};
+std::string_view name(Means means);  // "first order"
+
 // A change that nobody can make, and what the step would take with it.
 struct ExplainedKnob {
     std::string knob, change;
-    Seconds step;
+    Seconds step;  // the least that it can be, where nothing tells it
+    Means means = Means::simulated;
+
+    bool is_told() const { return means != Means::none; }
 };
 
 // Other settings of the job, that its framework's version runs (or that the job itself has to be modelled for).
@@ -26,7 +41,10 @@ struct ExplainedSetting {
     bool changes_numerics = false;
     Bytes memory;  // of the fullest stage
     bool fits = false;
-    Seconds step;  // only if it fits
+    Seconds step;  // only if it is told
+    Means means = Means::closed_form;
+
+    bool is_told() const { return fits && means != Means::none; }
 };
 
 struct JobExplanation {
@@ -35,11 +53,15 @@ struct JobExplanation {
     Explanation explanation;
     std::vector<ExplainedKnob> knobs;        // the shortest step first
     std::vector<ExplainedSetting> settings;  // those that fit first, of these the shortest step
+    double screening_error = 0;              // of the closed form, against settings simulated: the largest, relative
 };
 
 struct ExplainOptions {
     SimulationOptions simulation;
-    bool changes = true;  // whether knobs and settings are simulated
+    bool changes = true;  // whether knobs and settings are looked at
+    // Which of them are simulated: the most promising, as far as some effort goes; of the others, what is known without
+    // it is told.
+    enum class Simulated : std::uint8_t { promising, all } simulated = Simulated::promising;
     unsigned threads = 1;
     // Hears of what was done of what is to be done, from any thread, one at a time.
     std::function<void(std::size_t done, std::size_t count)> progress{};
@@ -57,6 +79,13 @@ JobExplanation explain_job(const Study& study, const JobFile& file, const Explai
 // A change that makes less than this of a step is called none.
 inline constexpr double no_difference = 5e-4;
 inline bool makes_difference(Seconds changed, Seconds own) { return std::abs(changed / own - 1.0) >= no_difference; }
+
+// How many knobs and settings that fit were come by how.
+struct ChangesByMeans {
+    std::size_t simulated = 0, replayed = 0, first_order = 0, closed_form = 0, unknown = 0;
+    std::size_t all() const { return simulated + replayed + first_order + closed_form + unknown; }
+};
+ChangesByMeans changes_by_means(const JobExplanation& explained);
 
 std::string assignments_text(const ExplainedSetting& setting);  // "layout.tensor=8 layout.data=4"
 // Those that are at least a thousandth of the step, and what is left as one, "all else"; they sum to the step.

@@ -9,6 +9,7 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/report_text.hpp"
+#include "tools/output/rooflines_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
@@ -73,44 +74,81 @@ std::string alike_text(const std::vector<std::string>& changes) {
     return fmt::format("less than {:.2f} % of difference: {}\n", 100 * no_difference, fmt::join(changes, ", "));
 }
 
+std::string unknown_text(const std::vector<std::string>& changes) {
+    if (changes.empty()) return {};
+    return fmt::format("not simulated, which alone would tell: {}\n", fmt::join(changes, ", "));
+}
+
 std::string knobs_text(const JobExplanation& explained) {
     const Seconds own = since_start(explained.explanation.end);
     double widest = 0;
-    std::vector<std::string> alike;
-    for (const ExplainedKnob& knob : explained.knobs) widest = std::max(widest, 1.0 - knob.step / own);
-    TextTable table({"<if it were otherwise", "<", "step", "", "<"});
+    std::vector<std::string> alike, unknown;
     for (const ExplainedKnob& knob : explained.knobs) {
+        if (knob.is_told()) widest = std::max(widest, 1.0 - knob.step / own);
+    }
+    TextTable table({"<if it were otherwise", "<", "step", "", "<", "<"});
+    for (const ExplainedKnob& knob : explained.knobs) {
+        if (!knob.is_told()) {
+            const double most = 100 * (1.0 - knob.step / own);
+            unknown.push_back(fmt::format("{} {}{}", knob.knob, knob.change,
+                                          most > 0 ? fmt::format(" (at most {:.2f} % less)", most) : ""));
+            continue;
+        }
         if (!makes_difference(knob.step, own)) {
             alike.push_back(fmt::format("{} {}", knob.knob, knob.change));
             continue;
         }
-        table.add(
-            {knob.knob, knob.change, to_text(knob.step), change_text(knob.step, own), bar(knob.step, own, widest)});
+        table.add({knob.knob, knob.change, to_text(knob.step), change_text(knob.step, own),
+                   std::string(name(knob.means)), bar(knob.step, own, widest)});
     }
-    return table.text() + alike_text(alike);
+    return table.text() + alike_text(alike) + unknown_text(unknown);
 }
 
 std::string settings_text(const JobExplanation& explained) {
     const Seconds own = since_start(explained.explanation.end);
-    TextTable table({"<with --set", "step", "", "memory", "<"});
+    TextTable table({"<with --set", "step", "", "<", "memory", "<"});
     bool numerics = false;
-    std::vector<std::string> alike;
+    std::vector<std::string> alike, unknown;
     for (const ExplainedSetting& setting : explained.settings) {
         std::string text = assignments_text(setting);
+        if (setting.means == Means::none) {
+            unknown.push_back(std::move(text));
+            continue;
+        }
         if (setting.fits && !makes_difference(setting.step, own)) {
             alike.push_back(std::move(text));
             continue;
         }
         numerics |= setting.changes_numerics;
         table.add({std::move(text), setting.fits ? to_text(setting.step) : "",
-                   setting.fits ? change_text(setting.step, own) : "", to_text(setting.memory),
+                   setting.fits ? change_text(setting.step, own) : "",
+                   setting.fits ? std::string(name(setting.means)) : "", to_text(setting.memory),
                    !setting.fits              ? "does not fit"
                    : setting.changes_numerics ? "other numerics"
                                               : ""});
     }
-    std::string out = table.text() + alike_text(alike);
+    std::string out = table.text() + alike_text(alike) + unknown_text(unknown);
     if (numerics) out += "other numerics: what is computed is not the same to rounding\n";
     return out;
+}
+
+std::string means_text(const JobExplanation& explained) {
+    const ChangesByMeans counts = changes_by_means(explained);
+    std::string out = fmt::format("of {} changes simulated: {}", counts.all(), counts.simulated);
+    if (counts.replayed > 0) {
+        out +=
+            fmt::format("; replayed: {} (every operation again, where links are shared as they were)", counts.replayed);
+    }
+    if (counts.first_order > 0) {
+        out += fmt::format("; to first order: {} (what the path spends on it)", counts.first_order);
+    }
+    if (counts.closed_form > 0) {
+        out += fmt::format("; in closed form: {}", counts.closed_form);
+        if (explained.screening_error > 0) {
+            out += fmt::format(" (against those simulated wrong by {} at most)", percent(explained.screening_error));
+        }
+    }
+    return out + '\n';
 }
 
 }  // namespace
@@ -120,8 +158,10 @@ std::string explanation_text(const JobExplanation& explained) {
                                   to_text(since_start(explained.explanation.end)));
     out += causes_text(explained) + '\n' + passages_text(explained.explanation) + '\n';
     if (!explained.explanation.slack.empty()) out += slack_text(explained.explanation) + '\n';
+    out += rooflines_text(explained.explanation.rooflines) + '\n';
     if (!explained.knobs.empty()) out += knobs_text(explained) + '\n';
-    if (!explained.settings.empty()) out += settings_text(explained);
+    if (!explained.settings.empty()) out += settings_text(explained) + '\n';
+    if (!explained.knobs.empty() || !explained.settings.empty()) out += means_text(explained);
     return out;
 }
 

@@ -79,7 +79,7 @@ std::string figures(const JobComparison& comparison) {
         }
         rows.push_back(std::move(cells));
     }
-    return html_table("More than the first.", columns, rows);
+    return html_table("Differences are to the first job.", columns, rows);
 }
 
 // To the left of the middle what is saved, to the right what is added; `most` reaches the edge.
@@ -185,7 +185,8 @@ std::string compare_page(const JobComparison& comparison, const ComparePageText&
     return html_page({.title = text.title,
                       .body = html.take(),
                       .data = data.dump(-1, ' ', false, Json::error_handler_t::replace),
-                      .scripts = {"table", "format", "theme", "timeline_lanes", "timeline", "compare"}});
+                      .scripts = {"table", "format", "theme", "timeline_view", "timeline_lanes", "timeline_drawing",
+                                  "timeline", "compare"}});
 }
 
 }  // namespace weft

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
+#include "tools/page/roofline.hpp"
 #include "tools/page/tornado.hpp"
 
 namespace weft {
@@ -26,13 +28,13 @@ std::string best_changes(const PageExplanation& page) {
     HtmlText html;
     std::size_t shown = 0;
     for (const ExplainedSetting& setting : page.settings) {
-        if (!setting.fits || setting.changes_numerics || setting.step >= own * (1 - no_difference) || shown == 3)
+        if (!setting.is_told() || setting.changes_numerics || setting.step >= own * (1 - no_difference) || shown == 3)
             continue;
         std::string line = page.command;
         for (const std::string& assignment : setting.assignments) line += fmt::format(" --set '{}'", assignment);
-        html.add("<li><strong>{}</strong>: {}, {:.1f} % less, with {} of memory<br><code>{}</code></li>",
+        html.add("<li><strong>{}</strong>: {}, {:.1f} % less ({}), with {} of memory<br><code>{}</code></li>",
                  xml_escaped(assignments_text(setting)), to_text(setting.step), 100 * (1.0 - setting.step / own),
-                 to_text(setting.memory), xml_escaped(line));
+                 name(setting.means), to_text(setting.memory), xml_escaped(line));
         ++shown;
     }
     if (page.settings.empty()) return {};
@@ -65,23 +67,40 @@ std::string passages_list(const Explanation& found) {
     return html_details("Its longest passages", html.take());
 }
 
+std::string unknown_list(const std::vector<std::string>& changes) {
+    if (changes.empty()) return {};
+    return html_details("Not simulated, which alone would tell",
+                        "<p>" + xml_escaped(fmt::format("{}", fmt::join(changes, ", "))) + "</p>");
+}
+
 std::string knobs_picture(const PageExplanation& page) {
     const Seconds own = since_start(page.explanation.end);
     std::vector<TornadoBar> bars;
+    std::vector<std::string> unknown;
     for (const ExplainedKnob& knob : page.knobs) {
-        if (!makes_difference(knob.step, own)) continue;
-        bars.push_back({knob.knob + " " + knob.change, knob.step});
+        if (!knob.is_told()) unknown.push_back(knob.knob + " " + knob.change);
+        if (!knob.is_told() || !makes_difference(knob.step, own)) continue;
+        std::string text = knob.knob + " " + knob.change;
+        if (knob.means != Means::simulated) text += fmt::format(" ({})", name(knob.means));
+        bars.push_back({std::move(text), knob.step});
     }
     if (bars.empty()) return {};
-    return "<h3>If a limit were otherwise</h3><div class=\"scroll\">" + tornado_svg(bars, own) + "</div>";
+    return "<h3>If a limit were otherwise</h3><p>Simulated where nothing else is said. Replayed: every operation "
+           "again, "
+           "with links shared as they were. First order: what the path spends on it.</p><div class=\"scroll\">" +
+           tornado_svg(bars, own) + "</div>" + unknown_list(unknown);
 }
 
 std::string settings_table(const PageExplanation& page) {
     if (page.settings.empty()) return {};
     const Seconds own = since_start(page.explanation.end);
     std::vector<std::vector<HtmlCell>> rows;
-    std::vector<std::string> alike;
+    std::vector<std::string> alike, unknown;
     for (const ExplainedSetting& setting : page.settings) {
+        if (setting.means == Means::none) {
+            unknown.push_back(assignments_text(setting));
+            continue;
+        }
         const double change = setting.fits ? setting.step / own - 1.0 : 0;
         if (setting.fits && !makes_difference(setting.step, own)) {
             alike.push_back(assignments_text(setting));
@@ -90,18 +109,22 @@ std::string settings_table(const PageExplanation& page) {
         rows.push_back({{assignments_text(setting)},
                         {setting.fits ? to_text(setting.step) : "", setting.step.value},
                         {setting.fits ? fmt::format("{:+.2f} %", 100 * change) : "", change},
+                        {setting.fits ? std::string(name(setting.means)) : ""},
                         {to_text(setting.memory), setting.memory.value},
                         {!setting.fits              ? "does not fit"
                          : setting.changes_numerics ? "other numerics"
                                                     : ""}});
     }
     return "<h3>With other settings</h3>" +
-           html_table("Each on its own, simulated. Other numerics: what is computed is not the same to rounding.",
-                      {{"settings", Kind::text}, {"step"}, {"change"}, {"memory"}, {"note", Kind::text}}, rows,
-                      HtmlOrder::sortable) +
+           html_table(
+               "Each on its own. Closed form: as weft plan screens, scaled to the step simulated. Other numerics: "
+               "what is computed is not the same to rounding.",
+               {{"settings", Kind::text}, {"step"}, {"change"}, {"by", Kind::text}, {"memory"}, {"note", Kind::text}},
+               rows, HtmlOrder::sortable) +
            (alike.empty() ? std::string()
                           : html_details("Without a difference",
-                                         "<p>" + xml_escaped(fmt::format("{}", fmt::join(alike, ", "))) + "</p>"));
+                                         "<p>" + xml_escaped(fmt::format("{}", fmt::join(alike, ", "))) + "</p>")) +
+           unknown_list(unknown);
 }
 
 }  // namespace
@@ -119,10 +142,10 @@ std::string bottleneck_text(const Explanation& explanation) {
 }
 
 std::string explanation_part(const PageExplanation& page) {
-    return fmt::format("<p class=\"bottleneck\">The critical path is {}.</p>\n{}{}{}{}{}",
+    return fmt::format("<p class=\"bottleneck\">The critical path is {}.</p>\n{}{}{}{}{}{}",
                        xml_escaped(bottleneck_text(page.explanation)), best_changes(page),
                        causes_table(page.explanation), passages_list(page.explanation), knobs_picture(page),
-                       settings_table(page));
+                       settings_table(page), rooflines_part(page.explanation.rooflines));
 }
 
 }  // namespace weft

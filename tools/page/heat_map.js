@@ -2,23 +2,9 @@
 // numbers in the cells where they have room.
 //   heatMap(host, {title, rows: {label, names}, columns: {label, names}, value(row, column), text(value), why, log, most})
 //     value: null where there is none; why(row, column): then the reason, if there is one
-const partsOf = text => [1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16));
 const mixed = (low, high, share) => {
   const [a, b] = [partsOf(low), partsOf(high)];
   return a.map((part, i) => Math.round(part + (b[i] - part) * share));
-};
-// WCAG's relative luminance, and the more readable of two colours on a ground.
-const luminance = parts => {
-  const [r, g, b] = parts.map(part => part / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-};
-const readableOn = (parts, ...colours) => {
-  const ground = luminance(parts);
-  const contrast = text => {
-    const own = luminance(partsOf(text));
-    return (Math.max(own, ground) + 0.05) / (Math.min(own, ground) + 0.05);
-  };
-  return colours.reduce((a, b) => contrast(b) > contrast(a) ? b : a);
 };
 const heatMap = (host, asked) => {
   const {rows, columns, value, text} = asked;

@@ -252,12 +252,12 @@ std::string simulation_page(const Simulation& run, const Report& report, const J
                             const PageExplanation* explanation, const TimelineLimits& limits) {
     const TimelinePart part = timeline_part(run.step, run.timeline, limits);
     const std::vector<PathPiece> none;
-    return html_page(
-        {.title = fmt::format("{} on {}", report.model, report.machine),
-         .body = SimulationBody(run, report, input, part, explanation, !limits.asked.empty()).text(),
-         .data = simulation_data(run, part, explanation == nullptr ? none : explanation->explanation.path),
-         .scripts = {"table", "format", "theme", "chart", "timeline_lanes", "timeline", "heat_map", "simulation"},
-         .charts = ChartLibrary::embedded});
+    return html_page({.title = fmt::format("{} on {}", report.model, report.machine),
+                      .body = SimulationBody(run, report, input, part, explanation, !limits.asked.empty()).text(),
+                      .data = simulation_data(run, part, explanation == nullptr ? none : explanation->explanation.path),
+                      .scripts = {"table", "format", "theme", "chart", "timeline_view", "timeline_lanes",
+                                  "timeline_drawing", "timeline", "heat_map", "simulation"},
+                      .charts = ChartLibrary::embedded});
 }
 
 }  // namespace weft

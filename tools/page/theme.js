@@ -7,6 +7,21 @@ const seriesColour = i => colour('series-' + i % 8);
 const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 const seriesDash = i => dashes[Math.floor(i / 8) % 4];
 
+const partsOf = text => [1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16));
+// WCAG's relative luminance, and the more readable of two colours on a ground.
+const luminance = parts => {
+  const [r, g, b] = parts.map(part => part / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const readableOn = (parts, ...colours) => {
+  const ground = luminance(parts);
+  const contrast = text => {
+    const own = luminance(partsOf(text));
+    return (Math.max(own, ground) + 0.05) / (Math.min(own, ground) + 0.05);
+  };
+  return colours.reduce((a, b) => contrast(b) > contrast(a) ? b : a);
+};
+
 // draw(width): draws at so many CSS pixels. `host` says how wide.
 const paperWidth = 690;
 const keepDrawn = (host, draw) => {

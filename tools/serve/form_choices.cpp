@@ -81,6 +81,7 @@ FormGroup group_of(const Reference& reference, const Keys& keys, std::string tit
         if (key == "machine") offer_machines(field);
         if (key == "model") offer_models(field);
         if (key == "zero") offer_stages_of_zero(field);
+        if (key == "overlap_gradients") field.otherwise = "by framework";
         if (key == "layout.data") field.otherwise.clear();  // it follows from the nodes
     }
     return group;

@@ -47,10 +47,10 @@ std::string value_of(const Parameters& values, const std::string& key) {
 
 // "layout.tensor" under the heading of its group is "tensor".
 std::string label_of(const FormField& field, bool whole) {
-    const std::string name = whole ? field.key : field.key.substr(field.key.rfind('.') + 1);
-    std::string text = name;
+    if (whole) return field.key;
+    std::string text = field.key.substr(field.key.rfind('.') + 1);  // npos + 1 is 0
     std::ranges::replace(text, '_', ' ');
-    return whole ? name : text;
+    return text;
 }
 
 // A meaning without the marks of its code.

@@ -24,7 +24,7 @@ NodePlan read(Field block, const LinkClasses& classes) {
     plan.accelerators = block.count("accelerators");
     if (plan.accelerators > most_accelerators) {
         block.error("accelerators", fmt::format("expected at most {}, got {}", most_accelerators, plan.accelerators));
-        plan.accelerators = 1;
+        plan.accelerators = most_accelerators;
     }
     plan.switches = 1;
     read_packages(block, plan);

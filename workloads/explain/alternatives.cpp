@@ -33,6 +33,7 @@ const Switch switches[] = {
     {"blocking_launches", {no}},
     {"bucket_elements", {"5e7", "2e8", "1e9"}},
     {"fabric.routing", {"minimal", "valiant", "adaptive"}},
+    {"fabric.placement", {"contiguous", "random", "scatter:2"}},
     {"deepspeed.reduce_scatter", {yes}},
     {"deepspeed.multi_rank_allreduce", {yes}},
     {"deepspeed.quantized_weights", {yes}, true},

@@ -82,14 +82,14 @@ ExplainedStep simulate_to_explain(const Study& study, SimulationOptions options,
 
 Explanation explain(const Study& study, const ExplainedStep& step) {
     const Simulation& run = step.run;
-    const Table<OpId, OpId> folded = origins(step.folded.program);
-    const LimitShares shares(study, run.plan, *run.prepared, run.options.folding, step.folded);
-    const PathCauses causes(run, folded, shares);
+    const LimitShares shares(study, run.step, DeviceTwins(run.plan, run.step));
+    const PathCauses causes(run, shares);
     const CriticalPath path(run.step.program, run.timeline);
     constexpr std::size_t most_passages = 10;
 
     Explanation found{.end = run.timeline.end, .path = path.pieces()};
     found.main_stage = main_stage(run, found.path);
+    found.shared = Table<LinkClassId, std::int64_t>(run.topology().classes.size(), 0);
     std::map<Cause, ExplainedCause> sums;
     for (const PathPiece& piece : found.path) {
         const bool elsewhere = run.step.stage[run.step.program.class_of(piece.op)] != found.main_stage;
@@ -97,6 +97,8 @@ Explanation explain(const Study& study, const ExplainedStep& step) {
             ExplainedCause& sum = sums[part.cause];
             sum.ticks += part.ticks;
             if (elsewhere) sum.elsewhere += part.ticks;
+            if (part.cause.name != "sharing") continue;
+            for (const LinkClassId crossed : causes.crossed(piece.op)) found.shared[crossed] += part.ticks;
         }
     }
     for (auto& [cause, sum] : sums) {
@@ -106,6 +108,9 @@ Explanation explain(const Study& study, const ExplainedStep& step) {
     std::ranges::stable_sort(found.causes, std::ranges::greater{}, &ExplainedCause::ticks);
     found.passages = longest_passages(run, found.path, causes, most_passages);
     found.slack = slack_of_calls(run, path);
+    found.rooflines = {.stage = found.main_stage,
+                       .device = device_roofline(run.plan, found.main_stage),
+                       .fabric = fabric_roofline(run, causes, found.main_stage)};
     return found;
 }
 

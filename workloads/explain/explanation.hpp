@@ -9,6 +9,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "workloads/explain/path_causes.hpp"
+#include "workloads/explain/rooflines.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
@@ -44,6 +45,10 @@ struct Explanation {
     std::vector<PathPiece> path;         // in order of time
     std::vector<PathPassage> passages;   // the longest ones, the longest first
     std::vector<Slack> slack;            // the tightest first
+    // Of the ticks of sharing, those of calls that cross links of a class: what one call shares may be any of its
+    // links.
+    Table<LinkClassId, std::int64_t> shared;
+    Rooflines rooflines;  // of a rank of the main stage
 
     std::int64_t elsewhere() const;
 };

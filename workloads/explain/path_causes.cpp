@@ -38,8 +38,8 @@ std::string cause_text(const Cause& cause) {
     return text;
 }
 
-PathCauses::PathCauses(const Simulation& run, const Table<OpId, OpId>& origins, const LimitShares& shares)
-    : run_(run), program_(run.step.program), origins_(origins), shares_(shares) {}
+PathCauses::PathCauses(const Simulation& run, const LimitShares& shares)
+    : run_(run), program_(run.step.program), shares_(shares) {}
 
 std::vector<CauseTime> PathCauses::of(const PathPiece& piece) const {
     const Op& op = program_.ops[piece.op];
@@ -60,7 +60,7 @@ void PathCauses::add_computation(const PathPiece& piece, const Op& op, std::vect
         return purse.spend_all({"copies", lanes::dimension_name(op.lane), {}});
     }
     if (program_.labels[index(op.label)] == "optimizer") return purse.spend_all({"optimizer", {}, {}});
-    const auto shares = shares_.of(origins_[piece.op]);
+    const auto shares = shares_.of(op.subject);
     for (std::size_t limit = 0; limit < shares.size(); ++limit) {
         purse.spend(std::llround(shares[limit] * static_cast<double>(work)),
                     {std::string(device_limits()[limit].cause), {}, {}});
@@ -85,6 +85,18 @@ void PathCauses::add_communication(const PathPiece& piece, const Op& op, std::ve
                     {"transfer", dimension, bounding.is_link ? run_.topology().link(bounding.link).name : "channels"});
     }
     purse.spend_all({"sharing", dimension, {}});
+}
+
+std::set<LinkClassId> PathCauses::crossed(OpId exchange) const {
+    const Communication& what = program_.communications[program_.communication_of(program_.ops[exchange])];
+    std::set<LinkClassId> classes;
+    for (std::uint32_t leg = what.first_leg; leg < what.first_leg + what.legs; ++leg) {
+        if (program_.legs[leg].bytes.value <= 0.0) continue;
+        for (const LinkLoad& load : program_.patterns[program_.legs[leg].pattern].loads) {
+            classes.insert(run_.topology().link_class(load.link));
+        }
+    }
+    return classes;
 }
 
 PathCauses::Bound PathCauses::bound(PatternId pattern) const {

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,8 @@ struct CauseTime {
 
 class PathCauses {
   public:
-    // Of a step whose ops are kept (Kept::ops). `folded`: the same step as it was built, of which `shares` knows;
-    // `origins`: of the ops of `run`, there. All must outlive this.
-    PathCauses(const Simulation& run, const Table<OpId, OpId>& origins, const LimitShares& shares);
+    // Of a step whose ops are kept (Kept::ops). Both must outlive this.
+    PathCauses(const Simulation& run, const LimitShares& shares);
 
     // They sum to the piece to the tick.
     //   computation: what runs at each limit of the device; "optimizer"; "interference" by communication beside it;
@@ -49,6 +49,7 @@ class PathCauses {
         bool is_link = false;
     };
     Bound bound(PatternId pattern) const;
+    std::set<LinkClassId> crossed(OpId exchange) const;  // by its bytes
 
   private:
     void add_computation(const PathPiece& piece, const Op& op, std::vector<CauseTime>& causes) const;
@@ -56,7 +57,6 @@ class PathCauses {
 
     const Simulation& run_;
     const Program& program_;
-    const Table<OpId, OpId>& origins_;
     const LimitShares& shares_;
 };
 

@@ -1,6 +1,7 @@
 #include "workloads/explain/what_if.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,12 +14,9 @@ namespace {
 struct Speed {
     double factor;
     const char* text;
+    bool slight;
 };
-constexpr Speed speeds[] = {{1.1, "10 % faster"}, {2.0, "2x faster"}};
-
-std::string dimension_of(const Program& program, const Op& exchange) {
-    return lanes::dimension_name(program.communications[program.communication_of(exchange)].dimension);
-}
+constexpr Speed speeds[] = {{1.1, "10 % faster", true}, {2.0, "2x faster", false}};
 
 void make_free(Program& program, std::string_view dimension) {
     for (const Communication& one : program.communications) {
@@ -30,11 +28,21 @@ void make_free(Program& program, std::string_view dimension) {
     }
 }
 
+void make_prompt(Program& program) {
+    for (Leg& leg : program.legs) leg.latency = {};
+}
+
 // No stage waits for another: what they send each other neither takes time nor has to come.
 void cut_pipeline(Program& program) {
+    std::vector<bool> hands_over(program.communications.size());
+    for (CommunicationId id{}; id != program.communications.end_id(); id = next(id)) {
+        hands_over[index(id)] = lanes::dimension_name(program.communications[id].dimension) == "pipeline";
+    }
     for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
         Op& what = program.ops[op];
-        if (what.kind == OpKind::exchange && dimension_of(program, what) == "pipeline") what.kind = OpKind::join;
+        if (what.kind == OpKind::exchange && hands_over[index(program.communication_of(what))]) {
+            what.kind = OpKind::join;
+        }
     }
 }
 
@@ -69,30 +77,32 @@ void add_limits(const Spent& spent, std::vector<WhatIf>& changes) {
             changes.push_back(
                 {.knob = std::string(limit.knob),
                  .change = speed.text,
-                 .study = [&limit, factor = speed.factor](Study& study) { limit.speed_up(study.device, factor); }});
+                 .device = [&limit, factor = speed.factor](Device& device) { limit.speed_up(device, factor); },
+                 .slight = speed.slight});
         }
     }
 }
 
 // Traffic that shares links is held up by others than those that bound it alone.
-void add_links(const Spent& spent, const ExplainedStep& step, std::vector<WhatIf>& changes) {
-    const Table<LinkClassId, LinkClass>& classes = step.run.topology().classes;
+void add_links(const Spent& spent, const ExplainedStep& step, const Explanation& explanation,
+               std::vector<WhatIf>& changes) {
+    const LinkClasses& classes = step.run.topology().classes;
     for (LinkClassId id{}; id != classes.end_id(); id = next(id)) {
         if (step.run.timeline.utilization[id] <= 0.0) continue;
-        if (!spent.on_link(classes[id].name) && !spent.on("sharing")) continue;
+        if (!spent.on_link(classes[id].name) && explanation.shared[id] == 0) continue;
         for (const Speed& speed : speeds) {
             changes.push_back({.knob = classes[id].name,
                                .change = speed.text,
-                               .topology = [id, factor = speed.factor](Topology& topology) {
-                                   topology.classes[id].bandwidth *= factor;
-                                   topology.classes[id].nominal *= factor;
-                               }});
+                               .links =
+                                   [id, factor = speed.factor](LinkClasses& links) {
+                                       links[id].bandwidth *= factor;
+                                       links[id].nominal *= factor;
+                                   },
+                               .slight = speed.slight});
         }
     }
     if (!spent.on("latency")) return;
-    changes.push_back({.knob = "all links", .change = "no latency", .topology = [](Topology& topology) {
-                           for (LinkClass& one : topology.classes) one.latency = {};
-                       }});
+    changes.push_back({.knob = "latency of calls", .change = "none", .program = make_prompt});
 }
 
 void add_communication(const Spent& spent, std::vector<WhatIf>& changes) {
@@ -120,7 +130,9 @@ void add_rest(const Study& study, const Spent& spent, std::vector<WhatIf>& chang
         add("recomputation", "none, memory aside", [](Study& s) { s.job.recompute = Recompute::none; });
     }
     if (spent.on("interference")) {
-        add("interference", "none", [](Study& s) { s.device.interference = 1.0; });
+        changes.push_back({.knob = "interference", .change = "none", .program = [](Program& program) {
+                               program.interference = 1.0;
+                           }});
     }
     if (job.experts.imbalance > 1.0) {
         add("expert imbalance", "none", [](Study& s) { s.job.experts.imbalance = 1.0; });
@@ -145,17 +157,22 @@ std::vector<WhatIf> what_ifs(const Study& study, const ExplainedStep& step, cons
     const Spent spent(explanation);
     std::vector<WhatIf> changes;
     add_limits(spent, changes);
-    add_links(spent, step, changes);
+    add_links(spent, step, explanation, changes);
     add_communication(spent, changes);
     add_rest(study, spent, changes);
     return changes;
 }
 
-Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const SimulationOptions& options,
-                         PreparedTopology& prepared) {
+Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const DeviceTwins& twins,
+                         const SimulationOptions& options, PreparedTopology& prepared) {
     const auto length = [&](const Program& program, const Topology& topology) {
         return since_start(simulate(program, topology, options.network).end);
     };
+    if (change.links) {
+        Topology topology = study.machine.topology(study.job.nodes, study.job.fabric);
+        change.links(topology.classes);
+        return length(step.program, topology);
+    }
     if (change.program) {
         Program program = step.program;
         change.program(program);
@@ -163,12 +180,16 @@ Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& s
     }
     Study changed = study;
     if (change.study) change.study(changed);
-    std::unique_ptr<PreparedTopology> own;
-    if (change.topology || !(changed.job.fabric == study.job.fabric)) {
-        Topology topology = changed.machine.topology(changed.job.nodes, changed.job.fabric);
-        if (change.topology) change.topology(topology);
-        own = std::make_unique<PreparedTopology>(std::move(topology));
+    if (change.device) {
+        change.device(changed.device);
+        if (std::optional<std::vector<Seconds>> work = twins.work(changed)) {
+            Program program = step.program;
+            program.work = *std::move(work);
+            return length(program, prepared.topology());
+        }
     }
+    std::unique_ptr<PreparedTopology> own;
+    if (!(changed.job.fabric == study.job.fabric)) own = prepare(changed);
     PreparedTopology& used = own ? *own : prepared;
     const Plan plan = make_plan(changed);
     return length(build_step(plan, used.costs(plan), options.folding).program, used.topology());

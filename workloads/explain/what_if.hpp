@@ -1,4 +1,4 @@
-// What a step would take if something were otherwise: each change on its own, simulated.
+// What could be otherwise about a step, and what the step would then take: each change on its own, simulated.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 
 #include "sim/program/program.hpp"
 #include "sim/topology/topology.hpp"
+#include "workloads/explain/device_twin.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job.hpp"
@@ -15,23 +16,26 @@
 
 namespace weft {
 
-// A change of one of three things that a step is made from; of the others it says nothing.
+using LinkClasses = Table<LinkClassId, LinkClass>;
+
+// A change of one of four things that a step is made from; of the others it says nothing.
 struct WhatIf {
     std::string knob;    // what is changed: "slingshot.global", "matrix products"
-    std::string change;  // "2x faster", "10 % faster", "no latency", "none"
-    std::function<void(Study&)> study{};
-    std::function<void(Topology&)> topology{};
+    std::string change;  // "2x faster", "10 % faster", "none"
+    std::function<void(Device&)> device{};
+    std::function<void(LinkClasses&)> links{};
     std::function<void(Program&)> program{};
+    std::function<void(Study&)> study{};  // makes another program
+    bool slight = false;                  // so that the path stays the path, or nearly
 };
 
-// Of what takes part of the critical path, or may: limits of the device, classes of links that traffic crosses,
-// dimensions of communication, the pipeline's dependencies, recomputation, imbalance, interference, slow chips. What a
-// job has not is left out.
+// Of what takes part of the critical path, or may: limits of the device, classes of links, dimensions of communication,
+// the pipeline's dependencies, recomputation, imbalance, interference, slow chips. What a job has not is left out.
 std::vector<WhatIf> what_ifs(const Study& study, const ExplainedStep& step, const Explanation& explanation);
 
-// The step's length with the change, on the topology of the study. A change of the program alone is made to `step`,
-// which was built from the study with these options.
-Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const SimulationOptions& options,
-                         PreparedTopology& prepared);
+// The step's length with the change. `twins`: of `step`, which was built from the study with these options. But for a
+// change of the study it does what it did, by the same algorithms.
+Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const DeviceTwins& twins,
+                         const SimulationOptions& options, PreparedTopology& prepared);
 
 }  // namespace weft

@@ -18,7 +18,7 @@ namespace weft {
 class PreparedTopology {
   public:
     // Remembers up to so many routed links (16 B each), and what one plan adds.
-    static constexpr std::size_t most_links = std::size_t{1} << 21U;
+    static constexpr std::size_t most_links = std::size_t{1} << 23U;
 
     explicit PreparedTopology(Topology topology) : topology_(std::move(topology)) {}
     PreparedTopology(const PreparedTopology&) = delete;

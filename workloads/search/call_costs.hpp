@@ -24,6 +24,7 @@ class CallCosts {
     CallCosts(const CallCosts&) = delete;
     CallCosts& operator=(const CallCosts&) = delete;
 
+    const Library& library() const { return library_; }
     // The calls asked for from now on are those of this layout. Their times do not depend on layouts before.
     void lay_out(const Layout& layout);
     // As a rank of `stage` issues it; to stage call.peer if it crosses a boundary.

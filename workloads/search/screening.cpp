@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "sim/base/check.hpp"
 #include "workloads/plan_parts.hpp"
@@ -11,7 +12,10 @@
 namespace weft {
 
 Screen::Screen(const Study& base, const Topology& topology)
-    : plan_(empty_plan(base)), machine_(base.machine.info()), call_costs_(topology, library_of(plan_)) {}
+    : Screen(base, std::make_shared<CallCosts>(topology, library_of(empty_plan(base)))) {}
+
+Screen::Screen(const Study& base, std::shared_ptr<CallCosts> costs)
+    : plan_(empty_plan(base)), machine_(base.machine.info()), call_costs_(std::move(costs)) {}
 
 std::vector<JobError> Screen::errors() const { return check_job(plan_.job, machine_); }
 
@@ -97,7 +101,7 @@ std::vector<double> Screen::crossing(const std::vector<Call>& calls, int step) {
         for (Call call : calls) {
             call.direction = Direction::send;
             call.peer = other;
-            times[stage] += call_costs_.time(call, stage).value;
+            times[stage] += call_costs_->time(call, stage).value;
         }
     }
     return times;
@@ -134,7 +138,7 @@ StepEstimate Screen::estimate() {
     const Job& job = plan_.job;
     plan_.costs = costs();
     plan_.host_bound = host_bound(plan_);
-    call_costs_.lay_out(job.layout);
+    call_costs_->lay_out(job.layout);
     const std::uint32_t stages = job.layout.pipeline;
     std::vector<StageTimes> own(stages);
     PipelineTimes pipeline{.chunks = job.pipeline_shape().chunks,
@@ -143,7 +147,7 @@ StepEstimate Screen::estimate() {
                            .backward_crossing = crossing(job.framework->gradient(job), -1)};
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
         const std::uint32_t first = alike_.first[stage];
-        own[stage] = first == stage ? stage_times(plan_, stage, call_costs_) : own[first];
+        own[stage] = first == stage ? stage_times(plan_, stage, *call_costs_) : own[first];
         pipeline.parts.insert(pipeline.parts.end(), own[stage].chunks.begin(), own[stage].chunks.end());
         pipeline.joint.insert(pipeline.joint.end(), own[stage].joint.begin(), own[stage].joint.end());
     }

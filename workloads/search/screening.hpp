@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -23,6 +24,9 @@ struct StepEstimate {
     Seconds time, compute, exposed, waiting;
 };
 
+// Relative, of the closed form against a simulation: the most in tests/workloads/search/screening_test.cpp.
+inline constexpr double screening_error = 0.1;
+
 struct MemoryVerdict {
     Bytes peak;  // of the fullest stage
     bool fits = false;
@@ -33,6 +37,8 @@ class Screen {
   public:
     // The topology of the base's machine and nodes; both must outlive this.
     Screen(const Study& base, const Topology& topology);
+    // With what other screens of the same library on the same topology know of calls already.
+    Screen(const Study& base, std::shared_ptr<CallCosts> costs);
 
     // The job to look at next, for the caller to change. Ask in this order:
     Job& job() { return plan_.job; }
@@ -58,7 +64,7 @@ class Screen {
 
     Plan plan_;
     const MachineInfo& machine_;
-    CallCosts call_costs_;
+    std::shared_ptr<CallCosts> call_costs_;
     Likeness alike_;
     std::map<ShapeKey, std::vector<std::vector<Moment>>> moments_;  // by stage
     std::map<ShapeKey, PipelineClock> clocks_;

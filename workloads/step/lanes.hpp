@@ -34,7 +34,7 @@ inline constexpr LaneId host = lane(index(receive_of_port(most_ports - 1)) + 1);
 inline constexpr LaneId store = lane(index(host) + 1), load = lane(index(host) + 2);
 static_assert(index(of(GroupKind::further)) == index(load) + 1);
 
-inline std::vector<std::string> names() {
+inline std::vector<std::string> all_names() {
     std::vector<std::string> names{"compute",
                                    "tensor",
                                    "context",
@@ -63,6 +63,11 @@ inline std::vector<std::string> names() {
     }
     names.insert(names.end(), {"host", "to host", "from host"});
     names.insert(names.end(), further_axes().begin(), further_axes().end());
+    return names;
+}
+
+inline const std::vector<std::string>& names() {
+    static const std::vector<std::string> names = all_names();
     return names;
 }
 

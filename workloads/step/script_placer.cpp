@@ -16,12 +16,14 @@ constexpr std::uint32_t unknown = 0xffffffff;
 
 class Placer {
   public:
-    Placer(const Script& script, const Cell& cell, const Jitter& jitter, GroupSets& groups, ProgramBuilder& builder)
+    Placer(const Script& script, const Cell& cell, const Jitter& jitter, GroupSets& groups, ProgramBuilder& builder,
+           std::vector<WorkOrigin>& origins)
         : script_(script),
           cell_(cell),
           jitter_(jitter),
           groups_(groups),
           builder_(builder),
+          origins_(origins),
           work_(script.work().size(), unknown),
           end_(script.actions().size(), inside) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
@@ -160,8 +162,8 @@ class Placer {
             case Action::Kind::launch:
             case Action::Kind::store:
             case Action::Kind::load:
-                return beside({OpKind::compute, lane_of(action.kind), labels_[action.label],
-                               builder_.work(script_.work()[action.subject]), index_of(action), action.where.layer},
+                return beside({OpKind::compute, lane_of(action.kind), labels_[action.label], work(action.subject, 1.0),
+                               index_of(action), action.where.layer},
                               end_of(action.after));
             case Action::Kind::wait:
                 if (const OpId end = end_of(action.subject); end != no_op) frontier_.push_back(end);
@@ -189,13 +191,18 @@ class Placer {
 
     // The work of a computation on this rank. The host's work is not the accelerator's.
     std::uint32_t computation(std::uint32_t number) {
-        const Seconds scripted = script_.work()[number];
         if (jitter_.spread > 0.0) {
             const double factor = jitter_.factor(cell_.representative, computations_++);
-            return builder_.work(scripted * (cell_.slowness * factor));
+            return work(number, cell_.slowness * factor);
         }
-        if (work_[number] == unknown) work_[number] = builder_.work(scripted * cell_.slowness);
+        if (work_[number] == unknown) work_[number] = work(number, cell_.slowness);
         return work_[number];
+    }
+
+    std::uint32_t work(std::uint32_t number, double factor) {
+        const std::uint32_t work = builder_.work(script_.work()[number] * factor);
+        if (work == origins_.size()) origins_.push_back({cell_.stage, number});
+        return work;
     }
 
     OpId beside(const Op& op, OpId after) {
@@ -232,6 +239,7 @@ class Placer {
     std::uint64_t computations_ = 0;
     GroupSets& groups_;
     ProgramBuilder& builder_;
+    std::vector<WorkOrigin>& origins_;  // by work of the program
     std::vector<LabelId> labels_;
     std::vector<Placed> placed_;
     std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
@@ -244,8 +252,8 @@ class Placer {
 }  // namespace
 
 void place_script(const Script& script, const Cell& cell, const Jitter& jitter, GroupSets& groups,
-                  ProgramBuilder& builder) {
-    Placer(script, cell, jitter, groups, builder).write();
+                  ProgramBuilder& builder, std::vector<WorkOrigin>& origins) {
+    Placer(script, cell, jitter, groups, builder, origins).write();
 }
 
 }  // namespace weft

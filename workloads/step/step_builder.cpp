@@ -44,7 +44,7 @@ Step build(const Plan& plan, CostsPool& pool, Folding folding, ScriptOf script_o
         const Cell& cell = classes.cells[number];
         builder.begin_class(name_of(classes, number), cell.representative, cell.weight);
         step.stage.push_back(cell.stage);
-        place_script(scripts[cell.stage], cell, plan.job.faults.jitter, groups, builder);
+        place_script(scripts[cell.stage], cell, plan.job.faults.jitter, groups, builder, step.work_origins);
     }
     step.folding = classes.folding;
     step.splits = std::move(classes.splits);

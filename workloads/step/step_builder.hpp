@@ -8,6 +8,7 @@
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/costs_pool.hpp"
 #include "workloads/plan.hpp"
+#include "workloads/step/work_origin.hpp"
 
 namespace weft {
 
@@ -16,6 +17,7 @@ struct Step {
     Table<RankClassId, std::uint32_t> stage;  // of each rank class
     Folding folding = Folding::exact;         // as was done
     std::vector<Split> splits;                // why there are more classes than stages
+    std::vector<WorkOrigin> work_origins;     // of Program::work, by its number
 };
 
 // One step of the kind that the job asks for; what comes before the first one. The pool is of the plan's library.

@@ -46,12 +46,13 @@ TEST(page, carries_the_licence_of_the_chart_library_with_it) {
 }
 
 TEST(page, asks_for_nothing_from_elsewhere) {
-    const std::string page = html_page(
-        {.title = "t",
-         .body = "",
-         .data = "{}",
-         .scripts = {"table", "format", "theme", "chart", "timeline_lanes", "timeline", "heat_map", "result_table"},
-         .charts = ChartLibrary::embedded});
+    const std::string page =
+        html_page({.title = "t",
+                   .body = "",
+                   .data = "{}",
+                   .scripts = {"table", "format", "theme", "chart", "timeline_view", "timeline_lanes",
+                               "timeline_drawing", "timeline", "heat_map", "result_table"},
+                   .charts = ChartLibrary::embedded});
     for (const char* loading : {" src=", "@import", "url(", "<link rel=\"stylesheet", "fetch(", "XMLHttpRequest"}) {
         EXPECT_EQ(count(page, loading), 0u) << loading;
     }

@@ -82,16 +82,24 @@ TEST(deepspeed_format, precision_is_fp32_unless_said_and_auto_is_said_to_be_assu
     EXPECT_TRUE(std::ranges::any_of(open.notes, [](const FormatNote& note) { return note.origin.key == "fp16"; }));
 }
 
-TEST(deepspeed_format, states_on_the_host_are_taken) {
-    EXPECT_EQ(deepspeed_object(with_zero(R"("stage": 2, "offload_optimizer": {"device": "cpu"})"))["optimizer"],
-              json::parse(R"({"states": "host"})"));
+TEST(deepspeed_format, states_and_parameters_on_the_host_are_taken) {
+    const std::string both =
+        R"("stage": 3, "offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "cpu"})";
+    const json job = deepspeed_object(with_zero(both));
+    EXPECT_EQ(job["optimizer"], json::parse(R"({"states": "host"})"));
+    EXPECT_EQ(job["deepspeed"]["offload_parameters"], "host");
 }
 
-TEST(deepspeed_format, states_elsewhere_and_compressed_gradients_are_refused) {
-    EXPECT_NE(deepspeed_refusal(with_zero(R"("stage": 3, "offload_optimizer": {"device": "nvme"})"))
-                  .find("zero_optimization.offload_optimizer"),
-              std::string::npos);
-    EXPECT_NE(deepspeed_refusal(with_zero(R"("stage": 3, "offload_param": {"device": "cpu"})"))
+// Frontier's file knows of no drives.
+TEST(deepspeed_format, states_and_parameters_on_drives_are_asked_of_the_machine) {
+    for (const char* key : {"offload_optimizer", "offload_param"}) {
+        const std::string drives = std::string(R"("stage": 3, ")") + key + R"(": {"device": "nvme"})";
+        EXPECT_NE(deepspeed_refusal(with_zero(drives)).find("says nothing of its drives"), std::string::npos) << key;
+    }
+}
+
+TEST(deepspeed_format, unknown_places_and_compressed_gradients_are_refused) {
+    EXPECT_NE(deepspeed_refusal(with_zero(R"("stage": 3, "offload_param": {"device": "tape"})"))
                   .find("zero_optimization.offload_param"),
               std::string::npos);
     EXPECT_NE(deepspeed_refusal(R"({"train_batch_size": 8, "optimizer": {"type": "ZeroOneAdam"}})").find("compressed"),

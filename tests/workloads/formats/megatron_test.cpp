@@ -218,16 +218,21 @@ TEST(megatron_format, recomputation_and_states_are_those_of_the_flags) {
     const json narrow =
         object_of(small_run + "--bf16 --fp8-format hybrid --use-distributed-optimizer --fp8-param-gather");
     EXPECT_EQ(narrow["megatron"]["fp8_parameters"], true);
+    const json hybrid = object_of(small_run +
+                                  "--bf16 --use-distributed-optimizer --use-precision-aware-optimizer\n"
+                                  "--optimizer-cpu-offload --optimizer-offload-fraction 0.5\n");
+    EXPECT_EQ(hybrid["optimizer"]["states"], "host");
+    EXPECT_EQ(hybrid["optimizer"]["fraction"], 0.5);
     EXPECT_EQ(object_of(small_run + "--cpu-offloading-num-layers 2")["offloaded_layers"], 2);
 }
 
 TEST(megatron_format, what_weft_cannot_represent_is_refused_all_at_once) {
     const std::string text = refusal(small_run +
-                                     "--use-torch-fsdp2 --optimizer-cpu-offload --window-size 128,0\n"
+                                     "--use-torch-fsdp2 --cpu-torch-adam --window-size 128,0\n"
                                      "--checkpoint-in-cpu\n"
                                      "--position-embedding-type relative --is-hybrid-model\n");
     for (const char* const flag :
-         {"run.sh:13: error: --use-torch-fsdp2", "run.sh:13: error: --optimizer-cpu-offload", "--window-size",
+         {"run.sh:13: error: --use-torch-fsdp2", "run.sh:13: error: --cpu-torch-adam", "--window-size",
           "run.sh:14: error: --checkpoint-in-cpu", "run.sh:15: error: --is-hybrid-model"})
         EXPECT_TRUE(mentions(text, flag)) << flag << " is not in " << text;
     EXPECT_TRUE(

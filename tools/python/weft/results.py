@@ -166,12 +166,19 @@ class Explanation(Record):
 
     @property
     def what_if(self):
-        """Knobs and settings together, the shortest step first: what, step_s, and for settings memory_bytes."""
-        rows = [{"what": f"{each['knob']}: {each['change']}", "step_s": each["step_s"]} for each in self["knobs"]]
+        """Knobs and settings together, the shortest step first: what, step_s, means, and for settings memory_bytes.
+
+        means: how the figure was come by (simulated, first order ...); what nothing tells is left out.
+        """
+        rows = [
+            {"what": f"{each['knob']}: {each['change']}", "step_s": each["step_s"], "means": each["means"]}
+            for each in self["knobs"]
+            if each["step_s"] is not None
+        ]
         rows += [
-            {"what": " ".join(each["set"]), "step_s": each["step_s"], "memory_bytes": each["memory_bytes"]}
+            {"what": " ".join(each["set"])} | {key: each[key] for key in ("step_s", "means", "memory_bytes")}
             for each in self["settings"]
-            if each["fits"]
+            if each["fits"] and each["step_s"] is not None
         ]
         return table_of(sorted(rows, key=lambda row: row["step_s"]))
 
