@@ -47,7 +47,7 @@ JobInput job_input(std::string_view command, const po::variables_map& arguments)
 
 // Adds --network flow|ideal|free.
 void add_network_option(po::options_description& options);
-NetworkKind network_named(const std::string& name);                  // throws po::error for another name
+NetworkKind network_named(const std::string& name);  // throws po::error for another name
 NetworkKind network_option(const po::variables_map& arguments);
 
 }  // namespace weft

@@ -98,7 +98,7 @@ void WaterFilling::watch(ConstraintId id, double now) {
             constraint.residual -= demand.used;
             constraint.highest = std::max(constraint.highest, pattern.rate);
         } else {
-            constraint.demand += Exact{pattern.flows} * demand.weight;
+            constraint.demand += weight(pattern, demand, constraint);
             add_pending(constraint, pattern);
         }
     }
@@ -115,7 +115,7 @@ void WaterFilling::add_pending(ConstraintState& constraint, const PatternState& 
 void WaterFilling::count_as_stopped(ConstraintState& constraint, Demand& demand, const PatternState& pattern) {
     demand.stopped = pass_;
     constraint.residual -= demand.used;
-    constraint.demand -= Exact{pattern.flows} * demand.weight;
+    constraint.demand -= weight(pattern, demand, constraint);
     constraint.highest = std::max(constraint.highest, pattern.rate);
 }
 

@@ -26,6 +26,8 @@ namespace weft {
 
 class WaterFilling {
   public:
+    // Room for what is added next.
+    void reserve(std::size_t constraints, std::size_t patterns, std::size_t demands);
     // Loads that are not much smaller than `least` count exactly, if `most` is not a thousand times as much. Room for
     // `patterns` on it at a time; more are served, but only then is memory allocated.
     ConstraintId add_constraint(BytesPerSecond capacity, double least, double most, std::uint32_t patterns);
@@ -71,8 +73,7 @@ class WaterFilling {
     };
     struct Demand {
         double load = 1.0;
-        std::int64_t weight = 0;  // the load in parts
-        std::int64_t used = 0;    // by all flows of the pattern at their rate, in units
+        std::int64_t used = 0;  // by all flows of the pattern at their rate, in units
         ConstraintId constraint{};
         std::uint32_t stopped = 0;  // the pass in which the constraint counts it as stopped
         std::uint32_t place = 0;    // in members_
@@ -99,7 +100,7 @@ class WaterFilling {
         std::uint32_t first = 0, patterns = 0;                   // in members_
         double level = std::numeric_limits<double>::infinity();  // at which it stops patterns, as of the last pass
         // Of the pass that watches it.
-        Exact demand = 0;           // sum of flows * weight of the pending patterns, in parts
+        Exact demand = 0;           // sum of the weights of the pending patterns, in parts
         std::int64_t residual = 0;  // capacity less what stopped patterns use, in units
         double highest = 0.0;       // rate of the stopped patterns on it
         double key = 0.0;           // of its entry on the heap
@@ -130,6 +131,10 @@ class WaterFilling {
     static std::int64_t units(const PatternState& pattern, const Demand& demand, const ConstraintState& constraint,
                               double rate) {
         return pattern.flows * static_cast<std::int64_t>(demand.load * rate * constraint.units + 0.5);
+    }
+    // In parts, of all flows of a pattern.
+    static Exact weight(const PatternState& pattern, const Demand& demand, const ConstraintState& constraint) {
+        return Exact{pattern.flows} * static_cast<std::int64_t>(demand.load * constraint.parts);
     }
     static bool is_used_up(const ConstraintState& constraint) { return constraint.used > constraint.brim; }
     bool is_watched(const ConstraintState& constraint) const { return constraint.watched == pass_; }

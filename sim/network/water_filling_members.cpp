@@ -24,10 +24,17 @@ void widen(std::vector<T>& all, std::uint32_t& first, std::uint32_t& room, std::
 
 template <class T>
 void make_room(std::vector<T>& all, std::size_t items) {
-    if (all.capacity() < items) all.reserve(2 * items);
+    if (all.capacity() < items) all.reserve(std::max(items, 2 * all.capacity()));
 }
 
 }  // namespace
+
+void WaterFilling::reserve(std::size_t constraints, std::size_t patterns, std::size_t demands) {
+    constraints_.reserve(constraints);
+    patterns_.reserve(patterns);
+    demands_.reserve(demands);
+    members_.reserve(demands);
+}
 
 // A unit is a small part of the capacity, which is so many of them exactly.
 ConstraintId WaterFilling::add_constraint(BytesPerSecond capacity, double least, double most, std::uint32_t patterns) {
@@ -103,10 +110,7 @@ void WaterFilling::attach(PatternId id, ConstraintId to, double load) {
     if (constraint.patterns == constraint.room) widen(members_, constraint.first, constraint.room, constraint.patterns);
     const std::uint32_t at = pattern.first + pattern.demands++;
     Demand& demand = demands_[at];
-    demand = {.load = load,
-              .weight = static_cast<std::int64_t>(load * constraint.parts),
-              .constraint = to,
-              .place = constraint.patterns++};
+    demand = {.load = load, .constraint = to, .place = constraint.patterns++};
     demand.used = units(pattern, demand, constraint, pattern.rate);
     members_[constraint.first + demand.place] = {at, id};
     constraint.used += demand.used;

@@ -21,7 +21,7 @@ namespace weft {
 namespace {
 
 // A knob or a setting, and whether it should be simulated.
-struct Candidate {
+struct Prospect {
     std::size_t number = 0;  // knobs, then settings
     enum class Rank : std::uint8_t {
         unforeseen,  // nothing but a simulation tells
@@ -45,10 +45,10 @@ double price_of(const Job& other, const Study& study, double events) {
 }
 
 // What the path alone tells of a knob.
-Candidate foresee(const WhatIf& change, const Foresight& foresight, const Study& study, double events,
-                  ExplainedKnob& knob) {
+Prospect foresee(const WhatIf& change, const Foresight& foresight, const Study& study, double events,
+                 ExplainedKnob& knob) {
     constexpr double enough = 0.1;  // of what is saved may be undecided
-    using enum Candidate::Rank;
+    using enum Prospect::Rank;
     std::optional<OtherTimes> times = foresight.times(change);
     if (!times) {
         knob.means = Means::none;
@@ -58,7 +58,7 @@ Candidate foresee(const WhatIf& change, const Foresight& foresight, const Study&
     knob.step = foresight.first_order(*times);
     knob.means = Means::first_order;
     const double saved = 1.0 - knob.step / own, promise = saved + undecided / own;
-    Candidate one{.rank = foreseen, .promise = promise, .price = events};
+    Prospect one{.rank = foreseen, .promise = promise, .price = events};
     if (promise < no_difference) {
         one.rank = known;
     } else if (undecided / own > saved * enough) {
@@ -73,25 +73,25 @@ Candidate foresee(const WhatIf& change, const Foresight& foresight, const Study&
 }
 
 // The most promising of each rank, as far as the effort goes.
-std::vector<std::size_t> promising(const std::vector<Candidate>& candidates) {
-    std::vector<const Candidate*> order;
-    for (const Candidate& one : candidates) {
-        if (one.rank != Candidate::Rank::known) order.push_back(&one);
+std::vector<std::size_t> promising(const std::vector<Prospect>& prospects) {
+    std::vector<const Prospect*> order;
+    for (const Prospect& one : prospects) {
+        if (one.rank != Prospect::Rank::known) order.push_back(&one);
     }
-    std::ranges::stable_sort(order, [](const Candidate* a, const Candidate* b) {
+    std::ranges::stable_sort(order, [](const Prospect* a, const Prospect* b) {
         return a->rank != b->rank ? a->rank < b->rank : a->promise > b->promise;
     });
     std::vector<std::size_t> numbers;
     double left = effort;
-    const auto take = [&](const Candidate& one) {
+    const auto take = [&](const Prospect& one) {
         if (one.price > left || std::ranges::find(numbers, one.number) != numbers.end()) return;
         left -= one.price;
         numbers.push_back(one.number);
     };
-    for (const Candidate* const one : order) {  // what cannot be foreseen leaves half of it to settings
-        if (one->rank != Candidate::Rank::unforeseen || left - one->price >= effort / 2) take(*one);
+    for (const Prospect* const one : order) {  // what cannot be foreseen leaves half of it to settings
+        if (one->rank != Prospect::Rank::unforeseen || left - one->price >= effort / 2) take(*one);
     }
-    for (const Candidate* const one : order) take(*one);
+    for (const Prospect* const one : order) take(*one);
     std::ranges::sort(numbers);
     return numbers;
 }
@@ -112,11 +112,11 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
     const DeviceTwins twins(result.step.run.plan, result.step.folded);
     const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
     const Foresight foresight(study, result.step, twins, result.explanation);
-    std::vector<Candidate> candidates;
+    std::vector<Prospect> prospects;
     for (const WhatIf& change : changes) {
         result.knobs.push_back({change.knob, change.change, own});
-        candidates.push_back(foresee(change, foresight, study, events, result.knobs.back()));
-        candidates.back().number = result.knobs.size() - 1;
+        prospects.push_back(foresee(change, foresight, study, events, result.knobs.back()));
+        prospects.back().number = result.knobs.size() - 1;
     }
     std::vector<OtherJob> others = other_jobs(file, study, result.step.run.topology(), own);
     std::vector<Seconds> foreseen;
@@ -126,20 +126,20 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
         if (!setting.fits) continue;
         const double promise = 1.0 - setting.step / own;
         const bool is_known = others[i].is_alike || promise < -screening_error;
-        candidates.push_back({.number = changes.size() + i,
-                              .rank = is_known ? Candidate::Rank::known : Candidate::Rank::setting,
-                              .promise = promise,
-                              .price = price_of(others[i].study.job, study, events)});
+        prospects.push_back({.number = changes.size() + i,
+                             .rank = is_known ? Prospect::Rank::known : Prospect::Rank::setting,
+                             .promise = promise,
+                             .price = price_of(others[i].study.job, study, events)});
     }
     std::vector<std::size_t> simulated;
     if (options.simulated == ExplainOptions::Simulated::all) {
-        for (const Candidate& one : candidates) simulated.push_back(one.number);
+        for (const Prospect& one : prospects) simulated.push_back(one.number);
     } else {
-        simulated = promising(candidates);
+        simulated = promising(prospects);
     }
-    std::vector<const Candidate*> replayed;
-    for (const Candidate& one : candidates) {
-        if (one.rank != Candidate::Rank::foreseen || std::ranges::binary_search(simulated, one.number)) continue;
+    std::vector<const Prospect*> replayed;
+    for (const Prospect& one : prospects) {
+        if (one.rank != Prospect::Rank::foreseen || std::ranges::binary_search(simulated, one.number)) continue;
         replayed.push_back(&one);
     }
     SimulationOptions simulation = options.simulation;
@@ -151,7 +151,7 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
         simulated.size() + replayed.size(), options.threads,
         [&](std::size_t i) {
             if (i >= simulated.size()) {
-                const Candidate& one = *replayed[i - simulated.size()];
+                const Prospect& one = *replayed[i - simulated.size()];
                 ExplainedKnob& knob = result.knobs[one.number];
                 knob.step = foresight.replayed(one.times);
                 knob.means = Means::replayed;

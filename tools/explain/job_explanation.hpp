@@ -49,11 +49,11 @@ struct ExplainedSetting {
 
 struct JobExplanation {
     ExplainedStep step;
-    Report report;
-    Explanation explanation;
-    std::vector<ExplainedKnob> knobs;        // the shortest step first
-    std::vector<ExplainedSetting> settings;  // those that fit first, of these the shortest step
-    double screening_error = 0;              // of the closed form, against settings simulated: the largest, relative
+    Report report{};
+    Explanation explanation{};
+    std::vector<ExplainedKnob> knobs{};        // the shortest step first
+    std::vector<ExplainedSetting> settings{};  // those that fit first, of these the shortest step
+    double screening_error = 0;                // of the closed form, against settings simulated: the largest, relative
 };
 
 struct ExplainOptions {

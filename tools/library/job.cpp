@@ -21,7 +21,7 @@
 
 namespace weft::library {
 
-struct Job::State {
+struct WarmJob::State {
     static constexpr std::size_t most_topologies = 16;  // of a whole machine, tens of MB each
 
     JobSource source;
@@ -53,25 +53,25 @@ unsigned threads_of(const WorkChoices& choices) {
     return choices.threads > 0 ? choices.threads : std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-std::shared_ptr<const Job::State> opened(JobSource source, const Overrides& overrides) {
+std::shared_ptr<const WarmJob::State> opened(JobSource source, const Overrides& overrides) {
     return told([&] {
         const bool is_own =
             source.text || (!source.is_empty() && find_format({source.path.string(), source.read()}) == nullptr);
         OpenedJob job = open_job(source, overrides);
-        const auto state = std::make_shared<Job::State>();
+        const auto state = std::make_shared<WarmJob::State>();
         state->source = std::move(source);
         state->overrides = overrides;
         for (const FormatNote& note : job.notes) {
             state->notes.push_back(note.origin.key.empty() ? note.message : note.origin.key + ": " + note.message);
         }
         if (is_own) state->own = std::move(job.document);
-        return std::shared_ptr<const Job::State>(state);
+        return std::shared_ptr<const WarmJob::State>(state);
     });
 }
 
 // What fits or may be simulated all the same, on a topology that lies ready.
-std::shared_ptr<const Step::State> simulated(const Job::State& job, const Overrides& overrides,
-                                             const SimulationChoices& choices) {
+std::shared_ptr<const SimulatedStep::State> simulated(const WarmJob::State& job, const Overrides& overrides,
+                                                      const SimulationChoices& choices) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     const SimulationOptions options{
@@ -79,13 +79,13 @@ std::shared_ptr<const Step::State> simulated(const Job::State& job, const Overri
     Document document = job.document(overrides);
     Study study = read_study(document.copy(), Purpose::simulation, job.sources);
     Plan plan = make_plan(study);
-    const auto state = std::make_shared<Step::State>(Step::State{.study = std::move(study),
-                                                                 .options = options,
-                                                                 .plan = {},
-                                                                 .report = {},
-                                                                 .wall = {},
-                                                                 .document = std::move(document),
-                                                                 .overrides = job.with(overrides)});
+    const auto state = std::make_shared<SimulatedStep::State>(SimulatedStep::State{.study = std::move(study),
+                                                                                   .options = options,
+                                                                                   .plan = {},
+                                                                                   .report = {},
+                                                                                   .wall = {},
+                                                                                   .document = std::move(document),
+                                                                                   .overrides = job.with(overrides)});
     std::vector<MemoryAdvice> advice;
     if (!plan.fits()) advice = memory_advice(state->study);
     if (!plan.fits() && !choices.beyond_memory) {
@@ -106,23 +106,25 @@ std::shared_ptr<const Step::State> simulated(const Job::State& job, const Overri
 
 }  // namespace
 
-Job::Job(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+WarmJob::WarmJob(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-Job Job::open(const std::filesystem::path& file, const Overrides& overrides) { return Job(opened(file, overrides)); }
+WarmJob WarmJob::open(const std::filesystem::path& file, const Overrides& overrides) {
+    return WarmJob(opened(file, overrides));
+}
 
-Job Job::read(std::string json, const Overrides& overrides, const std::filesystem::path& folder) {
+WarmJob WarmJob::read(std::string json, const Overrides& overrides, const std::filesystem::path& folder) {
     JobSource source(folder / "job");
     source.text = std::move(json);
-    return Job(opened(std::move(source), overrides));
+    return WarmJob(opened(std::move(source), overrides));
 }
 
-const std::vector<std::string>& Job::notes() const { return state_->notes; }
+const std::vector<std::string>& WarmJob::notes() const { return state_->notes; }
 
-Step Job::simulate(const Overrides& overrides, const SimulationChoices& choices) const {
-    return told([&] { return Step(simulated(*state_, overrides, choices)); });
+SimulatedStep WarmJob::simulate(const Overrides& overrides, const SimulationChoices& choices) const {
+    return told([&] { return SimulatedStep(simulated(*state_, overrides, choices)); });
 }
 
-std::string Job::explain_json(const Overrides& overrides, const WorkChoices& choices) const {
+std::string WarmJob::explain_json(const Overrides& overrides, const WorkChoices& choices) const {
     return told([&] {
         const Study study = read_study(state_->document(overrides), Purpose::simulation, state_->sources);
         if (const std::string reason = obstacle(make_plan(study)); !reason.empty()) throw RangeError(reason);
@@ -135,7 +137,7 @@ std::string Job::explain_json(const Overrides& overrides, const WorkChoices& cho
     });
 }
 
-std::string Job::plan_json(const PlanChoices& choices) const {
+std::string WarmJob::plan_json(const PlanChoices& choices) const {
     return told([&] {
         constexpr std::size_t first = 16, most = 128;
         PlanRequest request{.job = state_->source, .overrides = state_->overrides, .among = {}};
@@ -152,7 +154,7 @@ std::string Job::plan_json(const PlanChoices& choices) const {
     });
 }
 
-SweepTable Job::sweep(const SweepChoices& choices) const {
+SweepTable WarmJob::sweep(const SweepChoices& choices) const {
     return told([&] {
         SweepRequest request{.job = state_->source,
                              .overrides = state_->overrides,

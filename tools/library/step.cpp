@@ -14,16 +14,16 @@
 
 namespace weft::library {
 
-JobRecord Step::State::record() const { return {.overrides = overrides, .digest = input_digest(document)}; }
+JobRecord SimulatedStep::State::record() const { return {.overrides = overrides, .digest = input_digest(document)}; }
 
-JobInput Step::State::input() const {
+JobInput SimulatedStep::State::input() const {
     const std::filesystem::path path(document.name());
     std::string command = fmt::format("weft simulate {}", path.string());
     for (const std::string& each : overrides) command += fmt::format(" --set '{}'", each);
     return {.command = std::move(command), .text = document.text(), .folder = path.parent_path()};
 }
 
-Simulation Step::State::again(Recording recording) const {
+Simulation SimulatedStep::State::again(Recording recording) const {
     if (!wall) throw std::logic_error("the job does not fit in memory and was not simulated");
     SimulationOptions whole = options;
     whole.kept = Kept::ops;
@@ -31,32 +31,32 @@ Simulation Step::State::again(Recording recording) const {
     return simulate_step(study, plan, whole);
 }
 
-Step::Step(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+SimulatedStep::SimulatedStep(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-bool Step::fits() const { return state_->plan.fits(); }
-bool Step::is_simulated() const { return state_->wall.has_value(); }
+bool SimulatedStep::fits() const { return state_->plan.fits(); }
+bool SimulatedStep::is_simulated() const { return state_->wall.has_value(); }
 
-double Step::metric(std::string_view key) const {
+double SimulatedStep::metric(std::string_view key) const {
     if (!state_->report.has(key)) throw std::out_of_range(fmt::format("a step has no metric \"{}\"", key));
     return state_->report.metric(key);
 }
 
-std::vector<std::string> Step::metrics() const {
+std::vector<std::string> SimulatedStep::metrics() const {
     std::vector<std::string> keys;
     for (const Metric& each : state_->report.metrics) keys.emplace_back(each.key);
     return keys;
 }
 
-std::string Step::simulate_json() const {
+std::string SimulatedStep::simulate_json() const {
     const State& of = *state_;
     const Validity validity = validity_of(of.plan);
     if (!of.wall) return planned_json(of.report, of.plan, of.record(), validity);
     return report_json(of.report, of.plan, of.record(), validity, *of.wall);
 }
 
-std::string Step::text() const { return report_text(state_->report); }
+std::string SimulatedStep::text() const { return report_text(state_->report); }
 
-std::string Step::page() const {
+std::string SimulatedStep::page() const {
     const State& of = *state_;
     if (!of.wall) throw std::logic_error("the job does not fit in memory and was not simulated");
     SimulationOptions whole = of.options;
@@ -69,11 +69,11 @@ std::string Step::page() const {
     return simulation_page(explained.run, report, of.input(), &part);
 }
 
-void Step::write_trace(const std::filesystem::path& path) const {
+void SimulatedStep::write_trace(const std::filesystem::path& path) const {
     write_step_trace(state_->again(Recording::spans_and_links), path);
 }
 
-TimelineColumns Step::timeline() const {
+TimelineColumns SimulatedStep::timeline() const {
     const Simulation run = state_->again(Recording::spans);
     const Program& program = run.step.program;
     TimelineColumns columns{.lanes = program.lanes, .labels = program.labels};

@@ -1,4 +1,4 @@
-// What a Step of the library is made of. Internal to it.
+// What a SimulatedStep of the library is made of. Internal to it.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace weft::library {
 
-struct Step::State {
+struct SimulatedStep::State {
     Study study;
     SimulationOptions options;
     Plan plan;

@@ -1,9 +1,9 @@
 // weft as a library: load, plan, simulate, explain, report. Installed as <weft/weft.hpp>; nothing else is promised.
 //
 //   namespace w = weft::library;
-//   const w::Job job = w::Job::open("job.json");
+//   const w::WarmWarmJob job = w::WarmJob::open("job.json");
 //   for (const char* micro : {"batch.micro=1", "batch.micro=2"}) {
-//       const w::Step step = job.simulate({micro});
+//       const w::SimulatedStep step = job.simulate({micro});
 //       std::printf("%s: %.3f s\n", micro, step.metric("step.time_s"));
 //   }
 //
@@ -60,15 +60,15 @@ struct WorkChoices {
 
 // Operations of one rank of each class, class by class: columns of equal length.
 struct TimelineColumns {
-    std::vector<std::uint32_t> rank, stage;  // that stands for its class; its pipeline stage
-    std::vector<std::uint16_t> lane;         // place in `lanes`
-    std::vector<std::uint32_t> label;        // place in `labels`
-    std::vector<double> posted, begin, end;  // seconds since the step's start; begin - posted: waiting for others
-    std::vector<std::string> lanes, labels;
+    std::vector<std::uint32_t> rank{}, stage{};    // that stands for its class; its pipeline stage
+    std::vector<std::uint16_t> lane{};             // place in `lanes`
+    std::vector<std::uint32_t> label{};            // place in `labels`
+    std::vector<double> posted{}, begin{}, end{};  // seconds since the step's start; begin - posted: waiting for others
+    std::vector<std::string> lanes{}, labels{};
 };
 
 // A simulated step; of a job that does not fit in memory, what is known without one. Cheap to copy.
-class Step {
+class SimulatedStep {
   public:
     bool fits() const;
     bool is_simulated() const;
@@ -82,7 +82,7 @@ class Step {
     TimelineColumns timeline() const;
 
     struct State;
-    explicit Step(std::shared_ptr<const State> state);
+    explicit SimulatedStep(std::shared_ptr<const State> state);
 
   private:
     std::shared_ptr<const State> state_;
@@ -109,23 +109,23 @@ struct SweepTable {
 };
 
 // A job and all that it names, kept between calls. Any thread may call; copies share what is kept.
-class Job {
+class WarmJob {
   public:
     // A job file, or what another tool is configured with; without a file the overrides say machine and model.
-    static Job open(const std::filesystem::path& file, const Overrides& overrides = {});
+    static WarmJob open(const std::filesystem::path& file, const Overrides& overrides = {});
     // The text of a job file, which names files from `folder`.
-    static Job read(std::string json, const Overrides& overrides = {}, const std::filesystem::path& folder = {});
+    static WarmJob read(std::string json, const Overrides& overrides = {}, const std::filesystem::path& folder = {});
 
     const std::vector<std::string>& notes() const;  // on a file of another tool, and on what is assumed
 
     // All throw InputError.
-    Step simulate(const Overrides& overrides = {}, const SimulationChoices& choices = {}) const;
+    SimulatedStep simulate(const Overrides& overrides = {}, const SimulationChoices& choices = {}) const;
     std::string explain_json(const Overrides& overrides = {}, const WorkChoices& choices = {}) const;
     std::string plan_json(const PlanChoices& choices = {}) const;
     SweepTable sweep(const SweepChoices& choices) const;
 
     struct State;
-    explicit Job(std::shared_ptr<const State> state);
+    explicit WarmJob(std::shared_ptr<const State> state);
 
   private:
     std::shared_ptr<const State> state_;

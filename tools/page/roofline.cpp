@@ -185,7 +185,7 @@ std::string rooflines_part(const Rooflines& rooflines) {
         "<h3>Roofline of the device</h3><p>A device of stage {}. A dot is a class of kernels, as large as its time; "
         "the "
         "full line is the data sheet's {} and {}, the dashed one what is sustained: {} and {}.</p>"
-        "<div class=\"picture\">{}</div>{}{}",
+        "{}{}{}",
         rooflines.stage, to_text(device.peak), to_text(device.memory), to_text(device.sustained),
         to_text(device.sustained_memory), roofline_svg(device), kernels_table(device), fabric_table(rooflines.fabric));
 }

@@ -97,7 +97,7 @@ py::array column(const std::shared_ptr<const lib::TimelineColumns>& owner, const
     return array;
 }
 
-py::dict timeline(const lib::Step& step) {
+py::dict timeline(const lib::SimulatedStep& step) {
     const auto columns = std::make_shared<const lib::TimelineColumns>(run([step] { return step.timeline(); }));
     py::dict made;
     made["rank"] = column(columns, columns->rank);
@@ -134,24 +134,24 @@ PYBIND11_MODULE(_weft, module) {
     py::module_::import("atexit").attr("register")(py::cpp_function([] { abandoned().wait(); }));
     module.attr("version") = std::string(lib::version());
 
-    py::class_<lib::Step>(module, "Step")
-        .def_property_readonly("fits", &lib::Step::fits)
-        .def_property_readonly("simulated", &lib::Step::is_simulated)
-        .def("metric", &lib::Step::metric)
-        .def("metrics", &lib::Step::metrics)
-        .def("text", &lib::Step::text)
-        .def("json", &lib::Step::simulate_json, py::call_guard<py::gil_scoped_release>())
-        .def("page", [](const lib::Step& step) { return run([step] { return step.page(); }); })
-        .def("write_trace", [](const lib::Step& step,
+    py::class_<lib::SimulatedStep>(module, "Step")
+        .def_property_readonly("fits", &lib::SimulatedStep::fits)
+        .def_property_readonly("simulated", &lib::SimulatedStep::is_simulated)
+        .def("metric", &lib::SimulatedStep::metric)
+        .def("metrics", &lib::SimulatedStep::metrics)
+        .def("text", &lib::SimulatedStep::text)
+        .def("json", &lib::SimulatedStep::simulate_json, py::call_guard<py::gil_scoped_release>())
+        .def("page", [](const lib::SimulatedStep& step) { return run([step] { return step.page(); }); })
+        .def("write_trace", [](const lib::SimulatedStep& step,
                                const std::filesystem::path& path) { run([step, path] { step.write_trace(path); }); })
         .def("timeline", &timeline);
 
-    py::class_<lib::Job>(module, "Job")
-        .def_static("open", &lib::Job::open, py::call_guard<py::gil_scoped_release>())
-        .def_static("read", &lib::Job::read, py::call_guard<py::gil_scoped_release>())
-        .def_property_readonly("notes", &lib::Job::notes)
+    py::class_<lib::WarmJob>(module, "Job")
+        .def_static("open", &lib::WarmJob::open, py::call_guard<py::gil_scoped_release>())
+        .def_static("read", &lib::WarmJob::read, py::call_guard<py::gil_scoped_release>())
+        .def_property_readonly("notes", &lib::WarmJob::notes)
         .def("simulate",
-             [](const lib::Job& job, lib::Overrides overrides, std::string network, std::string folding,
+             [](const lib::WarmJob& job, lib::Overrides overrides, std::string network, std::string folding,
                 bool beyond_memory) {
                  return run([job, overrides = std::move(overrides), network = std::move(network),
                              folding = std::move(folding), beyond_memory] {
@@ -160,7 +160,7 @@ PYBIND11_MODULE(_weft, module) {
                  });
              })
         .def("explain",
-             [](const lib::Job& job, lib::Overrides overrides, unsigned jobs, const py::object& progress) {
+             [](const lib::WarmJob& job, lib::Overrides overrides, unsigned jobs, const py::object& progress) {
                  const Stop stop = not_stopped();
                  const auto choice = kept(choices(jobs, progress, stop));
                  return run(
@@ -168,14 +168,14 @@ PYBIND11_MODULE(_weft, module) {
                      stop);
              })
         .def("plan",
-             [](const lib::Job& job, std::vector<std::string> among, bool modelled, std::size_t top, unsigned jobs,
+             [](const lib::WarmJob& job, std::vector<std::string> among, bool modelled, std::size_t top, unsigned jobs,
                 const py::object& progress) {
                  const Stop stop = not_stopped();
                  const auto choice =
                      kept(lib::PlanChoices{choices(jobs, progress, stop), std::move(among), modelled, top});
                  return run([job, choice] { return job.plan_json(*choice); }, stop);
              })
-        .def("sweep", [](const lib::Job& job, std::vector<std::string> vary, std::vector<std::string> zip,
+        .def("sweep", [](const lib::WarmJob& job, std::vector<std::string> vary, std::vector<std::string> zip,
                          std::vector<std::string> where, std::string network, std::string folding, unsigned jobs,
                          const py::object& progress) {
             const Stop stop = not_stopped();

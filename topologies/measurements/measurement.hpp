@@ -30,8 +30,8 @@ namespace weft {
 struct CollectiveMeasurement {
     Collective op{};
     std::uint32_t ranks = 0, nodes = 0;  // 0: not told
-    Bytes size;                          // of the full buffer
-    Seconds time;
+    Bytes size{};                        // of the full buffer
+    Seconds time{};
     std::string library{}, machine{}, variant{};  // empty: not told
     int line = 0;
 };

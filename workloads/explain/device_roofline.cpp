@@ -90,9 +90,9 @@ void add_kernels(const Plan& plan, StageSums& sums, DeviceRoofline& found) {
         use.flops = Flops{tera * sums.of(name, [](const Kernel& k) { return k.flops.value * k.executed / tera; })};
         use.bytes = Bytes{tera * sums.of(name, [](const Kernel& k) { return k.bytes.value / tera; })};
         if (use.flops.value > 0.0) {
-            // Of fp8, only products with parameters of layers are in 8 bits.
-            const bool half = precision == Precision::fp8 &&
-                              sums.of(name, [](const Kernel& k) { return k.parameters ? 1e-6 : 0.0; }) <= 0.0;
+            // Only products with parameters of layers are in 8 or 4 bits.
+            const bool half =
+                is_narrow(precision) && sums.of(name, [](const Kernel& k) { return k.parameters ? 1e-6 : 0.0; }) <= 0.0;
             use.peak = device.peak(half ? Precision::bf16 : precision);
         }
         found.kernels.push_back(std::move(use));
@@ -143,11 +143,13 @@ FlopsPerSecond DeviceRoofline::roof(const KernelClassUse& use) const {
 DeviceRoofline device_roofline(const Plan& plan, std::uint32_t stage) {
     const Device& device = plan.device;
     const Precision precision = plan.job.precision;
-    const double plateau = precision == Precision::fp8 ? device.gemm_eighth.plateau : device.gemm.plateau;
+    const double plateau = is_narrow(precision) ? device.gemm_eighth.plateau : device.gemm.plateau;
     DeviceRoofline found{.peak = device.peak(precision),
                          .sustained = device.peak(precision) * (device.sustained_clock * plateau),
                          .memory = device.memory_bandwidth,
-                         .sustained_memory = device.memory_bandwidth * device.memory_efficiency};
+                         .sustained_memory = device.memory_bandwidth * device.memory_efficiency,
+                         .kernels = {},
+                         .other = {}};
     StageSums sums(plan, stage);
     add_kernels(plan, sums, found);
     add_optimizer(plan, stage, found);

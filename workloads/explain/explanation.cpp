@@ -87,7 +87,9 @@ Explanation explain(const Study& study, const ExplainedStep& step) {
     const CriticalPath path(run.step.program, run.timeline);
     constexpr std::size_t most_passages = 10;
 
-    Explanation found{.end = run.timeline.end, .path = path.pieces()};
+    Explanation found;
+    found.end = run.timeline.end;
+    found.path = path.pieces();
     found.main_stage = main_stage(run, found.path);
     found.shared = Table<LinkClassId, std::int64_t>(run.topology().classes.size(), 0);
     std::map<Cause, ExplainedCause> sums;

@@ -16,12 +16,12 @@ namespace weft {
 
 // Kernels of a class in a step of one rank.
 struct KernelClassUse {
-    std::string name;                 // "attention products"
-    Flops flops;                      // executed
-    Bytes bytes;                      // read and written
-    Seconds time;                     // with the gaps between kernels
-    Seconds computing, moving, gaps;  // what of it is bound by products, by memory, and neither
-    FlopsPerSecond peak;              // of their precision; 0 where they have no products
+    std::string name;                       // "attention products"
+    Flops flops{};                          // executed
+    Bytes bytes{};                          // read and written
+    Seconds time{};                         // with the gaps between kernels
+    Seconds computing{}, moving{}, gaps{};  // what of it is bound by products, by memory, and neither
+    FlopsPerSecond peak{};                  // of their precision; 0 where they have no products
 
     double intensity() const { return flops.value / bytes.value; }  // FLOP/B; bytes > 0
     FlopsPerSecond achieved() const { return flops / time; }

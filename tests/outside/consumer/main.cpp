@@ -6,7 +6,7 @@ int main(int count, char** arguments) {
     namespace w = weft::library;
     if (count < 2) return 2;
     try {
-        const w::Job job = w::Job::open(arguments[1]);
+        const w::WarmJob job = w::WarmJob::open(arguments[1]);
         std::printf("%.17g\n", job.simulate().metric("step.time_s"));
         std::printf("%.17g\n", job.simulate({"batch.micro=2"}).metric("step.time_s"));
         job.simulate({"layout.tensr=8"});

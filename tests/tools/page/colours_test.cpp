@@ -17,7 +17,7 @@ using Colours = std::map<std::string, std::string>;  // "ink" -> "1b1f24"
 
 // Of the light scheme, and with the overrides of the dark one.
 std::vector<Colours> schemes() {
-    const std::string css(embedded::page_styles().front().text);
+    const std::string css(std::ranges::find(embedded::page_styles(), "page", &embedded::File::name)->text);
     const std::size_t dark = css.find("@media screen and (prefers-color-scheme: dark)"), end = css.find("* {", dark);
     std::vector<Colours> all(1);
     const auto read = [&](const std::string& text, Colours& colours) {

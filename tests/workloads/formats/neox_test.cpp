@@ -134,7 +134,7 @@ TEST(neox, what_weft_cannot_represent_is_refused_by_name) {
              {R"("num_unique_layers": 2)", "share their weights"},
              {R"("moe_num_experts": 8)", "deals experts to the tensor ranks"},
              {R"("optimizer": { "type": "OneBitAdam" })", "compressed communication"},
-             {R"("zero_optimization": { "stage": 1, "cpu_offload_params": True })", "offloading"},
+             {R"("zero_optimization": { "stage": 1, "cpu_offload_params": True })", "under ZeRO-3"},
              {R"("precision": "bfloat16")", "section fp16 is enabled"},
          }) {
         const std::string refusal = neox_refusal({{"a.yml", neox_run(more)}});

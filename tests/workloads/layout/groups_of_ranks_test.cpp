@@ -95,10 +95,10 @@ bool together(GroupKind kind, const Layout& layout, const RankSeat& a, const Ran
     }
 }
 
-constexpr GroupKind kinds[] = {GroupKind::tensor,       GroupKind::context,       GroupKind::data,
-                               GroupKind::data_inner,   GroupKind::data_outer,    GroupKind::model,
-                               GroupKind::pipeline,     GroupKind::expert_tensor, GroupKind::expert,
-                               GroupKind::expert_inner, GroupKind::expert_outer,  GroupKind::expert_and_tensor,
+constexpr GroupKind kinds[] = {GroupKind::tensor,       GroupKind::context,        GroupKind::data,
+                               GroupKind::data_inner,   GroupKind::data_outer,     GroupKind::model,
+                               GroupKind::pipeline,     GroupKind::expert_tensor,  GroupKind::expert,
+                               GroupKind::expert_inner, GroupKind::expert_outer,   GroupKind::expert_and_tensor,
                                GroupKind::expert_data,  GroupKind::tensor_context, GroupKind::stage};
 // Where replicas hold whole expert groups.
 constexpr GroupKind hybrid_kinds[] = {GroupKind::expert_data_inner, GroupKind::expert_data_outer};
