@@ -106,8 +106,9 @@ TEST(recipes, run_large_layers_the_faster_the_narrower_their_products_are) {
     const auto layer = [&](const char* precision) {
         Settings own = large;
         own.emplace_back(precision);
+        const Plan plan = make_plan(study_of(own));
         Seconds sum;
-        for (const PieceCost& piece : make_plan(study_of(own)).costs.layer(LayerKind::dense).pieces) {
+        for (const PieceCost& piece : plan.costs.layer(LayerKind::dense).pieces) {
             sum += piece.forward + piece.input_backward + piece.weight_backward;
         }
         return sum;
