@@ -139,14 +139,13 @@ std::string WarmJob::explain_json(const Overrides& overrides, const WorkChoices&
 
 std::string WarmJob::plan_json(const PlanChoices& choices) const {
     return told([&] {
-        constexpr std::size_t first = 16, most = 128;
         PlanRequest request{.job = state_->source, .overrides = state_->overrides, .among = {}};
         for (const std::string& text : choices.among) request.among.push_back(parse_variation(text));
         PlanSpace space = read_space(request);
         const PlanResult result =
             search_layouts(std::move(space.space), std::move(space.base_assignments),
-                           {.simulations = first,
-                            .most_simulations = most,
+                           {.simulations = usual_simulations,
+                            .most_simulations = most_usual_simulations,
                             .searched = choices.modelled ? Searched::modelled : Searched::runnable,
                             .threads = threads_of(choices),
                             .progress = choices.progress});

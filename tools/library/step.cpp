@@ -9,7 +9,7 @@
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/step_trace.hpp"
-#include "tools/page/simulation_page.hpp"
+#include "tools/page/job_pages.hpp"
 #include "workloads/explain/explanation.hpp"
 
 namespace weft::library {
@@ -64,9 +64,7 @@ std::string SimulatedStep::page() const {
     const ExplainedStep explained = simulate_to_explain(of.study, whole, prepare(of.study));
     Report report = make_report(explained.run);
     report.advice = of.report.advice;
-    const Explanation explanation = explain(of.study, explained);
-    const PageExplanation part{.explanation = explanation, .command = {}};
-    return simulation_page(explained.run, report, of.input(), &part);
+    return step_page(of.study, explained, report, of.input());
 }
 
 void SimulatedStep::write_trace(const std::filesystem::path& path) const {

@@ -33,18 +33,12 @@ class Step:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        if name == "step":
-            return self._section(name)
         told = self.to_dict()
         if name not in told:
             raise AttributeError(f"no {name!r} in a step; there are {', '.join(told)}")
-        return self._section(name)
-
-    def _section(self, name):
-        value = self.to_dict()[name]
-        if value is None:
+        if told[name] is None:
             raise DoesNotFit(f"{name}: the job does not fit in memory (beyond_memory=True simulates it all the same)")
-        return value
+        return told[name]
 
     def __dir__(self):
         return [*super().__dir__(), *self.to_dict()]
@@ -137,10 +131,10 @@ class Timeline:
 
 
 class Table(list):
-    """Rows as Records. `columns` are their keys, `units` the units of these."""
+    """Rows as Records, made of lists of cells. `columns` are their keys, `units` the units of these."""
 
     def __init__(self, columns, units, rows):
-        super().__init__(rows if rows and isinstance(rows[0], Record) else (Record(zip(columns, row)) for row in rows))
+        super().__init__(Record(zip(columns, row)) for row in rows)
         self.columns, self.units = list(columns), list(units)
 
     def to_pandas(self):
