@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include "sim/engine/engine.hpp"
@@ -85,7 +87,16 @@ RC_GTEST_PROP(critical_path, is_a_row_of_dependencies_from_0_to_the_end, ()) {
     for (const std::int64_t one : slack) RC_ASSERT(one >= 0);
 }
 
-// Without contention, an op may take longer by its slack and no more. (Times in doubles round to a few ticks.)
+// Ticks by which the end of an op may be off that works for `work` as given and for `longer`, a sum of it: each is
+// rounded to a double at most twice, and to a tick once.
+double rounding_of(Seconds work, Seconds longer) {
+    const auto spacing = [](Seconds t) {
+        return std::nextafter(t.value, std::numeric_limits<double>::infinity()) - t.value;
+    };
+    return 2 + (spacing(work) + 2 * spacing(longer)) * Instant::ticks_per_second;
+}
+
+// Without contention, an op may take longer by its slack and no more.
 RC_GTEST_PROP(critical_path, slack_is_what_a_computation_may_take_longer, ()) {
     const toy::System system = toy::arbitrary_system(4, 4);
     const Topology fabric = toy::fabric(system.bandwidths);
@@ -94,16 +105,17 @@ RC_GTEST_PROP(critical_path, slack_is_what_a_computation_may_take_longer, ()) {
     const std::vector<std::int64_t> slack = CriticalPath(program, timeline).slack();
     for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
         if (program.ops[op].kind != OpKind::compute) continue;
+        const Seconds work = program.work[program.ops[op].subject];
         Program longer = program;
-        const auto end_with = [&](std::int64_t more) {
-            longer.work.push_back(program.work[program.ops[op].subject] + since_start({more}));
+        const auto expect_end = [&](std::int64_t more, std::int64_t later) {
+            longer.work.push_back(work + since_start({more}));
             longer.ops[op].subject = static_cast<std::uint32_t>(longer.work.size() - 1);
-            return simulate(longer, fabric, NetworkKind::ideal).end;
+            const std::int64_t off = simulate(longer, fabric, NetworkKind::ideal).end.femtoseconds - later;
+            RC_ASSERT(std::abs(static_cast<double>(off)) <= rounding_of(work, longer.work.back()));
         };
-        const std::int64_t second = 1'000'000'000'000'000, rounding = 8;
-        const Instant same = end_with(slack[index(op)]), later = end_with(slack[index(op)] + second);
-        RC_ASSERT(std::abs(same.femtoseconds - timeline.end.femtoseconds) <= rounding);
-        RC_ASSERT(std::abs(later.femtoseconds - timeline.end.femtoseconds - second) <= rounding);
+        const std::int64_t second = 1'000'000'000'000'000;
+        expect_end(slack[index(op)], timeline.end.femtoseconds);
+        expect_end(slack[index(op)] + second, timeline.end.femtoseconds + second);
     }
 }
 
