@@ -202,8 +202,7 @@ Document open_machine(std::string_view name) {
         {{.file = {},
           .key = "machine",
           .message = fmt::format("no machine is called \"{}\"{} (known: {}; or the path of a machine file)", name,
-                                 near.empty() ? "" : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")),
-                                 fmt::join(known, ", "))}});
+                                 did_you_mean(near), fmt::join(known, ", "))}});
 }
 
 Machine Machine::load(std::string_view name) { return read(open_machine(name)); }

@@ -49,7 +49,9 @@ struct Synonym {
 // The key that a word stands for, whatever its capitals, and with '-' for '_'; "" if none is known.
 std::string_view key_meant(std::string_view word, std::span<const Synonym> synonyms);
 
-// `, did you mean "a" or "b"?`, or "" when nothing is near.
+// `, did you mean "a" or "b"?`, or "" when there are none.
+std::string did_you_mean(std::span<const std::string> names);
+// Of the nearest ones.
 std::string suggestion(std::string_view name, std::span<const std::string> known);
 // The names in a message with such an end, in their order.
 std::vector<std::string> suggested_names(std::string_view message);

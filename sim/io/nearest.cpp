@@ -57,12 +57,14 @@ std::string_view key_meant(std::string_view word, std::span<const Synonym> synon
     return found == synonyms.end() ? std::string_view() : found->key;
 }
 
-std::string suggestion(std::string_view name, std::span<const std::string> known) {
+std::string did_you_mean(std::span<const std::string> names) {
     std::string text;
-    for (const std::string& candidate : nearest(name, known)) {
-        text += (text.empty() ? ", did you mean \"" : " or \"") + candidate + "\"";
-    }
+    for (const std::string& name : names) text += (text.empty() ? ", did you mean \"" : " or \"") + name + "\"";
     return text.empty() ? text : text + "?";
+}
+
+std::string suggestion(std::string_view name, std::span<const std::string> known) {
+    return did_you_mean(nearest(name, known));
 }
 
 std::vector<std::string> suggested_names(std::string_view message) {

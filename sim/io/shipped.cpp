@@ -63,7 +63,7 @@ std::vector<std::string> other_names(const embedded::File& file) {
     unknown.message =
         fmt::format("unknown {} \"{}\"{}", kind, name,
                     near.empty() ? fmt::format(", expected a path or one of {}", fmt::join(shipped_names(files), ", "))
-                                 : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \"")));
+                                 : did_you_mean(near));
     throw ConfigError({std::move(unknown)});
 }
 

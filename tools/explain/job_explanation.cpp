@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -106,12 +107,29 @@ double largest_error(const std::vector<OtherJob>& others, const std::vector<Seco
     return largest;
 }
 
+// Of `settings`, numbered from `first` on, as their closed form foresees them.
+std::vector<Prospect> foresee(const std::vector<OtherJob>& settings, std::size_t first, const Study& study,
+                              double events, Seconds own) {
+    std::vector<Prospect> prospects;
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+        const ExplainedSetting& setting = settings[i].setting;
+        if (!setting.fits) continue;
+        const double promise = 1.0 - setting.step / own;
+        const bool is_known = settings[i].is_alike || promise < -screening_error;
+        prospects.push_back({.number = first + i,
+                             .rank = is_known ? Prospect::Rank::known : Prospect::Rank::setting,
+                             .promise = promise,
+                             .price = price_of(settings[i].study.job, study, events)});
+    }
+    return prospects;
+}
+
 void add_changes(JobExplanation& result, const Study& study, const JobFile& file, const ExplainOptions& options) {
     const Seconds own = since_start(result.explanation.end);
     const auto events = static_cast<double>(result.step.run.timeline.events);
     const DeviceTwins twins(result.step.run.plan, result.step.folded);
-    const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
     const Foresight foresight(study, result.step, twins, result.explanation);
+    const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
     std::vector<Prospect> prospects;
     for (const WhatIf& change : changes) {
         result.knobs.push_back({change.knob, change.change, own});
@@ -120,17 +138,9 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
     }
     std::vector<OtherJob> others = other_jobs(file, study, result.step.run.topology(), own);
     std::vector<Seconds> foreseen;
-    for (std::size_t i = 0; i < others.size(); ++i) {
-        const ExplainedSetting& setting = others[i].setting;
-        foreseen.push_back(setting.step);
-        if (!setting.fits) continue;
-        const double promise = 1.0 - setting.step / own;
-        const bool is_known = others[i].is_alike || promise < -screening_error;
-        prospects.push_back({.number = changes.size() + i,
-                             .rank = is_known ? Prospect::Rank::known : Prospect::Rank::setting,
-                             .promise = promise,
-                             .price = price_of(others[i].study.job, study, events)});
-    }
+    for (const OtherJob& other : others) foreseen.push_back(other.setting.step);
+    std::ranges::copy(foresee(others, changes.size(), study, events, own), std::back_inserter(prospects));
+
     std::vector<std::size_t> simulated;
     if (options.simulated == ExplainOptions::Simulated::all) {
         for (const Prospect& one : prospects) simulated.push_back(one.number);
@@ -142,35 +152,36 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
         if (one.rank != Prospect::Rank::foreseen || std::ranges::binary_search(simulated, one.number)) continue;
         replayed.push_back(&one);
     }
+
     SimulationOptions simulation = options.simulation;
     simulation.kept = Kept::sums;
     simulation.recording = Recording::spans;
-    Shelf<std::unique_ptr<PreparedTopology>> shelf;
-    shelf.give_back(std::make_unique<std::unique_ptr<PreparedTopology>>(std::move(result.step.run.prepared)));
+    Shelf<PreparedTopology> shelf;
+    shelf.give_back(std::move(result.step.run.prepared));
+    const auto prepare_one = [&] { return prepare(study); };
+    const auto simulate_one = [&](std::size_t number) {
+        std::unique_ptr<PreparedTopology> prepared = shelf.take(prepare_one);
+        if (number < changes.size()) {
+            result.knobs[number].step =
+                simulate_what_if(changes[number], study, result.step.folded, twins, simulation, *prepared);
+            result.knobs[number].means = Means::simulated;
+        } else {
+            simulate_setting(others[number - changes.size()], study, simulation, prepared);
+        }
+        if (prepared != nullptr) shelf.give_back(std::move(prepared));  // a setting that cannot run keeps it
+    };
+    const auto replay_one = [&](const Prospect& one) {
+        result.knobs[one.number].step = foresight.replayed(one.times);
+        result.knobs[one.number].means = Means::replayed;
+    };
     for_each_in_parallel(
         simulated.size() + replayed.size(), options.threads,
         [&](std::size_t i) {
-            if (i >= simulated.size()) {
-                const Prospect& one = *replayed[i - simulated.size()];
-                ExplainedKnob& knob = result.knobs[one.number];
-                knob.step = foresight.replayed(one.times);
-                knob.means = Means::replayed;
-                return;
-            }
-            auto prepared = shelf.take([&] { return std::make_unique<std::unique_ptr<PreparedTopology>>(); });
-            if (*prepared == nullptr) *prepared = prepare(study);
-            if (const std::size_t number = simulated[i]; number < changes.size()) {
-                result.knobs[number].step =
-                    simulate_what_if(changes[number], study, result.step.folded, twins, simulation, **prepared);
-                result.knobs[number].means = Means::simulated;
-            } else {
-                simulate_setting(others[number - changes.size()], study, simulation, *prepared);
-            }
-            shelf.give_back(std::move(prepared));
+            i < simulated.size() ? simulate_one(simulated[i]) : replay_one(*replayed[i - simulated.size()]);
         },
         options.progress);
-    const auto last = shelf.take([] { return std::make_unique<std::unique_ptr<PreparedTopology>>(); });
-    result.step.run.prepared = *last == nullptr ? prepare(study) : std::move(*last);
+    result.step.run.prepared = shelf.take(prepare_one);
+
     result.screening_error = largest_error(others, foreseen);
     for (OtherJob& other : others) result.settings.push_back(std::move(other.setting));
     std::ranges::stable_sort(result.knobs, {},

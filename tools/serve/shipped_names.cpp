@@ -57,7 +57,7 @@ class NameCheck {
                          : fmt::format("unknown {} \"{}\"{}", kind, said,
                                        near.empty()
                                            ? fmt::format(", expected one of {}", fmt::join(shipped_names(files), ", "))
-                                           : fmt::format(", did you mean \"{}\"?", fmt::join(near, "\" or \""))));
+                                           : did_you_mean(near)));
     }
 
     // By the words that topologies/placement takes for a file.
