@@ -22,20 +22,15 @@ constexpr std::array group_titles = std::to_array<std::pair<CommandGroup, std::s
     {CommandGroup::other, "More"},
 });
 
-bool is_positional(const CommandOptions& options, std::string_view name) {
-    constexpr unsigned looked_at = 16;  // an endless list repeats its last name
-    const unsigned last = std::min(options.positional.max_total_count(), looked_at);
-    for (unsigned position = 0; position < last; ++position) {
-        if (options.positional.name_for_position(position) == name) return true;
-    }
-    return false;
-}
-
-std::vector<std::string> long_names(const CommandOptions& options) {
-    std::vector<std::string> names;
-    for (const auto& option : options.all.options()) names.push_back("--" + option->long_name());
-    return names;
-}
+constexpr std::array meanings_of_exits = std::to_array<ExitMeaning>({
+    {Exit::ok, "ok"},
+    {Exit::mismatch, "mismatch"},
+    {Exit::usage, "usage"},
+    {Exit::bad_input, "bad input"},
+    {Exit::does_not_fit, "does not fit in memory"},
+    {Exit::internal, "internal error"},
+    {Exit::interrupted, "interrupted"},
+});
 
 std::string capitals(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
@@ -55,6 +50,23 @@ CommandOptions options_of(const Command& command) {
     command.options(options.all, options.positional);
     options.all.add_options()("help,h", "show this help");
     return options;
+}
+
+bool is_positional(const CommandOptions& options, std::string_view name) {
+    constexpr unsigned looked_at = 16;  // an endless list repeats its last name
+    const unsigned last = std::min(options.positional.max_total_count(), looked_at);
+    for (unsigned position = 0; position < last; ++position) {
+        if (options.positional.name_for_position(position) == name) return true;
+    }
+    return false;
+}
+
+std::vector<std::string> option_names(const CommandOptions& options) {
+    std::vector<std::string> names;
+    for (const auto& option : options.all.options()) {
+        if (!is_positional(options, option->long_name())) names.push_back("--" + option->long_name());
+    }
+    return names;
 }
 
 const Command& find_command(std::string_view name) {
@@ -81,7 +93,7 @@ po::variables_map parse_arguments(const Command& command, std::span<const char* 
         if (!values.contains("help")) po::notify(values);
     } catch (const po::unknown_option& error) {
         const std::string name = error.get_option_name();
-        refuse(fmt::format("unknown option \"{}\"{}", name, suggestion(name, long_names(options))));
+        refuse(fmt::format("unknown option \"{}\"{}", name, suggestion(name, option_names(options))));
     } catch (const po::too_many_positional_options_error&) {
         refuse("too many arguments");
     } catch (const po::required_option& error) {
@@ -93,6 +105,8 @@ po::variables_map parse_arguments(const Command& command, std::span<const char* 
     }
     return values;
 }
+
+std::span<const ExitMeaning> exit_meanings() { return meanings_of_exits; }
 
 std::string program_help() {
     std::string text =
@@ -106,11 +120,15 @@ std::string program_help() {
         }
         if (!lines.empty()) text += fmt::format("\n{}:\n{}", title, lines);
     }
+    std::string exits;
+    for (const auto& [code, meaning] : exit_meanings()) {
+        exits += fmt::format("{}{} {}", exits.empty() ? "" : ", ", static_cast<int>(code), meaning);
+    }
     return text +
            "\n  weft COMMAND --help   arguments and examples of a command\n"
            "  weft --version        print the version\n\n"
-           "exit codes: 0 ok, 1 mismatch, 2 usage, 3 bad input, 4 does not fit in memory, 70 internal error, 130 "
-           "interrupted\n";
+           "exit codes: " +
+           exits + "\n";
 }
 
 std::string command_help(const Command& command) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/command.hpp"
 
@@ -21,11 +22,19 @@ struct CommandOptions {
     po::positional_options_description positional;
 };
 CommandOptions options_of(const Command& command);
+bool is_positional(const CommandOptions& options, std::string_view name);
+std::vector<std::string> option_names(const CommandOptions& options);  // "--json", ...; none of positional ones
 
 const Command& find_command(std::string_view name);  // throws UsageError with the nearest names
 
 // The words behind a command's name as its options. Throws UsageError.
 po::variables_map parse_arguments(const Command& command, std::span<const char* const> arguments);
+
+struct ExitMeaning {
+    Exit code;
+    std::string_view meaning;
+};
+std::span<const ExitMeaning> exit_meanings();
 
 std::string program_help();
 std::string command_help(const Command& command);

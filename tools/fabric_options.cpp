@@ -60,7 +60,8 @@ void add_fabric_options(po::options_description& options) {
     options.add_options()(
         "placement", po::value<std::string>()->value_name("P"),
         "where the nodes are: contiguous, random[:SEED], group:K, scatter:K or a node list (default: the first)")(
-        "routing", po::value<std::string>()->value_name("R"), "minimal, valiant or adaptive (default: the machine's)")(
+        "routing", po::value<std::string>()->value_name("minimal|valiant|adaptive"),
+        "minimal, valiant or adaptive (default: the machine's)")(
         "background", po::value<Words>()->value_name("CLASS=SHARE")->composing(),
         "other traffic takes this share of the links of a class (may be repeated)");
 }

@@ -8,7 +8,8 @@ namespace weft {
 
 void add_folding_options(po::options_description& options, Folding folding) {
     options.add_options()(
-        "fold", po::value<std::string>()->value_name("HOW")->default_value(std::string(name(folding))),
+        "fold",
+        po::value<std::string>()->value_name("automatic|exact|stages|none")->default_value(std::string(name(folding))),
         "which ranks one stands for: exact (those that symmetry makes equal), stages (all of a pipeline stage, at the "
         "pace of its slowest group), none, or automatic (exact up to 512 ranks, stages beyond)")(
         "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt): --fold none");

@@ -118,7 +118,7 @@ JobInput job_input(std::string_view command, const po::variables_map& arguments)
 }
 
 void add_network_option(po::options_description& options) {
-    options.add_options()("network", po::value<std::string>()->default_value("flow")->value_name("MODEL"),
+    options.add_options()("network", po::value<std::string>()->default_value("flow")->value_name("flow|ideal|free"),
                           "flow: links shared max-min fairly; ideal: latency and bandwidth of every flow as if alone; "
                           "free: communication takes no time");
 }

@@ -42,6 +42,11 @@ TEST(command_line, help_lists_every_command_on_standard_output) {
 
 TEST(command_line, version_is_one_line) { EXPECT_EQ(run_weft("--version").out, "weft " + std::string(version) + "\n"); }
 
+TEST(command_line, the_changes_begin_with_this_version_and_its_day) {
+    const std::string changes = test::read_file(WEFT_SOURCE_DIR "/CHANGELOG.md");
+    EXPECT_EQ(changes.find("## " + std::string(version) + " (" + std::string(released) + ")\n"), changes.find("## "));
+}
+
 TEST(command_line, no_command_is_a_mistake_answered_with_the_help) {
     const Ran ran = run_weft("");
     EXPECT_EQ(ran.exit_code, 2);
@@ -91,8 +96,8 @@ INSTANTIATE_TEST_SUITE_P(command_line, every_command,
 
 TEST(command_line, an_option_cut_short_is_not_guessed) {
     EXPECT_EQ(run_weft("completion --hel").err,
-              "error: unknown option \"--hel\", did you mean \"--help\"?\nusage: weft completion\nsee weft completion "
-              "--help\n");
+              "error: unknown option \"--hel\", did you mean \"--help\"?\nusage: weft completion "
+              "[bash|fish|zsh]\nsee weft completion --help\n");
 }
 
 TEST(command_line, output_that_nobody_reads_is_no_failure) {
@@ -104,13 +109,16 @@ TEST(command_line, output_that_cannot_be_written_is_a_failure) {
 }
 
 TEST(command_line, completion_offers_commands_and_their_options) {
-    const auto offered = [](const std::string& words, int current) {
-        return shell("bash -c 'source <(\"$0\" completion); COMP_WORDS=(" + words +
-                     "); COMP_CWORD=" + std::to_string(current) + "; _weft; echo \"${COMPREPLY[*]}\"' \"$WEFT\"");
+    const auto offered = [](const std::string& line) {
+        return shell("bash -c 'source <(\"$0\" completion); COMP_LINE=\"$0 \"\"" + line +
+                     "\"; COMP_POINT=${#COMP_LINE}; _weft; echo \"${COMPREPLY[*]}\"' \"$WEFT\"");
     };
-    EXPECT_EQ(offered("weft comp", 1), "compare completion\n");
-    EXPECT_EQ(offered("weft completion --h", 2), "--help\n");
-    EXPECT_EQ(offered("weft completion fil", 2), "\n") << "file names are left to bash";
+    EXPECT_EQ(offered("comp"), "compare completion\n");
+    EXPECT_EQ(offered("completion --h"), "--help\n");
+    EXPECT_EQ(offered("completion "), "bash fish zsh\n");
+    EXPECT_EQ(offered("simulate fil"), "\n") << "file names are left to bash";
+    EXPECT_EQ(run_weft("completion ksh").exit_code, 2);
+    EXPECT_EQ(run_weft("completion zsh surplus").exit_code, 2);
 }
 
 }  // namespace

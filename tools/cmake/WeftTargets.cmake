@@ -184,6 +184,16 @@ function(weft_mpi layer source)
   target_link_libraries(weft_${layer} PRIVATE $<LINK_ONLY:Boost::mpi> $<LINK_ONLY:MPI::MPI_CXX>)
 endfunction()
 
+# weft_install(<program>): the program, and the man pages and completion scripts that it writes.
+function(weft_install program)
+  include(GNUInstallDirs)
+  install(TARGETS ${program} COMPONENT program)
+  install(CODE "
+    execute_process(COMMAND \"$<TARGET_FILE:${program}>\" manual
+                            \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATAROOTDIR}\"
+                    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
+endfunction()
+
 # weft_public_library(<folder>): weft for other programs: the folder's sources on all layers as one shared library that
 # shows nothing but them, and what find_package(weft) needs to find it.
 function(weft_public_library folder)

@@ -33,8 +33,7 @@ std::size_t one_of(const po::variables_map& arguments, const char* option, const
 
 Collective read_op(const std::string& text) {
     if (const auto op = find_collective(text)) return *op;
-    const Words known{"all_reduce", "all_gather", "reduce_scatter", "broadcast",
-                      "reduce",     "all_to_all", "send_receive",   "point_to_point"};
+    const Words known = collective_names();
     throw po::error(fmt::format("no collective is called \"{}\"{} (known: {})", text, suggestion(text, known),
                                 fmt::join(known, ", ")));
 }
@@ -92,6 +91,11 @@ SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& mac
 
 }  // namespace
 
+std::vector<std::string> collective_names() {
+    return {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+            "reduce",     "all_to_all", "send_receive",   "point_to_point"};
+}
+
 const Library& library_named(const MachineInfo& machine, const std::string& name) {
     if (name.empty()) return machine.library();
     if (const Library* const library = machine.find_library(name)) return *library;
@@ -114,9 +118,9 @@ void add_collective_options(po::options_description& options, po::positional_opt
         "algorithm", text("A"), "force an algorithm")("protocol", text("P"), "force a protocol")(
         "channels", count_value("C"), "force so many channels (default: as found on the links)")(
         "order", text("RANKS"), "force this order of the ranks, in one channel, as in 0,2,4-7,1,3")(
-        "calls", text("HOW")->default_value("blocking"),
+        "calls", text("blocking|queued")->default_value("blocking"),
         "blocking: the host waits for each call; queued: it issues them back to back")(
-        "format", text("F")->default_value("nccl"), "whose table and size convention: nccl or osu")(
+        "format", text("nccl|osu")->default_value("nccl"), "whose table and size convention: nccl or osu")(
         "explicit", po::bool_switch(),
         "every message a flow of its own, sent one by one as blocking MPI does; no lock step")(
         "explain", po::bool_switch(), "phases, bottlenecks and the candidates with their times")(
@@ -126,9 +130,9 @@ void add_collective_options(po::options_description& options, po::positional_opt
 }
 
 void add_measurement_options(po::options_description& options) {
-    options.add_options()("convention", po::value<std::string>()->value_name("C"),
+    options.add_options()("convention", po::value<std::string>()->value_name("nccl|osu"),
                           "sizes in tables are nccl's or osu's (default: as the table says)")(
-        "place", po::value<std::string>()->default_value("out")->value_name("P"),
+        "place", po::value<std::string>()->default_value("out")->value_name("out|in"),
         "which times of nccl-tests: out (of place) or in")(
         "where", po::value<Words>()->value_name("COLUMN=VALUE")->composing(),
         "only rows of a CSV table with this value (may be repeated)");

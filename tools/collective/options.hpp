@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+#include <string>
+#include <vector>
 
 #include "tools/collective/request.hpp"
 #include "topologies/measurements/measurement.hpp"
@@ -11,6 +13,8 @@ namespace weft {
 namespace po = boost::program_options;
 
 void add_collective_options(po::options_description& options, po::positional_options_description& positional);
+
+std::vector<std::string> collective_names();
 
 // Throws po::error, or ConfigError for the machine file.
 CollectiveRequest collective_request(const po::variables_map& arguments);

@@ -27,21 +27,21 @@ void calibrate_options(po::options_description& options, po::positional_options_
                           "output of nccl-tests, rccl-tests or OSU, or CSV; of tools/measure/kernels.py")(
         "machine", text("MACHINE"), "fit a library of this shipped machine, or machine file")(
         "device", text("DEVICE"), "fit this shipped device, or device file, to measured kernels")(
-        "set", words("S"), "of a device: fit the rows marked fit of this validation set, too (may be repeated)")(
+        "set", words("SET"), "of a device: fit the rows marked fit of this validation set, too (may be repeated)")(
         "library", text("L"), "a library of the machine file (default: its first)")(
         "fit", text("LIST")->default_value("launch,step,efficiency"),
         "what is fitted of a library: launch, step, efficiency, rate (of protocols that have a limit); of a device: "
         "keys of its file (default: all that the rows tell of, except gemm_tiles)")(
         "within", po::value<double>()->default_value(4.0, "4")->value_name("F"),
         "a constant changes by at most this factor")(
-        "hold", words("KEY=VALUE"),
+        "hold", words("COLUMN=VALUE"),
         "hold back rows by op, ranks, nodes or size (of a device: by any column) to judge the rest (may be repeated)")(
         "algorithm", text("A"), "the measured calls ran this algorithm")(
         "protocol", text("P"), "the measured calls ran this protocol")("op", text("OP"),
                                                                        "the collective, where a table does not tell")(
         "ranks", count_value("N"), "among so many ranks, where a table does not tell")(
         "nodes", count_value("N"), "on so many nodes, where a table does not tell")(
-        "calls", text("HOW")->default_value("blocking"),
+        "calls", text("blocking|queued")->default_value("blocking"),
         "blocking: times include the host's part; queued: they do not")(
         "out", text("F.json"), "write the machine or device file with the new constants")("json", po::bool_switch(),
                                                                                           "machine-readable output");

@@ -15,6 +15,7 @@
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/check_json.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/model_text.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/served_text.hpp"
@@ -154,7 +155,7 @@ std::string finding_json(const Finding& found, std::string_view kind) {
               {"kind", kind.empty() ? Json() : Json(kind)},
               {"diagnostics", diagnostics_json(found.diagnostics)}};
     json.update(found.json);
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 Exit run_check(const po::variables_map& arguments) {

@@ -1,47 +1,39 @@
-// Prints a bash completion script, generated from the registry of commands.
+// `weft completion SHELL`: a completion script, which asks `weft completion words` for what may follow.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <iostream>
-#include <string>
+#include <algorithm>
+#include <cstdio>
 
-#include "tools/command_line.hpp"
+#include "tools/command.hpp"
+#include "tools/manual/completions.hpp"
+#include "tools/manual/shell_scripts.hpp"
 
 namespace weft::commands {
 namespace {
 
-void completion_options(po::options_description&, po::positional_options_description&) {}
+using Words = std::vector<std::string>;
 
-std::string option_names(const Command& command) {
-    const CommandOptions declared = options_of(command);
-    std::string names;
-    for (const auto& option : declared.all.options()) {
-        names += (names.empty() ? "--" : " --") + option->long_name();
-    }
-    return names;
+void completion_options(po::options_description& options, po::positional_options_description& positional) {
+    options.add_options()("shell", po::value<std::string>()->default_value("bash")->value_name("SHELL"),
+                          "bash, fish or zsh")("words", po::value<Words>()->value_name("WORD"),
+                                               "what was typed behind weft");
+    positional.add("shell", 1).add("words", -1);
 }
 
-// Words that bash offers: commands first, then a command's options; anything else is left to its file completion.
-constexpr std::string_view script = R"(_weft() {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} words=""
-    if ((COMP_CWORD == 1)); then
-        words="{names} --help --version"
-    elif [[ $current == -* ]]; then
-        case ${{COMP_WORDS[1]}} in
-{cases}        esac
-    fi
-    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
-}}
-complete -o default -F _weft weft
-)";
-
-Exit run_completion(const po::variables_map&) {
-    std::string names;
-    std::string cases;
-    for (const Command* command : all()) {
-        names += (names.empty() ? "" : " ") + std::string(command->name);
-        cases += fmt::format("        {}) words=\"{}\" ;;\n", command->name, option_names(*command));
+Exit run_completion(const po::variables_map& arguments) {
+    const auto shell = arguments["shell"].as<std::string>();
+    const Words words = arguments.count("words") > 0 ? arguments["words"].as<Words>() : Words();
+    if (shell == "words") {
+        for (const std::string& word : completions(words)) fmt::print("{}\n", word);
+        return Exit::ok;
     }
-    std::cout << fmt::format(script, fmt::arg("names", names), fmt::arg("cases", cases));
+    const Words shells = shell_names();
+    if (std::ranges::find(shells, shell) == shells.end()) {
+        throw po::error(fmt::format("expected one of {}, got \"{}\"", fmt::join(shells, ", "), shell));
+    }
+    if (!words.empty()) throw po::error("too many arguments");
+    fmt::print("{}", completion_script(shell));
     return Exit::ok;
 }
 
@@ -49,9 +41,15 @@ Exit run_completion(const po::variables_map&) {
 
 extern const Command completion{
     .name = "completion",
-    .summary = "print a completion script for bash",
-    .usage = "weft completion",
-    .details = "To use it in this shell:\n  source <(weft completion)",
+    .summary = "print a completion script: commands, options, keys and values, names of machines and models",
+    .usage = "weft completion [bash|fish|zsh]",
+    .details =
+        "In this shell, or at the end of what it reads at its start:\n\n"
+        "  source <(weft completion bash)\n"
+        "  source <(weft completion zsh)\n"
+        "  weft completion fish | source\n\n"
+        "A package has them installed already. The scripts ask the program, which answers one word per line:\n\n"
+        "  weft completion words -- simulate job.json --set recompute=",
     .options = completion_options,
     .run = run_completion,
     .group = CommandGroup::other,

@@ -61,7 +61,7 @@ Exit run_import(const po::variables_map& arguments) {
 void add_options(po::options_description& options, po::positional_options_description& positional) {
     options.add_options()("file", po::value<std::vector<std::string>>()->required()->value_name("FILE"),
                           "files of one tool that belong together")(
-        "from", po::value<std::string>()->value_name("FORMAT"), "the format, where it is not recognised")(
+        "from", po::value<std::string>()->value_name("INPUT"), "the format, where it is not recognised")(
         "machine", po::value<std::string>()->value_name("MACHINE"), "of a job: the machine that it runs on")(
         "nodes", po::value<std::uint32_t>()->value_name("N"), "nodes of the job, or of the machine that is made")(
         "model", po::value<std::string>()->value_name("MODEL"), "of a job: the model, where its file has none")(

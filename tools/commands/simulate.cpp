@@ -21,6 +21,7 @@
 #include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/memory_option.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/step_trace.hpp"
@@ -105,7 +106,7 @@ std::string comparison_json(const Comparison& both) {
         if (flow.kind == MetricKind::flag) continue;
         json[std::string(flow.key)] = {{"flow", flow.value}, {"ideal", both.ideal.metric(flow.key)}};
     }
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 std::optional<Metric> asked_flops(const po::variables_map& arguments, const Simulation& simulation) {

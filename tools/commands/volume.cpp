@@ -21,7 +21,8 @@ namespace {
 
 void volume_options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
-    options.add_options()("view", po::value<std::string>()->default_value("framework")->value_name("VIEW"),
+    options.add_options()("view",
+                          po::value<std::string>()->default_value("framework")->value_name("paper|framework|logger"),
                           "paper: equations 1-5 of arXiv 2408.10197; framework: the calls really issued; logger: what "
                           "DeepSpeed's communication logger prints of them")(
         "rank", count_value("N")->default_value("0"), "whose calls (framework, logger)")(

@@ -8,6 +8,7 @@
 #include "tools/output/collective_text.hpp"
 #include "tools/output/import_json.hpp"
 #include "tools/output/job_json.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/version.hpp"
 #include "workloads/formats/job_file.hpp"
 
@@ -31,7 +32,7 @@ std::string import_json(const std::vector<std::string>& files, const Overrides& 
 }
 
 std::string model_json(const std::string& name) {
-    return told([&] { return weft::model_json(load_model(name)).dump(2) + "\n"; });
+    return told([&] { return json_text(weft::model_json(load_model(name))); });
 }
 
 std::vector<std::string> machines() { return shipped_names(embedded::machines()); }

@@ -7,6 +7,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/comparison_text.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/number.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/output/validation_text.hpp"
@@ -137,7 +138,7 @@ std::string calibration_json(const Calibration& calibration, const MeasuredRows&
                                 {"algorithm", time.algorithm},
                                 {"protocol", time.protocol}});
     }
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

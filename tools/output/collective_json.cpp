@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/output/collective_text.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/number.hpp"
 
 namespace weft {
@@ -97,7 +98,7 @@ std::string collective_json(const CollectiveRequest& request, std::span<const Co
     json["rows"] = Json::array();
     for (const CollectiveRow& row : rows) json["rows"].push_back(row_json(row, request.detail));
     if (comparison) json["comparison"] = comparison_json(*comparison);
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

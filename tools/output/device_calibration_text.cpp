@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/io/units.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
@@ -76,7 +77,7 @@ std::string device_calibration_json(const DeviceFit& fit) {
                                 {"weight", row.weight},
                                 {"held", row.is_held}});
     }
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

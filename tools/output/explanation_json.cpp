@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/output/explanation_text.hpp"
+#include "tools/output/json_text.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
@@ -128,7 +129,7 @@ std::string explanation_json(const JobExplanation& explained, const JobRecord& r
     }
     json["settings"] = settings_json(explained);
     json["job"] = job_json(plan.job, plan.machine, record);
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tools/output/check_json.hpp"
+#include "tools/output/json_text.hpp"
 
 namespace weft {
 
@@ -16,7 +17,7 @@ std::string import_json(const Format& format, const Import& import) {
                       {"object", Json::parse(import.object.json())},
                       {"facts", std::move(facts)},
                       {"notes", notes_json(import.notes)}};
-    return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(result);
 }
 
 }  // namespace weft

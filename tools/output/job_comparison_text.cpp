@@ -6,6 +6,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/job_comparison_rows.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
@@ -95,7 +96,7 @@ std::string job_comparison_json(const JobComparison& comparison) {
         for (const JobExplanation& job : comparison.jobs) values.push_back(job.report.metric(metric.key));
         json["metrics"][std::string(metric.key)] = std::move(values);
     }
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "tools/version.hpp"
+#include "tools/output/json_text.hpp"
 
 namespace weft {
 namespace {
@@ -79,7 +79,7 @@ Json screened_json(const PlanResult& result, const ScreenedCandidate& screened) 
 }  // namespace
 
 std::string plan_json(const PlanResult& result, const JobRecord& record, std::size_t top) {
-    Json json{{"weft", version}, {"job", common_json(result, record)}};
+    Json json{{"job", common_json(result, record)}};
     json["candidates"] = {{"all", result.candidates.size()},
                           {"refused", result.count(Verdict::refused)},
                           {"does_not_fit", result.count(Verdict::does_not_fit)},
@@ -111,7 +111,7 @@ std::string plan_json(const PlanResult& result, const JobRecord& record, std::si
                                 {"peak_bytes", whole(nearest.memory)},
                                 {"capacity_bytes", whole(result.capacity)}};
     }
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/output/check_json.hpp"
-#include "tools/version.hpp"
+#include "tools/output/json_text.hpp"
 
 namespace weft {
 namespace {
@@ -70,7 +70,6 @@ Json validity_json(const Validity& validity) {
 
 Json heading_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity) {
     Json json;
-    json["weft"] = version;
     json["job"] = job_json(plan.job, plan.machine, record);
     json["job"]["network"] = report.network;
     json["job"]["text"] = fmt::format("{} on {}: {}; {}", report.model, report.machine, report.layout, report.batch);
@@ -90,7 +89,7 @@ Json heading_json(const Report& report, const Plan& plan, const JobRecord& recor
 std::string planned_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity) {
     Json json = heading_json(report, plan, record, validity);
     for (const StageReport& stage : report.stages) json["stages"].push_back(planned_stage_json(stage));
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 std::string report_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity,
@@ -124,7 +123,7 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
         json["simulation"]["folding_error"] = {{"step", {-folding_error.step_below, folding_error.step_above}},
                                                {"exposed", folding_error.exposed}};
     }
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

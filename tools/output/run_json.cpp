@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "tools/output/json_text.hpp"
 #include "tools/output/number.hpp"
 #include "tools/output/run_text.hpp"
-#include "tools/version.hpp"
 
 namespace weft {
 namespace {
@@ -80,8 +80,7 @@ std::string run_json(const Job& job, const MachineInfo& machine, const JobRecord
     json["samples"] = result.samples;
     json["seed"] = result.seed;
     json["job"] = job_json(job, machine, record);
-    json["weft"] = version;
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

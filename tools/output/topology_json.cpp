@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "tools/output/json_text.hpp"
 #include "tools/output/topology_text.hpp"
 
 namespace weft {
@@ -47,7 +48,7 @@ Json rings_json(const RingFacts& rings) {
 
 }  // namespace
 
-std::string to_json(const RouteFacts& route) { return route_json(route).dump(2) + "\n"; }
+std::string to_json(const RouteFacts& route) { return json_text(route_json(route)); }
 
 std::string to_json(const MachineInfo& machine, const TopologyFacts& facts) {
     Json json{{"machine", machine.name},
@@ -77,7 +78,7 @@ std::string to_json(const MachineInfo& machine, const TopologyFacts& facts) {
     json["node_rings"] = rings_json(facts.node_rings);
     json["routes"] = Json::array();
     for (const RouteFacts& route : facts.routes) json["routes"].push_back(route_json(route));
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 }  // namespace weft

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/output/csv.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/number.hpp"
 #include "tools/validate/row_job.hpp"
-#include "tools/version.hpp"
 
 namespace weft {
 namespace {
@@ -71,7 +71,7 @@ Json row_json(const Validation& v, const ValidatedRow& row) {
 }  // namespace
 
 std::string validation_json(const Validation& validation) {
-    Json json{{"weft", version}, {"sets", Json::array()}};
+    Json json{{"sets", Json::array()}};
     for (std::size_t s = 0; s < validation.sets.size(); ++s) {
         json["sets"].push_back(set_json(validation.sets[s], validation.card.sets[s]));
     }
@@ -82,7 +82,7 @@ std::string validation_json(const Validation& validation) {
     if (validation.convention) json["flops"] = name(*validation.convention);
     json["rows"] = Json::array();
     for (const ValidatedRow& row : validation.rows) json["rows"].push_back(row_json(validation, row));
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 std::string validation_csv(const Validation& validation) {

@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
+#include "tools/output/json_text.hpp"
 #include "tools/output/number.hpp"
 #include "tools/output/volume_text.hpp"
 #include "tools/output/volume_totals.hpp"
-#include "tools/version.hpp"
 
 namespace weft {
 namespace {
@@ -50,7 +50,7 @@ Json histogram_json(const std::vector<HistogramBin>& bins) {
 }  // namespace
 
 std::string volume_json(const VolumeTable& table, VolumeParts parts, const Json* job) {
-    Json json{{"weft", version}};
+    Json json;
     if (job != nullptr) json["job"] = *job;
     json["rows"] = Json::array();
     for (const VolumeRow& row : table.rows) json["rows"].push_back(row_json(row));
@@ -65,7 +65,7 @@ std::string volume_json(const VolumeTable& table, VolumeParts parts, const Json*
         }
     }
     if (parts == VolumeParts::rows_and_histogram) json["histogram"] = histogram_json(volume_histogram(table));
-    return json.dump(2) + '\n';
+    return json_text(json);
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/output/check_json.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/page.hpp"
@@ -32,7 +33,7 @@ HttpAnswer refusal(const RefusedRequest& refused, std::string_view accept) {
     nlohmann::ordered_json json{{"error", refused.error}, {"diagnostics", diagnostics_json(refused.diagnostics)}};
     if (!refused.text.empty()) json["text"] = refused.text;
     // A client may send anything, and be told of it.
-    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    const std::string text = json_text(json);
     if (accept.find("text/html") == std::string_view::npos) {
         return {.status = refused.status, .type = "application/json", .body = text};
     }

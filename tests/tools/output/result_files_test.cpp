@@ -55,8 +55,8 @@ TEST(result_csv, leaves_nothing_empty_and_quotes_where_it_must) {
 
 TEST(result_json_lines, leaves_out_keys_without_a_value) {
     EXPECT_EQ(result_json_lines(example()),
-              "{\"layout.tensor\":1,\"step_time_s\":0.25,\"memory_fits\":true}\n"
-              "{\"layout.tensor\":2,\"reason\":\"12 heads, \\\"odd\\\"\"}\n");
+              "{\"schema\":2,\"layout.tensor\":1,\"step_time_s\":0.25,\"memory_fits\":true}\n"
+              "{\"schema\":2,\"layout.tensor\":2,\"reason\":\"12 heads, \\\"odd\\\"\"}\n");
 }
 
 TEST(result_cell, of_json_gives_back_what_was_written) {

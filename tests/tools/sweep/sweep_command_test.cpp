@@ -84,7 +84,7 @@ TEST_F(SweepCommand, writes_csv_json_lines_and_sqlite) {
     EXPECT_TRUE(header.ends_with(",reason"));
     std::getline(text, row);
     EXPECT_TRUE(row.starts_with("512,")) << row;
-    EXPECT_TRUE(read_file(file("seq.jsonl")).starts_with("{\"batch.sequence\":512,\"step_time_s\":"));
+    EXPECT_TRUE(read_file(file("seq.jsonl")).starts_with("{\"schema\":2,\"batch.sequence\":512,\"step_time_s\":"));
     const SqliteFile sqlite(file("seq.sqlite"));
     SqliteFile::Statement slowest(sqlite, "SELECT \"batch.sequence\", max(step_time_s) FROM results");
     ASSERT_TRUE(slowest.step());
