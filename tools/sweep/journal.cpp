@@ -31,7 +31,10 @@ Journal::Journal(const std::filesystem::path& out, const RowHeader& header, Resu
     }
 }
 
-Journal::~Journal() { ::close(descriptor_); }
+Journal::~Journal() {
+    (void)::fdatasync(descriptor_);  // what failed to reach the disk is done again
+    ::close(descriptor_);
+}
 
 void Journal::take_over(const RowHeader& header, Resume resume) {
     RowFile found = read_row_file(path_);
@@ -55,10 +58,26 @@ void Journal::take_over(const RowHeader& header, Resume resume) {
         refuse("cannot be written: " + std::generic_category().message(errno));
     }
     if (!is_ours) write(header_line(header));
+    sync();
+    if (is_ours && !found.damaged.empty()) {
+        fmt::print(stderr, "{}\n{} rows are whole, {} lines are not: their rows are done again\n",
+                   ConfigError(found.damaged).what(), found.rows.size(), found.damaged.size());
+    }
     done_ = std::move(found.rows);
 }
 
-void Journal::add(std::size_t number, const Row& row) { write(row_line(number, row)); }
+// A file system that cannot sync has to be trusted.
+void Journal::sync() {
+    synced_ = std::chrono::steady_clock::now();
+    if (::fdatasync(descriptor_) != 0 && errno != EINVAL && errno != ENOSYS) {
+        refuse("cannot be written: " + std::generic_category().message(errno));
+    }
+}
+
+void Journal::add(std::size_t number, const Row& row) {
+    write(row_line(number, row));
+    if (std::chrono::steady_clock::now() - synced_ > std::chrono::seconds(1)) sync();
+}
 
 void Journal::write(std::string_view line) {
     while (!line.empty()) {

@@ -20,6 +20,7 @@ class Merger {
             errors_.insert(errors_.end(), error.diagnostics().begin(), error.diagnostics().end());
             return;
         }
+        errors_.insert(errors_.end(), file.damaged.begin(), file.damaged.end());
         const SweepShard shard = file.header.shard;
         if (file.whole_bytes == 0) return refuse(path, "no rows of a sweep");
         if (!is_complete(file)) {

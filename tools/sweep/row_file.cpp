@@ -1,13 +1,13 @@
 #include "tools/sweep/row_file.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "sim/io/diagnostics.hpp"
 #include "sim/io/text_file.hpp"
 #include "tools/output/result_cell.hpp"
 
@@ -17,10 +17,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view mark = "rows of a sweep";
-constexpr int layout = 1;  // of the lines
+constexpr int layout = 2;  // of the lines
 constexpr std::array<std::string_view, 3> kind_names{"key", "metric", "note"};
 
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
+
+// CRC-32, which tells any change within four bytes of one another, and others but for one in four billion.
+std::string checksum_of(std::string_view text) {
+    const auto* const bytes = reinterpret_cast<const Bytef*>(text.data());  // NOLINT: zlib's own type of bytes
+    return fmt::format("{:08x}", crc32_z(0, bytes, text.size()));
+}
 
 ColumnKind kind_called(const std::string& name) {
     const auto found = std::ranges::find(kind_names, name);
@@ -33,6 +39,11 @@ RowHeader parse_header(std::string_view line) {
     const Json json = Json::parse(line);
     if (json.at("weft").get<std::string>() != mark) throw std::invalid_argument("no rows of a sweep");
     if (json.at("layout").get<int>() != layout) throw std::invalid_argument("rows of another version of weft");
+    Json plain = json;
+    plain.erase("checksum");
+    if (json.at("checksum").get<std::string>() != checksum_of(line_of(plain))) {
+        throw std::invalid_argument("the checksum is that of another line");
+    }
     RowHeader header;
     header.job = json.at("job").get<std::string>();
     for (const auto& [name, digest] : json.at("inputs").items()) {
@@ -75,24 +86,32 @@ std::string header_line(const RowHeader& header) {
         const std::string_view kind = kind_names[static_cast<std::size_t>(column.kind)];
         json["columns"].push_back(Json::array({column.name, column.unit, column.meaning, kind}));
     }
+    json["checksum"] = checksum_of(line_of(json));
     return line_of(json);
 }
 
 std::string row_line(std::size_t number, const Row& row) {
-    std::string line = fmt::format("[{}", number);
-    for (const ResultCell& cell : row) line += ',' + cell_json(cell);
-    return line + "]\n";
+    std::string text = fmt::to_string(number);
+    for (const ResultCell& cell : row) text += ',' + cell_json(cell);
+    return fmt::format("[\"{}\",{}]\n", checksum_of(text), text);
 }
 
 std::pair<std::size_t, Row> parse_row(std::string_view line) {
+    constexpr std::size_t before = 12;  // ["01234567",
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    if (line.size() <= before || !line.ends_with(']')) throw std::invalid_argument("no row");
+    const std::string_view text = line.substr(before, line.size() - before - 1);
+    if (line.substr(0, before) != fmt::format("[\"{}\",", checksum_of(text))) {
+        throw std::invalid_argument("the checksum is that of another row");
+    }
     const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_array() || json.empty() || !json[0].is_number_unsigned()) throw std::invalid_argument("no row");
+    if (!json.is_array() || json.size() < 2 || !json[1].is_number_unsigned()) throw std::invalid_argument("no row");
     Row row;
-    for (std::size_t i = 1; i < json.size(); ++i) {
+    for (std::size_t i = 2; i < json.size(); ++i) {
         if (json[i].is_structured()) throw std::invalid_argument("a list or an object in a row");
         row.push_back(cell_of_json(json[i].dump()));
     }
-    return {json[0].get<std::size_t>(), std::move(row)};
+    return {json[1].get<std::size_t>(), std::move(row)};
 }
 
 RowFile read_row_file(const std::filesystem::path& path) {
@@ -113,11 +132,12 @@ RowFile read_row_file(const std::filesystem::path& path) {
                 add_row(file, line);
             }
         } catch (const std::exception& error) {  // of nlohmann's, or ours
-            throw ConfigError({{.file = path.string(),
-                                .line = number,
-                                .column = 1,
-                                .key = {},
-                                .message = fmt::format("damaged, or not written by weft sweep: {}", error.what())}});
+            file.damaged.push_back({.file = path.string(),
+                                    .line = number,
+                                    .column = 1,
+                                    .key = {},
+                                    .message = fmt::format("damaged, or not written by weft sweep: {}", error.what())});
+            if (number == 1) throw ConfigError(file.damaged);
         }
         file.whole_bytes = begin;
     }

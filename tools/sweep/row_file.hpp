@@ -1,5 +1,6 @@
 // Rows of a sweep on disk, complete or not: the journal of a sweep under way, and the result of a shard. JSON Lines: a
-// header, then one list per row, its number first. Lines are only ever added, so that a crash costs the last at most.
+// header, then one list per row: a checksum of what follows it, the row's number, its cells. Lines are only ever added,
+// so that a crash costs the last ones at most; a line that changed on the disk costs its own row.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/io/diagnostics.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/sweep/inputs.hpp"
 
@@ -28,7 +30,8 @@ struct RowHeader {
 struct RowFile {
     RowHeader header;
     RowsByNumber rows;
-    std::size_t whole_bytes = 0;  // up to the end of the last whole line; 0: not even the header is whole
+    std::size_t whole_bytes = 0;           // up to the end of the last whole line; 0: not even the header is whole
+    std::vector<Diagnostic> damaged = {};  // lines that are no whole rows of this file
 };
 
 // One line each, with its end.
@@ -37,8 +40,9 @@ std::string row_line(std::size_t number, const Row& row);
 // The reverse; throws std::invalid_argument for a text that row_line() does not give.
 std::pair<std::size_t, Row> parse_row(std::string_view line);
 
-// Drops a last line that was not written to its end. Throws ConfigError, with the line: no such file, or damaged before
-// its end; a row number twice or beyond the header's points, a row of another length than its columns.
+// Drops a last line that was not written to its end, and tells of others that are damaged: their checksum is another; a
+// row number twice or beyond the header's points, a row of another length than its columns. Throws ConfigError: no such
+// file, or the header is damaged.
 RowFile read_row_file(const std::filesystem::path& path);
 
 // Whether the shard, or the whole sweep, has all its rows.

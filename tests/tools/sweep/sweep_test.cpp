@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <random>
 #include <stdexcept>
 
 #include "sim/io/diagnostics.hpp"
@@ -157,9 +158,81 @@ TEST(sweep, refuses_a_journal_of_other_inputs_and_says_in_what_they_differ) {
     other = sequence_request();
     other.conditions = {"batch.micro < 3"};
     EXPECT_THAT(refusal([&] { swept(other, 1, settings); }), HasSubstr("(varied values and conditions)"));
-    std::ofstream(Journal::path_of(*settings.out), std::ios::app) << "[0,512]\n[1]\n";
-    EXPECT_THAT(refusal([&] { swept(sequence_request(), 1, settings); }),
-                HasSubstr("rows.csv.journal:11:1: error: damaged"));
+}
+
+// What a sweep makes of a journal, and what it says of it.
+struct Resumed {
+    std::string csv;        // empty: refused
+    std::size_t rows = 0;   // that it kept
+    std::string said = {};  // on stderr, or as the reason
+};
+Resumed resumed_from(const std::string& journal) {
+    const test::TemporaryFolder folder;
+    SweepSettings settings;
+    settings.out = folder.path() / "rows.csv";
+    settings.resume = Resume::yes;
+    std::ofstream(Journal::path_of(*settings.out), std::ios::binary) << journal;
+    Resumed resumed;
+    testing::internal::CaptureStderr();
+    const std::string reason = refusal([&] {
+        const SweepRun::Outcome outcome = swept(sequence_request(), 1, settings);
+        resumed = {.csv = result_csv(outcome.table()), .rows = outcome.resumed};
+    });
+    resumed.said = testing::internal::GetCapturedStderr() + reason;
+    return resumed;
+}
+
+std::string whole_journal() {
+    const test::TemporaryFolder folder;
+    SweepSettings settings;
+    settings.out = folder.path() / "rows.csv";
+    swept(sequence_request(), 1, settings);
+    return test::read_file(Journal::path_of(*settings.out));
+}
+
+TEST(sweep, keeps_whole_rows_of_a_damaged_journal_and_says_what_is_not) {
+    const std::string journal = whole_journal(), csv = resumed_from(journal).csv;
+    const std::size_t header = journal.find('\n') + 1;
+    EXPECT_EQ(resumed_from(journal).rows, 9U);
+    EXPECT_EQ(resumed_from(journal).said, "");
+    std::string flipped = journal;  // a digit of the fourth row's time
+    std::size_t at = header;
+    for (int line = 0; line < 3; ++line) at = flipped.find('\n', at) + 1;
+    at = flipped.find("0.", at) + 3;
+    flipped[at] = flipped[at] == '7' ? '8' : '7';
+    const Resumed digit = resumed_from(flipped);
+    EXPECT_EQ(digit.csv, csv);
+    EXPECT_EQ(digit.rows, 8U);
+    EXPECT_THAT(digit.said, HasSubstr("rows.csv.journal:5:1: error: damaged"));
+    EXPECT_THAT(digit.said, HasSubstr("8 rows are whole, 1 lines are not: their rows are done again"));
+    // Blocks that a power cut left unwritten read as zeros; with a row behind them, too.
+    for (const std::string& tail :
+         {std::string(4096, '\0'), std::string(100, '\0') + "\n", std::string(9, '\0') + "[1]\n"}) {
+        const Resumed zeros = resumed_from(journal.substr(0, journal.size() - 40) + tail);
+        EXPECT_EQ(zeros.csv, csv);
+        EXPECT_EQ(zeros.rows, 8U);
+        EXPECT_EQ(zeros.said.empty(), tail.size() == 4096) << "a last line without its end is no news";
+    }
+    std::string header_flipped = journal;
+    header_flipped[header / 2] ^= 1;
+    EXPECT_THAT(resumed_from(header_flipped).said, HasSubstr("rows.csv.journal:1:1: error: damaged"));
+}
+
+// Whatever byte of the journal changes, rows are those of the sweep, or nothing comes out.
+TEST(sweep, no_change_of_a_byte_of_its_journal_comes_into_its_rows) {
+    const std::string journal = whole_journal(), csv = resumed_from(journal).csv;
+    std::mt19937 random(7);
+    for (int i = 0; i < 40; ++i) {
+        std::string changed = journal;
+        const std::size_t at = random() % changed.size();
+        changed[at] = static_cast<char>(changed[at] ^ (1U << random() % 8));
+        const Resumed resumed = resumed_from(changed);
+        if (at <= journal.find('\n')) {
+            EXPECT_THAT(resumed.said, HasSubstr(":1:1: error: damaged")) << "byte " << at;
+        } else {
+            EXPECT_EQ(resumed.csv, csv) << "byte " << at;
+        }
+    }
 }
 
 TEST(sweep_inputs, are_told_apart_by_files_that_the_job_names) {
