@@ -1,0 +1,42 @@
+# Spack recipe. In a repository of recipes it is packages/weft/package.py; the checksum is of the tarball of a release, as
+# tools/packages/source-tarball writes it.
+from spack.package import *
+
+
+class Weft(CMakePackage):
+    """Discrete-event simulator of distributed transformer training."""
+
+    url = "file:///weft-0.2.0.tar.gz"  # where the tarball is
+
+    license("Apache-2.0")
+
+    version("0.2.0")
+
+    variant("mpi", default=True, description="Spread sweeps over the ranks of an MPI job")
+    variant("python", default=False, description="Build the Python module")
+
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("boost@1.74: +program_options+graph")
+    depends_on("nlohmann-json@3.11:")
+    depends_on("eigen@3.4:")
+    depends_on("fmt@9:")
+    depends_on("zlib-api")
+    depends_on("sqlite@3.40:")
+    depends_on("yaml-cpp@0.7:")
+    depends_on("pugixml@1.13:")
+    depends_on("tomlplusplus@3.3:")
+    depends_on("mpi", when="+mpi")
+    depends_on("boost@1.74: +mpi+serialization", when="+mpi")
+    depends_on("python@3.9:", when="+python", type=("build", "link", "run"))
+    depends_on("py-pybind11@2.10:", when="+python", type="build")
+
+    extends("python", when="+python")
+    generator("ninja")
+
+    def cmake_args(self):
+        args = [self.define_from_variant("WEFT_MPI", "mpi"), self.define_from_variant("WEFT_PYTHON", "python")]
+        if self.spec.satisfies("+python"):
+            args.append(self.define("WEFT_PYTHON_FOLDER", python_platlib))
+        return args
