@@ -1,6 +1,10 @@
 // What a rank holds of the model's states, against closed forms: Rajbhandari et al. (1910.02054, figure 1) for Adam in
 // mixed precision, 2 P parameters, 2 P gradients and 12 P optimizer states over d ranks; and activations of a stage.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
 
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan.hpp"
@@ -29,6 +33,24 @@ TEST(model_states, zero_stages_share_them_as_published) {
     EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=1"}), 4 * P + 12 * P / d);
     EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=2"}), 2 * P + 14 * P / d);
     EXPECT_DOUBLE_EQ(states({"framework=deepspeed", "zero=3"}), 16 * P / d);
+}
+
+// The same of any plain model on any number of ranks, with the parameters of a GPT: the embedding matrix and as much
+// again for the output layer, of each layer 4 h^2 + 4 h of attention, 8 h^2 + 5 h of the MLP and two norms of 2 h, and
+// the last norm.
+RC_GTEST_PROP(model_states, zero_stages_share_any_model_as_published, ()) {
+    const double layers = *rc::gen::inRange(1, 60), heads = *rc::gen::element(1, 2, 4, 8);
+    const double hidden = heads * 64 * *rc::gen::inRange(1, 9), vocabulary = 128 * *rc::gen::inRange(1, 400);
+    const int ranks = *rc::gen::element(1, 2, 4, 8, 16), stage = *rc::gen::inRange(0, 4);
+    const double matrices = 12 * hidden * hidden, biases_and_norms = 13 * hidden;
+    const double parameters = 2 * vocabulary * hidden + layers * (matrices + biases_and_norms) + 2 * hidden;
+    const auto is = [](const char* key, double value) { return fmt::format("{}={:.0f}", key, value); };
+    const double held = states({is("model.layers", layers), is("model.heads", heads), is("model.hidden", hidden),
+                                is("model.vocabulary", vocabulary), is("layout.data", ranks), is("zero", stage),
+                                "framework=deepspeed"});
+    const double whole = (stage < 3 ? 2 : 0) + (stage < 2 ? 2 : 0) + (stage < 1 ? 12 : 0);  // bytes per parameter
+    const double expected = parameters * (whole + (16 - whole) / ranks);
+    RC_ASSERT(std::abs(held - expected) <= 1e-9 * expected);
 }
 
 // ZeRO keeps bf16 gradients as it keeps fp16's; BF16_Optimizer, at stage 0, theirs and their sum in fp32, and shards

@@ -17,6 +17,10 @@ inline std::string unsoundness(const Study& study, Folding folding = Folding::st
     const Simulation run = simulate_step(study, make_plan(study), {.folding = folding});
     const Report report = make_report(run);
     std::string text;
+    for (const Metric& metric : report.metrics) {
+        if (!std::isfinite(metric.value) || metric.value < 0)
+            text += fmt::format("{} is {}\n", metric.key, metric.value);
+    }
     const double step = report.metric("step.time_s");
     if (!(step > 0)) text += "no time passes\n";
     const auto differs = [step](double a, double b) { return !(std::abs(a - b) <= 1e-9 * step); };

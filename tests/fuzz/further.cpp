@@ -1,0 +1,59 @@
+#include "tests/fuzz/further.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/io/diagnostics.hpp"
+#include "tests/workloads/soundness.hpp"
+#include "workloads/exports/export.hpp"
+#include "workloads/job_size.hpp"
+#include "workloads/plan.hpp"
+
+namespace weft::test {
+namespace {
+
+constexpr double most_planned = 1e5, most_simulated = 2000;  // operations of a rank of every stage
+constexpr std::uint64_t most_ranks = 32;
+
+void must_be_size(double value, const std::string& what) {
+    if (!std::isfinite(value) || value < 0) throw std::logic_error(fmt::format("{} is {}", what, value));
+}
+
+void check_plan(const Plan& plan) {
+    must_be_size(plan.model_flops.value, "model FLOPs");
+    must_be_size(plan.hardware_flops.value, "hardware FLOPs");
+    for (const Stage& stage : plan.stages) {
+        must_be_size(stage.parameters(), "parameters of a stage");
+        must_be_size(stage.optimizer.value, "time of the optimizer");
+        must_be_size(stage.memory.total().value, "memory of a stage");
+    }
+    plan.fits();
+}
+
+// As other tools are told it, as far as they can be.
+void write_configurations(const Study& study) {
+    for (const ExportFormat* format : exports::all()) {
+        if (format->job == nullptr) continue;
+        try {
+            format->job(study);
+        } catch (const ConfigError&) {
+            continue;
+        }
+    }
+}
+
+}  // namespace
+
+void go_on_with(const Study& study) {
+    const double operations = expected_operations(study.job);
+    must_be_size(operations, "the size of the job");
+    if (operations > most_planned) return;
+    check_plan(make_plan(study));
+    write_configurations(study);
+    if (operations > most_simulated || study.job.layout.ranks_of_replica() * study.job.layout.data > most_ranks) return;
+    if (const std::string wrong = unsoundness(study); !wrong.empty()) throw std::logic_error(wrong);
+}
+
+}  // namespace weft::test
