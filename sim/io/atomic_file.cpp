@@ -13,14 +13,29 @@
 namespace weft {
 namespace {
 
-// A new file beside `path` that no other writer uses.
-int open_beside(const std::filesystem::path& path, std::filesystem::path& name, ::mode_t mode) {
+// Calls make(name) with names beside `path` until one is free. Returns what it returned: negative, with errno, if it
+// failed.
+template <class Make>
+int make_beside(const std::filesystem::path& path, std::filesystem::path& name, Make make) {
     for (int attempt = 0;; ++attempt) {
         name = path;
         name += "." + std::to_string(::getpid()) + "." + std::to_string(attempt) + ".part";
-        const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (descriptor >= 0 || errno != EEXIST) return descriptor;
+        const int result = make(name.c_str());
+        if (result >= 0 || errno != EEXIST) return result;
     }
+}
+
+std::string link_to(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+// A file without a name in the folder of `path`; -1 where the system has none, or could not name it later.
+int open_nameless(const std::filesystem::path& path, ::mode_t mode) {
+#ifdef O_TMPFILE
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    const int descriptor = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+    if (descriptor < 0 || ::access(link_to(descriptor).c_str(), F_OK) == 0) return descriptor;
+    ::close(descriptor);
+#endif
+    return -1;
 }
 
 }  // namespace
@@ -36,7 +51,13 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
         const bool replaces = std::filesystem::exists(status);
         target_ = replaces ? std::filesystem::canonical(path_) : path_;
         const auto mode = replaces ? static_cast<::mode_t>(status.permissions()) & 0777U : 0666U;
-        descriptor_ = open_beside(target_, part_, mode);
+        descriptor_ = open_nameless(target_, mode);
+        is_nameless_ = descriptor_ >= 0;
+        if (!is_nameless_) {
+            descriptor_ = make_beside(target_, part_, [mode](const char* name) {
+                return ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+            });
+        }
         // The mode of what is replaced, whatever the umask; where files have no modes, as they come.
         if (replaces && descriptor_ >= 0 && ::fchmod(descriptor_, mode) != 0 && errno != EPERM) refuse(errno);
     }
@@ -59,6 +80,17 @@ void AtomicFile::write(std::string_view piece) {
 }
 
 void AtomicFile::commit() {
+    if (std::exchange(is_nameless_, false)) {
+        const std::string link = link_to(descriptor_);
+        const int named = make_beside(target_, part_, [&link](const char* name) {
+            return ::linkat(AT_FDCWD, link.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+        });
+        if (named < 0) {
+            const int error = errno;
+            part_.clear();
+            refuse(error);
+        }
+    }
     if (::close(std::exchange(descriptor_, -1)) != 0) refuse(errno);
     if (part_.empty()) return;
     if (::rename(part_.c_str(), target_.c_str()) != 0) refuse(errno);

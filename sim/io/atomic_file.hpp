@@ -1,4 +1,6 @@
-// Writes a whole file or nothing: to a temporary beside it, then rename. Throws std::runtime_error with the reason.
+// Writes a whole file or nothing: to a temporary beside it, then rename. Where the system has files without names, the
+// temporary gets one only when it is whole, so that nothing is left of it even if the process is killed. Throws
+// std::runtime_error with the reason.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +27,8 @@ class AtomicFile {
 
     std::filesystem::path path_;    // as asked for
     std::filesystem::path target_;  // what the rename replaces
-    std::filesystem::path part_;    // empty: a pipe or device, written to directly
+    std::filesystem::path part_;    // empty: a pipe or device, written to directly, or no name yet
+    bool is_nameless_ = false;      // until it is whole
     int descriptor_ = -1;           // -1: closed
 };
 

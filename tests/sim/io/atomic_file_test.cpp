@@ -53,6 +53,18 @@ TEST_F(atomic_file, pieces_that_are_not_committed_leave_nothing) {
     EXPECT_EQ(files(), 0);
 }
 
+// As a process that is killed leaves it.
+TEST_F(atomic_file, pieces_have_no_name_until_they_are_whole) {
+    const fs::path path = folder / "trace.json";
+    AtomicFile file(path);
+    file.write("half");
+    if (files() == 1) GTEST_SKIP() << "the file system has no files without names";
+    EXPECT_EQ(files(), 0);
+    file.commit();
+    EXPECT_EQ(content(path), "half");
+    EXPECT_EQ(files(), 1);
+}
+
 TEST_F(atomic_file, a_symbolic_link_stays_a_link) {
     write_file_atomically(folder / "real", "old");
     fs::create_symlink("real", folder / "link");
