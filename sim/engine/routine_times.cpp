@@ -57,7 +57,7 @@ Instant computation_over(Instant begin, std::int64_t work, Instant exchange_over
 
 RoutineTimes::RoutineTimes(const Program& program, const std::vector<std::int64_t>& work,
                            const Table<CommunicationId, std::int64_t>& transfers)
-    : ends_(program.ops.size(), 0), is_pair_(program.ops.size(), false) {
+    : ends_(program.ops.size(), 0), places_(program.ops.size(), 0), is_pair_(program.ops.size(), false) {
     for (const RankClass& rank_class : program.classes) {
         const std::uint32_t end = rank_class.end_op();
         for (std::uint32_t op = rank_class.begin_op(); op < end;) op = find(program, op, end);
@@ -69,10 +69,10 @@ RoutineTimes::RoutineTimes(const Program& program, const std::vector<std::int64_
 void RoutineTimes::add_times(const Program& program, const std::vector<std::int64_t>& work,
                              const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside) {
     std::vector<Stay>& stays = stays_[index_of(beside)];
-    stays.resize(ends_.size());
+    stays.resize(timed_);
     Instant begin, over;  // of the segment at hand
     const auto add = [&](std::uint32_t op, Instant end) {
-        stays[op] = {begin.femtoseconds, end.femtoseconds};
+        stays[places_[op]] = {begin.femtoseconds, end.femtoseconds};
         over = std::max(over, end);
     };
     for (std::uint32_t op = 0, end = 0; op < ends_.size(); op += ops_of_segment(op)) {
@@ -103,16 +103,18 @@ std::uint32_t RoutineTimes::find(const Program& program, std::uint32_t first, st
         ops = count;
         if (ops == 1) past = next + 1;
     }
-    for (std::uint32_t op = first; past >= first + fewest_ops && op < past; op += ops_of_segment(op)) ends_[op] = past;
+    if (past < first + fewest_ops) return past;
+    for (std::uint32_t op = first; op < past; op += ops_of_segment(op)) ends_[op] = past;
+    for (std::uint32_t op = first; op < past; ++op) places_[op] = timed_++;
     return past;
 }
 
 std::uint32_t RoutineTimes::last_begun(std::uint32_t first, std::uint32_t end, std::int64_t by,
                                        Disturbance beside) const {
-    const auto stays = stays_[index_of(beside)].begin();
-    const auto past = std::upper_bound(stays + first, stays + end, by,
+    const auto stays = stays_[index_of(beside)].begin() + places_[first];
+    const auto past = std::upper_bound(stays, stays + (end - first), by,
                                        [](std::int64_t ticks, const Stay& stay) { return ticks < stay.begin; });
-    const auto last = static_cast<std::uint32_t>(past - stays) - 1;
+    const auto last = first + static_cast<std::uint32_t>(past - stays) - 1;
     return last > first && is_pair_[last - 1] ? last - 1 : last;
 }
 

@@ -57,11 +57,13 @@ class RoutineTimes {
     std::uint32_t find(const Program& program, std::uint32_t first, std::uint32_t end);
     void add_times(const Program& program, const std::vector<std::int64_t>& work,
                    const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside);
-    const Stay& stay(std::uint32_t op, Disturbance beside) const { return stays_[index_of(beside)][op]; }
+    const Stay& stay(std::uint32_t op, Disturbance beside) const { return stays_[index_of(beside)][places_[op]]; }
     static std::size_t index_of(Disturbance beside) { return static_cast<std::size_t>(beside); }
 
     std::vector<std::uint32_t> ends_;         // by op
-    std::array<std::vector<Stay>, 2> stays_;  // by disturbance, as far as the program knows it, and op
+    std::vector<std::uint32_t> places_;       // in stays_, by op; only ops of routines have one
+    std::uint32_t timed_ = 0;                 // ops that have
+    std::array<std::vector<Stay>, 2> stays_;  // by disturbance, as far as the program knows it, and place
     std::vector<bool> is_pair_;               // by op: whether it begins a segment of two
 };
 
