@@ -9,6 +9,8 @@
 
 namespace weft {
 
+unsigned all_threads() { return std::max(std::thread::hardware_concurrency(), 1U); }
+
 void for_each_in_parallel(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work,
                           const std::function<void(std::size_t done, std::size_t count)>& done) {
     std::atomic<std::size_t> next{0};

@@ -6,6 +6,8 @@
 
 namespace weft {
 
+unsigned all_threads();  // of the processor, as far as the system says; at least 1
+
 // work(0) ... work(count - 1), each once, on up to `threads` threads. Once one throws no more are begun, and of what
 // was thrown the exception with the lowest number comes out. `done` hears of each end, from any thread, one at a time;
 // what it throws ends the work as well.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/diagnostics.hpp"
@@ -13,6 +12,7 @@
 #include "tools/calibrate/device_fit.hpp"
 #include "tools/calibrate/device_sets.hpp"
 #include "tools/output/device_calibration_text.hpp"
+#include "tools/parallel.hpp"
 
 namespace weft {
 namespace {
@@ -117,7 +117,7 @@ Exit calibrate_device(const po::variables_map& arguments) {
     for (const std::string& set : words(arguments, "set")) sets.push_back(load_validation_set(set));
     for (DeviceFitSource& source : set_sources(sets, device, holds)) sources.push_back(std::move(source));
     check_rows(sources);
-    const DeviceFit fit = fit_device(device, std::move(constants), sources, std::thread::hardware_concurrency());
+    const DeviceFit fit = fit_device(device, std::move(constants), sources, all_threads());
     fmt::print("{}", arguments["json"].as<bool>() ? device_calibration_json(fit) : device_calibration_text(fit));
     if (arguments.count("out") > 0) {
         write_file_atomically(arguments["out"].as<std::string>(), device_with(name, fit, provenance(fit)));

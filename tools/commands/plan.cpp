@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
-#include <thread>
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
@@ -16,6 +15,7 @@
 #include "tools/output/result_file.hpp"
 #include "tools/output_option.hpp"
 #include "tools/page/job_pages.hpp"
+#include "tools/parallel.hpp"
 #include "tools/plan/launch.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
@@ -59,11 +59,10 @@ PlanRequest request_of(const po::variables_map& arguments) {
 
 PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
     const std::optional<unsigned> asked = count_option(arguments, {"simulate"});
-    SearchOptions options{
-        .simulations = asked.value_or(usual_simulations),
-        .most_simulations = asked.value_or(most_usual_simulations),
-        .searched = arguments["modelled"].as<bool>() ? Searched::modelled : Searched::runnable,
-        .threads = count_option(arguments, jobs_option).value_or(std::max(std::thread::hardware_concurrency(), 1U))};
+    SearchOptions options{.simulations = asked.value_or(usual_simulations),
+                          .most_simulations = asked.value_or(most_usual_simulations),
+                          .searched = arguments["modelled"].as<bool>() ? Searched::modelled : Searched::runnable,
+                          .threads = count_option(arguments, jobs_option).value_or(all_threads())};
     ProgressBar bar;
     options.progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); };
     return search_layouts(space.space, space.base_assignments, options);

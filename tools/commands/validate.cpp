@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <thread>
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/diagnostics.hpp"
@@ -18,6 +17,7 @@
 #include "tools/output/validation_markdown.hpp"
 #include "tools/output/validation_text.hpp"
 #include "tools/output_option.hpp"
+#include "tools/parallel.hpp"
 #include "tools/progress.hpp"
 #include "tools/validate/row_job.hpp"
 #include "tools/validate/validity.hpp"
@@ -81,7 +81,7 @@ std::string job_of(const std::vector<ValidationSet>& sets, const std::string& na
 }
 
 unsigned threads_asked(const po::variables_map& arguments) {
-    return count_option(arguments, jobs_option).value_or(std::max(1U, std::thread::hardware_concurrency()));
+    return count_option(arguments, jobs_option).value_or(all_threads());
 }
 
 std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std::vector<ValidationSet>& sets) {

@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "tools/explain/job_explanation.hpp"
@@ -13,6 +11,7 @@
 #include "tools/obstacle.hpp"
 #include "tools/output/explanation_text.hpp"
 #include "tools/output/plan_json.hpp"
+#include "tools/parallel.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/sweep/sweep.hpp"
@@ -49,9 +48,7 @@ struct WarmJob::State {
 
 namespace {
 
-unsigned threads_of(const WorkChoices& choices) {
-    return choices.threads > 0 ? choices.threads : std::max(std::thread::hardware_concurrency(), 1U);
-}
+unsigned threads_of(const WorkChoices& choices) { return choices.threads > 0 ? choices.threads : all_threads(); }
 
 std::shared_ptr<const WarmJob::State> opened(JobSource source, const Overrides& overrides) {
     return told([&] {

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <optional>
-#include <thread>
 
 #include "tools/explain/job_explanation.hpp"
 #include "tools/memory_option.hpp"
 #include "tools/page/job_pages.hpp"
+#include "tools/parallel.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/serve/job_size.hpp"
@@ -19,7 +18,7 @@
 namespace weft {
 namespace {
 
-constexpr SimulationOptions options_of_pages{.folding = Folding::automatic, .recording = Recording::spans_and_links};
+const SimulationOptions options_of_pages{.folding = Folding::automatic, .recording = Recording::spans_and_links};
 
 // A job that a page can be made of.
 struct ServableJob {
@@ -56,8 +55,6 @@ std::function<void(std::size_t, std::size_t)> while_somebody_waits(const HttpReq
     };
 }
 
-unsigned threads() { return std::max(std::thread::hardware_concurrency(), 1U); }
-
 }  // namespace
 
 HttpAnswer step_answer(const HttpRequest& request, const RequestTarget& target) {
@@ -70,9 +67,9 @@ HttpAnswer step_answer(const HttpRequest& request, const RequestTarget& target) 
 HttpAnswer explanation_answer(const HttpRequest& request, const RequestTarget& target) {
     const ServableJob job = servable(requested_job(request, target), "explain", Purpose::simulation, check_page_size);
     if (auto refused = refused_for_memory(job, make_plan(job.study), request)) return *refused;
-    const JobExplanation explained =
-        explain_job(job.study, {.source = source_of(job), .overrides = {}},
-                    {.simulation = options_of_pages, .threads = threads(), .progress = while_somebody_waits(request)});
+    const JobExplanation explained = explain_job(
+        job.study, {.source = source_of(job), .overrides = {}},
+        {.simulation = options_of_pages, .threads = all_threads(), .progress = while_somebody_waits(request)});
     return {.body = explained_page(explained, job.input, fmt::format("weft simulate {}", requested_name))};
 }
 
@@ -83,7 +80,7 @@ HttpAnswer search_answer(const HttpRequest& request, const RequestTarget& target
     const PlanResult result = search_layouts(std::move(space.space), std::move(space.base_assignments),
                                              {.simulations = usual_simulations,
                                               .most_simulations = most_usual_simulations,
-                                              .threads = threads(),
+                                              .threads = all_threads(),
                                               .progress = while_somebody_waits(request)});
     return {.body =
                 search_page(asked, result,

@@ -9,10 +9,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "tools/parallel.hpp"
 #include "tools/serve/session.hpp"
 #include "tools/serve/workers.hpp"
 
@@ -25,7 +25,7 @@ using ErrorCode = boost::system::error_code;
 constexpr std::size_t most_waiting_simulations = 128, most_waiting_searches = 8;
 
 // As many as may hold a page's worth of memory at once.
-unsigned simulation_threads() { return std::clamp(std::thread::hardware_concurrency(), 2U, 4U); }
+unsigned simulation_threads() { return std::clamp(all_threads(), 2U, 4U); }
 
 Tcp::acceptor listener(boost::asio::io_context& io, const Tcp::endpoint& endpoint, ErrorCode& problem) {
     Tcp::acceptor acceptor(io);
