@@ -20,8 +20,11 @@ class ExchangeOps {
     explicit ExchangeOps(const Program& program);
 
     // In op order.
-    std::span<const Party> of(ExchangeId exchange) const {
-        return {parties_.data() + start_[index(exchange)], parties_.data() + start_[index(exchange) + 1]};
+    std::span<const Party> of(ExchangeId exchange) const { return between(first(exchange), first(next(exchange))); }
+    // Of that exchange, or past those of the last one: for `between`.
+    std::uint32_t first(ExchangeId exchange) const { return start_[index(exchange)]; }
+    std::span<const Party> between(std::uint32_t first, std::uint32_t end) const {
+        return {parties_.data() + first, parties_.data() + end};
     }
 
   private:

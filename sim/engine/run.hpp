@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "sim/engine/exchange_ops.hpp"
 #include "sim/engine/exchange_steps.hpp"
 #include "sim/engine/link_sums.hpp"
+#include "sim/engine/op_states.hpp"
 #include "sim/engine/run_ahead.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/event/event_queue.hpp"
@@ -44,11 +46,6 @@ class Engine {
     Timeline run() &&;
 
   private:
-    struct Progress {
-        std::uint32_t missing = 0;  // parties that have not arrived
-        std::uint32_t step = 0;     // of steps_
-    };
-
     Instant settle();
     Instant next_of_own() const { return std::min({events_.next(), contended_.next(), ahead_.next()}); }
     void handle(const Event& event);
@@ -65,10 +62,16 @@ class Engine {
     void complete(OpId op, Instant end);
     void pass_on(OpId op);
     void record_part(OpId op, const Span& span);
-    bool is_of_routine(OpId op) const { return waits_for_[op] >= of_routine; }
     void reserve_routines();
+    std::span<const OpId> successors_of(OpId op) const {
+        const OpId* const all = program_.successors.data();
+        return {all + ops_[op].first_successor, all + ops_[next(op)].first_successor};
+    }
 
     // Exchanges.
+    std::span<const Party> parties_of(ExchangeId exchange) const {
+        return parties_.between(exchanges_[exchange].first_party, exchanges_[next(exchange)].first_party);
+    }
     void arrive(ExchangeId exchange);
     void take_step(ExchangeId exchange);
     void watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes);
@@ -86,7 +89,6 @@ class Engine {
     void take_over_exchange(OpId op, Instant begin);
 
     static constexpr bool foresees = ForesightNetwork<N>;
-    static constexpr std::uint32_t of_routine = 1U << 31U;
 
     const Program& program_;
     N& network_;
@@ -97,10 +99,10 @@ class Engine {
     std::vector<std::int64_t> work_;  // of Program::work, in ticks
     Timeline timeline_;
     std::conditional_t<ForesightNetwork<N>, RunAhead<N>, NothingAhead<N>>
-        ahead_;                             // what is undisturbed; else ends are events of their own
-    Table<OpId, std::uint32_t> waits_for_;  // predecessors that are not over; those of routines start anew each time
-    Table<RankClassId, OpId> caller_;       // whose routine is under way
-    Table<ExchangeId, Progress> progress_;
+        ahead_;  // what is undisturbed; else ends are events of their own
+    Table<OpId, OpState> ops_;
+    Table<ExchangeId, ExchangeState> exchanges_;
+    Table<RankClassId, OpId> caller_;  // whose routine is under way
     Table<FlowId, ExchangeId> flow_exchange_;
     std::vector<OpId> ready_;  // stack: order within an instant affects no time
     std::vector<FlowId> finished_;
@@ -121,9 +123,8 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
       steps_(program, leg_time),
       work_(work_in_ticks(program)),
       ahead_(program, steps_, work_, network, timeline_),
-      waits_for_(program.predecessors) {
-    progress_.reserve(program.exchanges.size());
-    for (const Exchange& exchange : program.exchanges) progress_.push_back({exchange.parties, 0});
+      ops_(op_states(program, contended_, ahead_)),
+      exchanges_(exchange_states(program, steps_, parties_)) {
     crowded_out_.reserve(program.patterns.size());
     const std::size_t most = most_in_flight(program);
     events_.reserve(most);
@@ -145,7 +146,6 @@ void Engine<N>::reserve_routines() {
     std::size_t parts = 0;
     for (const RankClass& rank_class : program_.classes) {
         for (std::uint32_t op = rank_class.begin_op(); op < rank_class.end_op(); ++op) {
-            if (op < rank_class.first_op) waits_for_[OpId{op}] += of_routine;
             const Op& what = program_.ops[OpId{op}];
             if (what.kind == OpKind::routine) parts += program_.routines[RoutineId(what.subject)].ops;
         }
@@ -156,7 +156,7 @@ void Engine<N>::reserve_routines() {
 template <NetworkModel N>
 Timeline Engine<N>::run() && {
     for (OpId op{}; op != program_.ops.end_id(); op = next(op)) {
-        if (waits_for_[op] != 0 || program_.predecessors[op] != 0) continue;
+        if (ops_[op].waits_for != 0 || program_.predecessors[op] != 0 || ops_[op].is_of_routine) continue;
         ready_.push_back(op);
         post_ready();
     }
@@ -264,7 +264,7 @@ void Engine<N>::post_ready() {
 // What runs ahead begins once everything of the instant has happened.
 template <NetworkModel N>
 void Engine<N>::post(OpId op) {
-    if (ahead_.is_head(op)) {
+    if (ops_[op].is_head) {
         heads_.push_back(op);
     } else {
         post_alone(op);
@@ -273,13 +273,13 @@ void Engine<N>::post(OpId op) {
 
 template <NetworkModel N>
 void Engine<N>::post_alone(OpId id) {
-    const Op& op = program_.ops[id];
+    const OpState& op = ops_[id];
     Span& span = timeline_.spans[id];
     span.posted = now_;
     if (op.kind != OpKind::exchange) span.begin = now_;
     switch (op.kind) {
         case OpKind::compute:
-            if (contended_.concerns(op)) return disturb(contended_.start(now_, id, work_[op.subject]));
+            if (op.is_contended) return disturb(contended_.start(now_, id, work_[op.subject]));
             return events_.schedule(after(now_, work_[op.subject]), EventKind::work_over,
                                     static_cast<std::uint32_t>(id));
         case OpKind::exchange:
@@ -299,45 +299,47 @@ template <NetworkModel N>
 void Engine<N>::complete(OpId op, Instant end) {
     Span& span = timeline_.spans[op];
     span.end = end;
-    if (is_of_routine(op)) record_part(op, span);
+    if (ops_[op].is_of_routine) record_part(op, span);
     pass_on(op);
 }
 
 // Leaves the ops that waited for nothing else on ready_.
 template <NetworkModel N>
 void Engine<N>::pass_on(OpId op) {
-    for (const OpId next : program_.successors_of(op)) {
-        std::uint32_t& left = --waits_for_[next];
-        if (left != 0 && left != of_routine) continue;
-        if (left == of_routine) left += program_.predecessors[next];
+    for (const OpId next : successors_of(op)) {
+        OpState& state = ops_[next];
+        if (--state.waits_for != 0) continue;
+        if (state.is_of_routine) state.waits_for = program_.predecessors[next];
         ready_.push_back(next);
     }
 }
 
-// An op of a routine that did not go as planned.
+// An op of a routine that did not go as planned. Its exchange starts anew the next time.
 template <NetworkModel N>
 void Engine<N>::record_part(OpId op, const Span& span) {
     const auto number = static_cast<std::uint32_t>(op);
     timeline_.parts.push_back({caller_[program_.class_of(op)], number, number + 1, {}, span.begin, span.end});
+    if (ops_[op].kind != OpKind::exchange) return;
+    const auto exchange = ExchangeId(ops_[op].subject);
+    exchanges_[exchange].step = steps_.first(program_.exchanges[exchange].communication);
 }
 
-// What an own exchange of a routine counts down starts anew each time.
+// An own exchange of a routine always has one to come.
 template <NetworkModel N>
 void Engine<N>::arrive(ExchangeId exchange) {
-    Progress& progress = progress_[exchange];
-    if (progress.missing > 1) {
-        --progress.missing;
+    ExchangeState& state = exchanges_[exchange];
+    if (state.missing > 1) {
+        --state.missing;
         return;
     }
-    progress.step = steps_.first(program_.exchanges[exchange].communication);
-    for (const Party& party : parties_.of(exchange)) timeline_.spans[party.op].begin = now_;
+    for (const Party& party : parties_of(exchange)) timeline_.spans[party.op].begin = now_;
     transfer<&ContendedWork::begin_transfer>(exchange);
     take_step(exchange);
 }
 
 template <NetworkModel N>
 void Engine<N>::take_step(ExchangeId exchange) {
-    const ExchangeSteps::Step& step = steps_[progress_[exchange].step];
+    const ExchangeSteps::Step& step = steps_[exchanges_[exchange].step];
     switch (step.kind) {
         case ExchangeSteps::Kind::latency:
             return events_.schedule(after(now_, step.ticks), EventKind::latency_over,
@@ -358,7 +360,7 @@ void Engine<N>::watch_flow(FlowId flow, ExchangeId exchange, Bytes bytes) {
 
 template <NetworkModel N>
 void Engine<N>::step_over(ExchangeId exchange) {
-    ++progress_[exchange].step;
+    ++exchanges_[exchange].step;
     take_step(exchange);
     post_ready();
 }
@@ -366,14 +368,14 @@ void Engine<N>::step_over(ExchangeId exchange) {
 template <NetworkModel N>
 void Engine<N>::finish(ExchangeId exchange) {
     transfer<&ContendedWork::end_transfer>(exchange);
-    for (const Party& party : parties_.of(exchange)) complete(party.op, now_);
+    for (const Party& party : parties_of(exchange)) complete(party.op, now_);
 }
 
 template <NetworkModel N>
 template <auto begin_or_end>
 void Engine<N>::transfer(ExchangeId exchange) {
     if (!contended_.is_needed()) return;
-    for (const Party& party : parties_.of(exchange)) {
+    for (const Party& party : parties_of(exchange)) {
         (contended_.*begin_or_end)(party.rank_class);
         disturb(party.rank_class);
     }
@@ -386,7 +388,7 @@ void Engine<N>::begin_ahead() {
         heads_.pop_back();
         if constexpr (foresees) {
             const RankClassId rank_class = program_.class_of(head);
-            const auto caller = is_of_routine(head) ? std::optional(caller_[rank_class]) : std::nullopt;
+            const auto caller = ops_[head].is_of_routine ? std::optional(caller_[rank_class]) : std::nullopt;
             if (!contended_.is_under_way(rank_class) &&
                 ahead_.begin(now_, rank_class, head, caller, contended_.beside(rank_class))) {
                 continue;
@@ -442,14 +444,14 @@ void Engine<N>::take_over(RankClassId rank_class) {
             continue;
         }
         timeline_.spans[op] = {segment.begin, segment.begin, Instant::never()};
-        if (program_.ops[op].kind == OpKind::exchange) {
+        if (ops_[op].kind == OpKind::exchange) {
             take_over_exchange(op, segment.begin);
         } else if (segment.over[i] <= now_) {
             ++timeline_.events;
             complete(op, segment.over[i]);
-        } else if (contended_.concerns(program_.ops[op])) {
+        } else if (ops_[op].is_contended) {
             const Instant transfer_over = i > 0 ? segment.over[0] : segment.begin;
-            contended_.resume(now_, op, work_[program_.ops[op].subject], segment.begin, segment.beside, transfer_over);
+            contended_.resume(now_, op, work_[ops_[op].subject], segment.begin, segment.beside, transfer_over);
         } else {
             events_.schedule(segment.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
         }
@@ -459,11 +461,11 @@ void Engine<N>::take_over(RankClassId rank_class) {
 
 template <NetworkModel N>
 void Engine<N>::take_over_exchange(OpId op, Instant begin) {
-    const auto exchange = ExchangeId(program_.ops[op].subject);
+    const auto exchange = ExchangeId(ops_[op].subject);
     const auto [step, since] = ahead_.record_steps(op, begin, now_);
     const ExchangeSteps::Step& what = steps_[step];
     if (what.kind == ExchangeSteps::Kind::end) return complete(op, since);
-    progress_[exchange].step = step;
+    exchanges_[exchange].step = step;
     transfer<&ContendedWork::begin_transfer>(exchange);
     if (what.kind == ExchangeSteps::Kind::latency) {
         events_.schedule(after(since, what.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
