@@ -34,7 +34,11 @@ std::map<LinkId, double> walk(const Choice& choice, const GroupShape& shape, con
             const bool across = topology.node_of(from) != topology.node_of(to);
             const double efficiency = across ? choice.protocol->efficiency_across : choice.protocol->efficiency_in_node;
             const Route route = topology.route(from, to, c);
-            for (const LinkId link : route.links()) bytes[link] += chunk / efficiency;
+            // On wires between switches, the flags of LL beside the bytes.
+            const double wire = choice.protocol->protocol == "LL" ? 2.0 : 1.0;
+            for (const LinkId link : route.links()) {
+                bytes[link] += topology.joins_switches(link) ? chunk * wire : chunk / efficiency;
+            }
         }
     }
     return bytes;

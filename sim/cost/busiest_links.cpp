@@ -11,15 +11,6 @@ BytesPerSecond slowest_class(const Topology& topology) {
     return least;
 }
 
-// Whether a detour can avoid the link: all routes between two ranks use the same links inside nodes and at their ports.
-bool is_of_network(LinkId link, const Topology& topology) {
-    if (topology.wiring != nullptr) return topology.wiring->joins_switches(link);
-    const LinkEnds ends = topology.ends(link);
-    const NodeKind tail = topology.node_kind(ends.tail), head = topology.node_kind(ends.head);
-    return (tail == NodeKind::network_switch || head == NodeKind::network_switch) && tail != NodeKind::nic &&
-           head != NodeKind::nic;
-}
-
 }  // namespace
 
 StraightTraffic::StraightTraffic(const LinkLoads& loads, const Topology& topology) {
@@ -31,7 +22,8 @@ StraightTraffic::StraightTraffic(const LinkLoads& loads, const Topology& topolog
         const BytesPerSecond bandwidth = topology.link(id).bandwidth;
         const double time = cell.at(0.0) / bandwidth.value;
         if (time <= least) return;
-        const bool is_relieved = cell[Way::minimal] > 0.0 && is_of_network(id, topology);
+        // All routes between two ranks use the same links inside nodes and at their ports.
+        const bool is_relieved = cell[Way::minimal] > 0.0 && topology.joins_switches(id);
         double& most = is_relieved ? relieved_time : other_time;
         if (time <= most) return;
         most = time;

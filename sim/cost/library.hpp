@@ -17,7 +17,9 @@ namespace weft {
 
 // One algorithm in one protocol. Algorithms with Needs::reducing_switch have rows only on machines whose switches
 // reduce: the row is what says that they do. A message from a rank to a peer takes a `step` of software besides the
-// latencies of its links, and loads its links with 1/efficiency of their achievable bandwidth (0 < efficiency <= 1).
+// latencies of its links. It reaches `efficiency` of the achievable bandwidth of links in its nodes and of their ports
+// (0 < efficiency <= 1): the library's limit, which leaves the rest of them idle. Links between switches are as fast
+// for it as for all others.
 //
 // A phase whose messages have latencies L on the critical path and whose bytes take B on idle links lasts
 // (L^p + B^p)^(1/p), p = `overlap`: 1 where each message waits for the one before to be there entirely, more where

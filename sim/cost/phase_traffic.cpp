@@ -36,22 +36,29 @@ void PhaseTraffic::Traffic::clear() {
 PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
     : topology_(topology), protocol_(protocol), busiest_(topology) {}
 
+PhaseTraffic::Part PhaseTraffic::part(const MessageLoad& load, double share) const {
+    return {alike_ * LinkLoads::units(share * load.at_ends), alike_ * LinkLoads::units(share * load.between_switches)};
+}
+
 MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports) {
     const bool across = topology_.node_of(from) != topology_.node_of(to);
-    const double divisor = efficiency(protocol_, across, ports);
-    const LinkLoads::Units load = alike_ * LinkLoads::units(share / divisor);
+    const MessageLoad load = load_of(protocol_, across, ports);
+    const Part whole = part(load, share);
     const Route route = topology_.route(from, to, channel);
     const std::uint32_t detours =
         across && topology_.routing != Routing::minimal ? topology_.router->detours(from, to) : 0;
-    for (const LinkId link : route.links()) own_.loads.add(link, detours > 0 ? Way::minimal : Way::only, load);
+    const Way way = detours > 0 ? Way::minimal : Way::only;
+    for (const LinkId link : route.links()) own_.loads.add(link, way, whole.on(topology_.joins_switches(link)));
     Seconds latency = topology_.latency(route);
-    const LinkLoads::Units part = detours > 0 ? alike_ * LinkLoads::units(share / divisor / detours) : 0;
+    const Part each = detours > 0 ? part(load, share / detours) : Part{};
     if (detours > 0 && topology_.routing == Routing::adaptive) {
-        own_.undecided.push_back({from, to, static_cast<std::uint32_t>(channel), part});
+        own_.undecided.push_back({from, to, static_cast<std::uint32_t>(channel), each});
     }
     for (std::uint32_t i = 0; i < detours && topology_.routing == Routing::valiant; ++i) {
         const Route detour = topology_.router->detour(from, to, channel, i);
-        for (const LinkId link : detour.links()) own_.loads.add(link, Way::detour, part);
+        for (const LinkId link : detour.links()) {
+            own_.loads.add(link, Way::detour, each.on(topology_.joins_switches(link)));
+        }
         own_.has_detours = true;
         latency = std::max(latency, topology_.latency(detour));
     }
@@ -114,7 +121,10 @@ void PhaseTraffic::route_detours(Traffic& traffic) {
     for (const Divertible& message : traffic.undecided) {
         links_.clear();
         topology_.router->add_detours(message.from, message.to, message.channel, links_);
-        for (const LinkTimes& each : links_) traffic.loads.add(each.link, Way::detour, each.times * message.part);
+        for (const LinkTimes& each : links_) {
+            const LinkLoads::Units load = message.part.on(topology_.joins_switches(each.link));
+            traffic.loads.add(each.link, Way::detour, each.times * load);
+        }
     }
     traffic.has_detours |= !traffic.undecided.empty();
     traffic.undecided.clear();

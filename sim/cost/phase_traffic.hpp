@@ -16,6 +16,7 @@
 #include "sim/cost/library.hpp"
 #include "sim/cost/link_loads.hpp"
 #include "sim/cost/phase_latency.hpp"
+#include "sim/network/message_load.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
@@ -28,8 +29,8 @@ class PhaseTraffic {
     PhaseTraffic(const Topology& topology, const ProtocolCost& protocol);
 
     // The unit of flow is one byte from each sender to each of its peers, split over the channels: each message loads
-    // its links with 1 / channels / efficiency. Channel c takes the routes of salt c. All communicators of one
-    // PhaseTraffic run the same phase. Groups of one add nothing.
+    // its links with 1 / channels, and those of endpoints with as much more as load_of() says. Channel c takes the
+    // routes of salt c. All communicators of one PhaseTraffic run the same phase. Groups of one add nothing.
     void add(const Phase& phase, const Communicator& communicator);
 
     // Of each message the share `detoured` takes detours.
@@ -43,11 +44,16 @@ class PhaseTraffic {
     Seconds latency() const { return latency_; }
 
   private:
+    // What a message puts on the links of a route.
+    struct Part {
+        LinkLoads::Units at_ends = 0, between_switches = 0;
+        LinkLoads::Units on(bool joins_switches) const { return joins_switches ? between_switches : at_ends; }
+    };
     // A message that has detours, and what it loads each with.
     struct Divertible {
         RankId from{}, to{};
         std::uint32_t channel = 0;
-        LinkLoads::Units part = 0;
+        Part part{};
     };
     // What messages load. Detours are routed only where they might help: `undecided` are the messages whose detours
     // are not among the loads.
@@ -61,6 +67,7 @@ class PhaseTraffic {
     };
 
     bool channels_are_alike(const Phase& phase, const Communicator& communicator) const;
+    Part part(const MessageLoad& load, double share) const;
     MessageLatency add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
     void add_messages(const Phase& phase, const Communicator& communicator);

@@ -7,9 +7,20 @@
 
 namespace weft {
 
-double efficiency(const ProtocolCost& protocol, bool across, Ports ports) {
-    if (!across) return protocol.efficiency_in_node;
-    return ports == Ports::shared ? protocol.efficiency_shared : protocol.efficiency_across;
+namespace {
+
+// Bytes on the wire per byte of a message: LL writes a flag of 4 B beside every 4 B, LL128 one of 8 B beside 120 B
+// (NCCL, src/include/device.h).
+double with_flags(const ProtocolCost& protocol) {
+    if (protocol.protocol == "LL") return 2.0;
+    return protocol.protocol == "LL128" ? 128.0 / 120.0 : 1.0;
+}
+
+}  // namespace
+
+MessageLoad load_of(const ProtocolCost& protocol, bool across, Ports ports) {
+    const double between = ports == Ports::shared ? protocol.efficiency_shared : protocol.efficiency_across;
+    return {1.0 / (across ? between : protocol.efficiency_in_node), with_flags(protocol)};
 }
 
 BytesPerSecond rate_of_sender(const Phase& phase, const Communicator& communicator, const Topology& topology,

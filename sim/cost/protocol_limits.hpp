@@ -7,13 +7,16 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/cost/communicator.hpp"
 #include "sim/cost/library.hpp"
+#include "sim/network/message_load.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
 
-// Links carry the bytes of a message divided by this.
-double efficiency(const ProtocolCost& protocol, bool across, Ports ports);
+// Efficiencies are those of endpoints: links inside nodes, and those of their ports, are held for the bytes of a
+// message divided by them. Links between switches carry its bytes alone, with the flags that NCCL's protocols write
+// beside them.
+MessageLoad load_of(const ProtocolCost& protocol, bool across, Ports ports);
 
 // The most that a sender moves to each of its peers.
 BytesPerSecond rate_of_sender(const Phase& phase, const Communicator& communicator, const Topology& topology,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/cost/protocol_limits.hpp"
 
 namespace weft {
 namespace {
@@ -53,13 +54,13 @@ MessageTables tables_of(const ExplicitRounds& rounds, const Communicator& commun
     }
     const Bytes of_a_channel = message / static_cast<double>(communicator.channels.size());
     const BytesPerSecond rate = rate_of_a_member(communicator, topology, protocol);
-    const double efficiency_across =
-        communicator.ports == Ports::shared ? protocol.efficiency_shared : protocol.efficiency_across;
+    const MessageLoad in_node = load_of(protocol, false, communicator.ports);
+    const MessageLoad across = load_of(protocol, true, communicator.ports);
     for (const Phase& phase : rounds.phases()) {
         const Bytes bytes = of_a_channel * phase.fraction;
         const BytesPerSecond cap = rate / rounds.peers(phase);
-        tables.shapes.push_back({bytes, 1.0 / protocol.efficiency_in_node, cap, protocol.step_in_node});
-        tables.shapes.push_back({bytes, 1.0 / efficiency_across, cap, protocol.step_across});
+        tables.shapes.push_back({bytes, in_node, cap, protocol.step_in_node});
+        tables.shapes.push_back({bytes, across, cap, protocol.step_across});
     }
     return tables;
 }

@@ -10,6 +10,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
+#include "sim/network/message_load.hpp"
 
 namespace weft {
 
@@ -23,11 +24,11 @@ struct ActorSeat {
     std::uint32_t salt = 0;
 };
 
-// What messages have in common: `step` passes before the latencies of the links; then `bytes` move that load every link
-// with `load` times as many, no faster than `cap`.
+// What messages have in common: `step` passes before the latencies of the links; then `bytes` move that load links
+// as `load` says, no faster than `cap`.
 struct MessageShape {
     Bytes bytes{};
-    double load = 1.0;
+    MessageLoad load{};
     BytesPerSecond cap{std::numeric_limits<double>::infinity()};
     Seconds step{};
     bool operator==(const MessageShape&) const = default;

@@ -184,7 +184,7 @@ void MessageRunner<Script>::go_on(ActorId id) {
 template <MessageScript Script>
 Route MessageRunner<Script>::choose_route(const Delayed& message) const {
     const ActorSeat from = tables_.seats[message.from], to = tables_.seats[message.to];
-    const double load = tables_.shapes[message.shape].load;
+    const MessageLoad& load = tables_.shapes[message.shape].load;
     Route best = minimal_route(message.from, message.to);
     const std::uint32_t detours = topology_.router->detours(from.rank, to.rank);
     if (detours == 0) return best;

@@ -8,6 +8,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/explicit/strided_rows.hpp"
+#include "sim/network/message_load.hpp"
 #include "sim/network/water_filling.hpp"
 #include "sim/topology/topology.hpp"
 
@@ -17,14 +18,14 @@ class RouteMaxMin {
   public:
     explicit RouteMaxMin(const Topology& topology);
 
-    // The flow loads every link of `route`, of which there is at least one and none twice, with `load` bytes per byte
-    // of its own, and goes no faster than `cap`. Its rate is known after the next solve.
-    void enter(FlowId flow, std::span<const LinkId> route, double load, BytesPerSecond cap);
+    // The flow loads every link of `route`, of which there is at least one and none twice, as `load`
+    // says, and goes no faster than `cap`. Its rate is known after the next solve.
+    void enter(FlowId flow, std::span<const LinkId> route, const MessageLoad& load, BytesPerSecond cap);
     void leave(FlowId flow);
 
     // What one more flow would get if each link of `route` shared its bandwidth equally by load: a guess from how many
     // flows there are, not a rate.
-    BytesPerSecond fair_share(const Route& route, double load) const;
+    BytesPerSecond fair_share(const Route& route, const MessageLoad& load) const;
 
     // Calls `visit` with the flows whose rates changed.
     template <class Visit>
@@ -36,13 +37,14 @@ class RouteMaxMin {
 
   private:
     struct FlowState {
-        double load = 1.0;
+        MessageLoad load{};
         std::uint32_t hops = 0;  // 0: not under way
     };
     struct LinkState {
         double capacity = 0.0;
         double load = 0.0;  // sum over flows
         std::uint32_t flows = 0;
+        bool joins_switches = false;
         FlowId only{};  // if there is one
     };
     static PatternId pattern_of(FlowId flow) { return PatternId(static_cast<std::uint32_t>(flow)); }

@@ -7,7 +7,7 @@
 
 namespace weft {
 
-FlowId RouteNetwork::start_on(Instant now, std::span<const LinkId> links, double load, Bytes bytes,
+FlowId RouteNetwork::start_on(Instant now, std::span<const LinkId> links, const MessageLoad& load, Bytes bytes,
                               BytesPerSecond cap) {
     WEFT_CHECK(std::isfinite(bytes.value) && bytes.value > 0.0, "a flow needs bytes to move");
     if (now != clock_) {

@@ -23,12 +23,13 @@ class RouteNetwork {
 
     explicit RouteNetwork(const Topology& topology) : max_min_(topology) {}
 
-    // `bytes` > 0 that load each link of the route with `load` times as many, no faster than `cap`. Calls must not go
+    // `bytes` > 0 that load the links of the route as `load` says, no faster than `cap`. Calls must not go
     // back in time.
-    FlowId start(Instant now, const Route& route, double load, Bytes bytes, BytesPerSecond cap = uncapped) {
+    FlowId start(Instant now, const Route& route, const MessageLoad& load, Bytes bytes, BytesPerSecond cap = uncapped) {
         return start_on(now, route.links(), load, bytes, cap);
     }
-    FlowId start_on(Instant now, std::span<const LinkId> links, double load, Bytes bytes, BytesPerSecond cap);
+    FlowId start_on(Instant now, std::span<const LinkId> links, const MessageLoad& load, Bytes bytes,
+                    BytesPerSecond cap);
     // When the next flow finishes; Instant::never() when none is under way. Solves if rates are stale.
     Instant next_change();
     // Moves to `now` <= next_change() and appends the flows that finish there, in FlowId order. The next start may
@@ -36,7 +37,9 @@ class RouteNetwork {
     void advance(Instant now, std::vector<FlowId>& done);
 
     // See RouteMaxMin.
-    BytesPerSecond fair_share(const Route& route, double load) const { return max_min_.fair_share(route, load); }
+    BytesPerSecond fair_share(const Route& route, const MessageLoad& load) const {
+        return max_min_.fair_share(route, load);
+    }
     Bytes delivered() const { return delivered_; }  // by finished flows, from integrating their rates
     std::uint64_t solves() const { return solves_; }
     // Of a flow under way. Solves if rates are stale.

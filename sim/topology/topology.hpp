@@ -101,6 +101,11 @@ struct Topology {
     NodeId tail(LinkId id) const { return ends(id).tail; }
     NodeId head(LinkId id) const { return ends(id).head; }
     LinkClassId link_class(LinkId id) const { return link_class_[id]; }
+    // Whether it is one of the network's, rather than of a node or of a node's port.
+    bool joins_switches(LinkId id) const {
+        if (wiring != nullptr) return wiring->joins_switches(id);
+        return node_kind(tail(id)) == NodeKind::network_switch && node_kind(head(id)) == NodeKind::network_switch;
+    }
     Table<LinkClassId, std::uint32_t> links_of_class() const {  // how many
         Table<LinkClassId, std::uint32_t> links(classes.size(), 0);
         for (LinkClassId id{}; id != links.end_id(); id = next(id)) links[id] = link_class_.count(id);

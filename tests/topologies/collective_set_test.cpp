@@ -136,19 +136,21 @@ TEST(collective_set, everyone_to_everyone_loads_what_its_messages_load) {
             PhaseTraffic traffic(topology, protocol);
             traffic.add({.peer = Peer::all}, communicator);
             std::map<LinkId, double> naive;
-            const auto add = [&](const Route& route, double load) {
-                for (const LinkId link : route.links()) naive[link] += load;
+            const auto add = [&](const Route& route, double bytes, double efficiency) {
+                for (const LinkId link : route.links()) {
+                    naive[link] += topology.wiring->joins_switches(link) ? bytes : bytes / efficiency;
+                }
             };
             for (std::uint64_t channel = 0; channel < 3; ++channel) {
                 for (const RankId from : members) {
                     for (const RankId to : members) {
                         const bool across = topology.node_of(from) != topology.node_of(to);
-                        const double load = 1.0 / 3 / (across ? 0.8 : 0.5);
+                        const double efficiency = across ? 0.8 : 0.5;
                         const std::uint32_t detours =
                             routing == Routing::valiant ? topology.router->detours(from, to) : 0;
-                        if (from != to && detours == 0) add(topology.route(from, to, channel), load);
+                        if (from != to && detours == 0) add(topology.route(from, to, channel), 1.0 / 3, efficiency);
                         for (std::uint32_t i = 0; i < detours; ++i) {
-                            add(topology.router->detour(from, to, channel, i), load / detours);
+                            add(topology.router->detour(from, to, channel, i), 1.0 / 3 / detours, efficiency);
                         }
                     }
                 }
@@ -158,6 +160,43 @@ TEST(collective_set, everyone_to_everyone_loads_what_its_messages_load) {
             for (const LinkLoad& load : pattern.loads) EXPECT_NEAR(load.load, naive[load.link], 1e-9);
         }
     }
+}
+
+// 512 nodes of Frontier are four groups, each pair of them joined by a bundle of four cables. Minimal routes: 128 x 128
+// messages of S / 512 cross a bundle, which carries them at its own rate, however badly RCCL drives a NIC. Detours lead
+// through 70 idle groups: then the NICs bind, of which RCCL drives 0.57.
+TEST(collective_set, all_to_all_over_512_nodes_is_bound_by_wires_or_by_endpoints) {
+    const Machine machine = Machine::load("frontier");
+    const Bytes message = 1_GiB;
+    const auto seconds = [&](Routing routing) {
+        const Topology topology = machine.topology(512, {.routing = routing});
+        CollectiveSet set(topology, machine.info().library(), {.ranks = 512, .ranks_per_node = 1});
+        return set.time(*set.costs().choose(Collective::all_to_all, message), message).value;
+    };
+    const ProtocolCost* direct = machine.info().library().find(Collective::all_to_all, "direct", "Simple");
+    ASSERT_NE(direct, nullptr);
+    const double bundle = 4 * 25e9 * 0.933, nic = 25e9 * 0.969;  // B/s, of the machine file
+    const double wires = 128.0 * 128.0 / 512.0 * message.value / bundle;
+    const double endpoints = 511.0 / 512.0 * message.value / (nic * direct->efficiency_across);
+    EXPECT_NEAR(seconds(Routing::minimal), wires, 0.1 * wires);
+    EXPECT_NEAR(seconds(Routing::adaptive), endpoints, 0.1 * endpoints);
+}
+
+// What binds the whole of Frontier, published at about 30 GB/s per node (secondary source): of what a node sends, 73 of
+// 74 parts leave its group, and 128 nodes have 73 bundles of 93.3 GB/s. Straight, each byte crosses one of them: 54
+// GB/s a node. On detours two: 27. Its NICs give 97, RCCL's share of them 55. So the global links bind, and some 80 %
+// of the bytes take detours, as adaptive routing at full load makes them.
+TEST(collective_set, all_to_all_over_all_of_frontier_is_bound_by_global_links_and_detours) {
+    const MachineInfo info = Machine::load("frontier").info();
+    const double groups = 74, bundle = 4 * 25e9 * 0.933, published = 30e9;
+    const double straight = groups * bundle / 128;
+    const double nics = info.nics_per_node * info.nic.value;
+    const double efficiency = info.library().find(Collective::all_to_all, "direct", "Simple")->efficiency_across;
+    EXPECT_NEAR(straight, 53.9e9, 0.1e9);
+    EXPECT_GT(nics * efficiency, straight);
+    EXPECT_GT(published, straight / 2);
+    EXPECT_LT(published, straight);
+    EXPECT_NEAR(straight / published - 1, 0.80, 0.01) << "the share of bytes that cross two bundles";
 }
 
 // The busiest link of the class that limits is busy for the whole of the bytes' time.

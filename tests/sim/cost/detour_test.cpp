@@ -69,10 +69,24 @@ TEST(detours, take_everything_and_its_latency_under_valiant_routing) {
     EXPECT_NEAR(found.latency.value, 4e-6, 1e-15);
 }
 
-TEST(detours, carry_the_overhead_of_the_protocol) {
+// Who drives half of his port holds it twice as long: 100 / 2 GB/s. Links between switches carry the bytes as they are.
+TEST(detours, carry_bytes_whatever_the_protocol_reaches_at_the_port) {
     const Found found = send(two_ways(Routing::adaptive, 100_GBps, 20_GBps, 1), 0.5);
-    EXPECT_THAT(found.loads, testing::ElementsAre(about(0, 2.0), about(1, 2.0 / 3.0), about(2, 4.0 / 3.0)));
-    EXPECT_NEAR(found.alone.value, 15e9, 1e5);
+    EXPECT_THAT(found.loads, testing::ElementsAre(about(0, 2.0), about(1, 1.0 / 3.0), about(2, 2.0 / 3.0)));
+    EXPECT_NEAR(found.alone.value, 30e9, 1e5);
+    const Found narrow = send(two_ways(Routing::adaptive, 40_GBps, 20_GBps, 1), 0.5);
+    EXPECT_NEAR(narrow.alone.value, 20e9, 1e5);
+}
+
+// Ring in LL through a switch pair: a flag beside every word, on the wire too.
+TEST(detours, carry_the_flags_that_a_protocol_writes) {
+    const Topology topology = two_ways(Routing::minimal, 100_GBps, 20_GBps, 1);
+    for (const auto& [name, wire] : {std::pair{"LL", 2.0}, {"LL128", 128.0 / 120.0}, {"Simple", 1.0}}) {
+        const ProtocolCost protocol{.protocol = name, .efficiency_across = 0.25};
+        PhaseTraffic traffic(topology, protocol);
+        traffic.add({.peer = Peer::chain}, {{ranks({0, 1})}});
+        EXPECT_THAT(loads_of(traffic.pattern()), testing::ElementsAre(about(0, 4.0), about(1, wire))) << name;
+    }
 }
 
 // Sisters choose together: three groups on the same links have one share, and each alone has its own.

@@ -15,9 +15,9 @@
 
 namespace weft::testing_support {
 
-inline Pattern pattern_of(const Route& route, double load) {
+inline Pattern pattern_of(const Route& route, const MessageLoad& load, const Topology& topology) {
     Pattern pattern;
-    for (const LinkId link : route.links()) pattern.loads.push_back({link, load});
+    for (const LinkId link : route.links()) pattern.loads.push_back({link, load.on(topology.joins_switches(link))});
     std::sort(pattern.loads.begin(), pattern.loads.end(),
               [](const LinkLoad& a, const LinkLoad& b) { return a.link < b.link; });
     return pattern;
@@ -40,8 +40,8 @@ inline Program explicit_twin(const Algorithm& algorithm, const GroupShape& shape
         const RankId a = members[from], b = members[to];
         const bool across = topology.node_of(a) != topology.node_of(b);
         const Route route = topology.route(a, b, 0);
-        const Leg leg{builder.pattern(
-                          pattern_of(route, 1.0 / (across ? protocol.efficiency_across : protocol.efficiency_in_node))),
+        const MessageLoad load(1.0 / (across ? protocol.efficiency_across : protocol.efficiency_in_node), 1.0);
+        const Leg leg{builder.pattern(pattern_of(route, load, topology)),
                       (across ? protocol.step_across : protocol.step_in_node) + topology.latency(route),
                       message * share};
         const CommunicationId communication =

@@ -111,7 +111,7 @@ class Pair {
         actions_[from].push_back({kind, inbox, subject, ActorId(to), 1});
         actions_[to].push_back({.kind = Kind::receive, .inbox = inbox});
         const Route route = topology_.route(RankId(from), RankId(to));
-        Pattern pattern = testing_support::pattern_of(route, shape.load);
+        Pattern pattern = testing_support::pattern_of(route, shape.load, topology_);
         pattern.cap = shape.cap;
         const Leg leg{builder_.pattern(pattern), shape.step + topology_.latency(route), shape.bytes};
         const CommunicationId communication = builder_.communication(

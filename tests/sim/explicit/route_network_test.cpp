@@ -107,18 +107,19 @@ RC_GTEST_PROP(route_network, agrees_with_flow_network, ()) {
     const Topology topology = toy::fabric(bandwidths);
     Table<PatternId, Pattern> patterns;
     std::vector<Route> routes;
-    std::vector<double> loads;
+    std::vector<MessageLoad> loads;
     std::vector<BytesPerSecond> caps;
     const auto flows = *rc::gen::inRange<std::uint32_t>(1, 41);
     for (std::uint32_t f = 0; f < flows; ++f) {
         auto route = *rc::gen::unique<std::vector<std::uint32_t>>(
             std::min(links, *rc::gen::inRange<std::uint32_t>(1, 5)), rc::gen::inRange<std::uint32_t>(0, links));
         routes.push_back(route_of(route));
-        loads.push_back(*rc::gen::element(1.0, 1.0, 2.0, 1 / 0.93));
+        const double at_ends = *rc::gen::element(1.0, 1.0, 2.0, 1 / 0.93);
+        loads.push_back({at_ends, *rc::gen::element(1.0, at_ends)});
         std::sort(route.begin(), route.end());
         caps.push_back({*rc::gen::weightedElement<double>({{4, toy::infinity}, {1, 3e9}, {1, 0.7e9}})});
         Pattern pattern = toy::path(route, caps.back().value);
-        for (LinkLoad& load : pattern.loads) load.load = loads.back();
+        for (LinkLoad& load : pattern.loads) load.load = loads.back().on(topology.joins_switches(load.link));
         patterns.push_back(pattern);
     }
     RouteNetwork network(topology);

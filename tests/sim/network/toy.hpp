@@ -18,6 +18,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // Link i has bandwidths[i]; links of equal bandwidth are of one class.
 inline Topology fabric(const std::vector<double>& bandwidths) {
     Topology topology;
+    topology.add_vertex(NodeKind::nic);
+    const NodeId a_switch = topology.add_vertex(NodeKind::network_switch);
     for (const double bandwidth : bandwidths) {
         const auto same = [&](const LinkClass& known) { return known.bandwidth.value == bandwidth; };
         const auto found = std::find_if(topology.classes.begin(), topology.classes.end(), same);
@@ -25,7 +27,8 @@ inline Topology fabric(const std::vector<double>& bandwidths) {
         if (found == topology.classes.end()) {
             topology.classes.push_back({"class " + std::to_string(id), {bandwidth}, {bandwidth}, {}});
         }
-        topology.add_link(NodeId{}, NodeId{}, LinkClassId{id});
+        const NodeId end = topology.links() % 2 == 0 ? NodeId{} : a_switch;
+        topology.add_link(end, end, LinkClassId{id});
     }
     return topology;
 }
