@@ -16,8 +16,8 @@ struct PieceCost {
     std::string_view module;  // whose parameters it uses; empty: none
     Seconds forward, input_backward, weight_backward;
     Seconds forward_product, input_product;  // of forward and input_backward: products with parameters
-    Seconds discarded;        // of forward: what makes the output that selective recomputation may give back
-    double host_forward = 0;  // operations that the host issues
+    Seconds discarded;    // of forward: what makes the output that selective recomputation may give back
+    HostOperations host;  // issued one by one; under graphs those that are not replayed, and the replay
 };
 
 // Pieces that backward runs forward again, by their places in LayerCosts::pieces: first to last, or of these what makes
@@ -32,7 +32,8 @@ struct PieceRepeat {
 
 struct LayerCosts {
     std::vector<PieceCost> pieces;  // in forward order
-    HostOperations host;            // that the host issues
+    HostOperations host;            // that the host issues for a pass of it: of pieces, repeats and checkpoints
+    HostOperations checkpoints;     // of these what no piece has: checkpoints, and outputs made again
     Flops forward, backward;
     std::vector<PieceRepeat> repeats;  // under selective recomputation
     Flops repeated;

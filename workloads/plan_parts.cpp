@@ -49,14 +49,13 @@ void add_repeats(const Job& job, LayerKind kind, const std::vector<LayerPiece>& 
     costs.repeats = piece_repeats(parts, costs.pieces);
     for (const PieceRepeat& repeat : costs.repeats) {
         const bool within_mlp = parts.has(LayerPart::mlp) && pieces[repeat.first].piece == Piece::post_norm;
-        costs.host.forward += within_mlp ? 0 : checkpoint_forward;
-        costs.host.input_backward += within_mlp ? 0 : checkpoint_backward;
+        if (!within_mlp) costs.checkpoints += {checkpoint_forward, checkpoint_backward, 0};
         for (std::size_t i = repeat.first; i <= repeat.last; ++i) {
             const bool whole = repeat.of == PieceRepeat::Of::pieces;
             const std::vector<Kernel> again = whole ? pieces[i].forward : discarded_kernels(pieces[i]);
             costs.repeated += total_flops(again);
-            costs.host.input_backward +=
-                whole ? host_operations(job, pieces[i].piece).forward : static_cast<double>(again.size());
+            if (whole) costs.host.input_backward += costs.pieces[i].host.forward;
+            if (!whole) costs.checkpoints.input_backward += static_cast<double>(again.size());
         }
     }
 }
@@ -65,24 +64,37 @@ LayerCosts layer_costs(const Plan& plan, LayerKind kind, const KernelSum& time) 
     const Job& job = plan.job;
     LayerCosts costs;
     std::vector<LayerPiece> pieces;
+    bool replays = false;  // some piece before
     for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
         accumulate(job, piece.weight_backward);
-        costs.pieces.push_back({piece.piece, piece.module, time(piece.forward), time(piece.input_backward),
-                                time(piece.weight_backward), time(products(piece.forward)),
-                                time(products(piece.input_backward)), time(discarded_kernels(piece))});
+        costs.pieces.push_back({piece.piece,
+                                piece.module,
+                                time(piece.forward),
+                                time(piece.input_backward),
+                                time(piece.weight_backward),
+                                time(products(piece.forward)),
+                                time(products(piece.input_backward)),
+                                time(discarded_kernels(piece)),
+                                {}});
         const HostOperations kernels{double(piece.forward.size()), double(piece.input_backward.size()),
                                      double(piece.weight_backward.size())};
         const HostOperations operations = job.compile == Setting::on ? kernels : host_operations(job, piece.piece);
         if (job.blocking_launches == Setting::on) wait_for(costs.pieces.back(), operations, kernels, plan.device);
-        costs.pieces.back().host_forward = operations.forward;
-        if (!is_replayed(job, piece.piece)) costs.host += operations;
+        HostOperations& issued = costs.pieces.back().host;
+        if (!is_replayed(job, piece.piece)) {
+            issued = operations;
+        } else if (!std::exchange(replays, true)) {
+            issued = replay(job);
+        }
+        costs.host += issued;
         const Flops forward = total_flops(piece.forward);
         costs.forward += forward;
         costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
         pieces.push_back(std::move(piece));
     }
     if (job.recompute.granularity == Recompute::selective) add_repeats(job, kind, pieces, costs);
-    costs.host = issued(job, costs.host);
+    if (replays_all(job)) costs.checkpoints = {};
+    costs.host += costs.checkpoints;
     return costs;
 }
 

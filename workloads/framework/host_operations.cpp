@@ -19,13 +19,15 @@
 // What brings rows to experts and back under Megatron-core (transformer/moe/token_dispatcher.py and fused_a2a.py of
 // core 0.13 and 0.15) with Transformer Engine's permutations (pytorch/permutation.py), besides the calls that weft
 // issues; in brackets what backward takes:
-//   exchanged  to: counts of tokens 7, their copies to the host and its wait 6; permutation, of a function, its map's
-//              three kernels and one, 5 (4); functions of the exchanges of rows and probabilities 2 (6); sort by expert
-//              3 (4).  Back: sort 3 (4), exchange 1 (3), weighted sum 2 (4)
-//   deepep     to: top-k 1 (2); function, DeepEP's buffer entered for layout and dispatch, three kernels, list of
-//              counts 15 (combination 11); one-hot matrices by indexing 16 (3); permutation 5 (4).  Back: sum 2 (4),
-//              combination 8 (dispatch 10)
-//   hybridep   to: function, buffer entered, preprocessing, dispatch, permutation, sum of counts 11 (10).  Back: 8 (10)
+//   exchanged  to: counts of tokens 7, their copies to the host 6; permutation, of a function, its map's three kernels
+//              and one, 5 (4) | functions of the exchanges of rows and probabilities 2 (6); sort by expert 3 (4).
+//              Back: sort 3 (4), exchange 1 (3), weighted sum 2 (4)
+//   deepep     to: top-k 1 (2); function, DeepEP's buffer entered for layout and dispatch, two kernels 13 | the third,
+//              list of counts 2 (combination 11); one-hot matrices by indexing 16 (3); permutation 5 (4).  Back: sum
+//              2 (4), combination 8 (dispatch 10)
+//   hybridep   to: function, buffer entered, preprocessing 7 | dispatch, permutation, sum of counts 4 (10).  Back: 8
+//              (10)
+// What follows a bar is issued once the host has the counts (parallelism/dispatch.hpp), and stands with the experts.
 #include "workloads/framework/host_operations.hpp"
 
 #include <array>
@@ -76,12 +78,13 @@ constexpr std::array transformer_engine = {
     Row{Piece::mlp_down, When::always, {7, 4, 3}},      Row{Piece::mlp_down, When::biases, {0, 0, 2}},
     Row{Piece::mlp_down, When::eighth, {4, 3, 2}},      Row{Piece::residual, When::always, {6, 2, 0}},
     Row{Piece::router, When::always, {16, 14, 2}},      Row{Piece::permute, When::in_place, {10, 6, 0}},
-    Row{Piece::permute, When::exchanged, {23, 14, 0}},  Row{Piece::permute, When::deepep, {37, 20, 0}},
-    Row{Piece::permute, When::hybridep, {11, 10, 0}},   Row{Piece::experts, When::always, {18, 14, 2}},
-    Row{Piece::experts, When::each_expert, {0, 0, 4}},  Row{Piece::unpermute, When::in_place, {8, 6, 0}},
-    Row{Piece::unpermute, When::exchanged, {6, 11, 0}}, Row{Piece::unpermute, When::deepep, {10, 14, 0}},
-    Row{Piece::unpermute, When::hybridep, {8, 10, 0}},  Row{Piece::shared_up, When::always, {10, 7, 3}},
-    Row{Piece::shared_down, When::always, {7, 4, 3}},
+    Row{Piece::permute, When::exchanged, {18, 4, 0}},   Row{Piece::experts, When::exchanged, {5, 10, 0}},
+    Row{Piece::permute, When::deepep, {14, 2, 0}},      Row{Piece::experts, When::deepep, {23, 18, 0}},
+    Row{Piece::permute, When::hybridep, {7, 0, 0}},     Row{Piece::experts, When::hybridep, {4, 10, 0}},
+    Row{Piece::experts, When::always, {18, 14, 2}},     Row{Piece::experts, When::each_expert, {0, 0, 4}},
+    Row{Piece::unpermute, When::in_place, {8, 6, 0}},   Row{Piece::unpermute, When::exchanged, {6, 11, 0}},
+    Row{Piece::unpermute, When::deepep, {10, 14, 0}},   Row{Piece::unpermute, When::hybridep, {8, 10, 0}},
+    Row{Piece::shared_up, When::always, {10, 7, 3}},    Row{Piece::shared_down, When::always, {7, 4, 3}},
 };
 
 constexpr std::array megatron = {
@@ -230,28 +233,19 @@ HostOperations host_operations(const Job& job, Piece piece) {
 }
 
 bool is_replayed(const Job& job, Piece piece) {
+    if (replays_all(job)) return true;
     if (job.cuda_graphs == CudaGraphs::router) return piece == Piece::post_norm || piece == Piece::router;
     const bool eager = piece == Piece::permute || piece == Piece::experts || piece == Piece::unpermute ||
                        piece == Piece::shared_up || piece == Piece::shared_down || piece == Piece::residual;
     return job.cuda_graphs == CudaGraphs::around_experts && !eager;
 }
 
-HostOperations issued(const Job& job, const HostOperations& pieces) {
-    switch (job.cuda_graphs) {
-        case CudaGraphs::none:
-            return pieces;
-        case CudaGraphs::router:
-        case CudaGraphs::around_experts: {
-            HostOperations sum = pieces;
-            sum += {1, 1, 1};
-            return sum;
-        }
-        case CudaGraphs::layer:
-            return {1, 1, 1};
-        case CudaGraphs::full:
-            break;
-    }
-    return {};
+bool replays_all(const Job& job) { return job.cuda_graphs == CudaGraphs::layer || job.cuda_graphs == CudaGraphs::full; }
+
+// All layers of a stage are one graph, which is not counted.
+HostOperations replay(const Job& job) {
+    if (job.cuda_graphs == CudaGraphs::full) return {};
+    return {1, 1, 1};
 }
 
 }  // namespace weft

@@ -31,9 +31,11 @@ struct HostOperations {
 
 // Of one piece of a layer, communication calls apart.
 HostOperations host_operations(const Job& job, Piece piece);
-// Whether a graph of a part of the layer has the piece.
+// Whether a graph has the piece.
 bool is_replayed(const Job& job, Piece piece);
-// Of a pass of a layer of which `pieces`, those that are not replayed, is the sum; under CUDA graphs with the replay.
-HostOperations issued(const Job& job, const HostOperations& pieces);
+// Whether one has all of a layer.
+bool replays_all(const Job& job);
+// What the host issues in place of all of the layer's pieces that are replayed.
+HostOperations replay(const Job& job);
 
 }  // namespace weft

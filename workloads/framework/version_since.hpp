@@ -29,6 +29,8 @@ inline constexpr std::string_view global_loss_since = "core-0.15";     // and gl
 inline constexpr std::string_view sequence_counts_since =
     "core-0.14";                                                      // seq_aux_loss sums counts, before probabilities
 inline constexpr std::string_view loss_sums_since = "core-0.9";       // of tensor and context ranks by any dispatcher
+inline constexpr std::string_view late_counts_since = "core-0.8";     // cuda_sync_point, token_dispatcher.py
+inline constexpr std::string_view counts_alone_since = "core-0.12";   // and cuda_dtoh_stream
 inline constexpr std::string_view recipes_since = "core-0.13";        // --fp8-recipe as it is there; not in core-0.9
 inline constexpr std::string_view quarter_since = "core-0.15";        // --fp4-format
 inline constexpr std::string_view host_updates_since = "core-0.13";   // --optimizer-cpu-offload; not in core-0.9

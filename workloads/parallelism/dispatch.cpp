@@ -263,6 +263,19 @@ std::uint32_t expert_inner(const Job& job) {
     return expert_layout_obstacle(cut).empty() ? inner : 1;
 }
 
+CountsWanted counts_wanted(const Job& job) {
+    const bool engine = job.framework->modules(job) == Modules::transformer_engine;
+    if (job.experts.capacity_factor > 0 || (job.layout.expert == 1 && !engine)) return CountsWanted::never;
+    if (job.framework->name == "deepspeed") return CountsWanted::to_permute;
+    if (job.framework->name != "megatron") return CountsWanted::to_send_in_order;
+    if (job.experts.dispatcher == Dispatch::all_gather) return CountsWanted::to_compute;
+    if (is_fused(job.experts.dispatcher)) return CountsWanted::to_send;
+    if (!has_since(job.megatron.version, late_counts_since)) return CountsWanted::to_permute;
+    const bool replayed = job.cuda_graphs == CudaGraphs::router || job.cuda_graphs == CudaGraphs::around_experts;
+    return replayed || !has_since(job.megatron.version, counts_alone_since) ? CountsWanted::to_send_in_order
+                                                                            : CountsWanted::to_send;
+}
+
 void add_dispatch(const Job& job, Pass pass, Around& around) {
     const Ways& labels = pass == Pass::backward ? backward_labels : forward_labels;
     switch (job.experts.dispatcher) {

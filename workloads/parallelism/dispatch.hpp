@@ -13,6 +13,7 @@
 //                     for every 128 elements.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,24 @@ namespace weft {
 
 // Before and after the experts, in one pass.
 void add_dispatch(const Job& job, Pass pass, Around& around);
+
+// When the host waits for how many tokens each expert has, which the router decides: it needs the numbers for shapes of
+// products and splits of calls, where experts take as many as come.
+//   Megatron-core token_dispatcher.py  all_to_all: before the exchange (cuda_sync_point "before_ep_alltoall"), when the
+//                                    permutation has been launched; up to 0.11, and where a graph has the counts
+//                                    ("moe_preprocess"), for that too; up to 0.7 before it. all_gather: once it has
+//                                    gathered (tokens_per_expert.cpu()). deepep, hybridep: inside the dispatch, for a
+//                                    first kernel of it (DeepEP csrc/legacy/buffer.hpp, moe_recv_counter)
+//   torchtitan expert_parallel.py    before the exchange, for all that was launched (output_splits, non_blocking=False)
+//   DeepSpeed sharded_moe.py         before its masks are made, as wide as the largest number
+enum class CountsWanted : std::uint8_t {
+    never,
+    to_permute,
+    to_send,           // the counts alone
+    to_send_in_order,  // all before
+    to_compute,
+};
+CountsWanted counts_wanted(const Job& job);
 
 // Expert ranks that share a node, if all nodes have as many; else 1.
 std::uint32_t expert_inner(const Job& job);

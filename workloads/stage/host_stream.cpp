@@ -1,21 +1,19 @@
 #include "workloads/stage/host_stream.hpp"
 
-#include <algorithm>
-
 namespace weft {
 
 void HostStream::synchronise() {
     if (plan_.host_bound) ready_ = script_.now();
 }
 
-void HostStream::begin(double kernels) {
-    kernels_ = kernels;
+void HostStream::begin() {
+    operations_ = 0;
     first_ = script_.actions().size();
 }
 
 void HostStream::end(Where where) {
     if (!plan_.host_bound) return;
-    double launches = kernels_;
+    double launches = operations_;
     for (std::size_t i = first_; i < script_.actions().size(); ++i) {
         const Action::Kind kind = script_.actions()[i].kind;
         if (kind == Action::Kind::call || kind == Action::Kind::issue) launches += 1;
@@ -24,19 +22,11 @@ void HostStream::end(Where where) {
     ready_ = Action::none;  // from here on the host's own order says it
 }
 
-void HostStream::wait_for_results(double left, Where where) {
-    kernels_ -= left;
+void HostStream::wait_for_results(ActionId result, Where where) {
+    if (!plan_.host_bound) return;
     end(where);
-    synchronise();
-    begin(left);
-}
-
-void HostStream::wait_for_results(ActionId result, double left, Where where) {
-    left = std::min(left, kernels_);  // less under graphs
-    kernels_ -= left;
-    end(where);
-    if (plan_.host_bound) ready_ = result;
-    begin(left);
+    ready_ = result;
+    begin();
 }
 
 }  // namespace weft

@@ -15,13 +15,13 @@ class HostStream {
 
     // The host waits for all that was asked of the device so far.
     void synchronise();
-    // A pass with `kernels` kernels begins; ends, with as many calls as the script got since.
-    void begin(double kernels);
+    // A pass begins; operations are issued in it, and the calls that the script gets; it ends.
+    void begin();
+    void issue(double operations) { operations_ += operations; }
     void end(Where where);
-    // Inside a pass: `left` of its kernels are launched once the host has seen what those before compute.
-    void wait_for_results(double left, Where where);
-    // The same, of what was computed by `result`, a now() of the script.
-    void wait_for_results(ActionId result, double left, Where where);
+    // Inside a pass: what follows is issued once the host has seen what was computed by `result`, a now() of the
+    // script.
+    void wait_for_results(ActionId result, Where where);
     // What the next launch waits for beyond the host's own order; Action::none where there is nothing.
     ActionId ready() const { return ready_; }
     // A pass was written again, which ended with launches.
@@ -31,8 +31,8 @@ class HostStream {
     const Plan& plan_;
     Script& script_;
     ActionId ready_ = Action::none;  // the end of what the host waited for last
-    double kernels_ = 0;
-    std::size_t first_ = 0;  // action of the pass
+    double operations_ = 0;          // of the pass, since it began or waited
+    std::size_t first_ = 0;          // action since then
 };
 
 }  // namespace weft

@@ -15,10 +15,6 @@
 // an exchange under way.
 #include <algorithm>
 
-#include <initializer_list>
-#include <utility>
-
-#include "workloads/framework/calls.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/stage/pass_writer.hpp"
 
@@ -98,12 +94,7 @@ std::vector<ActionId> PassWriter::ahead_begins(const At& ahead, Joined& joined) 
     finish_coming(joined);
     if (predicts(ahead)) prediction_forward(ahead);
     for (const PieceCost* piece : cut(ahead.kind).ahead) {
-        Around around = this->around(piece->piece, Pass::forward);
-        if (piece->piece == Piece::permute && plan_.host_bound && waits_for_routing()) {
-            calls(std::exchange(around.before, {}), ahead);
-            joined.routed = script_.now();
-        }
-        piece_forward(ahead, *piece, around);
+        piece_forward(ahead, *piece, around(piece->piece, Pass::forward));
     }
     return send(exchange(Pass::forward).there, ahead);
 }
@@ -116,35 +107,6 @@ std::vector<ActionId> PassWriter::behind_meets_experts(const At& behind) {
     return send(exchange(Pass::backward).back, behind);
 }
 
-// The host needs the counts before it calls for the forward's exchange, which it does once it has launched the
-// backward of the experts (token_dispatcher.py, token_dispatch: "before_ep_alltoall"); fused dispatchers permute rows
-// after that.
-void PassWriter::wait_for_routing(const At& ahead, const std::optional<At>& behind, Joined& joined) {
-    const ActionId routed = std::exchange(joined.routed, Action::none);
-    if (routed == Action::none) return;
-    double left = 0;
-    const auto add = [&](const LayerCut::Pieces& pieces, std::initializer_list<double HostOperations::*> ways) {
-        for (const PieceCost* piece : pieces) {
-            if (is_replayed(job_, piece->piece)) continue;
-            const HostOperations operations = host_operations(job_, piece->piece);
-            for (const auto way : ways) left += operations.*way;
-        }
-    };
-    const LayerCut& up = cut(ahead.kind);
-    for (const LayerCut::Pieces* pieces : {&up.shared, &up.experts, &up.rest}) add(*pieces, {&HostOperations::forward});
-    if (job_.experts.dispatcher != Dispatch::all_to_all) add({up.ahead.back()}, {&HostOperations::forward});
-    if (behind) {
-        const LayerCut& down = cut(behind->kind);
-        add(down.ahead, {&HostOperations::input_backward, &HostOperations::weight_backward});
-        if (delays_weight_gradients(job_) == Setting::on) {
-            for (const LayerCut::Pieces* pieces : {&down.experts, &down.shared}) {
-                add(*pieces, {&HostOperations::weight_backward});
-            }
-        }
-    }
-    host_.wait_for_results(routed, left, ahead.pass.where);
-}
-
 void PassWriter::ahead_meets_experts(const At& ahead, Joined& joined) {
     forward_pieces(ahead, cut(ahead.kind).shared);
     forward_pieces(ahead, cut(ahead.kind).experts);
@@ -153,13 +115,9 @@ void PassWriter::ahead_meets_experts(const At& ahead, Joined& joined) {
 }
 
 void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<At>& behind, Joined& joined) {
-    double launches = 0;
-    if (ahead) launches += plan_.costs.layer(ahead->kind).host.forward;
-    if (behind) {
-        const HostOperations& host = plan_.costs.layer(behind->kind).host;
-        launches += host.input_backward + host.weight_backward;
-    }
-    host_.begin(launches);
+    host_.begin();
+    if (ahead) host_.issue(plan_.costs.layer(ahead->kind).checkpoints.forward);
+    if (behind) host_.issue(plan_.costs.layer(behind->kind).checkpoints.input_backward);
     std::vector<ActionId> behind_sent, ahead_sent;
     if (behind) behind_sent = behind_begins(*behind, joined);
     if (ahead) ahead_sent = ahead_begins(*ahead, joined);
@@ -167,7 +125,8 @@ void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<
         wait(behind_sent);
         behind_sent = behind_meets_experts(*behind);
     }
-    if (ahead) wait_for_routing(*ahead, behind, joined);
+    // The host calls for the forward's exchange once it has launched the backward of the experts.
+    if (ahead) wait_for_counts(*ahead);
     const bool delays = delays_weight_gradients(job_) == Setting::on;
     if (behind && delays) {
         weights_of(*behind, cut(behind->kind).experts);
@@ -194,7 +153,9 @@ void PassWriter::delayed_backward(const At& here) {
         repeat_layers_before(here, i, Halves::both);
         layer_pair(std::nullopt, layer_at(here, chunk, i), joined);
     }
+    host_.begin();
     settle_weights(joined);
+    host_.end(here.pass.where);
 }
 
 // Layers that have no counterpart come last, the backward's first (TransformerModelChunkSchedulePlan.run).
@@ -217,8 +178,10 @@ PassWriter::JointEnds PassWriter::joint(const Slot& forward, const Slot& backwar
     for (std::uint32_t i = both; i < downward.layers; ++i) layer_pair(std::nullopt, next_behind(i), joined);
     for (std::uint32_t i = both; i < upward.layers; ++i) layer_pair(next_ahead(i), std::nullopt, joined);
     JointEnds ends{.gradient = script_.now()};
+    host_.begin();
     settle_weights(joined);
     finish_coming(joined);
+    host_.end(ahead.pass.where);
     ends.output = script_.now();
     end_forward(ahead);
     end_backward(behind, Halves::both);

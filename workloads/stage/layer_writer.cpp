@@ -1,6 +1,7 @@
 // The pieces of a PassWriter's layers, with the calls that parallelism schemes have around them.
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "workloads/stage/pass_writer.hpp"
 
@@ -18,12 +19,22 @@ bool issues(const Script& script, std::size_t first, GroupKind kind) {
 
 }  // namespace
 
-// How many tokens each expert has comes from the router, and where experts take as many as come, the host needs the
-// numbers for shapes of products and splits of calls: Megatron-core's token_dispatcher.py copies tokens_per_expert to
-// the host and waits (cuda_sync_point), torchtitan's and Tutel's do so for the splits of all-to-alls.
-bool PassWriter::waits_for_routing() const {
-    return job_.experts.capacity_factor == 0.0 &&
-           (job_.layout.expert > 1 || job_.framework->modules(job_) == Modules::transformer_engine);
+// Where a piece's calls are over, or it is computed.
+void PassWriter::counts_known(const At& at, Piece piece, Known known) {
+    const auto wants = [&](CountsWanted when) { return counts_wanted_ == when; };
+    const bool called = known == Known::called;
+    if (piece == Piece::permute && wants(called ? CountsWanted::to_send : CountsWanted::to_send_in_order)) {
+        counted_ = script_.now();
+    }
+    if (called && ((piece == Piece::permute && wants(CountsWanted::to_permute)) ||
+                   (piece == Piece::experts && wants(CountsWanted::to_compute)))) {
+        host_.wait_for_results(script_.now(), at.pass.where);
+    }
+}
+
+void PassWriter::wait_for_counts(const At& at) {
+    const ActionId counted = std::exchange(counted_, Action::none);
+    if (counted != Action::none) host_.wait_for_results(counted, at.pass.where);
 }
 
 // A condition on a tensor: of the loss in pretrain_gpt.py (loss_func), of a bucket's gradients before their reduction
@@ -57,18 +68,12 @@ void PassWriter::wait(const std::vector<ActionId>& issued) {
 void PassWriter::layer_forward(const At& at) {
     const LayerCosts& costs = plan_.costs.layer(at.kind);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
-    double left = costs.host.forward;
-    host_.begin(left);
+    host_.begin();
+    host_.issue(costs.checkpoints.forward);
     if (shares_beside(at.kind)) {
         shared_beside_forward(at);
-        return host_.end(at.pass.where);
-    }
-    for (const PieceCost& piece : costs.pieces) {
-        if (piece.piece == Piece::permute && waits_for_routing()) {
-            host_.wait_for_results(left, at.pass.where);
-        }
-        piece_forward(at, piece, around(piece.piece, at.pass.pass));
-        left = std::max(left - piece.host_forward, 0.0);
+    } else {
+        for (const PieceCost& piece : costs.pieces) piece_forward(at, piece, around(piece.piece, at.pass.pass));
     }
     host_.end(at.pass.where);
 }
@@ -77,7 +82,8 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
     const LayerCosts& costs = plan_.costs.layer(at.kind);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
     const std::size_t first = script_.actions().size();
-    host_.begin(costs.host.input_backward + (halves == Halves::both ? costs.host.weight_backward : 0));
+    host_.begin();
+    host_.issue(costs.checkpoints.input_backward);
     if (shares_beside(at.kind)) {
         shared_beside_backward(at, halves);
     } else {
@@ -112,7 +118,7 @@ void PassWriter::repeat_before(const At& at, const PieceCost& piece) {
 // The weights' gradients alone, in the order of backward.
 void PassWriter::layer_weights(const At& at) {
     const LayerCosts& costs = plan_.costs.layer(at.kind);
-    host_.begin(costs.host.weight_backward);
+    host_.begin();
     for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
         weights(at, *piece);
         after(at, *piece);
@@ -121,6 +127,7 @@ void PassWriter::layer_weights(const At& at) {
 }
 
 void PassWriter::weights(const At& at, const PieceCost& own) {
+    host_.issue(own.host.weight_backward);
     if (own.weight_backward.value > 0) compute(at, weights_alone, own.weight_backward);
 }
 
@@ -176,15 +183,20 @@ void PassWriter::balance_backward(const At& at, const PieceCost& own) {
 
 void PassWriter::piece_forward(const At& at, const PieceCost& own, const Around& around) {
     const Parts part = part_of(own.piece);
+    if (own.piece == Piece::experts) wait_for_counts(at);
     if (around.overlap > 0) {
+        host_.issue(own.host.forward);
         before(at, own);
         const std::vector<ActionId> issued = overlapped(at, part, own.forward, own.forward_product, around);
         after(at, own);
         return wait(issued);
     }
     calls(around.before, at);
+    counts_known(at, own.piece, Known::called);
+    host_.issue(own.host.forward);
     before(at, own);
     in_rounds(at, part, own.forward, around.rounds);
+    counts_known(at, own.piece, Known::computed);
     after(at, own);
     calls(around.after, at);
     balance_forward(at, own);
@@ -215,6 +227,7 @@ void PassWriter::sum_gradients(const At& at, const Column& column, const Around&
 
 void PassWriter::piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves) {
     balance_backward(at, own);
+    host_.issue(own.host.input_backward + (halves == Halves::both ? own.host.weight_backward : 0));
     std::vector<ActionId> issued;
     if (around.overlap > 0) {
         before(at, own);

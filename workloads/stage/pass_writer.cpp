@@ -21,6 +21,7 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
       data_parallel_(data_parallel),
       script_(script),
       host_(plan, script),
+      counts_wanted_(plan.host_bound ? counts_wanted(job_) : CountsWanted::never),
       written_(stage_.chunks.size() + 2 * layer_kinds),
       balancing_(balancing_loss_calls(job_)),
       narrow_products_(stage_.chunks.size()) {

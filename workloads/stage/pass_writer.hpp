@@ -10,6 +10,7 @@
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/framework/expert_balancing.hpp"
+#include "workloads/parallelism/dispatch.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/script/script.hpp"
@@ -92,17 +93,14 @@ class PassWriter {
 
     // Joint passes (joint_pass.cpp).
     struct Joined {
-        std::optional<At> coming;        // layer of the forward whose tokens are on their way back
-        std::vector<ActionId> back;      // in these calls
-        ActionId routed = Action::none;  // when the forward's counts of tokens are known, if the host waits for them
-        std::optional<At> owing;         // layer of the backward that is yet to compute gradients of weights
+        std::optional<At> coming;    // layer of the forward whose tokens are on their way back
+        std::vector<ActionId> back;  // in these calls
+        std::optional<At> owing;     // layer of the backward that is yet to compute gradients of weights
     };
     void layer_pair(const std::optional<At>& ahead, const std::optional<At>& behind, Joined& joined);
     std::vector<ActionId> behind_begins(const At& behind, Joined& joined);
     std::vector<ActionId> ahead_begins(const At& ahead, Joined& joined);
     std::vector<ActionId> behind_meets_experts(const At& behind);
-    void wait_for_routing(const At& ahead, const std::optional<At>& behind, Joined& joined);
-    bool waits_for_routing() const;
     void ahead_meets_experts(const At& ahead, Joined& joined);
     void finish_coming(Joined& joined);
     void settle_weights(Joined& joined);
@@ -139,6 +137,10 @@ class PassWriter {
     void piece_forward(const At& at, const PieceCost& own, const Around& around);
     void piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves);
     const Around& around(Piece piece, Pass pass);
+    // The host's wait for counts of tokens (parallelism/dispatch.hpp).
+    enum class Known : std::uint8_t { called, computed };
+    void counts_known(const At& at, Piece piece, Known known);
+    void wait_for_counts(const At& at);
     void reduce_maxima(const At& at);
     void balance_forward(const At& at, const PieceCost& own);
     void balance_backward(const At& at, const PieceCost& own);
@@ -188,6 +190,8 @@ class PassWriter {
     DataParallel& data_parallel_;
     Script& script_;
     HostStream host_;
+    CountsWanted counts_wanted_;
+    ActionId counted_ = Action::none;  // what the host waits for before it sends tokens
     Open open_;
     std::array<std::array<std::optional<Around>, 2>, static_cast<std::size_t>(Piece::head) + 1> around_;
     std::array<std::optional<LayerCut>, layer_kinds> cuts_;

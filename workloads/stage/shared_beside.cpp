@@ -15,6 +15,7 @@ void PassWriter::shared_beside_forward(const At& at) {
     const LayerCut& cut = this->cut(at.kind);
     const TokenExchange& exchange = this->exchange(Pass::forward);
     forward_pieces(at, cut.ahead);
+    wait_for_counts(at);
     std::vector<ActionId> sent = send(exchange.there, at);
     forward_pieces(at, {cut.shared.front()});
     wait(sent);

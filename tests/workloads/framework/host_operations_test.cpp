@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/studies.hpp"
+#include "workloads/plan.hpp"
 
 namespace weft {
 namespace {
@@ -59,14 +60,29 @@ TEST(host_operations, of_zero_count_its_hooks) {
     EXPECT_GT(total(of_layer(zero3)), total(of_layer(zero1)));
 }
 
-TEST(issued, is_a_replay_under_cuda_graphs) {
-    const HostOperations pieces{60, 50, 20};
-    const auto passes = [&](const char* graphs) {
-        return issued(test::small_study({std::string("cuda_graphs=") + graphs}).job, pieces);
+// Once for all the pieces that a graph has, those that are run again among them; the others as ever.
+TEST(plan, has_a_layer_issue_replays_under_cuda_graphs) {
+    const auto of_layer = [](const std::string& graphs, const std::string& recompute) {
+        const Plan plan = make_plan(
+            test::small_study({"model.experts.count=4", "layout.tensor=1", "cuda_graphs=" + graphs, recompute}));
+        return plan.costs.layer(LayerKind::expert);
     };
-    EXPECT_EQ(passes("none").forward, 60);
-    EXPECT_EQ(passes("layer").forward, 1);
-    EXPECT_EQ(passes("full").input_backward, 0);
+    const auto sum = [](const LayerCosts& layer) {
+        HostOperations all;
+        for (const PieceCost& piece : layer.pieces) all += piece.host;
+        return all;
+    };
+    const std::string none = "recompute=none", core = "recompute=selective";
+    const HostOperations eager = of_layer("none", none).host;
+    EXPECT_EQ(sum(of_layer("none", none)).forward, eager.forward);
+    EXPECT_EQ(of_layer("layer", none).host.forward, 1);
+    EXPECT_EQ(of_layer("layer", core).host.input_backward, 1);
+    EXPECT_EQ(replay(test::small_study({"cuda_graphs=full"}).job).input_backward, 0);
+    const Job job = test::small_study({"model.experts.count=4", "layout.tensor=1"}).job;
+    const double router = host_operations(job, Piece::post_norm).forward + host_operations(job, Piece::router).forward;
+    EXPECT_EQ(of_layer("router", none).host.forward, eager.forward - router + 1);
+    const double attention = host_operations(job, Piece::core).forward;
+    EXPECT_EQ(of_layer("none", core).host.input_backward, eager.input_backward + attention + 8);
 }
 
 // Every weight is a parameter with a hook and a placeholder; forward all experts are one call.
@@ -96,7 +112,10 @@ TEST(host_operations, of_the_way_to_experts_follow_its_dispatcher) {
                                std::string("layout.expert=") + ways.ranks,
                                std::string("experts.dispatcher=") + ways.dispatcher, "megatron.version=core-0.15"})
                 .job;
-        const HostOperations out = host_operations(job, Piece::permute), back = host_operations(job, Piece::unpermute);
+        HostOperations out = host_operations(job, Piece::permute), back = host_operations(job, Piece::unpermute);
+        out += host_operations(job, Piece::experts);
+        out.forward -= 18;  // of the experts themselves
+        out.input_backward -= 14;
         EXPECT_EQ(out.forward, ways.out) << ways.dispatcher;
         EXPECT_EQ(out.input_backward, ways.out_backward) << ways.dispatcher;
         EXPECT_EQ(back.forward, ways.back) << ways.dispatcher;
