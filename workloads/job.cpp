@@ -38,7 +38,7 @@ Shard Job::shard() const {
         .capacity_factor = experts.capacity_factor,
         .dispatch = experts.dispatcher,
         .routing = framework->routing,
-        .document = batch.document};
+        .packing = packing};
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->shard != nullptr) scheme->shard(*this, shard);
     }
@@ -211,6 +211,7 @@ std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
                                            job.model.positions_length, job.model.name)});
     }
     check_model(job, errors);
+    check_documents(job, errors);
     check_host(job, errors);
     check_recompute(job, errors);
     check_optimizer(job, machine, errors);

@@ -11,6 +11,7 @@
 #include "models/memory/memory.hpp"
 #include "models/transformer/transformer.hpp"
 #include "topologies/machine.hpp"
+#include "workloads/documents.hpp"
 #include "workloads/faults.hpp"
 #include "workloads/framework/framework.hpp"
 #include "workloads/layout/layout.hpp"
@@ -27,6 +28,7 @@ struct Batch {
     std::uint32_t micro = 1;        // sequences per micro-batch and data rank
     std::uint32_t global = 1;       // sequences per step
     std::uint32_t document = 0;     // tokens of each document packed into a sequence; 0: a sequence is one
+    Documents documents;            // of different lengths, or none
     bool operator==(const Batch&) const = default;
 };
 
@@ -38,7 +40,8 @@ struct Job {
     const Framework* framework = nullptr;
     Layout layout;
     Batch batch;
-    std::uint32_t zero = 0;  // stage
+    PackedAttention packing;  // as batch and layout have it (packed_attention())
+    std::uint32_t zero = 0;   // stage
     const Schedule* schedule = nullptr;
     Recomputation recompute;
     OptimizerSettings optimizer;

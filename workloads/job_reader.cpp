@@ -71,6 +71,7 @@ Batch read_batch(Field& root) {
     batch.micro = field.count("micro", 1);
     batch.global = field.count("global");
     batch.document = field.whole("document", 0);
+    if (field.has("documents")) batch.documents = read_documents(field.object("documents"));
     field.done({{"", job_synonyms()}});
     return batch;
 }
@@ -240,6 +241,7 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
         if (model && readable && purpose == Purpose::simulation) {
             for (const JobError& error : check_job(job, machine->info())) report(root, error);
         }
+        if (model && !document.has_errors()) job.packing = packed_attention(job);
     }
     std::optional<Device> device;
     if (machine) {

@@ -82,7 +82,7 @@ Plan make_plan(const Study& study) {
     plan.stages = stages(plan);
     plan.host_bound = host_bound(plan);
     const Batch& batch = plan.job.batch;
-    const double document = batch.document > 0 ? batch.document : batch.sequence;
+    const double document = plan.job.packing.share > 0 ? plan.job.packing.share * batch.sequence : batch.sequence;
     plan.model_flops = model_flops(plan.job.model, batch.global * (batch.sequence / document), document);
     plan.hardware_flops = hardware_flops(plan);
     return plan;

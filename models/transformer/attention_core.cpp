@@ -15,36 +15,33 @@ namespace {
 constexpr double flash_forward_executed = 0.5;
 constexpr double flash_backward_executed = 0.5 * 5.0 / 4.0;
 
-Kernel flash_attention(std::string_view name, const Transformer& model, const Shard& shard, const ShardSizes& size,
-                       double share, double products, double moved, double executed) {
+// Packed documents are so many shorter sequences, as long as the one that a token is in, on average.
+Kernel flash_attention(std::string_view name, const Transformer& model, LayerKind kind, const Shard& shard,
+                       const ShardSizes& size, double products, double moved, double executed) {
+    const PackedAttention& packing = shard.packing;
+    const double whole = packing.share > 0 ? packing.share : 1.0;
+    const double share = !is_windowed(kind)  ? whole
+                         : packing.share > 0 ? packing.windowed_share
+                                             : window_share(model.window, shard.sequence);
     Kernel kernel = memory_kernel(name, moved, size.element_bytes);
     kernel.kind = KernelKind::attention;
-    kernel.count = size.heads;
+    kernel.count = size.heads / whole;
     kernel.k = model.head_size;
-    kernel.m = size.scores / (size.heads * shard.sequence);
+    kernel.m = size.scores / (size.heads * shard.sequence) * whole;
     kernel.n = shard.sequence * share;
     kernel.flops = {products * share * size.scores * (model.head_size + value_size(model))};
-    kernel.executed = executed;
+    kernel.executed = executed * (is_windowed(kind) ? packing.windowed_slowest : packing.slowest);
     kernel.core = shard.attention;
     return kernel;
 }
 
-// Documents that are packed into a sequence are so many shorter sequences.
-Shard by_documents(Shard shard) {
-    if (shard.document == 0) return shard;
-    shard.micro_batch *= shard.sequence / shard.document;
-    shard.sequence = shard.document;
-    return shard;
-}
-
 LayerPiece flash_core(const Transformer& model, LayerKind kind, const Shard& shard) {
     const ShardSizes size(model, shard);
-    const double share = is_windowed(kind) ? window_share(model.window, shard.sequence) : 1.0;
     const double keys_and_values = (size.qkv - size.queries) * shard.context;
     const double moved = size.tokens * (size.queries + size.context + keys_and_values);
     LayerPiece piece = piece_of(Piece::core, {});
-    piece.forward = {flash_attention("attention core", model, shard, size, share, 2.0, moved, flash_forward_executed)};
-    piece.input_backward = {flash_attention("attention core gradient", model, shard, size, share, 4.0,
+    piece.forward = {flash_attention("attention core", model, kind, shard, size, 2.0, moved, flash_forward_executed)};
+    piece.input_backward = {flash_attention("attention core gradient", model, kind, shard, size, 4.0,
                                             2.0 * moved,  // and gradients
                                             flash_backward_executed)};
     piece.input_backward.front().kind = KernelKind::attention_backward;
@@ -54,7 +51,7 @@ LayerPiece flash_core(const Transformer& model, LayerKind kind, const Shard& sha
 }  // namespace
 
 LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& shard) {
-    if (shard.attention != AttentionCore::unfused) return flash_core(model, kind, by_documents(shard));
+    if (shard.attention != AttentionCore::unfused) return flash_core(model, kind, shard);
     const ShardSizes size(model, shard);
     const double e = size.element_bytes, keys = shard.sequence, queries = keys / shard.context;
     const double d = model.head_size, v = value_size(model);

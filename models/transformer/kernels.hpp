@@ -66,6 +66,16 @@ enum class ElementWise : std::uint8_t { fused, unfused };
 // gathered it (torchtitan: models/llama4/infra/parallelize.py, apply_moe_ep_tp).
 enum class TokenRouting : std::uint8_t { by_owner, by_all };
 
+// Documents that are packed into a sequence and do not attend to one another, as fused kernels see them.
+struct PackedAttention {
+    double share = 0;           // of the pairs of tokens of a whole sequence that meet; 0: a sequence is one document
+    double windowed_share = 0;  // the same in a layer with a window
+    // Pairs of the slowest rank over the mean: documents are of different lengths.
+    double slowest = 1.0, windowed_slowest = 1.0;
+
+    auto operator<=>(const PackedAttention&) const = default;
+};
+
 // What one rank sees of one micro-batch.
 //
 // Context ranks hold 1 / context of every sequence and meet the keys and values of all of it, one early and one late
@@ -98,7 +108,7 @@ struct Shard {
     ContextOutput context_output = ContextOutput::shared;
     Dispatch dispatch = Dispatch::all_to_all;
     TokenRouting routing = TokenRouting::by_owner;
-    std::uint32_t document = 0;  // tokens of each document of a packed sequence; 0: a sequence is one
+    PackedAttention packing;
 
     auto operator<=>(const Shard&) const = default;
 };

@@ -150,12 +150,27 @@ Json model_json(const Transformer& model) {
     return json;
 }
 
+Json documents_json(const Job& job) {
+    constexpr std::array<std::string_view, 4> words{"framework", "document", "sequence", "contiguous"};
+    const Documents& own = job.batch.documents;
+    Json json{{"cut", word(words, own.cut)}, {"seed", own.seed}};
+    if (own.lengths.empty()) {
+        json.update({{"mean", own.mean}, {"sigma", own.sigma}});
+    } else {
+        json.update({{"lengths", own.lengths}, {"shares", own.shares}});
+    }
+    json["mean_of_tokens"] = job.packing.share * job.batch.sequence;
+    json["slowest_rank"] = job.packing.slowest;
+    return json;
+}
+
 Json batch_json(const Job& job) {
     Json json{{"sequence", job.batch.sequence},
               {"micro", job.batch.micro},
               {"global", job.batch.global},
               {"micro_batches", job.micro_batches()}};
     if (job.batch.document > 0) json["document"] = job.batch.document;
+    if (job.batch.documents.mean_length() > 0) json["documents"] = documents_json(job);
     return json;
 }
 

@@ -137,6 +137,10 @@ void add_rest(const Study& study, const Spent& spent, std::vector<WhatIf>& chang
     if (job.experts.imbalance > 1.0) {
         add("expert imbalance", "none", [](Study& s) { s.job.experts.imbalance = 1.0; });
     }
+    if (job.packing.slowest > 1.0) {
+        add("documents of different lengths", "attention spread evenly",
+            [](Study& s) { s.job.packing.slowest = s.job.packing.windowed_slowest = 1.0; });
+    }
     if (!job.faults.slow.empty() || has_jitter(job.faults)) {
         add("faults of accelerators", "none", [](Study& s) { s.job.faults = {.slow = {}, .jitter = {}, .spread = 1}; });
     }

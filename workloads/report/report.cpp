@@ -220,6 +220,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
                                job.schedule->key, joint ? " in joint passes" : "", recompute_text(job.recompute),
                                text(job.precision));
     if (const std::string assumed = imbalance_assumption(job); !assumed.empty()) report.batch += ", " + assumed;
+    if (const std::string packed = packing_text(job); !packed.empty()) report.batch += ", " + packed;
     report.network = text(network);
     for (const JobError& feature : lacking_features(job)) report.lacking.push_back(feature.message);
     report.stages = stage_reports(plan);

@@ -79,6 +79,7 @@ std::optional<MemoryAdvice> more_nodes(const Study& study) {
         changed.job.layout.expert_inner = expert_inner(changed.job);
         if (changed.job.experts.imbalance_assumed == Setting::on)
             changed.job.experts.imbalance = usual_imbalance(changed.job);
+        changed.job.packing = packed_attention(changed.job);
         return changed;
     };
     for (std::uint32_t factor = 2; study.job.nodes <= study.machine.info().nodes / factor; factor *= 2) {
