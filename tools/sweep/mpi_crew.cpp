@@ -57,7 +57,7 @@ using std::chrono::milliseconds;
 
 class Leader {
   public:
-    Leader(const MpiWire& wire, int ranks, const SweepWork& work, const MpiOptions& options)
+    Leader(MpiWire& wire, int ranks, const SweepWork& work, const MpiOptions& options)
         : wire_(wire),
           work_(work),
           options_(options),
@@ -159,34 +159,45 @@ class Leader {
         }
     }
 
-    const MpiWire& wire_;
+    MpiWire& wire_;
     const SweepWork& work_;  // until run() ends
     const MpiOptions& options_;
     HandOut hand_out_;
     std::vector<Member> members_;
 };
 
-// Waits for the end, however long rank 0 takes to write. Whether all ranks are there to end together.
-bool is_end_of_all(const MpiWire& wire) {
-    while (true) {
+// Rank 0 has not been heard of for so long that nobody should wait for it any more.
+struct SilentLeader : std::runtime_error {
+    SilentLeader() : std::runtime_error("rank 0 is silent; the same command with --resume goes on") {}
+};
+
+// Waits for the end while rank 0 writes. Whether all ranks are there to end together.
+bool is_end_of_all(MpiWire& wire, Clock::duration longest) {
+    const auto begin = Clock::now();
+    while (Clock::now() - begin < longest) {
         while (const std::optional<MpiMessage> message = wire.receive()) {
             if (message->tag == end) return message->text.empty();
         }
         std::this_thread::sleep_for(milliseconds(2));
     }
+    throw SilentLeader();
 }
 
 // A rank other than 0, until rank 0 says that it is over. Whether all ranks are there to end together.
-bool follow(const MpiWire& wire, const SweepWork& work, const MpiOptions& options) {
+bool follow(MpiWire& wire, const SweepWork& work, const MpiOptions& options) {
     wire.send(0, hello, work.inputs);
     EvaluatorThreads own(work, options.threads);
-    const std::chrono::duration<double> patience(options.patience.value);
+    const auto patience =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.patience.value));
+    const auto for_long = 10 * patience;  // in which rank 0 reads a journal, or writes
+    auto silence = for_long;
     auto heard = Clock::now(), told = heard;
     while (true) {
         while (const std::optional<MpiMessage> message = wire.receive()) {
             heard = Clock::now();
+            silence = 2 * patience;
             if (message->tag == end) return message->text.empty();
-            if (message->tag == stay) return is_end_of_all(wire);
+            if (message->tag == stay) return is_end_of_all(wire, for_long);
             if (message->tag == rows) own.put(numbers_in(message->text));
             if (message->tag == halt) wire.send(0, rest, text_of(own.withdraw()));
         }
@@ -196,7 +207,7 @@ bool follow(const MpiWire& wire, const SweepWork& work, const MpiOptions& option
             told = now;
             wire.send(0, alive);
         }
-        if (now - heard > patience * 10) throw std::runtime_error("rank 0 is silent");
+        if (now - heard > silence) throw SilentLeader();
     }
 }
 
@@ -218,12 +229,17 @@ class MpiCrew final : public Crew {
     // that is rank 0, when all is written, and the others give it time.
     ~MpiCrew() override {
         const bool has_silent = leader_ ? leader_->has_given_up() : !ends_with_all_;
+        const auto patience = std::chrono::duration<double>(options_.patience.value);
         if (leads()) {
             tell_others(end, has_silent ? "without the silent" : "");
         } else if (!has_run_) {
             wire_.send(0, leave);
-        } else if (has_silent) {
-            std::this_thread::sleep_for(std::chrono::duration<double>(options_.patience.value));
+        } else if (has_silent && !leader_is_silent_) {
+            std::this_thread::sleep_for(patience);
+        }
+        const auto is_there = [&](int rank) { return leader_ ? leader_->is_present(rank) : !leader_is_silent_; };
+        for (const auto begin = Clock::now(); !wire_.has_sent_all(is_there) && Clock::now() - begin < patience;) {
+            std::this_thread::sleep_for(milliseconds(1));
         }
         if (has_silent) (void)environment_.release();
     }
@@ -238,7 +254,7 @@ class MpiCrew final : public Crew {
     }
 
   private:
-    void tell_others(MpiTag tag, const std::string& text = "") const {
+    void tell_others(MpiTag tag, const std::string& text = "") {
         for (int rank = 1; rank < world_.size(); ++rank) {
             if (!leader_ || leader_->is_present(rank)) wire_.send(rank, tag, text);
         }
@@ -247,6 +263,10 @@ class MpiCrew final : public Crew {
     void evaluate_for_others(const SweepWork& work) {
         try {
             ends_with_all_ = follow(wire_, work, options_);
+        } catch (const SilentLeader&) {
+            leader_is_silent_ = true;
+            ends_with_all_ = false;
+            throw;
         } catch (const std::exception& error) {
             wire_.send(0, failure, error.what());
             throw;
@@ -260,6 +280,7 @@ class MpiCrew final : public Crew {
     std::optional<Leader> leader_;  // of rank 0, once it has run
     bool has_run_ = false;
     bool ends_with_all_ = true;  // of the others: as rank 0 says
+    bool leader_is_silent_ = false;
 };
 
 }  // namespace

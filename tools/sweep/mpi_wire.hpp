@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/mpi/communicator.hpp>
 #include <charconv>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -32,13 +35,22 @@ struct MpiMessage {
     std::string text;
 };
 
+// Nothing here waits for another rank, which may be gone.
 class MpiWire {
   public:
     explicit MpiWire(boost::mpi::communicator& world) : world_(world) {}
-    void send(int to, MpiTag tag, const std::string& text = "") const {
-        world_.send(to, static_cast<int>(tag), text.data(), static_cast<int>(text.size()));
+    void send(int to, MpiTag tag, std::string text = "") {
+        forget_what_arrived();
+        Sent& sent = sent_.emplace_back(Sent{.to = to, .text = std::move(text), .request = {}});
+        sent.request = world_.isend(to, static_cast<int>(tag), sent.text.data(), static_cast<int>(sent.text.size()));
     }
-    std::optional<MpiMessage> receive() const {
+    // Whether nothing waits for a receiver of which `is_there` holds.
+    template <class IsThere>
+    bool has_sent_all(IsThere is_there) {
+        forget_what_arrived();
+        return std::ranges::none_of(sent_, is_there, &Sent::to);
+    }
+    std::optional<MpiMessage> receive() {
         const boost::optional<boost::mpi::status> waiting = world_.iprobe();
         if (!waiting) return std::nullopt;
         MpiMessage message{.from = waiting->source(), .tag = static_cast<MpiTag>(waiting->tag()), .text = {}};
@@ -48,7 +60,18 @@ class MpiWire {
     }
 
   private:
+    struct Sent {
+        int to = 0;
+        std::string text;  // MPI reads it until the request is through
+        boost::mpi::request request;
+    };
+
+    void forget_what_arrived() {
+        std::erase_if(sent_, [](Sent& sent) { return sent.request.test().has_value(); });
+    }
+
     boost::mpi::communicator& world_;
+    std::list<Sent> sent_;  // in place: MPI has their addresses
 };
 
 inline std::string text_of(const std::vector<std::size_t>& numbers) {

@@ -265,6 +265,18 @@ TEST_F(SweepOverMpi, loses_no_row_with_a_rank) {
     EXPECT_TRUE(read_file(out) == csv);
 }
 
+TEST_F(SweepOverMpi, is_left_by_all_when_rank_0_is_silent) {
+    const std::string csv = whole(many), out = file("rows.csv");
+    const std::string stopped = struck(folder_.path() / "stopped", 0, "STOP", out + ".journal");
+    const auto begin = std::chrono::steady_clock::now();
+    const test::Ran ran = run("sweep " + many + " --patience 1 --out " + out, stopped);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15)) << "of 20 that it may take";
+    EXPECT_THAT(ran.err, HasSubstr("rank 0 is silent"));
+    EXPECT_NE(ran.exit_code, 0);
+    EXPECT_EQ(run("sweep " + many + " --out " + out + " --resume").exit_code, 0);
+    EXPECT_TRUE(read_file(out) == csv);
+}
+
 TEST_F(SweepOverMpi, does_the_points_of_a_silent_rank_by_others) {
     const std::string csv = whole(many), out = file("rows.csv");
     const std::string stopped = struck(folder_.path() / "stopped", 3, "STOP", out + ".journal");
