@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/io/amount.hpp"
 #include "sim/io/document_state.hpp"
 #include "sim/io/units.hpp"
 
@@ -39,9 +40,11 @@ struct IntegerReader {
 
 struct NumberReader {
     std::optional<double> read(const Value& value) const {
-        return value.kind == ValueKind::number ? std::optional(value.number) : std::nullopt;
+        return value.kind == ValueKind::number && is_amount(value.number) ? std::optional(value.number) : std::nullopt;
     }
-    Expectation expected(const Value&) const { return {"a number"}; }
+    Expectation expected(const Value& value) const {
+        return {value.kind == ValueKind::number ? "a number of 1e-30 to 1e30, or 0" : "a number"};
+    }
     double harmless() const { return 0.0; }
     std::string schema() const { return R"({"type": "number"})"; }
 };
@@ -92,8 +95,12 @@ struct QuantityReader {
     Expectation expected(const Value& value) const {
         const std::string such = " such as \"" + std::string(example) + "\"";
         const std::string_view text = value.text;
-        const bool has_unit = value.kind == ValueKind::text && parse(text.starts_with('-') ? text.substr(1) : text);
-        if (!has_unit) return {"a quantity" + such, " (units: " + std::string(units) + ")"};
+        const bool is_positive = parse(text.starts_with('-') ? text.substr(1) : text).has_value();
+        if (value.kind == ValueKind::text && !is_positive && has_unit(text, parse)) {
+            return {"a quantity of 1e-30 to 1e30 in units of the SI, or 0," + such};
+        }
+        if (value.kind != ValueKind::text || !is_positive)
+            return {"a quantity" + such, " (units: " + std::string(units) + ")"};
         return {(zero == Zero::refused ? "a quantity above zero" : "a quantity of at least zero") + such};
     }
     Quantity harmless() const { return {zero == Zero::refused ? 1.0 : 0.0}; }

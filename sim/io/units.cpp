@@ -9,6 +9,8 @@
 #include <span>
 #include <system_error>
 
+#include "sim/io/amount.hpp"
+
 namespace weft {
 namespace {
 
@@ -54,7 +56,7 @@ struct Amount {
     std::string_view unit;
 };
 
-// A finite number of at least zero and what follows it, spaces between them skipped.
+// A number of at least zero and what follows it, spaces between them skipped.
 std::optional<Amount> split(std::string_view text) {
     double number = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -68,7 +70,7 @@ std::optional<double> convert(Amount amount, std::span<const Unit> units) {
     const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.symbol == amount.unit; });
     if (unit == units.end()) return std::nullopt;
     const double value = amount.number * unit->multiplier / unit->divisor;
-    return std::isfinite(value) ? std::optional(value) : std::nullopt;
+    return is_amount(value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<double> parse(std::string_view text, std::span<const Unit> units, std::string_view suffix = "") {
@@ -112,6 +114,17 @@ constexpr std::array binary_scale = {byte_units[0], byte_units[6], byte_units[7]
 constexpr std::array time_scale = {time_units[3], time_units[2], time_units[1], time_units[0]};
 
 }  // namespace
+
+bool is_amount(double number) {
+    const double size = std::abs(number);
+    return size == 0.0 || (size >= least_amount && size <= most_amount);  // false for what is no number
+}
+
+std::string_view after_number(std::string_view text) {
+    double ignored = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ignored);
+    return text.substr(static_cast<std::size_t>(end - text.data()));  // also past one that no double holds
+}
 
 std::optional<Bytes> parse_bytes(std::string_view text) { return as<Bytes>(parse(text, byte_units)); }
 

@@ -195,6 +195,22 @@ TEST(document, quantities_below_or_at_zero_are_refused_where_they_make_no_sense)
         "GB/s, TB/s, GiB/s)");
 }
 
+// Formulas of what is read would end in infinity.
+TEST(document, numbers_beyond_all_measure_are_refused) {
+    EXPECT_EQ(errors(R"({"a": 1e-31, "b": -1e31, "c": "1e300 GB/s", "d": "-1e300 s", "e": 1e-30, "f": "1e30 B"})",
+                     [](Field& root) {
+                         root.number("a"), root.number("b"), root.bandwidth("c"), root.duration("d");
+                         EXPECT_EQ(root.number("e"), 1e-30);
+                         EXPECT_EQ(root.bytes("f"), Bytes{1e30});
+                     }),
+              "job.json:1:7: error: a: expected a number of 1e-30 to 1e30, or 0, got 1e-31\n"
+              "job.json:1:19: error: b: expected a number of 1e-30 to 1e30, or 0, got -1e31\n"
+              "job.json:1:31: error: c: expected a quantity of 1e-30 to 1e30 in units of the SI, or 0, such as \"25 "
+              "GB/s\", got \"1e300 GB/s\"\n"
+              "job.json:1:50: error: d: expected a quantity of 1e-30 to 1e30 in units of the SI, or 0, such as \"2.4 "
+              "us\", got \"-1e300 s\"");
+}
+
 TEST(document, every_duplicate_key_is_refused_with_the_place_of_the_first) {
     EXPECT_EQ(parse_errors("{\"a\": 1,\n \"b\": {\"c\": 1, \"c\": 2},\n \"a\": 3, \"\\u0061\": 4}"),
               "job.json:2:16: error: b.c: duplicate key (first on line 2)\n"

@@ -39,8 +39,9 @@ TEST_P(no_amount, is_refused_by_every_parser) {
 
 INSTANTIATE_TEST_SUITE_P(units, no_amount,
                          ::testing::Values("", " ", "12", "GB/s", "GB", "-1 GB", "-1 us", "-0 B/s", "nan us",
-                                           "inf GB/s", "1e999 GB", "1e308 TB", "1e300 EB/s", "+1 us", " 1 us", "1 us ",
-                                           "1 GB /s", "1 Gb/s", "1 GBps", "1 gb", "1\tus", "0x10 B", "1,5 us",
+                                           "inf GB/s", "1e999 GB", "1e308 TB", "1e300 EB/s", "1e31 B", "1e30 ks",
+                                           "1e-31 s", "1e-30 us", "1e308 GB/s", "5e-324 FLOP/s", "+1 us", " 1 us",
+                                           "1 us ", "1 GB /s", "1 Gb/s", "1 GBps", "1 gb", "1\tus", "0x10 B", "1,5 us",
                                            "1 TFLOPS", "1 FLOP"));
 
 TEST(units, a_rate_is_no_amount_and_an_amount_no_rate) {
