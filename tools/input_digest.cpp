@@ -64,7 +64,8 @@ std::string digest_of_named_files(const std::set<std::string>& texts, const std:
 const std::string& digest_of_shipped_data() {
     static const std::string digest = [] {
         DigestedTexts texts;
-        for (const auto& files : {embedded::catalog(), embedded::devices(), embedded::machines(), embedded::tuners()}) {
+        for (const auto& files : {embedded::catalog(), embedded::devices(), embedded::machines(), embedded::tuners(),
+                                  embedded::fabrics()}) {
             for (const embedded::File& file : files) texts.add(file.name).add(file.text);
         }
         return texts.digest();

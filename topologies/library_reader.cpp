@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/sourced.hpp"
 
@@ -128,6 +129,15 @@ std::optional<Collective> find_collective(std::string_view name) {
     return std::nullopt;
 }
 
+void extend_libraries(Field machine) {
+    if (!machine.has("libraries")) return;
+    for (const Field& library : machine.list("libraries")) {
+        extend(library, [](const std::string& fabric) {
+            return open_shipped(embedded::fabrics(), "library of a fabric", fabric).document;
+        });
+    }
+}
+
 std::vector<Library> read_libraries(Field& machine) {
     std::vector<Library> libraries;
     for (Field& field : machine.list("libraries")) {
@@ -136,7 +146,9 @@ std::vector<Library> read_libraries(Field& machine) {
         library.tuner = read_tuner(field);
         library.launch = sourced_duration(field, "launch");
         library.blocking = sourced_duration(field, "blocking");
-        for (Field& row : field.list("costs")) library.costs.push_back(read_cost(row));
+        Field costs = field.object("costs");
+        for (const std::string& row : costs.keys()) library.costs.push_back(read_cost(costs.object(row)));
+        field.text("source", "");
         field.done();
     }
     if (libraries.empty()) machine.error("libraries", "expected at least one communication library");

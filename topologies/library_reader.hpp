@@ -1,12 +1,14 @@
-// The "libraries" of a machine file: the communication libraries that were measured on the machine. The first is the
-// default.
+// The "libraries" of a machine file: the communication libraries of the machine. The first is the default. What a library
+// costs on a fabric stands in one file of topologies/fabrics, for all machines that have it; a machine says what its own
+// nodes change, by the names of rows.
 //
 //   "libraries": [ {
+//     "extends": "slingshot-aws-ofi-rccl",                  // absent: all is said here
 //     "name": "rccl",
 //     "tuner": "rccl-mi200",                                // a file of topologies/tuners; absent: cheapest by "costs"
 //     "launch":   { "value": "12 us", "source": "..." },    // per call, on the device
 //     "blocking": { "value": "18 us", "source": "..." },    // per call, on a host that waits for it
-//     "costs": [ {                                          // see ProtocolCost for the meaning
+//     "costs": { "ring_ll": {                               // by names of your choice; see ProtocolCost for the meaning
 //       "algorithm": "ring", "protocol": "LL",            // LL LL128 Simple, inject eager rendezvous bulk, ipc
 //       "operations": ["all_gather"],                       // absent: all that the algorithm runs
 //       "launch": "0 us",                                   // absent: 0
@@ -18,7 +20,7 @@
 //       "overlap": 1,                                       // absent: 1
 //       "over": "16 KiB", "most": "1 MiB",                  // absent: any message
 //       "source": "..."
-//     } ]
+//     } }
 //   } ]
 #pragma once
 
@@ -31,6 +33,9 @@
 #include "sim/io/document.hpp"
 
 namespace weft {
+
+// Libraries that extend a file of topologies/fabrics (shipped, or a path) become whole. Mistakes are recorded.
+void extend_libraries(Field machine);
 
 // Records every error at its place.
 std::vector<Library> read_libraries(Field& machine);

@@ -148,6 +148,7 @@ Machine Machine::read(Document document) {
 std::optional<Machine> Machine::read(Field root, std::string name) {
     MachineInfo info;
     const std::optional<std::string> base = extend(root, [](const std::string& other) { return open_machine(other); });
+    extend_libraries(root);
     info.name = name.empty() ? changed_name(base.value_or("machine")) : std::move(name);
     info.title = root.text("title");
     root.text("source", "");
@@ -196,7 +197,10 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
 }
 
 Document open_machine(std::string_view name) {
-    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) return found->document;
+    if (std::optional<NamedDocument> found = find_shipped(embedded::machines(), name)) {
+        extend_libraries(found->document.root());  // so that a machine that extends it may change what they say
+        return found->document;
+    }
     const std::vector<std::string> known = machine_names(), near = nearest_shipped(embedded::machines(), name);
     throw ConfigError(
         {{.file = {},

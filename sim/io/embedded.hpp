@@ -16,6 +16,7 @@ std::span<const File> catalog();            // models/catalog
 std::span<const File> devices();            // models/devices
 std::span<const File> machines();           // topologies/machines
 std::span<const File> tuners();             // topologies/tuners
+std::span<const File> fabrics();            // topologies/fabrics
 std::span<const File> study();              // workloads/study
 std::span<const File> study_pages();        // workloads/study/*.md
 std::span<const File> jobs();               // workloads/jobs

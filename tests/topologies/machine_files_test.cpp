@@ -137,6 +137,32 @@ TEST_P(shipped_machine, says_where_its_figures_are_from) {
     }
 }
 
+// What one library costs on one fabric is said once: MI250X nodes of three sites take the same constants.
+TEST(shipped_fabrics, are_shared_by_machines) {
+    const auto library = [](const char* machine) { return Machine::load(machine).info().libraries.front(); };
+    EXPECT_EQ(library("lumi-g"), library("alps-mi250x"));
+    const Library frontier = library("frontier"), lumi = library("lumi-g");
+    ASSERT_EQ(frontier.costs.size(), lumi.costs.size());
+    for (std::size_t i = 0; i < lumi.costs.size(); ++i) {
+        EXPECT_EQ(frontier.costs[i].step_across, lumi.costs[i].step_across);
+        EXPECT_EQ(frontier.costs[i].efficiency_across, lumi.costs[i].efficiency_across);
+    }
+    const Library perlmutter = library("perlmutter"), alps = library("alps");
+    EXPECT_EQ(perlmutter.find(Collective::all_gather, "ring", "Simple")->step_across,
+              alps.find(Collective::all_gather, "ring", "Simple")->step_across);
+    EXPECT_NE(perlmutter.find(Collective::all_gather, "ring", "LL")->step_across,
+              alps.find(Collective::all_gather, "ring", "LL")->step_across)
+        << "a machine may say what is its own";
+}
+
+TEST(shipped_fabrics, say_where_their_figures_are_from) {
+    for (const embedded::File& file : embedded::fabrics()) {
+        const nlohmann::json library = nlohmann::json::parse(file.text, nullptr, true, true);
+        expect_source(library, std::string(file.path));
+        for (const auto& [name, row] : library.at("costs").items()) expect_source(row, name);
+    }
+}
+
 TEST(shipped_tuners, say_where_their_figures_are_from) {
     for (const embedded::File& file : embedded::tuners()) {
         const nlohmann::json tuner = nlohmann::json::parse(file.text, nullptr, true, true);

@@ -1,17 +1,29 @@
-// A shipped machine file as plain JSON, with what it extends.
+// A shipped machine file as plain JSON, with what it and its libraries extend.
 #pragma once
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "sim/io/embedded.hpp"
 
 namespace weft::test {
 
+inline nlohmann::json shipped_json(std::span<const embedded::File> files, const std::string& name) {
+    const auto file = std::ranges::find(files, name, &embedded::File::name);
+    return nlohmann::json::parse(file->text, nullptr, true, true);
+}
+
 inline nlohmann::json shipped_machine_json(const std::string& name) {
-    const auto file = std::ranges::find(embedded::machines(), name, &embedded::File::name);
-    nlohmann::json own = nlohmann::json::parse(file->text, nullptr, true, true);
+    nlohmann::json own = shipped_json(embedded::machines(), name);
+    for (auto& library : own.contains("libraries") ? own["libraries"] : nlohmann::json::array()) {
+        if (!library.contains("extends")) continue;
+        nlohmann::json whole = shipped_json(embedded::fabrics(), library.at("extends"));
+        library.erase("extends");
+        whole.merge_patch(library);
+        library = whole;
+    }
     if (!own.contains("extends")) return own;
     nlohmann::json whole = shipped_machine_json(own.at("extends"));
     own.erase("extends");

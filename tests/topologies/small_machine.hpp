@@ -25,10 +25,10 @@ inline std::string small_machine(const std::string& network) {
     "libraries": [ { "name": "test",
         "launch": { "value": "1 us", "source": "test" },
         "blocking": { "value": "0 us", "source": "test" },
-        "costs": [
-            { "algorithm": "ring", "protocol": "Simple", "step_in_node": "1 us", "step_across": "1 us", "source": "test" },
-            { "algorithm": "direct", "protocol": "Simple", "step_in_node": "1 us", "step_across": "1 us", "source": "test" }
-        ] } ]
+        "costs": {
+            "ring_simple": { "algorithm": "ring", "protocol": "Simple", "step_in_node": "1 us", "step_across": "1 us", "source": "test" },
+            "direct_simple": { "algorithm": "direct", "protocol": "Simple", "step_in_node": "1 us", "step_across": "1 us", "source": "test" }
+        } } ]
 })";
 }
 

@@ -60,7 +60,7 @@ TEST(extended_jobs, assignments_change_what_is_named) {
     const Study changed =
         study(plain, {"machine.links.infiniband.nic.bandwidth.nominal=800 Gbit/s", "machine.links.nvlink.latency=1 us",
                       "model.layers=4", "machine.network.levels[0].cables=1",
-                      "machine.libraries[0].costs[0].step_across=9 us"});
+                      "machine.libraries[0].costs.ring_ll.step_across=9 us"});
     EXPECT_EQ(nominal(changed, "infiniband.nic"), 100_GBps);
     EXPECT_EQ(changed.job.model.layers, 4U);
     EXPECT_LT(changed.machine.info().bisection, study(plain).machine.info().bisection);

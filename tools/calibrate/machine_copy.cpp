@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -21,6 +22,10 @@ Json value_json(const FittedConstant& constant) {
     if (constant.name.starts_with("efficiency")) return std::stod(fmt::format("{:.9f}", constant.after));
     if (constant.name.starts_with("rate")) return fmt::format("{:.6f} GB/s", constant.after / 1e9);
     return duration_text(constant.after);
+}
+
+Json& row(Json& library, std::size_t cost) {
+    return *std::next(library.at("costs").begin(), static_cast<std::ptrdiff_t>(cost));
 }
 
 void append_source(Json& object, std::string_view provenance) {
@@ -45,10 +50,10 @@ std::string machine_with(std::string_view name, const Calibration& calibration, 
                 append_source(library.at("launch"), provenance);
                 continue;
             }
-            library.at("costs").at(constant.cost)[std::string(constant.name)] = value_json(constant);
+            row(library, constant.cost)[std::string(constant.name)] = value_json(constant);
             changed.insert(constant.cost);
         }
-        for (const std::size_t cost : changed) append_source(library.at("costs").at(cost), provenance);
+        for (const std::size_t cost : changed) append_source(row(library, cost), provenance);
     }
     std::string text = machine.dump(4) + "\n";
     Machine::read(Document::parse(std::string(name), text));  // what is written can be read

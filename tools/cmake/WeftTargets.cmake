@@ -39,7 +39,7 @@ function(weft_library layer)
 endfunction()
 
 # Files of one's own are found by the same names as the shipped ones: <folder>/<kind>/*.cpp (collective, blocks, schedule,
-# parallelism, framework, commands) and <folder>/<kind>/*.json (machines, devices, catalog, tuners).
+# parallelism, framework, commands) and <folder>/<kind>/*.json (machines, devices, catalog, tuners, fabrics).
 set(WEFT_EXTENSIONS "" CACHE PATH "Folder with files of your own, by kind")
 
 # weft_registry(<layer> <folder> <Type> <header>): each <layer>/<folder>/<name>.cpp that contains a line

@@ -25,7 +25,10 @@ class NameCheck {
             for (auto& [key, value] : object.items()) {
                 const std::string inner = path + "." + key, last = key.substr(key.rfind('.') + 1);  // npos + 1 is 0
                 if (last == "extends") {
-                    check(inner, value, kind, files);
+                    // "libraries[0].extends" may be one key, or two objects.
+                    const bool of_library = inner.rfind(".libraries") != std::string::npos;
+                    of_library ? check(inner, value, "library of a fabric", embedded::fabrics())
+                               : check(inner, value, kind, files);
                 } else if (last == "device") {
                     check(inner, value, "device", embedded::devices());
                 } else if (last == "tuner") {
