@@ -77,6 +77,17 @@ void add_dispatcher(Arguments list, Dispatch dispatcher) {
     if (dispatcher == Dispatch::hybridep) list.add("moe-flex-dispatcher-backend", "hybridep");
 }
 
+// With the coefficient that arguments.py recommends to start with.
+void add_balancing_loss(Arguments list, Balancing balancing) {
+    const std::string_view type = balancing == Balancing::auxiliary_loss            ? "aux_loss"
+                                  : balancing == Balancing::sequence_auxiliary_loss ? "seq_aux_loss"
+                                  : balancing == Balancing::global_auxiliary_loss   ? "global_aux_loss"
+                                                                                    : "";
+    if (type.empty()) return;
+    list.add("moe-router-load-balancing-type", type);
+    list.add("moe-aux-loss-coeff", 0.01);
+}
+
 void add_experts(Arguments list, const Job& job) {
     const Experts& experts = job.model.experts;
     if (experts.count == 0) return;
@@ -87,6 +98,7 @@ void add_experts(Arguments list, const Job& job) {
         list.add("moe-shared-expert-intermediate-size", std::uint64_t{experts.shared} * experts.shared_ffn_hidden);
     if (experts.first_dense > 0 || experts.every > 1) list.add("moe-layer-freq", layer_frequency(job.model));
     list.add_if(experts.balancing_bias, "moe-router-enable-expert-bias");
+    add_balancing_loss(list, job.experts.balancing);
     add_dispatcher(list, job.experts.dispatcher);
     if (experts.groups > 1) list.add("moe-router-num-groups", experts.groups);
     if (experts.groups > 1) list.add("moe-router-group-topk", experts.token_groups);

@@ -68,7 +68,8 @@ std::string own_keys(const Study& study, std::string_view framework) {
     if (framework == "megatron") add("megatron.version", job.megatron.version.name);
     if (framework == "deepspeed") add("deepspeed.version", fmt::format("\"{}\"", job.deepspeed.version.name));
     if (job.sustained_clock < 1.0) add("sustained_clock", job.sustained_clock);
-    if (job.experts.imbalance > 1.0) add("experts.imbalance", job.experts.imbalance);
+    const bool balanced = job.experts.balancing != Balancing::even || job.model.experts.balancing_bias;
+    if (job.experts.imbalance > 1.0 || balanced) add("experts.imbalance", job.experts.imbalance);
     if (!job.library.empty()) add("library", job.library);
     return text + run_keys(study);
 }

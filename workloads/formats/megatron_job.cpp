@@ -70,8 +70,7 @@ static void read_dispatcher(MegatronReading& in) {
                         fmt::format("weft has deepep and hybridep, not \"{}\"", backend));
     take(backend,
          in.keys.has("moe_flex_dispatcher_backend") ? "moe_flex_dispatcher_backend" : "moe_token_dispatcher_type");
-    in.import.object.object("megatron")
-        .set("version", backend == "deepep" ? "core-0.13" : "core-0.15", in.origin("moe_token_dispatcher_type"));
+    in.needs(backend == "deepep" ? "core-0.13" : "core-0.15", "moe_token_dispatcher_type");
 }
 
 void read_megatron_expert_ranks(MegatronReading& in) {
@@ -213,17 +212,12 @@ class Stages {
 // A flag that changes what a step does shows that the version has it; weft's own default has none of these.
 void read_megatron_version(MegatronReading& in, std::string_view of_layout) {
     if (in.deepspeed) return;
-    std::string_view needed = of_layout;
-    Origin origin = in.origin(of_layout == first_and_last_since ? "decoder_first_pipeline_num_layers"
-                                                                : "pipeline_model_parallel_layout");
-    const auto need = [&](std::string_view key, std::string_view since) {
-        if (!needed.empty() && has_since(version_of(megatron_versions, needed), since)) return;
-        needed = since;
-        origin = in.origin(key);
-    };
-    if (in.number("mtp_num_layers") > 0) need("mtp_num_layers", predictions_since);
-    if (in.on("moe_router_enable_expert_bias")) need("moe_router_enable_expert_bias", expert_bias_since);
-    if (!needed.empty()) in.import.object.object("megatron").set("version", needed, origin);
+    if (!of_layout.empty()) {
+        in.needs(of_layout, of_layout == first_and_last_since ? "decoder_first_pipeline_num_layers"
+                                                              : "pipeline_model_parallel_layout");
+    }
+    if (in.number("mtp_num_layers") > 0) in.needs(predictions_since, "mtp_num_layers");
+    if (in.on("moe_router_enable_expert_bias")) in.needs(expert_bias_since, "moe_router_enable_expert_bias");
 }
 
 void read_megatron_layout(MegatronReading& in) {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "workloads/formats/keys.hpp"
+#include "workloads/framework/version_since.hpp"
 
 namespace weft {
 namespace {
@@ -119,6 +120,11 @@ void MegatronReading::note(std::string_view key, std::string message) {
 }
 void MegatronReading::without_effect(std::string_view key) {
     if (keys.has(key)) import.without_effect.push_back(keys.origin(key));
+}
+void MegatronReading::needs(std::string_view since, std::string_view key) {
+    if (has_since(version_of(megatron_versions, version), since)) return;
+    version = since;
+    import.object.object("megatron").set("version", since, origin(key));
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "workloads/formats/format.hpp"
+#include "workloads/settings.hpp"
 
 namespace weft {
 
@@ -40,6 +41,8 @@ struct MegatronReading {
     const FormatOptions& options;
     const MegatronInput& input;
     bool deepspeed = false;  // Megatron-DeepSpeed
+    // Of weft's default and later ones the first that has all flags read so far.
+    std::string_view version = MegatronSettings().version.name;
 
     bool on(std::string_view key);  // a switch; off where it is not given
     bool on(std::string_view key, bool otherwise);
@@ -50,7 +53,8 @@ struct MegatronReading {
     void error(std::string_view key, std::string message);
     void warn(std::string_view key, std::string message);
     void note(std::string_view key, std::string message);
-    void without_effect(std::string_view key);  // if it is there
+    void without_effect(std::string_view key);                 // if it is there
+    void needs(std::string_view since, std::string_view key);  // a version that has the key
 };
 
 // Makes a job, or a model where nothing of a training run is said. What was `found` on the way to the input is told
@@ -60,6 +64,7 @@ Import read_megatron_input(const MegatronInput& input, const FormatOptions& opti
 void read_megatron_model(MegatronReading& reading, Draft& model);
 void read_megatron_job(MegatronReading& reading);
 void read_megatron_settings(MegatronReading& reading);
+void read_megatron_balancing(MegatronReading& reading);  // of experts
 void read_megatron_recompute(MegatronReading& reading);  // of activations, and their copies on the host
 // What is left: known to have no effect, refused, or noted.
 void sort_out_megatron_keys(MegatronReading& reading, FormatKind kind);

@@ -55,7 +55,7 @@ void read_selective(MegatronReading& in, std::string_view how) {
     in.import.object.object("recompute")
         .set_json("modules", fmt::format("[\"{}\"]", fmt::join(modules, "\", \"")),
                   in.origin(in.keys.has("recompute_modules") ? "recompute_modules" : how));
-    in.import.object.object("megatron").set("version", "core-0.13", in.origin(how));
+    in.needs("core-0.13", how);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron_keys.hpp"
+#include "workloads/framework/version_since.hpp"
 
 namespace weft {
 namespace {
@@ -19,7 +20,7 @@ void read_state_formats(MegatronReading& in) {
     if (in.keys.has("exp_avg_dtype")) optimizer.set("momentum", in.lower("exp_avg_dtype"), in.origin("exp_avg_dtype"));
     if (in.keys.has("exp_avg_sq_dtype"))
         optimizer.set("variance", in.lower("exp_avg_sq_dtype"), in.origin("exp_avg_sq_dtype"));
-    in.import.object.object("megatron").set("version", "core-0.13", in.origin("use_precision_aware_optimizer"));
+    in.needs("core-0.13", "use_precision_aware_optimizer");
 }
 
 bool job_takes_fp8(MegatronReading& in) {
@@ -84,7 +85,7 @@ void read_megatron_precision(MegatronReading& in) {
         in.without_effect(key);
     const std::string_view gather = in.on("fp8_param_gather") ? "fp8_param_gather" : "fp8_param";
     if (job_takes_fp8(in) && in.on(gather)) {
-        settings.set("version", "core-0.13", in.origin(gather));
+        in.needs("core-0.13", gather);
         settings.set("fp8_parameters", true, in.origin(gather));
     }
 }
@@ -102,7 +103,7 @@ static void read_megatron_sharding(MegatronReading& in) {
                         "expected no_shard, optim, optim_grads or "
                         "optim_grads_params");
     Draft& megatron = in.import.object.object("megatron");
-    megatron.set("version", "core-0.13", in.origin(flag));
+    in.needs("core-0.13", flag);
     megatron.set("sharding", strategy, in.origin("data_parallel_sharding_strategy"));
 }
 
@@ -252,17 +253,16 @@ void read_expert_overlap(MegatronReading& in) {
     constexpr std::string_view passes = "overlap_moe_expert_parallel_comm", shared = "moe_shared_expert_overlap",
                                delay = "delay_wgrad_compute";
     const bool exchanges = in.keys.has("num_experts") && in.number("expert_model_parallel_size") > 1;
-    const auto overlap = [&](std::string_view key, const char* value, const char* version) {
+    const auto overlap = [&](std::string_view key, const char* value, std::string_view version) {
         in.import.object.object("experts").set("overlap", value, in.origin(key));
-        Draft& settings = in.import.object.object("megatron");
-        if (!settings.has("version")) settings.set("version", version, in.origin(key));
+        in.needs(version, key);
     };
     if (exchanges && in.on(passes)) {
         if (in.on(shared)) in.error(shared, "Megatron-core has it without --overlap-moe-expert-parallel-comm only");
-        overlap(passes, "passes", "core-0.14");
+        overlap(passes, "passes", joint_passes_since);
         if (in.on(delay)) in.import.object.object("experts").set("delay_weight_gradients", true, in.origin(delay));
     } else if (exchanges && in.on(shared)) {
-        overlap(shared, "shared_experts", "core-0.9");
+        overlap(shared, "shared_experts", shared_overlap_since);
     }
     for (const std::string_view key : {passes, shared, delay}) in.without_effect(key);
 }
@@ -275,6 +275,7 @@ void read_megatron_settings(MegatronReading& in) {
     read_megatron_dropout(in);
     read_megatron_attention_core(in);
     read_capacity(in);
+    read_megatron_balancing(in);
     if (in.deepspeed) {
         read_deepspeed_settings(in);
     } else {

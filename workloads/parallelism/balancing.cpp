@@ -9,8 +9,10 @@
 namespace weft {
 namespace {
 
-double busiest_expert(Balancing balancing) {
-    switch (balancing) {
+double busiest_expert(const Job& job) {
+    const Balancing balancing = job.experts.balancing;
+    const bool biased = job.model.experts.balancing_bias && balancing != Balancing::even;
+    switch (biased ? Balancing::bias : balancing) {
         case Balancing::even:
             return 0.0;
         case Balancing::auxiliary_loss:
@@ -29,7 +31,7 @@ double busiest_expert(Balancing balancing) {
 double usual_imbalance(const Job& job) {
     if (job.layout.expert == 1 || job.model.experts.count == 0 || job.experts.capacity_factor > 0) return 1.0;
     const double own = double(job.model.experts.count) / job.layout.expert;
-    return 1.0 + busiest_expert(job.experts.balancing) / std::sqrt(own);
+    return 1.0 + busiest_expert(job) / std::sqrt(own);
 }
 
 std::string imbalance_assumption(const Job& job) {
@@ -37,7 +39,7 @@ std::string imbalance_assumption(const Job& job) {
     return fmt::format(
         "imbalance of expert ranks {:.3g} (assumption: 1 + {:g} / sqrt(experts of a rank), the busiest expert as "
         "measured in arXiv 2408.15664)",
-        job.experts.imbalance, busiest_expert(job.experts.balancing));
+        job.experts.imbalance, busiest_expert(job));
 }
 
 }  // namespace weft

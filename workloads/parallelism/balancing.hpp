@@ -12,7 +12,8 @@ namespace weft {
 // independently of one another (assumption).
 //   auxiliary_loss  V = 0.52     bias  V = 0.04     (MaxVio of 3B models of 64 experts trained with either: Wang et al.
 //                                                   2024, 2408.15664, table 2 [from memory])
-//                                                   losses of sequences or of all ranks are taken to be alike
+//                                                   losses of sequences or of all ranks are taken to be alike; with a
+//                                                   bias beside a loss the bias counts
 //   even            V = 0        forced, as benchmarks do, or taken to be
 double usual_imbalance(const Job& job);
 

@@ -171,6 +171,36 @@ TEST(megatron_format, what_runs_beside_the_exchange_of_tokens_comes_with_a_versi
                          "moe-shared-expert-overlap: Megatron-core has it without"));
 }
 
+// A loss counts where it has a coefficient (router.py, get_aux_loss_coeff); the latest version that a flag needs stays.
+TEST(megatron_format, what_balances_experts_is_a_loss_with_a_coefficient_or_a_bias) {
+    const std::string moe = small_run + "--num-experts 8 --moe-token-dispatcher-type alltoall ";
+    const auto balancing = [&](const std::string& flags) {
+        const json job = object_of(moe + flags);
+        return job.contains("experts") ? job["experts"]["balancing"].get<std::string>() : "";
+    };
+    const std::string type = "--moe-router-load-balancing-type ", coefficient = " --moe-aux-loss-coeff ";
+    EXPECT_EQ(balancing(""), "");
+    EXPECT_EQ(balancing(coefficient + "1e-2"), "auxiliary_loss");
+    EXPECT_EQ(balancing(type + "aux_loss"), "");
+    EXPECT_EQ(balancing(type + "aux_loss" + coefficient + "0.0"), "");
+    EXPECT_EQ(balancing(type + "seq_aux_loss" + coefficient + "1e-4"), "sequence_auxiliary_loss");
+    EXPECT_EQ(balancing(type + "global_aux_loss" + coefficient + "1e-4"), "global_auxiliary_loss");
+    EXPECT_EQ(balancing(type + "aux_loss global_aux_loss" + coefficient + "0 1e-3"), "global_auxiliary_loss");
+    EXPECT_EQ(balancing(type + "sinkhorn"), "");
+    EXPECT_EQ(balancing(type + "none" + coefficient + "1e-2"), "");
+    EXPECT_EQ(balancing(coefficient + "1e-2 --moe-router-force-load-balancing"), "");
+    EXPECT_EQ(balancing("--moe-router-enable-expert-bias"), "bias");
+    EXPECT_EQ(balancing(coefficient + "1e-4 --moe-router-enable-expert-bias"), "auxiliary_loss");
+
+    const std::string seq = moe + type + "seq_aux_loss" + coefficient + "1e-4";
+    EXPECT_EQ(object_of(seq)["megatron"]["version"], "core-0.10");
+    EXPECT_EQ(object_of(seq + " --mtp-num-layers 1")["megatron"]["version"], "core-0.12");
+    EXPECT_EQ(object_of(moe + type + "global_aux_loss" + coefficient + "1 --mtp-num-layers 1")["megatron"]["version"],
+              "core-0.15");
+    EXPECT_TRUE(mentions(refusal(moe + type + "other"), "expected aux_loss, seq_aux_loss"));
+    EXPECT_TRUE(mentions(refusal(moe + type + "none aux_loss none" + coefficient + "1 2"), "for each of 3 losses"));
+}
+
 TEST(megatron_format, stages_that_weft_has_a_word_for_are_called_by_it) {
     const std::string staged = small_run + "--pipeline-model-parallel-size 2 ";
     EXPECT_EQ(

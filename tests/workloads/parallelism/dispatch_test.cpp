@@ -201,6 +201,10 @@ TEST(balancing, leaves_an_imbalance_that_is_called_an_assumption) {
     const Job said = test::small_study(settings_of("deepep", {"experts.balancing=bias", "experts.imbalance=1.2"})).job;
     EXPECT_EQ(said.experts.imbalance, 1.2);
     EXPECT_EQ(imbalance_assumption(said), "");
+    const Job both = test::small_study(settings_of("deepep", {"experts.balancing=auxiliary_loss",
+                                                              "model.experts.balancing_bias=true"}))
+                         .job;
+    EXPECT_DOUBLE_EQ(both.experts.imbalance, 1 + 0.04 / std::sqrt(2.0));  // a bias does more than the loss beside it
 }
 
 }  // namespace
