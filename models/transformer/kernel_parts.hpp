@@ -41,7 +41,7 @@ std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& sha
 LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& shard);
 LayerPiece latent_piece(const Transformer& model, const Shard& shard);  // Piece::qkv of multi-head latent attention
 // What a program without fused kernels does besides (Shard::element_wise), and ALiBi's part of unfused attention.
-void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, const Shard& shard);
+void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard);
 
 // The sizes that every list is made of, for one rank.
 struct ShardSizes {

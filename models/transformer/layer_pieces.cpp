@@ -31,11 +31,18 @@ LayerPiece input_norm(const Transformer& model, const ShardSizes& size) {
     return piece;
 }
 
-LayerPiece qkv(const Transformer& model, const Shard& shard, const ShardSizes& size) {
+// Llama 4's norm without weights belongs to its rotation (transformers modeling_llama4.py, Llama4TextAttention).
+bool norms_queries(const Transformer& model, LayerKind kind) {
+    if (model.query_key_norm == QueryKeyNorm::unweighted && model.positions == Positions::rotary) {
+        return rotates(model, kind);
+    }
+    return model.query_key_norm != QueryKeyNorm::none;
+}
+
+LayerPiece qkv(const Transformer& model, LayerKind kind, const Shard& shard, const ShardSizes& size) {
     const double e = size.element_bytes, rotated = 2.0 * size.tokens * size.rotated;
-    const bool rotary = model.positions == Positions::rotary;
+    const bool rotary = rotates(model, kind), norms = norms_queries(model, kind);
     LayerPiece piece = piece_of(Piece::qkv, "qkv");
-    const bool norms = model.query_key_norm != QueryKeyNorm::none;
     const double normed =
         norms ? 2.0 * size.tokens * static_cast<double>(query_width(model) + key_width(model)) / shard.tensor : 0.0;
     if (rotary) piece.input_backward = {memory_kernel("rotary gradient", rotated, e)};
@@ -155,9 +162,10 @@ LayerPiece residual(const Transformer& model, const ShardSizes& size) {
 
 std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, const Shard& shard) {
     const ShardSizes size(model, shard);
-    std::vector<LayerPiece> pieces{input_norm(model, size),
-                                   model.has_latent_attention() ? latent_piece(model, shard) : qkv(model, shard, size),
-                                   core_piece(model, kind, shard), projection(model, size), post_norm(model, size)};
+    std::vector<LayerPiece> pieces{
+        input_norm(model, size),
+        model.has_latent_attention() ? latent_piece(model, shard) : qkv(model, kind, shard, size),
+        core_piece(model, kind, shard), projection(model, size), post_norm(model, size)};
     if (!has_experts(kind)) {
         pieces.push_back(mlp_up(model, size));
         pieces.push_back(mlp_down(model, size));
@@ -169,7 +177,7 @@ std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, c
     if (shard.casting != Casting::none) {
         for (LayerPiece& piece : pieces) add_casts(piece, model, shard);
     }
-    add_unfused_passes(pieces, model, shard);
+    add_unfused_passes(pieces, model, kind, shard);
     return pieces;
 }
 

@@ -88,6 +88,11 @@ std::uint32_t windowed_layers(const Transformer& model) {
     return others - (window.full_every == 0 ? 0 : others / window.full_every);
 }
 
+bool rotates(const Transformer& model, LayerKind kind) {
+    if (model.positions != Positions::rotary) return false;
+    return model.window.tokens == 0 || model.window.full_rotary || is_windowed(kind);
+}
+
 double window_share(const AttentionWindow& window, double sequence) {
     const double tokens = window.tokens;
     if (tokens == 0 || sequence <= tokens) return 1.0;

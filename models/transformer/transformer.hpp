@@ -39,6 +39,7 @@ struct AttentionWindow {
     bool chunked = false;
     std::uint32_t first_full = 0;  // leading layers without a window
     std::uint32_t full_every = 0;  // of the layers after those, the last of each run of so many has none; 0: all have
+    bool full_rotary = true;       // layers without a window have positions where the others are rotary, too
     bool operator==(const AttentionWindow&) const = default;
 };
 
@@ -117,6 +118,8 @@ constexpr bool is_windowed(LayerKind kind) { return kind >= LayerKind::windowed_
 LayerKind layer_kind(const Transformer& model, std::uint32_t layer);
 std::uint32_t expert_layers(const Transformer& model);  // how many have experts
 std::uint32_t windowed_layers(const Transformer& model);
+// Whether a layer's queries and keys are rotated.
+bool rotates(const Transformer& model, LayerKind kind);
 // Pairs of queries and keys that a windowed layer scores, over those of causal attention, s (s + 1) / 2: with w tokens
 //   sliding  [w (w + 1) / 2 + (s - w) w],   chunked  [n w (w + 1) / 2 + r (r + 1) / 2],  n = s / w, r = s mod w.
 double window_share(const AttentionWindow& window, double sequence);

@@ -101,6 +101,7 @@ AttentionWindow read_window(Field field) {
     window.chunked = field.flag("chunked", false);
     window.first_full = field.whole("first_full", 0);
     window.full_every = field.whole("full_every", 0);
+    window.full_rotary = field.flag("full_rotary", true);
     if (window.full_every == 1) field.error("full_every", "leaves no layer with a window; expected 0 or at least 2");
     field.done();
     return window;

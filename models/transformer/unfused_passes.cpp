@@ -44,13 +44,13 @@ void add_alibi(LayerPiece& core, const ShardSizes& size) {
 
 }  // namespace
 
-void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, const Shard& shard) {
+void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard) {
     const ShardSizes size(model, shard);
     if (model.positions == Positions::alibi && shard.attention == AttentionCore::unfused) {
         add_alibi(*find(pieces, Piece::core), size);
     }
     if (shard.element_wise == ElementWise::fused) return;
-    if (model.positions == Positions::rotary) add_rotary(*find(pieces, Piece::qkv), size);
+    if (rotates(model, kind)) add_rotary(*find(pieces, Piece::qkv), size);
     if (model.biases.projection) {
         add_bias(*find(pieces, model.parallel_residual ? Piece::residual : Piece::post_norm), size, "attention bias");
     }

@@ -202,6 +202,8 @@ class HuggingFaceModel {
         Draft& window = object_.object("attention_window");
         window.set("tokens", found.tokens.value, found.tokens.origin);
         if (found.chunked) window.set("chunked", true, found.tokens.origin);
+        // Llama 4, the one that has chunks.
+        if (found.chunked && pattern->every > 0) window.set("full_rotary", false, found.origin);
         if (pattern->first > 0) window.set("first_full", pattern->first, found.origin);
         if (pattern->every > 0) window.set("full_every", pattern->every, found.origin);
         import_.note(Severity::note, found.tokens.origin,

@@ -62,6 +62,20 @@ TEST(layer_pieces, split_backward_into_halves_as_large_as_forward) {
     }));
 }
 
+// Llama 4: no positions, and no norm of queries and keys, where attention is full.
+TEST(layer_pieces, layers_without_positions_rotate_nothing) {
+    Transformer model = load_transformer("llama4-scout");
+    const auto passes = [&](LayerKind kind) {
+        const std::vector<LayerPiece> pieces = layer_pieces(model, kind, {.sequence = 1024});
+        const LayerPiece& qkv = find(pieces, Piece::qkv);
+        return std::pair{qkv.forward.size(), qkv.input_backward.size()};
+    };
+    EXPECT_EQ(passes(LayerKind::windowed_expert), std::pair(std::size_t{3}, std::size_t{3}));
+    EXPECT_EQ(passes(LayerKind::expert), std::pair(std::size_t{1}, std::size_t{1})) << "the products alone";
+    model.window.full_rotary = true;
+    EXPECT_EQ(passes(LayerKind::expert), passes(LayerKind::windowed_expert));
+}
+
 // Over all tensor and context ranks, experts do top_k x 2h(f_in + f) FLOPs for each of b s tokens, wherever they are.
 TEST(layer_pieces, experts_do_the_work_of_every_token_once_per_choice) {
     EXPECT_TRUE(rc::check([] {

@@ -182,7 +182,8 @@ TEST(huggingface, finds_which_layers_have_a_window) {
                         "max_window_layers": 5)"),
               R"({"tokens":32,"first_full":5})");
     EXPECT_EQ(window(R"("model_type": "gpt_neo")"), R"({"tokens":256,"first_full":1,"full_every":2})");
-    EXPECT_EQ(window(R"("model_type": "llama4_text")"), R"({"tokens":8192,"chunked":true,"full_every":4})");
+    EXPECT_EQ(window(R"("model_type": "llama4_text")"),
+              R"({"tokens":8192,"chunked":true,"full_rotary":false,"full_every":4})");
 }
 
 TEST(huggingface, refuses_layers_that_are_not_alike_key_by_key) {
