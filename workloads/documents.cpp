@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
 
@@ -77,13 +79,25 @@ struct Work {
     double all = 0, slowest = 0;  // slowest: as if every rank had as much
 };
 
+// Of micro-batches that go through a pipeline one after another.
+struct MicroBatches {
+    double sum = 0, most = 0;
+
+    void add(double one) {
+        sum += one;
+        most = std::max(most, one);
+    }
+    // So many equal ones would take as long; `filling`: how often the longest is waited for.
+    double equal(double passes, double filling) const { return (sum + filling * most) / (passes + filling); }
+};
+
 Work work_of(const Job& job, const AttentionWindow& window) {
     const Batch& batch = job.batch;
     const std::uint32_t data = job.layout.data, context = job.layout.context, passes = job.micro_batches();
     const std::uint32_t meeting = meeting_ranks(job);
     const bool divided = job.context_method != ContextMethod::all_to_all;
     const DocumentCut cut = divided ? cut_of(job) : DocumentCut::document;
-    std::vector<double> groups((data + meeting - 1) / meeting);
+    std::vector<MicroBatches> groups((data + meeting - 1) / meeting);
     Work work;
     for (std::uint32_t pass = 0; pass < passes; ++pass) {
         std::vector<double> slowest(groups.size());
@@ -99,9 +113,11 @@ Work work_of(const Job& job, const AttentionWindow& window) {
             double& most = slowest[rank / meeting];
             most = std::max(most, std::ranges::max(own));
         }
-        for (std::size_t group = 0; group < groups.size(); ++group) groups[group] += slowest[group];
+        for (std::size_t group = 0; group < groups.size(); ++group) groups[group].add(slowest[group]);
     }
-    work.slowest = std::ranges::max(groups) * data * context;
+    const double filling = (job.layout.pipeline - 1.0) / job.pipeline_shape().chunks;
+    for (const MicroBatches& group : groups) work.slowest = std::max(work.slowest, group.equal(passes, filling));
+    work.slowest *= double(passes) * data * context;
     return work;
 }
 
@@ -149,6 +165,17 @@ Documents read_documents(Field field) {
     documents.seed = field.whole("seed", 0);
     field.done();
     return documents;
+}
+
+std::string documents_json(const Documents& documents) {
+    constexpr std::array words{"framework", "document", "sequence", "contiguous"};
+    nlohmann::ordered_json json{{"cut", words.at(static_cast<std::size_t>(documents.cut))}, {"seed", documents.seed}};
+    if (documents.lengths.empty()) {
+        json.update({{"mean", documents.mean}, {"sigma", documents.sigma}});
+    } else {
+        json.update({{"lengths", documents.lengths}, {"shares", documents.shares}});
+    }
+    return json.dump();
 }
 
 void check_documents(const Job& job, std::vector<JobError>& errors) {

@@ -7,10 +7,10 @@
 //   E[sum of squares] = 2 / E[l] * E[S l a - (S + l) a^2 / 2 + a^3 / 3],   a = min(l, S)
 // (two tokens u apart are of one document with probability E[max(l - u, 0)] / E[l]).
 //
-// Context ranks wait for one another in every layer; data ranks at the end of a step, or in every pass where parameters
-// are gathered or experts shared. What a step waits for is the largest mean over micro-batches, over groups of data
-// ranks that meet in every pass, of the most that a rank of the group has. Pipeline stages see micro-batches of that
-// mean: that a long one holds up the others is left out, and so is padding of documents to multiples of context pieces.
+// Context ranks wait for one another in every layer; data ranks in every pass where parameters are gathered or experts
+// shared (then the most that one of them has counts), else at the end of a step, which the slowest of them decides. Its
+// m micro-batches take sum t + (p - 1) / v max t through p stages of v chunks, as a flow shop whose machines take alike
+// for a job does (Pinedo, Scheduling, on proportionate flow shops); padding to context pieces is left out.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,7 @@ struct Documents {
 };
 
 Documents read_documents(Field field);
+std::string documents_json(const Documents& documents);  // as it is read
 void check_documents(const Job& job, std::vector<JobError>& errors);
 
 // Of sequence `index`: the documents, or parts of them, that fill its `tokens`.

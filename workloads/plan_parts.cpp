@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "models/memory/kept_operations.hpp"
 #include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
 #include "workloads/muon.hpp"
@@ -60,6 +61,12 @@ void add_repeats(const Job& job, LayerKind kind, const std::vector<LayerPiece>& 
     }
 }
 
+// Of a piece, what may run again where not all of it does.
+std::vector<Kernel> repeated_kernels(const Job& job, LayerKind kind, const LayerPiece& piece) {
+    return job.recompute == Recompute::operations ? kernels_again(job.model, kind, job.shard(), piece)
+                                                  : discarded_kernels(piece);
+}
+
 LayerCosts layer_costs(const Plan& plan, LayerKind kind, const KernelSum& time) {
     const Job& job = plan.job;
     LayerCosts costs;
@@ -74,7 +81,7 @@ LayerCosts layer_costs(const Plan& plan, LayerKind kind, const KernelSum& time) 
                                 time(piece.weight_backward),
                                 time(products(piece.forward)),
                                 time(products(piece.input_backward)),
-                                time(discarded_kernels(piece)),
+                                time(repeated_kernels(job, kind, piece)),
                                 {}});
         const HostOperations kernels{double(piece.forward.size()), double(piece.input_backward.size()),
                                      double(piece.weight_backward.size())};
@@ -89,6 +96,7 @@ LayerCosts layer_costs(const Plan& plan, LayerKind kind, const KernelSum& time) 
         costs.host += issued;
         const Flops forward = total_flops(piece.forward);
         costs.forward += forward;
+        if (job.recompute == Recompute::operations) costs.repeated += total_flops(repeated_kernels(job, kind, piece));
         costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
         pieces.push_back(std::move(piece));
     }
@@ -114,7 +122,7 @@ class StageModules {
             chunk.layer_module.push_back(stage_.modules.size());
             add(layer_modules(job_.model, layer_kind(job_.model, layer), job_.split()), layer, index);
             if (predicts) add({prediction_output_norm(job_.model)}, layer, index);
-            const bool recomputed = job_.recompute.of_layer(i) == Recompute::full;
+            const bool recomputed = runs_again(job_.recompute.of_layer(i));
             for (std::size_t m = first; m < stage_.modules.size(); ++m) stage_.modules[m].recomputed = recomputed;
         }
         chunk.head_module = stage_.modules.size();

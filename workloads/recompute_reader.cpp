@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-constexpr std::array<std::string_view, 3> words{"none", "selective", "full"};
+constexpr std::array<std::string_view, 4> words{"none", "selective", "full", "operations"};
 constexpr std::array<std::string_view, 3> methods{"uniform", "block", "every"};
 
 std::vector<std::string> module_names() {
@@ -61,7 +61,7 @@ std::vector<std::string> recompute_names(const LayerParts& parts) {
 Recomputation read_recompute(Field& root) {
     constexpr std::string_view key = "recompute";
     if (!root.is_object(key)) {
-        const std::string word = root.choice(key, {"none", "selective", "full"}, "none");
+        const std::string word = root.choice(key, {"none", "selective", "full", "operations"}, "none");
         return Recompute{static_cast<std::uint8_t>(std::ranges::find(words, word) - words.begin())};
     }
     Field field = root.object(key);

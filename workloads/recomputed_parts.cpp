@@ -121,6 +121,20 @@ void check_layers(const Job& job, std::vector<JobError>& errors) {
     }
 }
 
+// Biased maps (addmm) and products in 8 bits are not in the list of what is kept, which would be another order of
+// products then.
+void check_operations(const Job& job, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string message) { errors.push_back({"recompute", std::move(message)}); };
+    const Biases& biases = job.model.biases;
+    if (job.framework->name != "fsdp" || job.fsdp.version != 2) {
+        refuse("by operations recomputes torchtitan, which is fsdp with fsdp.version = 2");
+    }
+    if (biases.qkv || biases.projection || biases.mlp) refuse("operations are known of maps without biases alone");
+    if (is_narrow(job.precision)) refuse("operations are known of products in 16 and 32 bits alone");
+    if (job.attention == AttentionCore::unfused) refuse("the operation that is kept is fused attention");
+    if (job.layout.context > 1) refuse("what context ranks recompute of their rounds is not known to weft");
+}
+
 void add(std::vector<PieceRepeat>& repeats, std::size_t before, std::size_t first, std::size_t last,
          PieceRepeat::Of of = PieceRepeat::Of::pieces) {
     repeats.push_back({.before = before, .first = first, .last = last, .of = of});
@@ -147,6 +161,7 @@ LayerParts recomputed_parts(const Job& job, LayerKind kind) {
 void check_recompute(const Job& job, std::vector<JobError>& errors) {
     if (job.recompute.granularity == Recompute::selective) check_parts(job, errors);
     if (job.recompute.granularity == Recompute::full) check_layers(job, errors);
+    if (job.recompute.granularity == Recompute::operations) check_operations(job, errors);
 }
 
 std::vector<Kernel> discarded_kernels(const LayerPiece& piece) {

@@ -34,8 +34,7 @@ ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind ste
         .bucket_elements = job.bucket_elements,
         .loss_scaling = job.precision == Precision::fp16 ? LossScaling::dynamic : LossScaling::none,
         .embedding_tie = job.copies_embedding() ? EmbeddingTie::over_stages : EmbeddingTie::none,
-        .checkpointing =
-            job.recompute.granularity == Recompute::full ? Checkpointing::marked_layers : Checkpointing::none,
+        .checkpointing = runs_again(job.recompute.granularity) ? Checkpointing::marked_layers : Checkpointing::none,
         .optimizer = job.optimizer,
         .host_link = plan.machine.host ? plan.machine.host->link : BytesPerSecond{},
         .drives_read = plan.machine.host ? plan.machine.host->drives_read / plan.job.ranks_per_node : BytesPerSecond{},

@@ -124,7 +124,7 @@ class LayersMemory {
     const Job& job_;
     const Chunk& chunk_;
     Shard shard_;
-    std::array<std::array<std::optional<Sizes>, 3>, layer_kinds> known_;
+    std::array<std::array<std::optional<Sizes>, 4>, layer_kinds> known_;  // by kind and Recompute
 };
 
 // The fullest moment of forward and backward. Activations live from a forward slot until the weights' gradient is done;

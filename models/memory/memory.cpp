@@ -75,9 +75,16 @@ Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& sha
     const Halves all = halves(saved_tensors(model, kind, shard, everything));
     const Halves kept = halves(saved_tensors(model, kind, shard, inventory));
     const Transients gradients = backward_transients(model, kind, shard);
+    // What is computed again beside results that are kept takes the place of those that only it had a use for.
+    Halves used = kept;
+    if (inventory.recompute == Recompute::operations) {
+        auto tensors = saved_tensors(model, kind, shard, inventory);
+        std::erase_if(tensors, [](const SavedTensor& tensor) { return tensor.name == products_of_recomputation; });
+        used = halves(tensors);
+    }
     const bool by_parts = inventory.recompute == Recompute::selective;
-    const Bytes in_mlp = by_parts ? all.mlp - kept.mlp : all.both() - kept.both();
-    const Bytes in_attention = all.attention - kept.both();
+    const Bytes in_mlp = by_parts ? all.mlp - kept.mlp : all.both() - used.both();
+    const Bytes in_attention = all.attention - used.both();
     return gradients.hidden + std::max(in_mlp + gradients.mlp, in_attention + gradients.attention);
 }
 

@@ -41,11 +41,16 @@ struct SavedTensor {
     LayerHalf half{};
 };
 
+// Of what recomputation by operations keeps, results that backward itself has no use for: what is computed again makes
+// others of them.
+constexpr std::string_view products_of_recomputation = "products for what is computed again";
+
 // What one transformer layer keeps for backward, for one micro-batch on one tensor rank, tensor by tensor.
 // For a plain layer with dropout and 2-byte activations these are Korthikanti et al. (2205.05198) equations 1-6:
 //   none       s b h (10 + 24/t + 5 a s / (h t))    (34/t instead of 10 + 24/t with sequence parallelism)
 //   selective  the same without the attention-score term
 //   full       2 s b h  (the layer's input; / t with sequence parallelism)
+// and by operations what kept_operations.hpp says.
 // Other shapes (grouped heads, gated or wider MLPs) by the same inventory. Flash attention keeps, in place of the
 // scores, the logarithm of every row's sum in fp32. Masks are kept with dropout only.
 // Context ranks keep 1 / context of every term. A layer with experts keeps, in place of the MLP's activations, the

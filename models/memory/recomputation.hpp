@@ -7,8 +7,12 @@
 
 namespace weft {
 
-// Of a layer: nothing, some of its parts, or all that follows from its input.
-enum class Recompute : std::uint8_t { none, selective, full };
+// Of a layer: nothing, some of its parts, all that follows from its input, or that but for the results of some of its
+// operations (kept_operations.hpp).
+enum class Recompute : std::uint8_t { none, selective, full, operations };
+
+// Whether a layer runs forward again, as a whole, before it runs backward.
+constexpr bool runs_again(Recompute recompute) { return recompute >= Recompute::full; }
 
 // What a layer computes again by itself. Megatron-core (transformer/transformer_config.py, recompute_modules) runs
 // `core`, `mlp`, `experts` (router, dispatch, experts, shared experts) and `shared_experts` as checkpoints, which keep

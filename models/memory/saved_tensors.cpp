@@ -1,4 +1,5 @@
 // The inventory of what a layer keeps for backward.
+#include "models/memory/kept_operations.hpp"
 #include "models/memory/memory.hpp"
 #include "models/transformer/kernel_parts.hpp"
 #include "models/transformer/recipes.hpp"
@@ -19,6 +20,7 @@ class Tensors {
     std::vector<SavedTensor> of(LayerKind kind) {
         keep("layer input", size_.own_state);
         if (inventory_.recompute == Recompute::full) return saved_;
+        if (inventory_.recompute == Recompute::operations) return operations(kind);
         attention();
         // Where attention and MLP share a norm, its input and output are kept once.
         const double own = model_.norm_placement == NormPlacement::shared ? 0.0 : size_.own_state;
@@ -34,6 +36,28 @@ class Tensors {
     }
 
   private:
+    // Tensor ranks that share tokens keep what they made of a sum, and their share of it; expert ranks the tokens that
+    // came to them and those that came back.
+    std::vector<SavedTensor> operations(LayerKind kind) {
+        for (const KeptProduct& product : layer_products(model_, kind, shard_)) {
+            if (product.kernel == (has_experts(kind) ? "shared experts up" : "h_to_4h")) half_ = LayerHalf::mlp;
+            if (product.kept) {
+                keep(product.used ? "kept products" : products_of_recomputation, size_.tokens * product.outputs);
+            }
+        }
+        half_ = LayerHalf::attention;
+        scores();
+        keep("projection's input", size_.tokens * size_.context);
+        const bool reduced = shard_.sequence_parallel == SequenceParallel::on && shard_.tensor > 1;
+        if (reduced) keep(products_of_recomputation, size_.own_state);
+        half_ = LayerHalf::mlp;
+        if (reduced && !has_experts(kind)) keep(products_of_recomputation, size_.own_state);
+        if (!has_experts(kind) || shard_.expert == 1) return saved_;
+        const ExpertSizes expert(model_, shard_);
+        keep(products_of_recomputation, (expert.received() + expert.dispatched) * size_.hidden);
+        return saved_;
+    }
+
     void keep(std::string_view name, double elements) { keep_bytes(name, elements * size_.element_bytes); }
     // What only a product with parameters takes.
     void keep_operand(std::string_view name, double elements) {

@@ -122,6 +122,21 @@ TEST(documents, the_slowest_data_rank_decides) {
     EXPECT_DOUBLE_EQ(study.job.packing.slowest, std::ranges::max(pairs) / sum(pairs) * 8);
 }
 
+// Stages that take the time of a micro-batch's attention each, one micro-batch after another.
+TEST(documents, a_long_micro_batch_holds_up_a_pipeline) {
+    const Study study = packed({"layout.tensor=1", "layout.pipeline=4", "layout.data=1", "batch.global=6"});
+    std::vector<double> over(4);  // when each stage is free
+    double all = 0;
+    for (int micro_batch = 0; micro_batch < 6; ++micro_batch) {
+        const auto drawn = drawn_documents(study.job.batch.documents, 4096, micro_batch);
+        const double pairs = std::inner_product(drawn.begin(), drawn.end(), drawn.begin(), 0.0);
+        double before = 0;
+        for (double& stage : over) before = stage = std::max(stage, before) + pairs;
+        all += pairs;
+    }
+    EXPECT_DOUBLE_EQ(study.job.packing.slowest, over.back() / (6 + 4 - 1) / (all / 6));
+}
+
 // Over many micro-batches ranks come closer to one another, unless they meet in each.
 TEST(documents, ranks_that_gather_parameters_wait_in_every_pass) {
     const auto slowest = [](std::vector<std::string> more) {

@@ -68,7 +68,8 @@ Json window_json(const AttentionWindow& window) {
     return {{"tokens", window.tokens},
             {"chunked", window.chunked},
             {"first_full", window.first_full},
-            {"full_every", window.full_every}};
+            {"full_every", window.full_every},
+            {"full_rotary", window.full_rotary}};
 }
 
 Json latent_json(const LatentAttention& latent) {
@@ -150,27 +151,17 @@ Json model_json(const Transformer& model) {
     return json;
 }
 
-Json documents_json(const Job& job) {
-    constexpr std::array<std::string_view, 4> words{"framework", "document", "sequence", "contiguous"};
-    const Documents& own = job.batch.documents;
-    Json json{{"cut", word(words, own.cut)}, {"seed", own.seed}};
-    if (own.lengths.empty()) {
-        json.update({{"mean", own.mean}, {"sigma", own.sigma}});
-    } else {
-        json.update({{"lengths", own.lengths}, {"shares", own.shares}});
-    }
-    json["mean_of_tokens"] = job.packing.share * job.batch.sequence;
-    json["slowest_rank"] = job.packing.slowest;
-    return json;
-}
-
 Json batch_json(const Job& job) {
     Json json{{"sequence", job.batch.sequence},
               {"micro", job.batch.micro},
               {"global", job.batch.global},
               {"micro_batches", job.micro_batches()}};
     if (job.batch.document > 0) json["document"] = job.batch.document;
-    if (job.batch.documents.mean_length() > 0) json["documents"] = documents_json(job);
+    if (job.batch.documents.mean_length() > 0) {
+        json["documents"] = Json::parse(documents_json(job.batch.documents));
+        json["mean_document_of_tokens"] = job.packing.share * job.batch.sequence;
+        json["attention_of_slowest_rank"] = job.packing.slowest;
+    }
     return json;
 }
 

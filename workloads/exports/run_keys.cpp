@@ -87,6 +87,8 @@ std::string run_keys(const Study& study) {
     comments.add_if(job.blocking_launches == Setting::on, "blocking_launches", true);
     comments.add_if(job.framework->name == "deepspeed" && job.cuda_graphs != CudaGraphs::none, "cuda_graphs",
                     job.cuda_graphs == CudaGraphs::layer ? "layer" : "full");
+    comments.add_if(job.batch.document > 0, "batch.document", job.batch.document);
+    comments.add_if(job.batch.documents.mean_length() > 0, "batch.documents", documents_json(job.batch.documents));
     add_faults(comments, job);
     add_fabric(comments, job.fabric);
     add_deepspeed(comments, job);

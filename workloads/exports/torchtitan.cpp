@@ -84,6 +84,9 @@ std::string activation_section(const Job& job, Unsayable& unsayable) {
     const Recomputation& recompute = job.recompute;
     unsayable.unless(recompute.granularity != Recompute::selective, "recompute",
                      "torchtitan's \"selective\" recomputes other operations than the attention core alone");
+    if (recompute == Recompute::operations) {
+        return "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"op\"\n\n";
+    }
     if (recompute.granularity == Recompute::full && recompute.method == RecomputeMethod::every) {
         return fmt::format("[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"{}\"\n\n",
                            recompute.layers);

@@ -163,6 +163,10 @@ class TorchtitanReader {
             job().set_json("recompute", fmt::format(R"({{"method": "every", "layers": {}}})", which), option.origin());
             return;
         }
+        if (name == "selective" && which == "op" && knows_operations()) {
+            job().set("recompute", "operations", option.origin());
+            return;
+        }
         if (name != "selective" && name != "memory_budget") {
             mode.section().error(mode.name(), "expected none, selective or full, got \"" + name + "\"");
             return;
@@ -173,9 +177,12 @@ class TorchtitanReader {
                         "faster and takes more memory; --set recompute=full is the other end",
                         name,
                         name == "memory_budget" ? "what a compiler chooses"
-                        : which == "op"         ? "cheap operations and every other product"
+                        : which == "op"         ? "operations of context ranks or products in 8 bits"
                                                 : "every " + which + "th layer"));
     }
+
+    // As check_recompute() has it.
+    bool knows_operations() { return float8_.key.empty() && parallel("context_parallel_degree").number(1) == 1; }
 
     void read_kernels() {
         Key compile(root_, "enable", {"compile"}), old(root_, "compile", {"training"});

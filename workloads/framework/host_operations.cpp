@@ -195,7 +195,7 @@ bool holds(const Job& job, Piece piece, When when) {
         case When::accumulated:
             return job.framework->accumulation(job).value > 0;
         case When::checkpointed:
-            return job.recompute.granularity == Recompute::full;
+            return runs_again(job.recompute.granularity);
         case When::reduced_by_hooks:
             return (job.zero == 1 || job.zero == 2) && job.layout.pipeline == 1;
         case When::gathered_by_hooks:

@@ -151,13 +151,14 @@ Knob virtual_stages() {
 // next to nothing.
 Knob recomputation() {
     return {.key = "recompute",
-            .names = {"none", "selective", "full"},
+            .names = {"none", "selective", "full", "operations"},
             .neutral = 0,
             .set = [](Job& job, std::uint32_t value) { job.recompute = Recompute{static_cast<std::uint8_t>(value)}; },
             .get = [](const Job& job) { return static_cast<std::uint32_t>(job.recompute.granularity); },
             .values =
                 [](const Job& job, std::uint32_t) {
-                    return job.attention == AttentionCore::unfused ? Values{0, 1, 2} : Values{0, 2};
+                    if (job.attention == AttentionCore::unfused) return Values{0, 1, 2};
+                    return job.framework->name == "fsdp" && job.fsdp.version == 2 ? Values{0, 2, 3} : Values{0, 2};
                 }};
 }
 

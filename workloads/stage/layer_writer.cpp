@@ -55,6 +55,11 @@ const Around& PassWriter::around(Piece piece, Pass pass) {
     return *known;
 }
 
+// Of a layer that runs again, among them what was copied to the host.
+bool PassWriter::keeps_results(const At& at) const {
+    return at.pass.pass == Pass::recompute && job_.recompute == Recompute::operations;
+}
+
 std::vector<ActionId> PassWriter::issue(const std::vector<Call>& calls, const At& at) {
     std::vector<ActionId> issued;
     for (const Call& one : calls) issued.push_back(script_.issue(one, at.pass.where, script_.now()));
@@ -183,6 +188,7 @@ void PassWriter::balance_backward(const At& at, const PieceCost& own) {
 
 void PassWriter::piece_forward(const At& at, const PieceCost& own, const Around& around) {
     const Parts part = part_of(own.piece);
+    if (keeps_results(at)) return operations_again(at, own, around);
     if (own.piece == Piece::experts) wait_for_counts(at);
     if (around.overlap > 0) {
         host_.issue(own.host.forward);
@@ -200,6 +206,22 @@ void PassWriter::piece_forward(const At& at, const PieceCost& own, const Around&
     after(at, own);
     calls(around.after, at);
     balance_forward(at, own);
+}
+
+// The results of reduce-scatters and all-to-alls are kept; gathers and sums run again.
+void PassWriter::operations_again(const At& at, const PieceCost& own, const Around& around) {
+    const auto again = [&](std::vector<Call> some) {
+        std::erase_if(some, [](const Call& call) {
+            return call.op == Collective::reduce_scatter || call.op == Collective::all_to_all;
+        });
+        calls(some, at);
+    };
+    again(around.before);
+    host_.issue(own.host.forward);
+    before(at, own);
+    if (own.discarded.value > 0) compute(at, part_of(own.piece), own.discarded);
+    after(at, own);
+    again(around.after);
 }
 
 void PassWriter::input_gradient(const At& at, const PieceCost& own, const Around& around) {

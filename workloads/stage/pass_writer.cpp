@@ -240,7 +240,7 @@ void PassWriter::repeat_layers_before(const At& here, std::uint32_t i, Halves ha
 
 // Layers of a chunk that forward kept the first one's input of.
 void PassWriter::recompute_group(const At& here, std::uint32_t first, std::uint32_t end) {
-    if (job_.recompute.of_layer(first) != Recompute::full) return;
+    if (!runs_again(job_.recompute.of_layer(first))) return;
     At again = here;
     again.pass.pass = Pass::recompute;
     const Chunk& chunk = stage_.chunks[here.pass.chunk];

@@ -149,6 +149,8 @@ class PassWriter {
     void weights(const At& at, const PieceCost& own);
     void in_rounds(const At& at, Parts part, Seconds duration, const std::vector<std::vector<Call>>& rounds);
     std::vector<ActionId> overlapped(const At& at, Parts part, Seconds whole, Seconds product, const Around& around);
+    bool keeps_results(const At& at) const;
+    void operations_again(const At& at, const PieceCost& own, const Around& around);
     void input_gradient(const At& at, const PieceCost& own, const Around& around);
     // Of a map whose output's gradient has come; `part` 0: computation labelled `label`.
     struct Column {

@@ -138,6 +138,20 @@ Study shipped_job(std::string_view name, const std::vector<std::string>& overrid
     return load_study(std::filesystem::path(WEFT_SOURCE_DIR "/workloads/jobs") / name, overrides);
 }
 
+// Packed documents are no flag of a framework's.
+TEST(exports, scripts_say_what_is_packed_into_sequences) {
+    const std::string flash = "attention=flash";
+    for (const std::string documents :
+         {"batch.document=512", R"(batch.documents={"mean": 700, "sigma": 1.5, "cut": "sequence", "seed": 9})",
+          R"(batch.documents={"lengths": [100, 3000], "shares": [1, 2]})"}) {
+        SCOPED_TRACE(documents);
+        const Study study = shipped_job("dgx-a100-gpt-22b.json", {flash, documents});
+        ASSERT_TRUE(exported(find_export("megatron"), study));
+        EXPECT_LT(step_time(study), step_time(shipped_job("dgx-a100-gpt-22b.json", {flash})));
+        expect_same_job("megatron", "train.sh", study);
+    }
+}
+
 // What DeepSpeed has no keys for is in an object of its own.
 TEST(exports, a_configuration_of_deepspeed_is_the_job_that_it_was_made_of) {
     for (const std::string zero : {"1", "2", "3"}) {
@@ -169,6 +183,7 @@ TEST(exports, a_configuration_of_torchtitan_keeps_what_is_composed) {
              {"layout={\"pipeline\": 4, \"data\": 8}", "schedule=zb-v", "batch.global=64"},
              {"layout={\"pipeline\": 2, \"virtual_stages\": 2, \"context\": 2, \"data\": 8, \"split\": \"even\"}",
               "schedule=interleaved", "batch.global=64", "context_method=all_gather"},
+             {"layout={\"tensor\": 2, \"data\": 16}", "sequence_parallel=true", "recompute=operations"},
              {"layout={\"context\": 2, \"data\": 16}", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=4"}}) {
         SCOPED_TRACE(variant.front());
         std::vector<std::string> overrides = variant;

@@ -71,7 +71,9 @@ TEST(torchtitan, selective_recomputation_is_left_out_aloud) {
     const std::string selective = "[training]\n[activation_checkpoint]\nmode = \"selective\"\n";
     EXPECT_EQ(json::parse(titan_import(titan_run("8B", selective)).object.json())["recompute"],
               json::parse(R"({"method": "every", "layers": 2})"));
-    const Import import = titan_import(titan_run("8B", selective + "selective_ac_option = \"op\"\n"));
+    const std::string op = selective + "selective_ac_option = \"op\"\n";
+    EXPECT_EQ(json::parse(titan_import(titan_run("8B", op)).object.json())["recompute"], "operations");
+    const Import import = titan_import(titan_run("8B", op + "[parallelism]\ncontext_parallel_degree = 2\n"));
     EXPECT_TRUE(std::ranges::any_of(import.notes, [](const FormatNote& note) {
         return note.severity == FormatNote::Severity::warning && note.origin.key == "activation_checkpoint.mode";
     }));
