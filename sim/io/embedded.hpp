@@ -28,6 +28,7 @@ std::span<const File> page_scripts();       // tools/page/*.js
 std::span<const File> page_styles();        // tools/page/*.css
 std::span<const File> chart_scripts();      // tools/page/vendor/*.js
 std::span<const File> chart_styles();       // tools/page/vendor/*.css
+std::span<const File> slurm_scripts();      // tools/slurm/*.sh
 std::span<const File> chart_licenses();     // tools/page/vendor/*.license
 
 }  // namespace weft::embedded

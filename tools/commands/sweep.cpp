@@ -1,6 +1,8 @@
 // `weft sweep JOB --vary KEY=VALUES`: a grid of simulations, one row each.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <stdexcept>
 #include <thread>
@@ -19,6 +21,7 @@
 #include "tools/progress.hpp"
 #include "tools/sweep/mpi_crew.hpp"
 #include "tools/sweep/options.hpp"
+#include "tools/sweep/submission.hpp"
 
 namespace weft::commands {
 namespace {
@@ -31,7 +34,10 @@ void sweep_options(po::options_description& options, po::positional_options_desc
         "patience", po::value<double>()->value_name("SECONDS")->default_value(30, "30"),
         "under MPI: a rank that is silent for so long is given up, and its points are done by others")(
         "report", po::value<std::string>()->value_name("FILE"), "write rows as a page with charts as well (.html)")(
-        "json", po::bool_switch(), "JSON Lines on stdout");
+        "json", po::bool_switch(), "JSON Lines on stdout")(
+        "submit", po::value<std::string>()->value_name("SCHEDULER"),
+        "run nothing here: slurm has it as a job array of shards, and merges them; SBATCH_PARTITION and the like hold")(
+        "shards", count_value("N")->default_value("64"), "of --submit: into so many, or one per point");
     add_network_option(options);
     add_folding_options(options, Folding::stages);
 }
@@ -112,11 +118,54 @@ Exit report_interruption(const SweepSettings& settings, const SweepRun::Outcome&
     return Exit::interrupted;
 }
 
+// The options that were given and mean each shard.
+std::vector<std::string> options_of_shards(const po::variables_map& arguments) {
+    constexpr std::array<std::string_view, 5> others{"job", "out", "resume", "submit", "shards"};
+    std::vector<std::string> options;
+    for (const auto& [name, value] : arguments) {
+        if (value.defaulted() || std::ranges::find(others, name) != others.end()) continue;
+        if (const auto* const text = boost::any_cast<std::string>(&value.value())) {
+            options.push_back(fmt::format("--{}={}", name, *text));
+        } else if (const auto* const texts = boost::any_cast<std::vector<std::string>>(&value.value())) {
+            for (const std::string& each : *texts) options.push_back(fmt::format("--{}={}", name, each));
+        } else if (value.as<bool>()) {
+            options.push_back("--" + name);
+        }
+    }
+    return options;
+}
+
+Exit submit(const po::variables_map& arguments, const SweepRequest& request, const SweepSettings& settings) {
+    if (const auto& to = arguments["submit"].as<std::string>(); to != "slurm") {
+        throw po::error(fmt::format("--submit: expected slurm, got \"{}\"", to));
+    }
+    if (!settings.out || !arguments.count("job")) throw po::error("--submit needs JOB, and --out for the table");
+    for (const char* const option : {"shard", "jobs", "json", "report", "patience"}) {
+        if (!arguments[option].empty() && !arguments[option].defaulted()) {
+            throw po::error(fmt::format("--submit and --{} do not go together", option));
+        }
+    }
+    std::size_t points = 0;
+    try {
+        points = points_of(request).size();
+    } catch (const std::invalid_argument& error) {
+        throw po::error(error.what());
+    }
+    const std::uint32_t shards =
+        *count_option(arguments, {.name = "shards", .most = 10'000, .reason = "Slurm's arrays"});
+    submit_to_slurm({.sweep = job_path(arguments),
+                     .out = *settings.out,
+                     .shards = static_cast<std::uint32_t>(std::min<std::size_t>(shards, points)),
+                     .options = options_of_shards(arguments)});
+    return Exit::ok;
+}
+
 Exit run_sweep(const po::variables_map& arguments) {
     SweepSettings settings = sweep_settings(arguments);
     report_path(arguments);  // refuses other names before anything runs
     const SweepRequest request = sweep_request(arguments);
     print_job_notes(arguments);
+    if (arguments.count("submit")) return submit(arguments, request, settings);
     const Interruption interruption(
         [] { fmt::print(stderr, "\nending with the points under way; again to stop at once\n"); });
     const std::unique_ptr<Crew> crew = crew_of(arguments);
@@ -148,7 +197,7 @@ const Command sweep{
     .summary = "a grid of simulations over job keys, one row each",
     .usage =
         "weft sweep JOB|SWEEP --vary KEY=VALUES [--zip ...] [--where CONDITION] [--out FILE] [--report FILE] "
-        "[--resume] [--shard I/N]",
+        "[--resume] [--shard I/N | --submit slurm]",
     .details =
         "Points that cannot run keep their row, with the reason. Rows are the same for any --jobs, shards or ranks.\n"
         "VALUES: 512,1024,2048   512..65536*2   0..10+5   \"25 GB/s\",\"50 GB/s\"   {\"a\": [1, 2]}; @NAME=... names "
@@ -159,7 +208,8 @@ const Command sweep{
         "  weft sweep job.json --zip \"layout.tensor=1,2,4 layout.data=16,8,4\" --vary batch.micro=1..4 --out "
         "rows.sqlite\n"
         "  weft sweep study.json --shard 3/16 --out part-3.shard --resume\n"
-        "  mpirun -n 64 weft sweep study.json --out rows.csv --resume",
+        "  mpirun -n 64 weft sweep study.json --out rows.csv --resume\n"
+        "  weft sweep study.json --out rows.csv --submit slurm",
     .options = sweep_options,
     .run = run_sweep,
     .group = CommandGroup::run,

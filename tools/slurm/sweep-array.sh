@@ -4,7 +4,7 @@
 # Shards go to ROWS.csv.shards/. Submitted again after a failure or a time limit, each goes on where it stopped, and
 # those that are complete end at once; to submit only some of the 64 again, name their number as well:
 #   sbatch --array=7,12 tools/slurm/sweep-array.sh SWEEP.json ROWS.csv 64
-# Set WEFT if weft is not on the PATH.
+# Options of weft sweep may follow. Set WEFT if weft is not on the PATH. weft sweep --submit slurm does all of it.
 #SBATCH --job-name=weft-sweep
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
@@ -13,7 +13,7 @@
 #SBATCH --signal=B:TERM@60
 set -euo pipefail
 
-sweep=$1 rows=$2 count=${3:-$SLURM_ARRAY_TASK_COUNT} weft=${WEFT:-weft}
+sweep=$1 rows=$2 count=${3:-$SLURM_ARRAY_TASK_COUNT} weft=${WEFT:-weft} options=("${@:4}")
 shards=$rows.shards
 mkdir -p "$shards"
 
@@ -23,5 +23,5 @@ if ((SLURM_ARRAY_TASK_ID == SLURM_ARRAY_TASK_MIN)); then
         --wrap "'$weft' merge '$rows' '$shards'/*.shard"
 fi
 
-exec "$weft" sweep "$sweep" --shard "$SLURM_ARRAY_TASK_ID/$count" --jobs "$SLURM_CPUS_PER_TASK" \
+exec "$weft" sweep "$sweep" "${options[@]}" --shard "$SLURM_ARRAY_TASK_ID/$count" --jobs "$SLURM_CPUS_PER_TASK" \
     --out "$shards/$SLURM_ARRAY_TASK_ID.shard" --resume

@@ -216,6 +216,51 @@ TEST_F(SweepCommand, interrupted_keeps_what_is_done_and_says_how_to_go_on) {
     EXPECT_TRUE(read_file(out) == csv);
 }
 
+// An sbatch that runs the tasks of an array one after another, and what depends on it when all have ended well.
+constexpr const char* sbatch = R"sh(#!/bin/bash
+set -e
+here=$(dirname "$0")
+if [[ $* == *--dependency=afterok:17* ]]; then
+    printf '%s\n' "${@: -1}" >"$here/after"
+    exit
+fi
+count=${1#--array=1-}
+for ((i = 1; i <= count; ++i)); do
+    SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=$count SLURM_ARRAY_JOB_ID=17 SLURM_CPUS_PER_TASK=1 \
+        bash "${@:2}" 2>>"$here/log"
+done
+bash -c "$(cat "$here/after")" 2>>"$here/log"
+echo "Submitted batch job 17"
+)sh";
+
+TEST_F(SweepCommand, submits_itself_to_slurm_and_merges) {
+    const std::filesystem::path bin = folder_.path() / "bin";
+    std::filesystem::create_directory(bin);
+    std::ofstream(bin / "sbatch") << sbatch;
+    std::filesystem::permissions(bin / "sbatch", std::filesystem::perms::owner_all);
+    const std::string sweep =
+        job + " --vary batch.sequence=512,1024,2048 --set 'batch.micro=1' --where 'batch.sequence > 600'";
+    const std::string before = std::string("PATH=") + bin.string() + ":/usr/bin:/bin ";
+    const std::string line =
+        before + "'" WEFT_PROGRAM "' sweep " + sweep + " --submit slurm --out '" + file("rows.csv") + "'";
+    EXPECT_EQ(std::system((line + " >'" + file("said") + "' 2>'" + file("err") + "'").c_str()), 0)
+        << read_file(file("err")) << read_file(bin / "log");
+    EXPECT_EQ(read_file(file("said")), "Submitted batch job 17\n");
+    EXPECT_EQ(read_file(file("rows.csv")), whole(sweep));
+    EXPECT_TRUE(std::filesystem::exists(file("rows.csv.shards/2.shard"))) << "a shard for each of two points";
+    EXPECT_FALSE(std::filesystem::exists(file("rows.csv.shards/3.shard")));
+}
+
+TEST_F(SweepCommand, refuses_to_submit_what_it_cannot) {
+    const std::string sweep = "sweep " + job + " --vary zero=1,2 --submit ";
+    EXPECT_THAT(run_weft(sweep + "pbs --out rows.csv").err, HasSubstr("--submit: expected slurm, got \"pbs\""));
+    EXPECT_THAT(run_weft(sweep + "slurm").err, HasSubstr("--submit needs JOB, and --out"));
+    EXPECT_THAT(run_weft(sweep + "slurm --out rows.csv --jobs 2").err,
+                HasSubstr("--submit and --jobs do not go together"));
+    EXPECT_EQ(run_weft("sweep " + job + " --vary zero=1..2 --where 'zero > 2' --submit slurm --out rows.csv").exit_code,
+              2);
+}
+
 class SweepOverMpi : public SweepCommand {
   protected:
     void SetUp() override {
