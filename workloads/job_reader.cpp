@@ -25,6 +25,14 @@
 namespace weft {
 namespace {
 
+// What is wrong with a file that `key` leads to.
+void report(Field& field, std::string_view key, const ConfigError& error) {
+    for (const Diagnostic& inner : error.diagnostics()) {
+        const bool placed = inner.line > 0;
+        field.error(key, placed ? to_text(inner) : inner.message);
+    }
+}
+
 // Loads something the job names, the path of a file from the job's folder or a shipped one; a failure is reported at
 // the key that named it.
 template <class Load>
@@ -38,10 +46,16 @@ auto load_named(Field& field, std::string_view key, std::span<const embedded::Fi
     try {
         return load(meant(shipped, key, name, std::filesystem::path(job).parent_path()));
     } catch (const ConfigError& error) {
-        for (const Diagnostic& inner : error.diagnostics()) {
-            const bool placed = inner.line > 0;
-            field.error(key, placed ? to_text(inner) : inner.message);
-        }
+        report(field, key, error);
+        return std::nullopt;
+    }
+}
+
+std::optional<Device> read_device_of(Field& root, const MachineInfo& machine, const StudySources& sources) {
+    try {
+        return sources.device(machine.device);
+    } catch (const ConfigError& error) {
+        report(root, "machine", error);
         return std::nullopt;
     }
 }
@@ -245,8 +259,8 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     }
     std::optional<Device> device;
     if (machine) {
-        device = sources.device(machine->info().device);
-        check_recipe(root, job, *device, machine->info().name);
+        device = read_device_of(root, machine->info(), sources);
+        if (device) check_recipe(root, job, *device, machine->info().name);
     }
     document.check();
     return {job, *machine, *device};

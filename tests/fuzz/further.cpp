@@ -15,6 +15,7 @@ namespace weft::test {
 namespace {
 
 constexpr double most_planned = 1e5, most_simulated = 2000;  // operations of a rank of every stage
+constexpr double most_experts = 10'000;                      // of all layers together
 constexpr std::uint64_t most_ranks = 32;
 
 void must_be_size(double value, const std::string& what) {
@@ -49,7 +50,8 @@ void write_configurations(const Study& study) {
 void go_on_with(const Study& study) {
     const double operations = expected_operations(study.job);
     must_be_size(operations, "the size of the job");
-    if (operations > most_planned) return;
+    const double experts = double(study.job.model.experts.count) * study.job.model.layers;
+    if (operations > most_planned || experts > most_experts) return;
     check_plan(make_plan(study));
     write_configurations(study);
     if (operations > most_simulated || study.job.layout.ranks_of_replica() * study.job.layout.data > most_ranks) return;

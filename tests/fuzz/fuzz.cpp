@@ -5,10 +5,11 @@
 //   weft_fuzz job-1-4711.input ...      inputs that failed, again: the kind is in the name
 //
 // An input that fails is written to WEFT_FUZZ_OUT (the current folder) and named on stderr; the run goes on, but for
-// crashes and inputs that take longer than half a minute. Exit code 1 if any failed.
+// crashes and inputs that take the processor half a minute. Exit code 1 if any failed.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 namespace weft::test {
 namespace {
 
-constexpr unsigned most_seconds = 30;             // of one input
+constexpr long most_seconds = 30;                 // of one input
 constexpr rlim_t most_memory = rlim_t{4} << 30U;  // of the process
 constexpr std::size_t most_failures = 25;
 
@@ -63,7 +64,7 @@ void write_current(const char* why) {
 }
 
 extern "C" void on_signal(int number) {
-    write_current(number == SIGALRM ? "took too long" : "crashed");
+    write_current(number == SIGPROF ? "took too long" : "crashed");
     ::_exit(1);
 }
 
@@ -74,7 +75,7 @@ void watch() {
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_ONSTACK;
-    ::sigaction(SIGALRM, &action, nullptr);
+    ::sigaction(SIGPROF, &action, nullptr);
     if (__sanitizer_set_death_callback != nullptr) {
         __sanitizer_set_death_callback([] { write_current("stopped by a sanitizer"); });
         return;
@@ -84,6 +85,12 @@ void watch() {
     const rlimit limit{most_memory, most_memory};
     ::setrlimit(RLIMIT_AS, &limit);
 #endif
+}
+
+// Seconds of the processor from now on; 0: any number.
+void allow(long seconds) {
+    const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
+    ::setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
 bool says_what(const ConfigError& error) {
@@ -97,10 +104,10 @@ enum class Outcome : std::uint8_t { read, refused, failed };
 // Of the current input; says on stderr why it failed.
 Outcome outcome(const InputKind& kind) {
     std::string why;
-    ::alarm(most_seconds);
+    allow(most_seconds);
     try {
         kind.read(current.text);
-        ::alarm(0);
+        allow(0);
         return Outcome::read;
     } catch (const ConfigError& error) {
         if (says_what(error)) return Outcome::refused;
@@ -114,7 +121,7 @@ Outcome outcome(const InputKind& kind) {
     } catch (const std::exception& error) {
         why = error.what();
     }
-    ::alarm(0);
+    allow(0);
     write_current(why.c_str());
     return Outcome::failed;
 }

@@ -82,8 +82,19 @@ Json number_of(const std::string& text) {
     return json.is_number() ? json : Json(text);
 }
 
-Json other_value(const Json& value, Draws& draws) {
-    if (value.is_number() && draws.one_in(2)) {
+// A text that one of the seeds has anywhere.
+Json known_text(const std::vector<Json>& seeds, Draws& draws) {
+    Json seed = draws.of(seeds);
+    const std::vector<Place> places = places_of(seed);
+    for (int left = 20; left > 0 && !places.empty(); --left) {
+        if (const Json& found = draws.of(places).value(); found.is_string()) return found;
+    }
+    return Json("");
+}
+
+Json other_value(const Json& value, const std::vector<Json>& seeds, Draws& draws) {
+    if (value.is_boolean() && !draws.one_in(4)) return Json(!value.get<bool>());
+    if (value.is_number() && !draws.one_in(3)) {
         const double number = value.get<double>();
         const double factor = draws.of(std::vector<double>{2, 3, 0.5, 10, 1000, 0.001, -1});
         if (value.is_number_integer() && std::abs(number * factor) < 1e15) {
@@ -100,6 +111,7 @@ Json other_value(const Json& value, Draws& draws) {
                     : draws.of(extreme_numbers);
             return Json(number + text.substr(end));
         }
+        if (!draws.one_in(3)) return known_text(seeds, draws);
     }
     switch (draws.below(6)) {
         case 0:
@@ -152,7 +164,7 @@ void graft(Json& json, Json other, Draws& draws) {
 
 void change(Json& json, const std::vector<Json>& seeds, Draws& draws) {
     const std::vector<Place> places = places_of(json);
-    if (places.empty() || draws.one_in(5)) return graft(json, draws.of(seeds), draws);
+    if (places.empty() || draws.one_in(10)) return graft(json, draws.of(seeds), draws);
     const Place& place = draws.of(places);
     switch (draws.below(12)) {
         case 0:
@@ -179,7 +191,7 @@ void change(Json& json, const std::vector<Json>& seeds, Draws& draws) {
         default:
             break;
     }
-    place.value() = other_value(place.value(), draws);
+    place.value() = other_value(place.value(), seeds, draws);
 }
 
 struct Piece {

@@ -108,6 +108,15 @@ TEST(job_reader, a_model_file_is_found_from_the_folder_of_the_job) {
     EXPECT_EQ(load_study(folder + "/job.json").job.model.layers, 3U);
 }
 
+// The machine's device is read last, and told with everything else.
+TEST(job_reader, a_device_that_is_none_is_a_mistake_of_the_machine) {
+    const std::string text = mistakes(
+        R"({"machine": {"extends": "frontier", "device": "mi250x"}, "model": "gpt-neox-19m", "zero": 4,
+            "layout": {"data": 8}, "batch": {"global": 8}})");
+    EXPECT_NE(text.find("machine: unknown device \"mi250x\", did you mean \"mi250x-gcd\""), std::string::npos) << text;
+    EXPECT_NE(text.find("zero: expected a ZeRO stage from 0 to 3, got 4"), std::string::npos) << text;
+}
+
 TEST(job_reader, empty_nodes_are_named) {
     EXPECT_NE(
         mistakes(
