@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -43,12 +44,8 @@ class Merger {
     }
 
     MergedRows finish() {
-        std::string missing;
-        for (std::uint32_t number = 1; number <= header_.shard.of && !first_.empty(); ++number) {
-            if (!shards_.contains(number)) missing += (missing.empty() ? "" : ", ") + fmt::to_string(number);
-        }
-        if (errors_.empty() && !missing.empty()) {
-            refuse({}, fmt::format("of {} shards, these are missing: {}", header_.shard.of, missing));
+        if (errors_.empty() && !first_.empty() && shards_.size() < header_.shard.of) {
+            refuse(first_, fmt::format("of {} shards, these are missing: {}", header_.shard.of, missing_shards()));
         }
         if (!errors_.empty()) throw ConfigError(std::move(errors_));
         MergedRows merged{
@@ -58,6 +55,18 @@ class Merger {
     }
 
   private:
+    // The first ones by name.
+    std::string missing_shards() const {
+        constexpr std::size_t most = 20;
+        const std::size_t missing = header_.shard.of - shards_.size();
+        std::vector<std::uint32_t> named;
+        for (std::uint32_t number = 1; named.size() < std::min(missing, most); ++number) {
+            if (!shards_.contains(number)) named.push_back(number);
+        }
+        const std::string text = fmt::format("{}", fmt::join(named, ", "));
+        return named.size() == missing ? text : fmt::format("{} and {} more", text, missing - named.size());
+    }
+
     void refuse(const std::filesystem::path& path, std::string reason) {
         errors_.push_back({.file = path.string(), .key = {}, .message = std::move(reason)});
     }
