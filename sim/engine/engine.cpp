@@ -1,5 +1,9 @@
 #include "sim/engine/engine.hpp"
 
+#include <cstddef>
+#include <span>
+#include <vector>
+
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/ideal_network.hpp"
@@ -7,9 +11,44 @@
 namespace weft {
 namespace {
 
+std::uint64_t flows_of(const Program& program) {
+    std::uint64_t flows = 0;
+    for (const Exchange& exchange : program.exchanges) {
+        const Communication& what = program.communications[exchange.communication];
+        for (const Leg& leg : std::span(program.legs).subspan(what.first_leg, what.legs)) {
+            flows += leg.bytes > Bytes{} && !is_unlimited(program.patterns[leg.pattern]) ? 1 : 0;
+        }
+    }
+    return flows;
+}
+
+// A network that tells how far it has come.
 template <NetworkModel N>
-Timeline simulate_on(const Program& program, const Topology& topology, Recording recording) {
-    N network(topology, program.patterns, most_in_flight(program));
+class Watched : public N {
+  public:
+    Watched(const Program& program, const Topology& topology, const FlowListener& listener)
+        : N(topology, program.patterns, most_in_flight(program)),
+          listener_(listener),
+          all_(listener ? flows_of(program) : 0) {}
+
+    void advance(Instant now, std::vector<FlowId>& done) {
+        const std::size_t before = done.size();
+        N::advance(now, done);
+        over_ += done.size() - before;
+        if (++advances_ % often == 0 && listener_) listener_(over_, all_);
+    }
+
+  private:
+    static constexpr std::uint64_t often = 1U << 13U;
+
+    const FlowListener& listener_;
+    std::uint64_t all_, over_ = 0, advances_ = 0;
+};
+
+template <NetworkModel N>
+Timeline simulate_on(const Program& program, const Topology& topology, Recording recording,
+                     const FlowListener& listener) {
+    Watched<N> network(program, topology, listener);
     if (recording == Recording::spans) return run(program, topology, network);
     UtilizationRecorder recorder(topology, program.patterns);
     network.record_to(recorder);
@@ -28,12 +67,13 @@ Timeline simulate_free(const Program& program, const Topology& topology) {
 
 }  // namespace
 
-Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind, Recording recording) {
+Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind, Recording recording,
+                  const FlowListener& listener) {
     switch (kind) {
         case NetworkKind::flow:
-            return simulate_on<FlowNetwork>(program, topology, recording);
+            return simulate_on<FlowNetwork>(program, topology, recording, listener);
         case NetworkKind::ideal:
-            return simulate_on<IdealNetwork>(program, topology, recording);
+            return simulate_on<IdealNetwork>(program, topology, recording, listener);
         case NetworkKind::free:
             return simulate_free(program, topology);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 
 #include "sim/engine/timeline.hpp"
@@ -32,7 +33,11 @@ enum class Recording : std::uint8_t {
     spans_and_links,  // Timeline::samples as well
 };
 
+// Told now and then how many flows are over, of how many: those of routines count once, and only where they do not run
+// ahead. What it throws ends the run.
+using FlowListener = std::function<void(std::uint64_t over, std::uint64_t all)>;
+
 Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind,
-                  Recording recording = Recording::spans);
+                  Recording recording = Recording::spans, const FlowListener& listener = {});
 
 }  // namespace weft

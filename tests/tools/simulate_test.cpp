@@ -1,6 +1,9 @@
 // `weft simulate` from outside: the contract of its JSON, its exit codes, its files.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/program.hpp"
@@ -110,6 +113,61 @@ TEST(simulate, failure_leaves_earlier_outputs_alone) {
     const test::Ran ran = test::run_weft(std::string("simulate ") + job + " --set layout.tensor=7 --trace " + trace);
     EXPECT_EQ(ran.exit_code, 3);
     EXPECT_EQ(test::read_file(trace), "earlier");
+}
+
+// The trace of every rank takes seconds to write.
+TEST(simulate, a_trace_that_is_interrupted_leaves_earlier_outputs_alone_and_nothing_beside) {
+    const test::TemporaryFolder folder;
+    const std::string trace = (folder.path() / "step.json").string();
+    std::ofstream(trace) << "earlier";
+    for (const char* delay : {"0.3", "1", "2"}) {
+        const std::string command = std::string("cd '" WEFT_SOURCE_DIR "' && timeout -s INT ") + delay +
+                                    " '" WEFT_PROGRAM "' simulate " + job + " --no-fold --set batch.global=4096 " +
+                                    "--trace " + trace + " > /dev/null 2>&1";
+        EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 124) << "it was over before";
+        EXPECT_EQ(test::read_file(trace), "earlier");
+        const auto files = std::distance(std::filesystem::directory_iterator(folder.path()), {});
+        EXPECT_EQ(files, 1) << "after " << delay << " s";
+    }
+}
+
+TEST(simulate, says_what_it_would_take) {
+    const test::Ran text = test::run_weft(std::string("simulate ") + job + " --dry-run");
+    EXPECT_EQ(text.exit_code, 0) << text.err;
+    EXPECT_EQ(text.out.rfind("simulating takes about ", 0), 0) << text.out;
+    EXPECT_NE(text.out.find("32 rank classes for 128 ranks"), std::string::npos) << text.out;
+    const Json said = simulate(std::string(job) + " --dry-run").at("simulation");
+    const Json found = simulate(job).at("simulation");
+    for (const char* key : {"ranks", "classes", "folding"}) EXPECT_EQ(said.at(key), found.at(key)) << key;
+    EXPECT_GT(said.at("memory_bytes").get<double>(), 1e6);
+}
+
+TEST(simulate, refuses_what_takes_more_memory_than_it_may_and_says_what_would_fit) {
+    const std::string unfolded = std::string("simulate ") + job + " --no-fold";
+    const test::Ran refused = test::run_weft(unfolded + " --memory-limit 40MiB");
+    EXPECT_EQ(refused.exit_code, 3);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_NE(refused.err.find("may take 40.0 MiB"), std::string::npos) << refused.err;
+    for (const char* way : {"--fold exact: about", "--fold stages: about", "--set batch.global="}) {
+        const std::size_t found = refused.err.find(way);
+        ASSERT_NE(found, std::string::npos) << refused.err;
+        const std::string line = refused.err.substr(found, refused.err.find_first_of(":(", found) - found);
+        EXPECT_EQ(test::run_weft("simulate " + std::string(job) + (way[2] == 's' ? " --no-fold " : " ") + line +
+                                 " --memory-limit 40MiB")
+                      .exit_code,
+                  0)
+            << line;
+    }
+    EXPECT_EQ(test::run_weft(unfolded + " --memory-limit 1GiB").exit_code, 0);
+    EXPECT_EQ(test::run_weft(unfolded + " --memory-limit much").exit_code, 2);
+}
+
+// Beyond 512 ranks, as long as it is quick.
+TEST(simulate, folds_exactly_where_that_is_foreseen_to_be_quick) {
+    const std::string more = std::string(job) + " --set nodes=128 --set layout.data=64 --set batch.global=512";
+    EXPECT_EQ(simulate(more + " --dry-run").at("simulation").at("folding"), "exact");
+    const std::string most = more + " --set batch.global=65536";
+    EXPECT_EQ(simulate(most + " --dry-run").at("simulation").at("folding"), "stages");
 }
 
 TEST(simulate, shows_the_stages_that_it_is_asked_for) {

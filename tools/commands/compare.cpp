@@ -14,6 +14,7 @@
 #include "tools/output/job_comparison_text.hpp"
 #include "tools/output_option.hpp"
 #include "tools/page/compare_page.hpp"
+#include "tools/size_limit.hpp"
 
 namespace weft::commands {
 namespace {
@@ -27,6 +28,7 @@ void compare_options(po::options_description& options, po::positional_options_de
         "write the comparison as a page with the timelines on one axis (.html)");
     add_network_option(options);
     add_folding_options(options, Folding::automatic);
+    add_memory_limit_option(options);
 }
 
 // Of one job, itself and what the options make of it; of several, all with the options.
@@ -68,7 +70,8 @@ Exit run_compare(const po::variables_map& arguments) {
     const JobComparison comparison = compare_jobs(
         compared(arguments), {.simulation = {.network = network_option(arguments),
                                              .folding = folding_option(arguments),
-                                             .recording = page.empty() ? Recording::spans : Recording::spans_and_links},
+                                             .recording = page.empty() ? Recording::spans : Recording::spans_and_links,
+                                             .on_size = refuse_above(memory_limit(arguments))},
                               .changes = false});
     if (!page.empty()) write_file_atomically(page, compare_page(comparison, page_text(arguments, comparison)));
     fmt::print("{}", arguments["json"].as<bool>() ? job_comparison_json(comparison) : job_comparison_text(comparison));

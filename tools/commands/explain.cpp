@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <thread>
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
@@ -14,7 +13,9 @@
 #include "tools/output/explanation_text.hpp"
 #include "tools/output_option.hpp"
 #include "tools/page/job_pages.hpp"
+#include "tools/parallel.hpp"
 #include "tools/progress.hpp"
+#include "tools/size_limit.hpp"
 
 namespace weft::commands {
 namespace {
@@ -30,23 +31,26 @@ void explain_options(po::options_description& options, po::positional_options_de
         "jobs", count_value("N"), "threads (default: the processor's)");
     add_memory_option(options);
     add_folding_options(options, Folding::automatic);
+    add_memory_limit_option(options);
 }
 
 Exit run_explain(const po::variables_map& arguments) {
     const std::string page = output_option(arguments, "report", {".html"});
     const Study study = job_study(arguments);
     if (refused_for_memory(arguments, study, make_plan(study))) return Exit::does_not_fit;
+    const unsigned threads = count_option(arguments, jobs_option).value_or(all_threads());
     ProgressBar bar;
-    const JobExplanation explained = explain_job(
-        study, {.source = job_path(arguments), .overrides = job_overrides(arguments)},
-        {.simulation = {.network = network_option(arguments),
-                        .folding = folding_option(arguments),
-                        .recording = page.empty() ? Recording::spans : Recording::spans_and_links},
-         .changes = !arguments["path-only"].as<bool>(),
-         .simulated = arguments["simulate-all"].as<bool>() ? ExplainOptions::Simulated::all
-                                                           : ExplainOptions::Simulated::promising,
-         .threads = count_option(arguments, jobs_option).value_or(std::max(std::thread::hardware_concurrency(), 1U)),
-         .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }});
+    const JobExplanation explained =
+        explain_job(study, {.source = job_path(arguments), .overrides = job_overrides(arguments)},
+                    {.simulation = {.network = network_option(arguments),
+                                    .folding = folding_option(arguments),
+                                    .recording = page.empty() ? Recording::spans : Recording::spans_and_links,
+                                    .on_size = refuse_above(memory_limit(arguments, threads))},
+                     .changes = !arguments["path-only"].as<bool>(),
+                     .simulated = arguments["simulate-all"].as<bool>() ? ExplainOptions::Simulated::all
+                                                                       : ExplainOptions::Simulated::promising,
+                     .threads = threads,
+                     .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }});
     if (!page.empty()) {
         write_file_atomically(
             page, explained_page(explained, job_input("explain", arguments), typed_command("simulate", arguments)));

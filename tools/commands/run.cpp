@@ -1,9 +1,7 @@
 // `weft run JOB --tokens N`: a whole training run, with failures, checkpoints and energy.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <thread>
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
@@ -18,6 +16,7 @@
 #include "tools/page/run_page.hpp"
 #include "tools/parallel.hpp"
 #include "tools/progress.hpp"
+#include "tools/size_limit.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/report/report.hpp"
 
@@ -29,12 +28,13 @@ void run_options(po::options_description& options, po::positional_options_descri
     add_run_options(options);
     add_network_option(options);
     add_folding_options(options, Folding::automatic);
+    add_memory_limit_option(options);
     options.add_options()("json", po::bool_switch(), "machine-readable output")(
         "report", po::value<std::string>()->value_name("FILE"), "write the run as a page with charts (.html)");
 }
 
 unsigned threads_of(const po::variables_map& arguments) {
-    return count_option(arguments, jobs_option).value_or(std::max(1U, std::thread::hardware_concurrency()));
+    return count_option(arguments, jobs_option).value_or(all_threads());
 }
 
 Study study_of_batch(const po::variables_map& arguments, std::uint32_t batch) {
@@ -59,7 +59,9 @@ std::vector<RunStretch> simulate_batches(const po::variables_map& arguments, con
     const SimulationOptions options{.network = network_option(arguments),
                                     .folding = folding_option(arguments),
                                     .recording = Recording::spans,
-                                    .kept = Kept::sums};
+                                    .kept = Kept::sums,
+                                    .exact_within = exact_within,
+                                    .on_size = refuse_above(memory_limit(arguments, threads_of(arguments)))};
     const std::vector<BatchStretch> all = batches(arguments, study.job);
     std::vector<RunStretch> result(all.size());
     ProgressBar bar;

@@ -29,6 +29,8 @@
 #include "tools/output/validity_text.hpp"
 #include "tools/output_option.hpp"
 #include "tools/page/job_pages.hpp"
+#include "tools/progress.hpp"
+#include "tools/size_limit.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/report/report.hpp"
 
@@ -40,6 +42,7 @@ void simulate_options(po::options_description& options, po::positional_options_d
     add_network_option(options);
     options.add_options()("json", po::bool_switch(), "machine-readable report")(
         "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
+        "dry-run", po::bool_switch(), "say how much memory and time simulating would take, and stop")(
         "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
         "report", po::value<std::string>()->value_name("FILE"), "write everything as a page to look at (.html)")(
@@ -47,6 +50,7 @@ void simulate_options(po::options_description& options, po::positional_options_d
         "stages whose timeline the page shows at first (default: evenly chosen ones)");
     add_memory_option(options);
     add_folding_options(options, Folding::automatic);
+    add_memory_limit_option(options);
     add_flops_option(options);
 }
 
@@ -115,7 +119,30 @@ std::optional<Metric> asked_flops(const po::variables_map& arguments, const Simu
     return flop_metric(simulation.plan.job, *convention, since_start(simulation.timeline.end));
 }
 
-Exit run_simulate(const po::variables_map& arguments) {
+constexpr Seconds worth_a_bar{10.0};  // what takes longer says how long, and shows how far it is
+
+// Of a step that may be told how large it is. Refuses what takes too much memory.
+SizeListener size_listener(const po::variables_map& arguments, Seconds& foreseen) {
+    return [refuse = refuse_above(memory_limit(arguments)), &foreseen](const StepSize& size) {
+        refuse(size);
+        foreseen = size.time();
+        if (foreseen > worth_a_bar) fmt::print(stderr, "simulating takes {}\n", size_text(size));
+    };
+}
+
+Exit dry_run(const po::variables_map& arguments, const Study& study, const Plan& plan,
+             const SimulationOptions& options) {
+    const SizedStep step = size_step(plan, prepare(study)->costs(plan),
+                                     {.folding = options.folding, .exact_within = options.exact_within});
+    if (arguments["json"].as<bool>()) {
+        fmt::print("{}", size_json(step));
+    } else {
+        fmt::print("simulating takes {} (--fold {})\n", size_text(step.size), name(step.folding));
+    }
+    return Exit::ok;
+}
+
+Exit simulate_once(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
     const std::string picture = output_option(arguments, "picture", {".svg"});
@@ -141,7 +168,17 @@ Exit run_simulate(const po::variables_map& arguments) {
         .network = network_option(arguments),
         .folding = folding_option(arguments),
         .recording = !trace.empty() || !page.empty() ? Recording::spans_and_links : Recording::spans,
-        .kept = writes_files ? Kept::ops : Kept::sums};
+        .kept = writes_files ? Kept::ops : Kept::sums,
+        .exact_within = writes_files ? Seconds{} : exact_within};
+    if (arguments["dry-run"].as<bool>()) return dry_run(arguments, study, plan, options);
+    Seconds foreseen;
+    std::optional<ProgressBar> bar;
+    options.on_size = size_listener(arguments, foreseen);
+    options.on_progress = [&](std::uint64_t over, std::uint64_t all) {
+        if (foreseen <= worth_a_bar) return;
+        if (!bar) bar.emplace();
+        bar->show(over, all);
+    };
     if (arguments["compare"].as<bool>()) {
         const Comparison both = compare(study, plan, options);
         fmt::print("{}", arguments["json"].as<bool>() ? comparison_json(both) : comparison_text(both));
@@ -151,6 +188,7 @@ Exit run_simulate(const po::variables_map& arguments) {
     if (!page.empty()) explained = simulate_to_explain(study, options, prepare(study));
     std::optional<Simulation> plain;
     if (!explained) plain = simulate_step(study, std::move(plan), options);
+    bar.reset();
     const Simulation& simulation = explained ? explained->run : *plain;
     std::future<void> traced;  // written while the rest is worked out
     if (!trace.empty()) traced = std::async(std::launch::async, [&] { write_step_trace(simulation, trace); });
@@ -177,6 +215,16 @@ Exit run_simulate(const po::variables_map& arguments) {
     return Exit::ok;
 }
 
+Exit run_simulate(const po::variables_map& arguments) {
+    try {
+        return simulate_once(arguments);
+    } catch (const TooLarge& refused) {
+        fmt::print(stderr, "error: {}\n{}", refused.what(),
+                   what_would_fit(arguments, folding_option(arguments), refused));
+        return Exit::bad_input;
+    }
+}
+
 }  // namespace
 
 extern const Command simulate;
@@ -185,7 +233,7 @@ const Command simulate{
     .summary = "one training step of one layout: time, breakdown, memory, links",
     .usage =
         "weft simulate [JOB] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]... [--json] [--trace FILE] "
-        "[--picture FILE] [--report FILE] [--stages N,N-N,...]",
+        "[--picture FILE] [--report FILE] [--stages N,N-N,...] [--memory-limit SIZE] [--dry-run]",
     .details =
         "JOB is a job file or what another tool is configured with; --model and --machine are enough without one, and\n"
         "what is then assumed is said.\n\n"

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <stdexcept>
-#include <thread>
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
@@ -18,7 +17,9 @@
 #include "tools/output/result_json_lines.hpp"
 #include "tools/output_option.hpp"
 #include "tools/page/sweep_page.hpp"
+#include "tools/parallel.hpp"
 #include "tools/progress.hpp"
+#include "tools/size_limit.hpp"
 #include "tools/sweep/mpi_crew.hpp"
 #include "tools/sweep/options.hpp"
 #include "tools/sweep/submission.hpp"
@@ -40,16 +41,21 @@ void sweep_options(po::options_description& options, po::positional_options_desc
         "shards", count_value("N")->default_value("64"), "of --submit: into so many, or one per point");
     add_network_option(options);
     add_folding_options(options, Folding::stages);
+    add_memory_limit_option(options);
+}
+
+// Shards are processes that know nothing of each other, whoever started them.
+bool is_crew_of_mpi(const po::variables_map& arguments) { return !arguments.count("shard") && is_mpi_job(); }
+
+unsigned threads_of(const po::variables_map& arguments) {
+    return count_option(arguments, jobs_option).value_or(is_crew_of_mpi(arguments) ? 1 : all_threads());
 }
 
 std::unique_ptr<Crew> crew_of(const po::variables_map& arguments) {
-    const std::optional<std::uint32_t> jobs = count_option(arguments, jobs_option);
-    // Shards are processes that know nothing of each other, whoever started them.
-    if (arguments.count("shard") || !is_mpi_job())
-        return thread_crew(jobs.value_or(std::thread::hardware_concurrency()));
+    if (!is_crew_of_mpi(arguments)) return thread_crew(threads_of(arguments));
     const double patience = arguments["patience"].as<double>();
     if (!(patience > 0)) throw po::error("--patience: expected a time above 0");
-    return mpi_crew({.threads = jobs.value_or(1), .patience = Seconds{patience}});
+    return mpi_crew({.threads = threads_of(arguments), .patience = Seconds{patience}});
 }
 
 bool is_done_already(const SweepRun& sweep, const SweepSettings& settings) {
@@ -163,7 +169,8 @@ Exit submit(const po::variables_map& arguments, const SweepRequest& request, con
 Exit run_sweep(const po::variables_map& arguments) {
     SweepSettings settings = sweep_settings(arguments);
     report_path(arguments);  // refuses other names before anything runs
-    const SweepRequest request = sweep_request(arguments);
+    SweepRequest request = sweep_request(arguments);
+    request.simulation.on_size = refuse_above(memory_limit(arguments, threads_of(arguments)));
     print_job_notes(arguments);
     if (arguments.count("submit")) return submit(arguments, request, settings);
     const Interruption interruption(

@@ -132,7 +132,7 @@ std::string folding_text(const Report& report) {
     if (report.folding == Folding::stages) {
         out += fmt::format(
             ", each for a stage at the pace of its slowest group; of jobs tried both ways, none took {:.1f} % less or "
-            "{:.0f} % more than with --fold exact, nor had {:.0f} % more exposed communication",
+            "{:.1f} % more than with --fold exact, nor had {:.0f} % more exposed communication",
             100 * folding_error.step_below, 100 * folding_error.step_above, 100 * folding_error.exposed);
     } else if (report.classes < report.ranks) {
         out += ", symmetry makes the others equal to these";

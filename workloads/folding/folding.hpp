@@ -14,7 +14,7 @@
 namespace weft {
 
 enum class Folding : std::uint8_t {
-    automatic,  // exact up to 512 ranks, by stages beyond
+    automatic,  // exact up to 512 ranks, by stages beyond, unless StepOptions::exact_within says more
     exact,      // ranks that cannot differ in time are one class: the result is that of all ranks on their own
     stages,  // the ranks of a stage are one class, at the pace of its slowest group: exact where groups of a stage are
              // alike, elsewhere within folding_error
@@ -25,10 +25,12 @@ std::string_view name(Folding folding);  // "exact"
 std::optional<Folding> find_folding(std::string_view name);
 
 // How far steps folded by stages lie from exact ones, relative: the most that was measured, rounded up, over 110 jobs
-// of 128 and 256 ranks on eleven machines. Aurora's, whose NICs serve unequal numbers of dies, are the farthest. No
-// proof: tests/workloads/folding/folding_error_test.cpp measures some again.
+// of 128 and 256 ranks on eleven machines and 15 of 1,024 to 8,192 on five (bench/README.md). A job on Alps is the
+// farthest; of the smaller ones Aurora's, whose NICs serve unequal numbers of dies. No proof: where links are shared,
+// slower flows may end a step sooner, so no simpler run is known to be faster or slower.
+// tests/workloads/folding/folding_error_test.cpp measures some again.
 struct FoldingError {
-    double step_below = 0.001, step_above = 0.01;
+    double step_below = 0.001, step_above = 0.012;
     double exposed = 0.2;  // of exposed communication, more or less
 };
 inline constexpr FoldingError folding_error;

@@ -27,6 +27,7 @@ class PreparedTopology {
     const Topology& topology() const { return topology_; }
     // Of the library as the plan calls it. Good until the next call, which may begin by forgetting everything.
     CostsPool& costs(const Plan& plan);
+    void forget() { pools_.clear(); }  // to make room
 
   private:
     const Topology topology_;

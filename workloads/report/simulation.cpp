@@ -47,15 +47,19 @@ void check_length(const Plan& plan) {
                     to_text(least), longest.value, batch));
 }
 
+// What becomes of the costs of groups once the step is built.
+enum class Costs : std::uint8_t { kept, forgotten };
+
 template <class Build>
 Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_ptr<PreparedTopology> prepared,
-                     Build build) {
+                     Build build, Costs costs) {
     check_calls(plan);
     check_length(plan);
     Simulation run{
         .options = options, .plan = std::move(plan), .prepared = std::move(prepared), .step = {}, .timeline = {}};
-    run.step = build(run.plan, run.prepared->costs(run.plan), options.folding);
-    run.timeline = simulate(run.step.program, run.topology(), options.network, options.recording);
+    run.step = build(run.plan, run.prepared->costs(run.plan), {options.folding, options.exact_within, options.on_size});
+    if (costs == Costs::forgotten) run.prepared->forget();
+    run.timeline = simulate(run.step.program, run.topology(), options.network, options.recording, options.on_progress);
     if (options.kept == Kept::ops && !run.step.program.routines.empty()) {
         run.timeline = unfold(run.step.program, std::move(run.timeline));
         run.step.program = unfold(run.step.program);
@@ -66,15 +70,15 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
 }  // namespace
 
 Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions& options) {
-    return simulated(std::move(plan), options, prepare(study), build_step);
+    return simulated(std::move(plan), options, prepare(study), build_step, Costs::forgotten);
 }
 
 Simulation simulate_step(Plan plan, const SimulationOptions& options, std::unique_ptr<PreparedTopology> prepared) {
-    return simulated(std::move(plan), options, std::move(prepared), build_step);
+    return simulated(std::move(plan), options, std::move(prepared), build_step, Costs::kept);
 }
 
 Simulation simulate_start_up(const Study& study, Plan plan, const SimulationOptions& options) {
-    return simulated(std::move(plan), options, prepare(study), build_start_up);
+    return simulated(std::move(plan), options, prepare(study), build_start_up, Costs::forgotten);
 }
 
 }  // namespace weft

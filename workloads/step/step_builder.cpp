@@ -27,18 +27,62 @@ std::string name_of(const RankClasses& classes, std::size_t number) {
     return fmt::format("stage {}, like rank {}", cell.stage, rank);
 }
 
+// What a step is made from: scripts by stage, and the ranks that one stands for.
+struct Parts {
+    std::vector<Script> scripts;
+    Families families;
+    RankClasses classes;
+
+    StepSize size(const Plan& plan, const Topology& topology) {
+        return size_of(plan, scripts, classes, families, topology);
+    }
+};
+
+// Beyond this many ranks, telling them apart exactly takes longer than what it may lead to is worth.
+constexpr std::uint32_t most_told_apart = 1U << 14U;
+constexpr Bytes most_exact{1024.0 * 1024.0 * 1024.0};
+
+// Folds exactly where that promises to be quick.
+bool fold_exactly_in_time(const Plan& plan, CostsPool& pool, Parts& parts, Seconds within) {
+    if (within == Seconds{} || plan.job.layout.ranks() > most_told_apart) return false;
+    const Topology& topology = pool.topology();
+    const auto try_with = [&](Families& families) {
+        parts.classes = fold(plan, topology, families, Folding::exact);
+        const StepSize size = parts.size(plan, topology);
+        return size.time() <= within && size.memory() <= most_exact;
+    };
+    if (topology.node_links > 0) return try_with(parts.families);
+    // Nodes are not alike: channels depend on those laid before, of which a trial must leave no trace.
+    CostsPool own(topology, pool.library());
+    Families families(plan, own, parts.scripts);
+    if (!try_with(families)) return false;
+    parts.classes = fold(plan, topology, parts.families, Folding::exact);
+    return true;
+}
+
 // `script_of` a stage.
 template <class ScriptOf>
-Step build(const Plan& plan, CostsPool& pool, Folding folding, ScriptOf script_of) {
+Parts parts_of(const Plan& plan, CostsPool& pool, const StepOptions& options, ScriptOf script_of) {
     std::vector<Script> scripts;
     for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) scripts.push_back(script_of(stage));
     Families families(plan, pool, scripts);
-    RankClasses classes = fold(plan, pool.topology(), families, folding);
+    Parts parts{std::move(scripts), std::move(families), {}};
+    const Folding folding = resolved(options.folding, plan.job.layout.ranks());
+    const bool undecided = options.folding == Folding::automatic && folding == Folding::stages;
+    if (!undecided || !fold_exactly_in_time(plan, pool, parts, options.exact_within)) {
+        parts.classes = fold(plan, pool.topology(), parts.families, folding);
+    }
+    return parts;
+}
+
+Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts parts) {
+    auto& [scripts, families, classes] = parts;
+    if (options.on_size) options.on_size(parts.size(plan, pool.topology()));
     ProgramBuilder builder(lanes::names(), plan.device.interference);
+    GroupSets groups(plan, families, classes, builder);
     std::size_t ops = 0;
     for (const Cell& cell : classes.cells) ops += scripts[cell.stage].actions().size();
     builder.reserve(ops);
-    GroupSets groups(plan, families, classes, builder);
     Step step;
     for (std::size_t number = 0; number < classes.cells.size(); ++number) {
         const Cell& cell = classes.cells[number];
@@ -53,14 +97,25 @@ Step build(const Plan& plan, CostsPool& pool, Folding folding, ScriptOf script_o
     return step;
 }
 
-}  // namespace
-
-Step build_step(const Plan& plan, CostsPool& pool, Folding folding) {
-    return build(plan, pool, folding, [&](std::uint32_t stage) { return step_script(plan, stage, plan.job.step); });
+Parts parts_of_step(const Plan& plan, CostsPool& pool, const StepOptions& options) {
+    const auto script_of = [&](std::uint32_t stage) { return step_script(plan, stage, plan.job.step); };
+    return parts_of(plan, pool, options, script_of);
 }
 
-Step build_start_up(const Plan& plan, CostsPool& pool, Folding folding) {
-    return build(plan, pool, folding, [&](std::uint32_t stage) { return start_up_script(plan, stage); });
+}  // namespace
+
+Step build_step(const Plan& plan, CostsPool& pool, const StepOptions& options) {
+    return build(plan, pool, options, parts_of_step(plan, pool, options));
+}
+
+Step build_start_up(const Plan& plan, CostsPool& pool, const StepOptions& options) {
+    const auto script_of = [&](std::uint32_t stage) { return start_up_script(plan, stage); };
+    return build(plan, pool, options, parts_of(plan, pool, options, script_of));
+}
+
+SizedStep size_step(const Plan& plan, CostsPool& pool, const StepOptions& options) {
+    Parts parts = parts_of_step(plan, pool, options);
+    return {parts.size(plan, pool.topology()), parts.classes.folding};
 }
 
 }  // namespace weft

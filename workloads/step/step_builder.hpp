@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "sim/program/program.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/costs_pool.hpp"
 #include "workloads/plan.hpp"
+#include "workloads/step/step_size.hpp"
 #include "workloads/step/work_origin.hpp"
 
 namespace weft {
@@ -20,8 +22,23 @@ struct Step {
     std::vector<WorkOrigin> work_origins;     // of Program::work, by its number
 };
 
+// Told how large a step will be before its tables are made; throws to refuse it.
+using SizeListener = std::function<void(const StepSize&)>;
+
+struct StepOptions {
+    Folding folding = Folding::stages;
+    Seconds exact_within{};  // Folding::automatic folds exactly where the step is foreseen to take no longer
+    SizeListener on_size{};
+};
+
 // One step of the kind that the job asks for; what comes before the first one. The pool is of the plan's library.
-Step build_step(const Plan& plan, CostsPool& pool, Folding folding = Folding::stages);
-Step build_start_up(const Plan& plan, CostsPool& pool, Folding folding = Folding::stages);
+Step build_step(const Plan& plan, CostsPool& pool, const StepOptions& options = {});
+Step build_start_up(const Plan& plan, CostsPool& pool, const StepOptions& options = {});
+// How large build_step would find it, and how it would be folded.
+struct SizedStep {
+    StepSize size;
+    Folding folding = Folding::exact;
+};
+SizedStep size_step(const Plan& plan, CostsPool& pool, const StepOptions& options = {});
 
 }  // namespace weft

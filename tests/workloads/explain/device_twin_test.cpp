@@ -28,7 +28,7 @@ RC_GTEST_PROP(device_twin, has_the_work_of_a_step_built_for_it, ()) {
         RC_ASSERT(work.has_value());
         Plan plan = make_plan(changed);
         plan.host_bound = step.run.plan.host_bound;
-        const Program other = build_step(plan, step.run.prepared->costs(plan), Folding::stages).program;
+        const Program other = build_step(plan, step.run.prepared->costs(plan), {.folding = Folding::stages}).program;
         const Program& own = step.folded.program;
         RC_ASSERT(other.ops.size() == own.ops.size());
         for (OpId op{}; op != own.ops.end_id(); op = next(op)) {

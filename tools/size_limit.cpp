@@ -1,0 +1,111 @@
+#include "tools/size_limit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "sim/io/diagnostics.hpp"
+#include "sim/io/units.hpp"
+#include "tools/free_memory.hpp"
+#include "tools/job_options.hpp"
+#include "tools/output/figures.hpp"
+
+namespace weft {
+namespace {
+
+constexpr double most_of_free = 0.9;  // the rest is for what tables do not count: reports, pages, traces
+
+std::string counts_text(const StepSize& size) {
+    return fmt::format("{} rank classes for {} ranks, {} operations, {} exchanges, {} loads of links",
+                       grouped(size.classes), grouped(size.ranks), grouped(static_cast<double>(size.ops)),
+                       grouped(static_cast<double>(size.exchanges)), grouped(static_cast<double>(size.loads())));
+}
+
+// The size of the job with one more assignment; none if it may not be so.
+std::optional<SizedStep> size_with(const po::variables_map& arguments, const std::string& assignment,
+                                   const StepOptions& options) {
+    Document document = job_document(arguments);
+    if (!assignment.empty()) document.assign(assignment);
+    try {
+        const Study study = read_study(std::move(document), Purpose::simulation);
+        const Plan plan = make_plan(study);
+        return size_step(plan, prepare(study)->costs(plan), options);
+    } catch (const ConfigError&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+TooLarge::TooLarge(const StepSize& step, Bytes most)
+    : RangeError(fmt::format("simulating this takes about {} of memory ({}), and may take {} (--memory-limit SIZE; "
+                             "without it most of what the machine has free)",
+                             to_text(step.memory()), counts_text(step), to_text(most))),
+      size(step),
+      limit(most) {}
+
+void add_memory_limit_option(po::options_description& options) {
+    options.add_options()("memory-limit", po::value<std::string>()->value_name("SIZE"),
+                          "refuse what would take more memory, as 16GiB (default: most of what is free)");
+}
+
+Bytes memory_limit(const po::variables_map& arguments, unsigned at_a_time) {
+    if (arguments.count("memory-limit") == 0) return free_memory() * (most_of_free / at_a_time);
+    const std::string& text = arguments["memory-limit"].as<std::string>();
+    const std::optional<Bytes> limit = parse_bytes(text);
+    if (!limit) throw po::error(fmt::format("--memory-limit: expected a size such as 16GiB, got \"{}\"", text));
+    return *limit / at_a_time;
+}
+
+SizeListener refuse_above(Bytes limit) {
+    return [limit](const StepSize& size) {
+        if (size.memory() > limit) throw TooLarge(size, limit);
+    };
+}
+
+std::string size_text(const StepSize& size) {
+    return fmt::format("about {} and {}: {}", to_text(size.time()), to_text(size.memory()), counts_text(size));
+}
+
+std::string size_json(const SizedStep& step) {
+    const StepSize& size = step.size;
+    const nlohmann::ordered_json json{{"simulation",
+                                       {{"ranks", size.ranks},
+                                        {"classes", size.classes},
+                                        {"folding", name(step.folding)},
+                                        {"operations", size.ops},
+                                        {"exchanges", size.exchanges},
+                                        {"link_loads", size.loads()},
+                                        {"memory_bytes", size.memory().value},
+                                        {"time_s", size.time().value}}}};
+    return json.dump(2) + "\n";
+}
+
+std::string what_would_fit(const po::variables_map& arguments, Folding asked, const TooLarge& refused) {
+    std::string lines;
+    const auto offer = [&](const std::string& how, const std::optional<SizedStep>& step) {
+        if (!step || step->size.memory() > refused.limit) return false;
+        lines += fmt::format("  {}: {}\n", how, size_text(step->size));
+        return true;
+    };
+    for (const Folding folding : {Folding::exact, Folding::stages}) {
+        if (folding != asked && (asked == Folding::none || folding == Folding::stages)) {
+            offer(fmt::format("--fold {}", name(folding)), size_with(arguments, "", {.folding = folding}));
+        }
+    }
+    const Plan plan = make_plan(job_study(arguments));
+    const std::uint32_t micro_batches = plan.job.micro_batches(), together = plan.job.batch.global / micro_batches;
+    const double share = refused.limit / refused.size.memory();
+    for (auto fewer = static_cast<std::uint32_t>(micro_batches * share); fewer > 0; fewer /= 2) {
+        const std::string batch = fmt::format("batch.global={}", fewer * together);
+        if (offer(fmt::format("--set {} ({} micro-batches instead of {})", batch, fewer, micro_batches),
+                  size_with(arguments, batch, {.folding = asked}))) {
+            break;
+        }
+    }
+    return lines.empty() ? "" : "what would fit:\n" + lines;
+}
+
+}  // namespace weft

@@ -1,0 +1,39 @@
+// What a simulation takes of the machine that runs it: told, and refused, before its tables are made.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+#include <string_view>
+
+#include "sim/base/check.hpp"
+#include "tools/command.hpp"
+#include "workloads/report/simulation.hpp"
+
+namespace weft {
+
+// Commands that simulate few steps, and show no single operations, fold exactly if not told otherwise where a step is
+// foreseen to take no longer.
+inline constexpr Seconds exact_within{2.0};
+
+// A step is larger than the memory it may take. what() has the numbers.
+struct TooLarge : RangeError {
+    TooLarge(const StepSize& step, Bytes most);
+    StepSize size;
+    Bytes limit;
+};
+
+void add_memory_limit_option(po::options_description& options);  // --memory-limit
+// What each of so many simulations at a time may take. Without the option most of what the machine has free. Throws
+// po::error where it is no size.
+Bytes memory_limit(const po::variables_map& arguments, unsigned at_a_time = 1);
+// Throws TooLarge above the limit.
+SizeListener refuse_above(Bytes limit);
+
+// "about 0.3 s and 140 MiB: 32 classes of 128 ranks, 22,100 operations, ..."
+std::string size_text(const StepSize& size);
+std::string size_json(const SizedStep& step);
+
+// After a refusal: other foldings and smaller batches of the job that keep to the limit, a line each.
+std::string what_would_fit(const po::variables_map& arguments, Folding asked, const TooLarge& refused);
+
+}  // namespace weft

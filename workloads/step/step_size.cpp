@@ -1,0 +1,220 @@
+#include "workloads/step/step_size.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/cost/moved_communicator.hpp"
+#include "sim/engine/timeline.hpp"
+#include "sim/program/program_builder.hpp"
+#include "workloads/step/group_sets.hpp"
+#include "workloads/step/lanes.hpp"
+#include "workloads/step/routine_cutter.hpp"
+
+namespace weft {
+namespace {
+
+// Of one rank class. Exchanges that it shares with others count in part.
+struct Counts {
+    std::uint64_t ops = 0, parties = 0;
+    double exchanges = 0.0, meetings = 0.0;
+};
+
+// What the calls of a script meet: rank classes that take part in each; 0 for a group of one, which is no call.
+using Parties = std::vector<std::uint32_t>;
+
+// Counts what Placer writes.
+class Counter {
+  public:
+    Counter(const Script& script, const Parties& parties, const Jitter& jitter)
+        : script_(script), parties_(parties), has_routines_(jitter.spread == 0.0) {}
+
+    Counts count() {
+        ActionId next = 0;
+        for (const Repeat& repeat : script_.repeats()) {
+            if (!has_routines_ || repeats_of(repeat) < 2) continue;
+            count(next, repeat.first);
+            count(repeat);
+            next = repeat.first + repeat.actions;
+        }
+        count(next, static_cast<ActionId>(script_.actions().size()));
+        return counts_;
+    }
+
+  private:
+    using Extent = std::pair<ActionId, std::uint32_t>;
+    static Extent extent(const Repeat& repeat) { return {repeat.original, repeat.actions}; }
+
+    std::uint32_t repeats_of(const Repeat& repeat) {
+        if (times_.empty()) {
+            for (const Repeat& each : script_.repeats()) ++times_[extent(each)];
+        }
+        return times_[extent(repeat)];
+    }
+
+    bool is_own(const Action& call) const {
+        const GroupKind kind = script_.calls()[call.subject].group;
+        return kind != GroupKind::boundary && !script_.issues_early(kind) && parties_[call.subject] == 1;
+    }
+
+    void count(const Repeat& repeat) {
+        const auto [known, fresh] = passages_.try_emplace(extent(repeat));
+        if (fresh) {
+            known->second = cut(script_, repeat, [this](const Action& call) { return is_own(call); });
+            for (const PassagePart& part : known->second) define(repeat, part);
+        }
+        for (const PassagePart& part : known->second) {
+            if (part.segments.empty()) count(repeat.first + part.begin, repeat.first + part.end);
+            if (!part.segments.empty()) ++counts_.ops;
+        }
+    }
+
+    // A routine: its ops, and the one that leaves it.
+    void define(const Repeat& repeat, const PassagePart& part) {
+        if (part.segments.empty()) return;
+        count(repeat.first + part.begin, repeat.first + part.end);
+        ++counts_.ops;
+    }
+
+    void count(ActionId first, ActionId end) {
+        for (ActionId id = first; id < end; ++id) count(script_.actions()[id]);
+    }
+
+    void count(const Action& action) {
+        switch (action.kind) {
+            case Action::Kind::wait:
+            case Action::Kind::join:
+                return;
+            case Action::Kind::call:
+            case Action::Kind::issue:
+                if (const std::uint32_t parties = parties_[action.subject]; parties > 0) {
+                    ++counts_.ops;
+                    ++counts_.parties;
+                    counts_.exchanges += 1.0 / parties;
+                    if (parties > 1) counts_.meetings += 1.0 / parties;
+                }
+                return;
+            default:
+                ++counts_.ops;
+        }
+    }
+
+    const Script& script_;
+    const Parties& parties_;
+    bool has_routines_;
+    std::map<Extent, std::uint32_t> times_;
+    std::map<Extent, std::vector<PassagePart>> passages_;
+    Counts counts_;
+};
+
+Parties parties_of(const Script& script, const Cell& cell, GroupSets& groups) {
+    Parties parties;
+    for (const Call& call : script.calls()) {
+        const std::uint32_t set = groups.find(cell, call);
+        parties.push_back(groups.size(set) == 1 ? 0 : groups.parties(set));
+    }
+    return parties;
+}
+
+// How many of a family's groups are others moved, by some of them: of the second half of these, which have enough
+// others before them.
+double moved_share(const Family& family, const Families& families, const Topology& topology) {
+    constexpr std::size_t most_asked = 32;
+    const std::size_t groups = family.groups.size(), asked = std::min(groups, most_asked);
+    std::vector<std::span<const RankId>> bases;
+    std::size_t moved = 0, judged = 0;
+    for (std::size_t i = 0; i < asked; ++i) {
+        const std::span<const RankId> group = families.members(family.groups[i * groups / asked]);
+        const bool is_moved = std::ranges::any_of(bases, [&](std::span<const RankId> base) {
+            const auto by = shift_between(base, group);
+            return by && topology.move(base, *by);
+        });
+        if (!is_moved) bases.push_back(group);
+        if (2 * i < asked) continue;
+        ++judged;
+        if (is_moved) ++moved;
+    }
+    return judged > 0 ? static_cast<double>(moved) / static_cast<double>(judged) : 0.0;
+}
+
+// Of a group of the family, by all that its calls may take.
+std::uint64_t loads_of_one(const Family& family, const Families& families, CostsPool& pool) {
+    const std::span<const RankId> members = families.members(family.groups.front());
+    GroupCosts& one = pool.find({.size = family.shape.members, .ranks = {members.begin(), members.end()}});
+    std::vector<Choice> counted;
+    std::uint64_t loads = 0;
+    for (const Call& call : family.calls) {
+        const std::optional<Choice> choice = one.choose(call.op, call.message);
+        if (!choice || std::ranges::find(counted, *choice) != counted.end()) continue;
+        counted.push_back(*choice);
+        for (const PhaseCost& phase : one.phases_unmoved(*choice)) loads += phase.pattern.loads.size();
+    }
+    return loads;
+}
+
+void add_loads(StepSize& size, const Family& family, const Families& families, CostsPool& pool) {
+    if (family.shape.members == 1) return;
+    const std::uint64_t all = loads_of_one(family, families, pool) * family.groups.size();
+    const auto moved =
+        static_cast<std::uint64_t>(static_cast<double>(all) * moved_share(family, families, pool.topology()));
+    size.moved += moved;
+    size.routed += all - moved;
+}
+
+constexpr double number(std::uint64_t count) { return static_cast<double>(count); }
+
+}  // namespace
+
+// What an operation holds: itself and its numbers in the program (what it waits for and who waits for it, an edge each
+// and a little more) and in its builder; its span; and of the engine's tables what is left to wait for, its class, its
+// routine and place in one, and how often it went ahead. An exchange: itself, where it stands, who takes part. Loads
+// are in the costs, the program, and if they stay apart in the network's transposes, demands and constraints
+// (measured).
+Bytes StepSize::memory() const {
+    constexpr double process = 12e6, number_bytes = sizeof(std::uint32_t);
+    constexpr double of_op = sizeof(Op) + sizeof(Span) + 11 * number_bytes + sizeof(std::int64_t);
+    constexpr double of_party = 2 * number_bytes;
+    constexpr double of_exchange = sizeof(Exchange) + 3 * number_bytes;
+    constexpr double of_rank = 100, of_routed = 65, of_moved = 22;
+    return Bytes{process + of_op * number(ops) + of_party * number(parties) + of_exchange * number(exchanges) +
+                 of_rank * ranks + of_routed * number(routed) + of_moved * number(moved)};
+}
+
+// On a core of 2.8 GHz. Classes that meet share links with the more others the more there are, and a solve looks at
+// those: what a meeting costs grows with the classes, until a solve's neighbourhood is full.
+Seconds StepSize::time() const {
+    constexpr double process = 0.01, of_op = 0.2e-6, of_crowded_meeting = 5e-6, half_crowded = 1500;
+    constexpr double of_routed = 0.25e-6, of_moved = 0.03e-6;
+    const double of_meeting = of_crowded_meeting * classes / (classes + half_crowded);
+    return Seconds{process + of_op * number(ops) + of_meeting * number(meetings) + of_routed * number(routed) +
+                   of_moved * number(moved)};
+}
+
+StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankClasses& classes, Families& families,
+                 const Topology& topology) {
+    ProgramBuilder unused(lanes::names());
+    GroupSets groups(plan, families, classes, unused);
+    StepSize size{.classes = static_cast<std::uint32_t>(classes.cells.size())};
+    std::map<std::pair<std::uint32_t, Parties>, Counts> known;
+    double exchanges = 0.0, meetings = 0.0;
+    for (const Cell& cell : classes.cells) {
+        const Script& script = scripts[cell.stage];
+        const auto [it, fresh] = known.try_emplace({cell.stage, parties_of(script, cell, groups)});
+        if (fresh) it->second = Counter(script, it->first.second, plan.job.faults.jitter).count();
+        const Counts& counts = it->second;
+        size.ranks += cell.weight;
+        size.ops += counts.ops;
+        size.parties += counts.parties;
+        exchanges += counts.exchanges;
+        meetings += counts.meetings;
+    }
+    size.exchanges = static_cast<std::uint64_t>(exchanges + 0.5);
+    size.meetings = static_cast<std::uint64_t>(meetings + 0.5);
+    CostsPool own(topology, families.library());  // channels may depend on those laid before
+    for (const Family& family : families.families()) add_loads(size, family, families, own);
+    return size;
+}
+
+}  // namespace weft

@@ -1,0 +1,36 @@
+// How much a step will hold and cost, told once its rank classes are known and before its tables are made.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sim/base/quantity.hpp"
+#include "workloads/folding/folding.hpp"
+#include "workloads/groups/families.hpp"
+#include "workloads/plan.hpp"
+#include "workloads/script/script.hpp"
+
+namespace weft {
+
+// Counts of what the program will have. Those of operations are right but for a few joins, and routines that a class
+// cannot use; those of loads are as if groups shared no link.
+struct StepSize {
+    std::uint32_t ranks = 0, classes = 0;
+    std::uint64_t ops = 0;        // of the program
+    std::uint64_t parties = 0;    // of them, that take part in an exchange
+    std::uint64_t exchanges = 0;  // of the program
+    std::uint64_t meetings = 0;   // of them, of several classes: nothing of theirs runs ahead
+    std::uint64_t routed = 0;     // loads of links by groups that have to be routed
+    std::uint64_t moved = 0;      // by groups that are others moved, whose links mostly become one with those
+
+    std::uint64_t loads() const { return routed + moved; }
+    // The most that the process will hold, by the sizes of the tables of step and engine.
+    Bytes memory() const;
+    // CPU time from the plan to the timeline, by costs that were measured (bench/README.md).
+    Seconds time() const;
+};
+
+StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankClasses& classes, Families& families,
+                 const Topology& topology);
+
+}  // namespace weft
