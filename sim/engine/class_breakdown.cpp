@@ -15,11 +15,14 @@ ClassBreakdown::ClassBreakdown(const Program& program, const Timeline& timeline,
       place_(place),
       kinds_(program, compute),
       attribution_(program.lanes.size(), kinds_.kinds().size()) {
-    passes_.fill(std::vector<std::int64_t>(timeline.routine_times.ops() + 1, 0));
+    std::size_t most = 0;
+    for (const RankClass& rank_class : program.classes) most = std::max<std::size_t>(most, rank_class.routine_ops);
+    passes_.fill(std::vector<std::int64_t>(most + 1, 0));
 }
 
 Breakdown ClassBreakdown::of(const RankClass& rank_class) {
     clear();
+    begin_op_ = rank_class.begin_op();
     if (rank_class.routine_ops > 0) find_others(rank_class);
     for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
         if (program_.ops[op].kind == OpKind::routine) {
@@ -155,8 +158,8 @@ void ClassBreakdown::add_part(const RoutinePart& part) {
 void ClassBreakdown::pass_by(std::uint32_t first, std::uint32_t end, Disturbance beside) {
     if (first == end) return;
     std::vector<std::int64_t>& passes = passes_[static_cast<std::size_t>(beside)];
-    ++passes[first];
-    --passes[end];
+    ++passes[first - begin_op_];
+    --passes[end - begin_op_];
 }
 
 void ClassBreakdown::add_passes(const RankClass& rank_class) {
@@ -164,8 +167,8 @@ void ClassBreakdown::add_passes(const RankClass& rank_class) {
     for (const Disturbance beside : {Disturbance::none, Disturbance::transfer}) {
         std::vector<std::int64_t>& passes = passes_[static_cast<std::size_t>(beside)];
         std::int64_t sum = 0;
-        for (std::uint32_t op = rank_class.begin_op(); op < rank_class.first_op; ++op) {
-            sum += std::exchange(passes[op], 0);
+        for (std::uint32_t op = begin_op_; op < rank_class.first_op; ++op) {
+            sum += std::exchange(passes[op - begin_op_], 0);
             if (sum > 0 && timeline_.routine_times.end(op) > 0) {
                 add_passes(op, static_cast<std::uint64_t>(sum), beside);
             }

@@ -56,7 +56,9 @@ class ClassBreakdown {
     std::int64_t delays_ = 0;
     // What might go on beside routines, in order of time, apart from one another.
     std::vector<Interval> others_;
-    // By disturbance and op: how much more often it went by, with nothing else beside it, than the one before.
+    std::uint32_t begin_op_ = 0;  // of the class at hand
+    // By disturbance and op from there on: how much more often it went by, with nothing else beside it, than the one
+    // before.
     std::array<std::vector<std::int64_t>, 2> passes_;
 };
 

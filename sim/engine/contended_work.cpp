@@ -13,16 +13,11 @@ ContendedWork::ContendedWork(const Program& program) : program_(program), factor
     WEFT_CHECK(std::isfinite(factor_) && factor_ >= 1.0, "interference is a factor of at least 1");
     if (!is_needed()) return;
     work_.resize(program.classes.size());
-    class_of_.reserve(program.ops.size());
-    for (RankClassId id{}; id != program.classes.end_id(); id = weft::next(id)) {
-        while (class_of_.size() < program.classes[id].end_op()) class_of_.push_back(id);
-    }
     changed_.reserve(work_.size());
     ends_.reserve(work_.size());
 }
 
-RankClassId ContendedWork::start(Instant now, OpId compute, std::int64_t ticks) {
-    const RankClassId rank_class = class_of_[compute];
+void ContendedWork::start(Instant now, RankClassId rank_class, OpId compute, std::int64_t ticks) {
     Work& work = work_[rank_class];
     WEFT_CHECK(!ends_.contains(rank_class), "two ops at a time on one lane");
     work.op = compute;
@@ -30,12 +25,11 @@ RankClassId ContendedWork::start(Instant now, OpId compute, std::int64_t ticks) 
     work.progress = {.since = now};
     ends_.set(rank_class, after(now, ticks));
     mark(rank_class);
-    return rank_class;
 }
 
-void ContendedWork::resume(Instant now, OpId compute, std::int64_t ticks, Instant begin, Disturbance beside,
-                           Instant transfer_over) {
-    const RankClassId rank_class = start(now, compute, ticks);
+void ContendedWork::resume(Instant now, RankClassId rank_class, OpId compute, std::int64_t ticks, Instant begin,
+                           Disturbance beside, Instant transfer_over) {
+    start(now, rank_class, compute, ticks);
     Work& work = work_[rank_class];
     work.progress.since = begin;
     if (beside == Disturbance::none) work.progress.advance(std::min(transfer_over, now), Disturbance::transfer);

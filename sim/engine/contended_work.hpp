@@ -25,11 +25,11 @@ class ContendedWork {
     bool concerns(const Op& compute) const { return is_needed() && compute.lane == program_.contended; }
 
     // An op that it concerns begins; undisturbed it would take `ticks`. One at a time of a class: its lane holds back
-    // the next. Returns the class.
-    RankClassId start(Instant now, OpId compute, std::int64_t ticks);
+    // the next.
+    void start(Instant now, RankClassId rank_class, OpId compute, std::int64_t ticks);
     // The same of an op that began before, with that beside it and, until then, an exchange of its own segment.
-    void resume(Instant now, OpId compute, std::int64_t ticks, Instant begin, Disturbance beside,
-                Instant transfer_over);
+    void resume(Instant now, RankClassId rank_class, OpId compute, std::int64_t ticks, Instant begin,
+                Disturbance beside, Instant transfer_over);
     Disturbance beside(RankClassId rank_class) const {
         return is_needed() && work_[rank_class].transfers > 0 ? Disturbance::transfer : Disturbance::none;
     }
@@ -63,7 +63,6 @@ class ContendedWork {
 
     const Program& program_;
     double factor_;
-    Table<OpId, RankClassId> class_of_;
     Table<RankClassId, Work> work_;
     std::vector<RankClassId> changed_;
     FinishQueue<RankClassId> ends_;

@@ -1,12 +1,13 @@
 // What the event loop reads and writes of an op, and of an exchange, whenever something happens to it. A large program
 // has tables many times as large as a cache, and every op is somewhere else in them, so what is looked at together lies
-// together: four ops, or five exchanges, on a cache line.
+// together: eight ops, or five exchanges, on a cache line.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "sim/base/check.hpp"
 #include "sim/base/table.hpp"
-#include "sim/engine/contended_work.hpp"
 #include "sim/engine/exchange_ops.hpp"
 #include "sim/engine/exchange_steps.hpp"
 #include "sim/program/program.hpp"
@@ -14,15 +15,15 @@
 namespace weft {
 
 struct OpState {
-    std::uint32_t waits_for = 0;        // predecessors that are not over; of a routine's op they start anew each time
-    std::uint32_t subject = 0;          // Op::subject
+    static constexpr std::uint32_t most_predecessors = (1U << 24U) - 1;
+
+    std::uint32_t waits_for : 24 = 0;  // predecessors that are not over; of a routine's op they start anew each time
+    std::uint32_t is_of_routine : 1 = 0;
+    std::uint32_t is_head : 1 = 0;      // of what may run ahead
+    std::uint32_t leads_on : 1 = 0;     // nothing waits for it but the op after it, as it is with nearly all
     std::uint32_t first_successor = 0;  // Program::successor_start
-    OpKind kind{};
-    bool is_of_routine = false;
-    bool is_head = false;       // of what may run ahead
-    bool is_contended = false;  // communication slows it
 };
-static_assert(sizeof(OpState) == 16);
+static_assert(sizeof(OpState) == 8);
 
 struct ExchangeState {
     std::uint32_t missing = 0;      // parties that have not arrived, with the one that comes
@@ -32,21 +33,21 @@ struct ExchangeState {
 
 // Those of the ops, and one that tells where the successors of the last one end.
 template <class Ahead>
-Table<OpId, OpState> op_states(const Program& program, const ContendedWork& contended, const Ahead& ahead) {
+Table<OpId, OpState> op_states(const Program& program, const Ahead& ahead) {
     Table<OpId, OpState> states(program.ops.size() + 1);
     for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
-        const Op& op = program.ops[id];
-        states[id] = {.waits_for = program.predecessors[id],
-                      .subject = op.subject,
-                      .first_successor = program.successor_start[index(id)],
-                      .kind = op.kind,
-                      .is_head = ahead.is_head(id),
-                      .is_contended = op.kind == OpKind::compute && contended.concerns(op)};
+        WEFT_CHECK(program.predecessors[id] <= OpState::most_predecessors, "an op waits for too many others");
+        OpState& state = states[id];
+        state.waits_for = program.predecessors[id] & OpState::most_predecessors;
+        state.is_head = ahead.is_head(id) ? 1 : 0;
+        const std::span<const OpId> successors = program.successors_of(id);
+        state.leads_on = successors.size() == 1 && successors.front() == next(id) ? 1 : 0;
+        state.first_successor = program.successor_start[index(id)];
     }
     states[program.ops.end_id()].first_successor = program.successor_start.back();
     for (const RankClass& rank_class : program.classes) {
         for (std::uint32_t op = rank_class.begin_op(); op < rank_class.first_op; ++op) {
-            states[OpId{op}].is_of_routine = true;
+            states[OpId{op}].is_of_routine = 1;
         }
     }
     return states;

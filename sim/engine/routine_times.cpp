@@ -55,19 +55,18 @@ Instant computation_over(Instant begin, std::int64_t work, Instant exchange_over
 
 }  // namespace
 
-RoutineTimes::RoutineTimes(const Program& program, const std::vector<std::int64_t>& work,
-                           const Table<CommunicationId, std::int64_t>& transfers)
+RoutineTimes::RoutineTimes(const Program& program, const Table<CommunicationId, std::int64_t>& transfers)
     : ends_(program.ops.size(), 0), places_(program.ops.size(), 0), is_pair_(program.ops.size(), false) {
     for (const RankClass& rank_class : program.classes) {
         const std::uint32_t end = rank_class.end_op();
         for (std::uint32_t op = rank_class.begin_op(); op < end;) op = find(program, op, end);
     }
-    add_times(program, work, transfers, Disturbance::none);
-    if (program.interference > 1.0) add_times(program, work, transfers, Disturbance::transfer);
+    add_times(program, transfers, Disturbance::none);
+    if (program.interference > 1.0) add_times(program, transfers, Disturbance::transfer);
 }
 
-void RoutineTimes::add_times(const Program& program, const std::vector<std::int64_t>& work,
-                             const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside) {
+void RoutineTimes::add_times(const Program& program, const Table<CommunicationId, std::int64_t>& transfers,
+                             Disturbance beside) {
     std::vector<Stay>& stays = stays_[index_of(beside)];
     stays.resize(timed_);
     Instant begin, over;  // of the segment at hand
@@ -86,7 +85,7 @@ void RoutineTimes::add_times(const Program& program, const std::vector<std::int6
         }
         if (last.kind != OpKind::compute) continue;
         add(op + ops_of_segment(op) - 1,
-            computation_over(begin, work[last.subject], over, beside, program.interference));
+            computation_over(begin, ticks(program.work[last.subject]), over, beside, program.interference));
     }
 }
 

@@ -24,10 +24,9 @@ class RoutineTimes {
     static constexpr std::uint32_t fewest_ops = 3;  // of a routine: fewer are not worth looking ahead for
 
     RoutineTimes() = default;
-    // The arguments are needed only here. `work`: Program::work in ticks. `transfers`: how many ticks an exchange of
-    // one party takes that shares nothing.
-    RoutineTimes(const Program& program, const std::vector<std::int64_t>& work,
-                 const Table<CommunicationId, std::int64_t>& transfers);
+    // The arguments are needed only here. `transfers`: how many ticks an exchange of one party takes that shares
+    // nothing.
+    RoutineTimes(const Program& program, const Table<CommunicationId, std::int64_t>& transfers);
 
     std::size_t ops() const { return ends_.size(); }
     // The op past the routine that the segment at `op` belongs to, whose last segment is one op; 0 where there is none.
@@ -55,8 +54,7 @@ class RoutineTimes {
         std::int64_t begin = 0, over = 0;
     };
     std::uint32_t find(const Program& program, std::uint32_t first, std::uint32_t end);
-    void add_times(const Program& program, const std::vector<std::int64_t>& work,
-                   const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside);
+    void add_times(const Program& program, const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside);
     const Stay& stay(std::uint32_t op, Disturbance beside) const { return stays_[index_of(beside)][places_[op]]; }
     static std::size_t index_of(Disturbance beside) { return static_cast<std::size_t>(beside); }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/engine/class_of_op.hpp"
 #include "sim/engine/contended_work.hpp"
 #include "sim/engine/deadlock.hpp"
 #include "sim/engine/engine.hpp"
@@ -29,13 +30,6 @@ namespace weft {
 // At most one op per lane of each class is under way, and with it one event or flow: its lane holds back the next.
 inline std::size_t most_in_flight(const Program& program) {
     return std::min(program.ops.size(), program.classes.size() * program.lanes.size());
-}
-
-inline std::vector<std::int64_t> work_in_ticks(const Program& program) {
-    std::vector<std::int64_t> work;
-    work.reserve(program.work.size());
-    for (const Seconds duration : program.work) work.push_back(ticks(duration));
-    return work;
 }
 
 // All memory is allocated before the clock starts.
@@ -59,8 +53,11 @@ class Engine {
     void post_ready();
     void post(OpId op);
     void post_alone(OpId op);
+    void compute(OpId op, const Op& what);
+    std::int64_t work_of(const Op& compute) const { return ticks(program_.work[compute.subject]); }
     void complete(OpId op, Instant end);
     void pass_on(OpId op);
+    void release(OpId op);
     void record_part(OpId op, const Span& span);
     void reserve_routines();
     std::span<const OpId> successors_of(OpId op) const {
@@ -93,10 +90,10 @@ class Engine {
     const Program& program_;
     N& network_;
     EventQueue events_;
+    ClassOfOp class_of_;
     ContendedWork contended_;  // computation, where communication slows it; else its ends are events_
     ExchangeOps parties_;
     ExchangeSteps steps_;
-    std::vector<std::int64_t> work_;  // of Program::work, in ticks
     Timeline timeline_;
     std::conditional_t<ForesightNetwork<N>, RunAhead<N>, NothingAhead<N>>
         ahead_;  // what is undisturbed; else ends are events of their own
@@ -118,12 +115,12 @@ template <NetworkModel N>
 Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     : program_(program),
       network_(network),
+      class_of_(program),
       contended_(program),
       parties_(program),
       steps_(program, leg_time),
-      work_(work_in_ticks(program)),
-      ahead_(program, steps_, work_, network, timeline_),
-      ops_(op_states(program, contended_, ahead_)),
+      ahead_(program, steps_, network, timeline_),
+      ops_(op_states(program, ahead_)),
       exchanges_(exchange_states(program, steps_, parties_)) {
     crowded_out_.reserve(program.patterns.size());
     const std::size_t most = most_in_flight(program);
@@ -273,25 +270,33 @@ void Engine<N>::post(OpId op) {
 
 template <NetworkModel N>
 void Engine<N>::post_alone(OpId id) {
-    const OpState& op = ops_[id];
+    const Op& op = program_.ops[id];
     Span& span = timeline_.spans[id];
     span.posted = now_;
     if (op.kind != OpKind::exchange) span.begin = now_;
     switch (op.kind) {
         case OpKind::compute:
-            if (op.is_contended) return disturb(contended_.start(now_, id, work_[op.subject]));
-            return events_.schedule(after(now_, work_[op.subject]), EventKind::work_over,
-                                    static_cast<std::uint32_t>(id));
+            return compute(id, op);
         case OpKind::exchange:
             return arrive(ExchangeId(op.subject));
         case OpKind::join:
             return complete(id, now_);
         case OpKind::routine:
-            caller_[program_.class_of(id)] = id;
+            caller_[class_of_[id]] = id;
             return post(OpId{program_.routines[RoutineId(op.subject)].first_op});
         case OpKind::leave:
-            return complete(caller_[program_.class_of(id)], now_);
+            return complete(caller_[class_of_[id]], now_);
     }
+}
+
+template <NetworkModel N>
+void Engine<N>::compute(OpId op, const Op& what) {
+    if (!contended_.concerns(what)) {
+        return events_.schedule(after(now_, work_of(what)), EventKind::work_over, static_cast<std::uint32_t>(op));
+    }
+    const RankClassId rank_class = class_of_[op];
+    contended_.start(now_, rank_class, op, work_of(what));
+    disturb(rank_class);
 }
 
 // `end`: now, or before.
@@ -306,21 +311,25 @@ void Engine<N>::complete(OpId op, Instant end) {
 // Leaves the ops that waited for nothing else on ready_.
 template <NetworkModel N>
 void Engine<N>::pass_on(OpId op) {
-    for (const OpId next : successors_of(op)) {
-        OpState& state = ops_[next];
-        if (--state.waits_for != 0) continue;
-        if (state.is_of_routine) state.waits_for = program_.predecessors[next];
-        ready_.push_back(next);
-    }
+    if (ops_[op].leads_on) return release(next(op));
+    for (const OpId successor : successors_of(op)) release(successor);
+}
+
+template <NetworkModel N>
+void Engine<N>::release(OpId op) {
+    OpState& state = ops_[op];
+    if (--state.waits_for != 0) return;
+    if (state.is_of_routine) state.waits_for = program_.predecessors[op] & OpState::most_predecessors;
+    ready_.push_back(op);
 }
 
 // An op of a routine that did not go as planned. Its exchange starts anew the next time.
 template <NetworkModel N>
 void Engine<N>::record_part(OpId op, const Span& span) {
     const auto number = static_cast<std::uint32_t>(op);
-    timeline_.parts.push_back({caller_[program_.class_of(op)], number, number + 1, {}, span.begin, span.end});
-    if (ops_[op].kind != OpKind::exchange) return;
-    const auto exchange = ExchangeId(ops_[op].subject);
+    timeline_.parts.push_back({caller_[class_of_[op]], number, number + 1, {}, span.begin, span.end});
+    if (program_.ops[op].kind != OpKind::exchange) return;
+    const auto exchange = ExchangeId(program_.ops[op].subject);
     exchanges_[exchange].step = steps_.first(program_.exchanges[exchange].communication);
 }
 
@@ -387,7 +396,7 @@ void Engine<N>::begin_ahead() {
         const OpId head = heads_.back();
         heads_.pop_back();
         if constexpr (foresees) {
-            const RankClassId rank_class = program_.class_of(head);
+            const RankClassId rank_class = class_of_[head];
             const auto caller = ops_[head].is_of_routine ? std::optional(caller_[rank_class]) : std::nullopt;
             if (!contended_.is_under_way(rank_class) &&
                 ahead_.begin(now_, rank_class, head, caller, contended_.beside(rank_class))) {
@@ -444,14 +453,15 @@ void Engine<N>::take_over(RankClassId rank_class) {
             continue;
         }
         timeline_.spans[op] = {segment.begin, segment.begin, Instant::never()};
-        if (ops_[op].kind == OpKind::exchange) {
+        if (program_.ops[op].kind == OpKind::exchange) {
             take_over_exchange(op, segment.begin);
         } else if (segment.over[i] <= now_) {
             ++timeline_.events;
             complete(op, segment.over[i]);
-        } else if (ops_[op].is_contended) {
+        } else if (contended_.concerns(program_.ops[op])) {
             const Instant transfer_over = i > 0 ? segment.over[0] : segment.begin;
-            contended_.resume(now_, op, work_[ops_[op].subject], segment.begin, segment.beside, transfer_over);
+            contended_.resume(now_, rank_class, op, work_of(program_.ops[op]), segment.begin, segment.beside,
+                              transfer_over);
         } else {
             events_.schedule(segment.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
         }
@@ -461,7 +471,7 @@ void Engine<N>::take_over(RankClassId rank_class) {
 
 template <NetworkModel N>
 void Engine<N>::take_over_exchange(OpId op, Instant begin) {
-    const auto exchange = ExchangeId(ops_[op].subject);
+    const auto exchange = ExchangeId(program_.ops[op].subject);
     const auto [step, since] = ahead_.record_steps(op, begin, now_);
     const ExchangeSteps::Step& what = steps_[step];
     if (what.kind == ExchangeSteps::Kind::end) return complete(op, since);

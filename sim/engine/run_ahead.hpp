@@ -31,7 +31,7 @@ namespace weft {
 template <NetworkModel N>
 class NothingAhead {
   public:
-    NothingAhead(const Program&, const ExchangeSteps&, const std::vector<std::int64_t>&, N&, Timeline&) {}
+    NothingAhead(const Program&, const ExchangeSteps&, N&, Timeline&) {}
     static bool is_head(OpId) { return false; }
     static Instant next() { return Instant::never(); }
 };
@@ -40,9 +40,8 @@ class NothingAhead {
 template <NetworkModel N>
 class RunAhead {
   public:
-    // All arguments must outlive this. `work`: Program::work in ticks.
-    RunAhead(const Program& program, const ExchangeSteps& steps, const std::vector<std::int64_t>& work, N& network,
-             Timeline& timeline);
+    // All arguments must outlive this.
+    RunAhead(const Program& program, const ExchangeSteps& steps, N& network, Timeline& timeline);
 
     // Whether what begins with this op may be worth an event.
     bool is_head(OpId op) const {
@@ -120,7 +119,7 @@ class RunAhead {
     N& network_;
     Timeline& timeline_;
     RoutineTimes times_;
-    std::vector<std::int64_t> passes_;      // by op: how much more often it went as planned than the one before
+    std::vector<std::int32_t> passes_;      // by op: how much more often it went as planned than the one before
     Table<PatternId, RankClassId> holder_;  // of the pattern's room
     Table<RankClassId, Run> runs_;
     FinishQueue<RankClassId> ends_;  // of those under way
@@ -128,13 +127,12 @@ class RunAhead {
 };
 
 template <NetworkModel N>
-RunAhead<N>::RunAhead(const Program& program, const ExchangeSteps& steps, const std::vector<std::int64_t>& work,
-                      N& network, Timeline& timeline)
+RunAhead<N>::RunAhead(const Program& program, const ExchangeSteps& steps, N& network, Timeline& timeline)
     : program_(program),
       steps_(steps),
       network_(network),
       timeline_(timeline),
-      times_(program, work, transfers(program, steps, network)),
+      times_(program, transfers(program, steps, network)),
       passes_(program.ops.size() + 1, 0),
       holder_(program.patterns.size(), nobody),
       runs_(program.classes.size()) {

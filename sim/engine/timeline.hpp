@@ -34,7 +34,7 @@ struct RoutinePart {
 
 struct Timeline {
     Table<OpId, Span> spans;                  // of ops of the program's routines nothing that is of use
-    std::vector<RoutinePart> parts;           // by caller, then in order of time
+    std::vector<RoutinePart> parts;           // by caller, then by op, which is in order of time
     std::vector<std::uint32_t> first_part{};  // CSR over OpId, empty where the program has no routines
     RoutineTimes routine_times;
     Instant end;                             // of the last op
@@ -55,7 +55,7 @@ struct Timeline {
     }
 };
 
-// Sorts `parts`, which come in order of time, and fills in first_part.
+// Sorts `parts` and fills in first_part.
 void sort_parts(const Program& program, Timeline& timeline);
 
 }  // namespace weft

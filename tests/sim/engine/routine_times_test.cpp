@@ -18,9 +18,9 @@ struct Layer : Script {
 };
 
 // Work of 7 ticks, transfers of 10.
-RoutineTimes times_of(const Program& program) {
-    return {program, std::vector<std::int64_t>(program.work.size(), 7),
-            Table<CommunicationId, std::int64_t>(program.communications.size(), 10)};
+RoutineTimes times_of(Program program) {
+    program.work.assign(program.work.size(), Seconds{7 / Instant::ticks_per_second});
+    return {program, Table<CommunicationId, std::int64_t>(program.communications.size(), 10)};
 }
 
 TEST(routine_times, work_and_calls_in_turn_are_one_routine) {
