@@ -11,8 +11,7 @@ void add_folding_options(po::options_description& options, Folding folding) {
         "fold",
         po::value<std::string>()->value_name("automatic|exact|stages|none")->default_value(std::string(name(folding))),
         "which ranks one stands for: exact (those that symmetry makes equal), stages (all of a pipeline stage, at the "
-        "pace of its slowest group), none, or automatic (exact up to 512 ranks; of larger steps run, and simulate "
-        "where it writes no file, do so where that is foreseen to take 2 s at most; else stages)")(
+        "pace of its slowest group), none, or automatic (exact up to 512 ranks, stages beyond)")(
         "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt): --fold none");
 }
 

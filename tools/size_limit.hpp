@@ -11,10 +11,6 @@
 
 namespace weft {
 
-// Commands that simulate few steps, and show no single operations, fold exactly if not told otherwise where a step is
-// foreseen to take no longer.
-inline constexpr Seconds exact_within{2.0};
-
 // A step is larger than the memory it may take. what() has the numbers.
 struct TooLarge : RangeError {
     TooLarge(const StepSize& step, Bytes most);

@@ -1,6 +1,6 @@
-// The "libraries" of a machine file: the communication libraries of the machine. The first is the default. What a library
-// costs on a fabric stands in one file of topologies/fabrics, for all machines that have it; a machine says what its own
-// nodes change, by the names of rows.
+// The "libraries" of a machine file: the communication libraries of the machine. The first is the default. What a
+// library costs on a fabric stands in one file of topologies/fabrics, for all machines that have it; a machine says
+// what its own nodes change, by the names of rows.
 //
 //   "libraries": [ {
 //     "extends": "slingshot-aws-ofi-rccl",                  // absent: all is said here
@@ -8,7 +8,8 @@
 //     "tuner": "rccl-mi200",                                // a file of topologies/tuners; absent: cheapest by "costs"
 //     "launch":   { "value": "12 us", "source": "..." },    // per call, on the device
 //     "blocking": { "value": "18 us", "source": "..." },    // per call, on a host that waits for it
-//     "costs": { "ring_ll": {                               // by names of your choice; see ProtocolCost for the meaning
+//     "costs": { "ring_ll": {                               // by names of your choice; see ProtocolCost for the
+//     meaning
 //       "algorithm": "ring", "protocol": "LL",            // LL LL128 Simple, inject eager rendezvous bulk, ipc
 //       "operations": ["all_gather"],                       // absent: all that the algorithm runs
 //       "launch": "0 us",                                   // absent: 0

@@ -162,14 +162,6 @@ TEST(simulate, refuses_what_takes_more_memory_than_it_may_and_says_what_would_fi
     EXPECT_EQ(test::run_weft(unfolded + " --memory-limit much").exit_code, 2);
 }
 
-// Beyond 512 ranks, as long as it is quick.
-TEST(simulate, folds_exactly_where_that_is_foreseen_to_be_quick) {
-    const std::string more = std::string(job) + " --set nodes=128 --set layout.data=64 --set batch.global=512";
-    EXPECT_EQ(simulate(more + " --dry-run").at("simulation").at("folding"), "exact");
-    const std::string most = more + " --set batch.global=65536";
-    EXPECT_EQ(simulate(most + " --dry-run").at("simulation").at("folding"), "stages");
-}
-
 TEST(simulate, shows_the_stages_that_it_is_asked_for) {
     const test::TemporaryFolder folder;
     const std::string page = (folder.path() / "page.html").string();

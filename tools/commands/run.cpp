@@ -60,7 +60,6 @@ std::vector<RunStretch> simulate_batches(const po::variables_map& arguments, con
                                     .folding = folding_option(arguments),
                                     .recording = Recording::spans,
                                     .kept = Kept::sums,
-                                    .exact_within = exact_within,
                                     .on_size = refuse_above(memory_limit(arguments, threads_of(arguments)))};
     const std::vector<BatchStretch> all = batches(arguments, study.job);
     std::vector<RunStretch> result(all.size());

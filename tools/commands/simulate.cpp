@@ -132,8 +132,7 @@ SizeListener size_listener(const po::variables_map& arguments, Seconds& foreseen
 
 Exit dry_run(const po::variables_map& arguments, const Study& study, const Plan& plan,
              const SimulationOptions& options) {
-    const SizedStep step = size_step(plan, prepare(study)->costs(plan),
-                                     {.folding = options.folding, .exact_within = options.exact_within});
+    const SizedStep step = size_step(plan, prepare(study)->costs(plan), {.folding = options.folding});
     if (arguments["json"].as<bool>()) {
         fmt::print("{}", size_json(step));
     } else {
@@ -168,8 +167,7 @@ Exit simulate_once(const po::variables_map& arguments) {
         .network = network_option(arguments),
         .folding = folding_option(arguments),
         .recording = !trace.empty() || !page.empty() ? Recording::spans_and_links : Recording::spans,
-        .kept = writes_files ? Kept::ops : Kept::sums,
-        .exact_within = writes_files ? Seconds{} : exact_within};
+        .kept = writes_files ? Kept::ops : Kept::sums};
     if (arguments["dry-run"].as<bool>()) return dry_run(arguments, study, plan, options);
     Seconds foreseen;
     std::optional<ProgressBar> bar;

@@ -196,9 +196,7 @@ Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& s
     if (!(changed.job.fabric == study.job.fabric)) own = prepare(changed);
     PreparedTopology& used = own ? *own : prepared;
     const Plan plan = make_plan(changed);
-    return length(
-        build_step(plan, used.costs(plan), {.folding = options.folding, .exact_within = options.exact_within}).program,
-        used.topology());
+    return length(build_step(plan, used.costs(plan), {.folding = options.folding}).program, used.topology());
 }
 
 }  // namespace weft

@@ -14,7 +14,7 @@
 namespace weft {
 
 enum class Folding : std::uint8_t {
-    automatic,  // exact up to 512 ranks, by stages beyond, unless StepOptions::exact_within says more
+    automatic,  // exact up to 512 ranks, by stages beyond
     exact,      // ranks that cannot differ in time are one class: the result is that of all ranks on their own
     stages,  // the ranks of a stage are one class, at the pace of its slowest group: exact where groups of a stage are
              // alike, elsewhere within folding_error

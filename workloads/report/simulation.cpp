@@ -57,7 +57,7 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
     check_length(plan);
     Simulation run{
         .options = options, .plan = std::move(plan), .prepared = std::move(prepared), .step = {}, .timeline = {}};
-    run.step = build(run.plan, run.prepared->costs(run.plan), {options.folding, options.exact_within, options.on_size});
+    run.step = build(run.plan, run.prepared->costs(run.plan), {options.folding, options.on_size});
     if (costs == Costs::forgotten) run.prepared->forget();
     run.timeline = simulate(run.step.program, run.topology(), options.network, options.recording, options.on_progress);
     if (options.kept == Kept::ops && !run.step.program.routines.empty()) {

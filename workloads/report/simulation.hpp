@@ -23,7 +23,6 @@ struct SimulationOptions {
     Folding folding = Folding::stages;  // what many simulations can afford; `weft simulate` asks for more
     Recording recording = Recording::spans;
     Kept kept = Kept::ops;
-    Seconds exact_within{};      // Folding::automatic folds exactly where that is foreseen to take no longer
     SizeListener on_size{};      // hears how large the step will be
     FlowListener on_progress{};  // and how far it has come
 };

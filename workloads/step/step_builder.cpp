@@ -38,41 +38,14 @@ struct Parts {
     }
 };
 
-// Beyond this many ranks, telling them apart exactly takes longer than what it may lead to is worth.
-constexpr std::uint32_t most_told_apart = 1U << 14U;
-constexpr Bytes most_exact{1024.0 * 1024.0 * 1024.0};
-
-// Folds exactly where that promises to be quick.
-bool fold_exactly_in_time(const Plan& plan, CostsPool& pool, Parts& parts, Seconds within) {
-    if (within == Seconds{} || plan.job.layout.ranks() > most_told_apart) return false;
-    const Topology& topology = pool.topology();
-    const auto try_with = [&](Families& families) {
-        parts.classes = fold(plan, topology, families, Folding::exact);
-        const StepSize size = parts.size(plan, topology);
-        return size.time() <= within && size.memory() <= most_exact;
-    };
-    if (topology.node_links > 0) return try_with(parts.families);
-    // Nodes are not alike: channels depend on those laid before, of which a trial must leave no trace.
-    CostsPool own(topology, pool.library());
-    Families families(plan, own, parts.scripts);
-    if (!try_with(families)) return false;
-    parts.classes = fold(plan, topology, parts.families, Folding::exact);
-    return true;
-}
-
 // `script_of` a stage.
 template <class ScriptOf>
 Parts parts_of(const Plan& plan, CostsPool& pool, const StepOptions& options, ScriptOf script_of) {
     std::vector<Script> scripts;
     for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) scripts.push_back(script_of(stage));
     Families families(plan, pool, scripts);
-    Parts parts{std::move(scripts), std::move(families), {}};
-    const Folding folding = resolved(options.folding, plan.job.layout.ranks());
-    const bool undecided = options.folding == Folding::automatic && folding == Folding::stages;
-    if (!undecided || !fold_exactly_in_time(plan, pool, parts, options.exact_within)) {
-        parts.classes = fold(plan, pool.topology(), parts.families, folding);
-    }
-    return parts;
+    RankClasses classes = fold(plan, pool.topology(), families, resolved(options.folding, plan.job.layout.ranks()));
+    return {std::move(scripts), std::move(families), std::move(classes)};
 }
 
 Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts parts) {

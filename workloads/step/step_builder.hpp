@@ -27,7 +27,6 @@ using SizeListener = std::function<void(const StepSize&)>;
 
 struct StepOptions {
     Folding folding = Folding::stages;
-    Seconds exact_within{};  // Folding::automatic folds exactly where the step is foreseen to take no longer
     SizeListener on_size{};
 };
 
