@@ -98,7 +98,7 @@ TEST(recomputed_operations, what_is_not_known_is_refused) {
     EXPECT_THAT(refusal({"fsdp.version=1"}), HasSubstr("fsdp.version = 2"));
     EXPECT_THAT(refusal({"attention=unfused"}), HasSubstr("fused attention"));
     EXPECT_THAT(refusal({"layout.context=2", "layout.data=2"}), HasSubstr("context ranks"));
-    EXPECT_THAT(refusal({R"(model.biases={"qkv": true})"}), HasSubstr("without biases"));
+    EXPECT_THAT(refusal({R"(model.biases=["qkv"])"}), HasSubstr("without biases"));
     EXPECT_THAT(refusal({"precision=fp8"}), HasSubstr("16 and 32 bits"));
 }
 
