@@ -27,7 +27,8 @@ namespace {
 using NodeReader = decltype(BlockKind::read_node);
 using NetworkReader = decltype(BlockKind::read_network);
 
-// The reader of the kind that `block` names, among those that have one; null after an error.
+// The reader of the kind that `block` names, among those that have one; null after an error, since what is read as
+// another kind would have mistakes that nobody made.
 template <class Reader>
 Reader reader_of(Field& block, Reader BlockKind::*reader) {
     std::vector<std::string> names;
@@ -35,6 +36,7 @@ Reader reader_of(Field& block, Reader BlockKind::*reader) {
         if (kind->*reader != nullptr) names.emplace_back(kind->name);
     }
     const std::string name = block.choice("kind", names);
+    if (!block.is_text("kind") || block.member("kind").as_text() != name) return nullptr;
     for (const BlockKind* kind : blocks::all()) {
         if (kind->name == name) return kind->*reader;
     }
@@ -54,13 +56,13 @@ NodeNames read_listed_names(Field& root, std::uint32_t nodes) {
     return names;
 }
 
-//   "node_names": { "prefix": "nid", "first": 1000, "source": "..." }   // nid1000, nid1001, ...
+//   "node_names": { "prefix": "nid", "first": 1000, "digits": 6, "source": "..." }   // nid001000, nid001001, ...
 //   "node_names": ["login-a", "gpu7", ...]                              // node by node
 std::optional<NodeNames> read_node_names(Field& root, std::uint32_t nodes) {
     if (!root.has("node_names")) return std::nullopt;
     if (!root.is_object("node_names")) return read_listed_names(root, nodes);
     Field field = root.object("node_names");
-    NodeNames names{.prefix = field.text("prefix"), .first = field.whole("first")};
+    NodeNames names{.prefix = field.text("prefix"), .first = field.whole("first"), .digits = field.count("digits", 1)};
     field.text("source", "");
     field.done();
     return names;
@@ -162,7 +164,8 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     const LinkClasses classes(root.object("links"));
     parts->classes = classes.table();
     Field node = root.object("node");
-    if (const NodeReader read_node = reader_of(node, &BlockKind::read_node)) parts->node = read_node(node, classes);
+    const NodeReader read_node = reader_of(node, &BlockKind::read_node);
+    if (read_node != nullptr) parts->node = read_node(node, classes);
     info.accelerators_per_node = parts->node.accelerators;
     info.accelerators_per_package = parts->node.accelerators_per_package;
     info.nics_per_node = static_cast<std::uint32_t>(parts->node.nics.size());
@@ -176,7 +179,8 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     Field network = root.object("network");
     const std::string routing = network.choice("routing", {"minimal", "valiant", "adaptive"}, "minimal");
     info.routing = *find_routing(routing);
-    if (const NetworkReader read_network = reader_of(network, &BlockKind::read_network)) {
+    const NetworkReader read_network = reader_of(network, &BlockKind::read_network);
+    if (read_network != nullptr && read_node != nullptr) {  // a network has ports for the NICs of a node
         parts->network =
             read_network(network, classes, {info.nodes, std::max(info.nics_per_node, 1U), parts->node.pxn});
     }

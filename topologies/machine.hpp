@@ -1,6 +1,8 @@
 // A machine file (topologies/machines/<name>.json) and the topology it describes.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,14 +19,18 @@
 
 namespace weft {
 
-// Host names are the prefix and a number, which for node 0 is `first`; or they are listed, node by node.
+// Host names are the prefix and a number, which for node 0 is `first` and has at least `digits` of them; or they are
+// listed, node by node.
 struct NodeNames {
     std::string prefix;
     std::uint32_t first = 0;
+    std::uint32_t digits = 1;
     std::vector<std::string> listed{};
 
     std::string name(std::uint32_t node) const {
-        return listed.empty() ? prefix + std::to_string(first + node) : listed[node];
+        if (!listed.empty()) return listed[node];
+        const std::string number = std::to_string(first + node);
+        return prefix + std::string(digits - std::min<std::size_t>(digits, number.size()), '0') + number;
     }
 };
 

@@ -205,6 +205,16 @@ TEST(calibrate, refuses_what_it_cannot_place) {
     EXPECT_EQ(ran.exit_code, 3);
     EXPECT_NE(ran.err.find(":2:1: error: 9 ranks do not fill 2 nodes evenly"), std::string::npos) << ran.err;
     EXPECT_NE(ran.err.find(":3:1: error: 32 ranks on 2 nodes"), std::string::npos) << ran.err;
+    const std::string log = (folder.path() / "log.txt").string();
+    std::ofstream(log) << "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor)\n"
+                          "# Using devices\n#  Rank  0 Group  0 Pid  1 on  host device  0 [0x07] NVIDIA A100\n"
+                          "# all_reduce_perf\n#  size  count  type  redop  root  time  algbw  busbw #wrong\n"
+                          "  8  2  float  sum  -1  20.0  0.00  0.00  0\n";
+    const test::Ran other = run_weft("calibrate '" + log + "' --machine dgx-a100 --ranks 16");
+    EXPECT_EQ(other.exit_code, 3);
+    EXPECT_NE(other.err.find("log.txt:6:1: error: measured among 1 ranks by its own lines, and --ranks says 16"),
+              std::string::npos)
+        << other.err;
     EXPECT_EQ(run_weft("calibrate '" + table + "' --machine dgx-a100 --fit lunch").exit_code, 2);
     EXPECT_EQ(run_weft("calibrate '" + table + "' --machine dgx-a100 --hold ranks").exit_code, 2);
     EXPECT_EQ(run_weft("calibrate no-such-file.csv --machine dgx-a100").exit_code, 3);

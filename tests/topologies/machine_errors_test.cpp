@@ -34,6 +34,18 @@ std::string with(std::string text, std::string_view from, std::string_view to) {
     return text.replace(at, from.size(), to);
 }
 
+// A network of an unknown kind is not read as one of another kind.
+TEST(machine_file_errors, a_wrong_kind_is_the_only_mistake) {
+    const auto network =
+        errors_of(with(small_machine(good_network), R"("kind": "dragonfly")", R"("kind": "fat_treee")"));
+    ASSERT_EQ(network.size(), 1U);
+    EXPECT_EQ(network.front().first, "network.kind");
+    EXPECT_NE(network.front().second.find("did you mean \"fat_tree\"?"), std::string::npos);
+    const auto node = errors_of(with(small_machine(good_network), R"("kind": "crossbar")", R"("kind": "kross")"));
+    ASSERT_EQ(node.size(), 1U);
+    EXPECT_EQ(node.front().first, "node.kind");
+}
+
 struct Mistake {
     const char* name;
     const char* from;  // in the good file

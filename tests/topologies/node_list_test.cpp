@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/io/diagnostics.hpp"
+#include "topologies/machine.hpp"
 
 namespace weft {
 namespace {
@@ -44,6 +45,17 @@ TEST(node_list, reads_listed_names) {
     EXPECT_NE(error_of("gpu[1-3]", info).find("has no node called \"gpu3\""), std::string::npos);
     EXPECT_NE(error_of("cpu1", info).find("has no node called \"cpu1\""), std::string::npos);
     EXPECT_NE(error_of("gpu1 gpu01", info).find("stands here again"), std::string::npos);
+}
+
+TEST(node_list, reads_the_names_of_shipped_machines) {
+    const auto nodes = [](const char* name, std::string_view text) {
+        return parse_node_list("hosts", text, Machine::load(name).info());
+    };
+    EXPECT_EQ(nodes("frontier", "frontier[00001-00003,09408]"), (Nodes{0, 1, 2, 9407}));
+    EXPECT_EQ(nodes("lumi-g", "nid[005000-005001],nid007977"), (Nodes{0, 1, 2977}));
+    EXPECT_EQ(nodes("leonardo", "lrdn0001"), Nodes{0});
+    EXPECT_EQ(Machine::load("frontier").info().node_names->name(15), "frontier00016");
+    EXPECT_EQ(Machine::load("lumi-g").info().node_names->name(0), "nid005000");
 }
 
 TEST(node_list, reads_names_and_numbers) {

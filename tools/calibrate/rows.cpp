@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <span>
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/collective/options.hpp"
@@ -81,6 +82,24 @@ MeasurementHints hints_of(const po::variables_map& arguments) {
     return hints;
 }
 
+// What the options say and no row of the table agrees with, or "".
+std::string contradiction(std::span<const CollectiveMeasurement> rows, const MeasurementHints& hints) {
+    const auto differs = [&](std::uint32_t said, std::uint32_t CollectiveMeasurement::*told) {
+        return said != 0 && std::ranges::none_of(rows, [&](const CollectiveMeasurement& row) {
+                   return row.*told == 0 || row.*told == said;
+               });
+    };
+    if (rows.empty()) return "";
+    if (differs(hints.ranks, &CollectiveMeasurement::ranks)) {
+        return fmt::format(
+            "measured among {} ranks by its own lines, and --ranks says {}: a log of nccl-tests names a "
+            "device for each rank, and one device means that its processes ran each for itself",
+            rows.front().ranks, hints.ranks);
+    }
+    if (!differs(hints.nodes, &CollectiveMeasurement::nodes)) return "";
+    return fmt::format("measured on {} nodes by its own lines, and --nodes says {}", rows.front().nodes, hints.nodes);
+}
+
 }  // namespace
 
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library) {
@@ -93,7 +112,12 @@ MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& ma
         for (const SkippedRow& row : table.skipped) {
             fmt::print(stderr, "{}:{}: skipped: {}\n", file, row.line, row.why);
         }
-        for (CollectiveMeasurement& row : of_one_kind(table, table.rows, library.name)) {
+        std::vector<CollectiveMeasurement> rows = of_one_kind(table, table.rows, library.name);
+        if (std::string wrong = contradiction(rows, hints); !wrong.empty()) {
+            errors.push_back({file, rows.front().line, 1, {}, std::move(wrong)});
+            continue;
+        }
+        for (CollectiveMeasurement& row : rows) {
             if (std::string wrong = place(row, machine.info()); !wrong.empty()) {
                 errors.push_back({.file = file, .line = row.line, .column = 1, .key = {}, .message = std::move(wrong)});
                 continue;
