@@ -69,8 +69,10 @@ void screen(PlanResult& result, Block& block, Workbench& bench) {
         const MemoryVerdict memory = screen.memory();
         one.memory = memory.peak;
         one.verdict = memory.fits ? Verdict::fits : Verdict::does_not_fit;
+        if (!memory.fits) continue;
+        screen.job().packing = packed_attention(screen.job());  // takes time, and no memory depends on it
         try {
-            if (memory.fits) one.estimate = screen.estimate();
+            one.estimate = screen.estimate();
         } catch (const RangeError& error) {  // a call that the library cannot run
             one.verdict = Verdict::refused;
             one.refusal = number_of({.key = "library", .message = error.what()}, block.refusals);

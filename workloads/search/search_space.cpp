@@ -67,12 +67,12 @@ void SearchSpace::apply(const Candidate& candidate, Job& job) const {
     job.layout.shard_ranks = shard_ranks(job);
     job.layout.expert_inner = expert_inner(job);
     if (job.experts.imbalance_assumed == Setting::on) job.experts.imbalance = usual_imbalance(job);
-    job.packing = packed_attention(job);
 }
 
 Study SearchSpace::study(const Candidate& candidate) const {
     Study study = bases_[candidate.base];
     apply(candidate, study.job);
+    study.job.packing = packed_attention(study.job);
     return study;
 }
 

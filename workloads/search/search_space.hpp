@@ -39,7 +39,7 @@ class SearchSpace {
     std::vector<Candidate> candidates() const;
 
     std::uint32_t value(const Candidate& candidate, std::string_view key) const;
-    // Gives a job of the candidate's base the candidate's values, and what follows from them.
+    // Gives a job of the candidate's base the candidate's values, and what follows from them but Job::packing.
     void apply(const Candidate& candidate, Job& job) const;
     Study study(const Candidate& candidate) const;
     // "layout.tensor=8", ...: with these, a job file that says what the base says gives study(candidate).
