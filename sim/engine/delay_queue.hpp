@@ -1,6 +1,7 @@
 // What happens after a delay, in order of time and, of equal times, of entering. As now never goes back, events that
 // were delayed by equal times fall due in the order in which they came: few distinct delays take a line each and no
-// heap. Delays beyond those share a heap.
+// heap. Delays beyond those share a heap. Nothing is ever cancelled: a flow whose rate changed is not in here, because
+// the network is asked for its next change instead.
 #pragma once
 
 #include <array>
@@ -24,6 +25,7 @@ class DelayQueue {
         const std::size_t line = line_of(ticks);
         if (line < lines_used_) {
             lines_[line].push(entry);
+            if (lines_[line].count == 1) fronts_[line] = {entry.at, entry.order};
         } else {
             heap::push(others_, entry, earlier);
         }
@@ -38,7 +40,7 @@ class DelayQueue {
 
     // There must be one.
     Item pop() {
-        const Item item = next_line_ < lines_used_ ? lines_[next_line_].pop() : heap::pop(others_, earlier).item;
+        const Item item = next_line_ < lines_used_ ? pop_line() : heap::pop(others_, earlier).item;
         look();
         return item;
     }
@@ -49,13 +51,16 @@ class DelayQueue {
         std::uint64_t order = 0;
         Item item;
     };
-    static constexpr auto earlier = [](const Entry& a, const Entry& b) {
+    struct Front {
+        Instant at = Instant::never();
+        std::uint64_t order = 0;
+    };
+    static constexpr auto earlier = [](const auto& a, const auto& b) {
         return a.at != b.at ? a.at < b.at : a.order < b.order;
     };
 
     // First in, first out, in a circle that grows.
     struct Line {
-        std::int64_t ticks = 0;
         std::vector<Entry> circle{};  // size: a power of two
         std::size_t first = 0, count = 0;
 
@@ -81,24 +86,37 @@ class DelayQueue {
     // Past the last line in use: none is left for that delay.
     std::size_t line_of(std::int64_t ticks) {
         for (std::size_t i = 0; i < lines_used_; ++i) {
-            if (lines_[i].ticks == ticks) return i;
+            if (delays_[i] == ticks) return i;
         }
-        if (lines_used_ < lines_.size()) lines_[lines_used_++].ticks = ticks;
-        return lines_[lines_used_ - 1].ticks == ticks ? lines_used_ - 1 : lines_used_;
+        if (lines_used_ == lines_.size()) return lines_used_;
+        delays_[lines_used_] = ticks;
+        return lines_used_++;
+    }
+
+    Item pop_line() {
+        Line& line = lines_[next_line_];
+        const Item item = line.pop();
+        fronts_[next_line_] = line.count == 0 ? Front{} : Front{line.front().at, line.front().order};
+        return item;
     }
 
     void look() {
-        const Entry* first = others_.empty() ? nullptr : &others_.front();
-        next_line_ = lines_used_;
+        Front first = others_.empty() ? Front{} : Front{others_.front().at, others_.front().order};
+        next_line_ = most_lines;
         for (std::size_t i = 0; i < lines_used_; ++i) {
-            if (lines_[i].count == 0 || (first != nullptr && !earlier(lines_[i].front(), *first))) continue;
-            first = &lines_[i].front();
+            if (!earlier(fronts_[i], first)) continue;
+            first = fronts_[i];
             next_line_ = i;
         }
-        next_ = first == nullptr ? Instant::never() : first->at;
+        next_ = first.at;
     }
 
-    std::array<Line, 16> lines_{};
+    static constexpr std::size_t most_lines = 16;
+
+    // Of each line in use; what is looked at again and again lies together.
+    std::array<std::int64_t, most_lines> delays_{};
+    std::array<Front, most_lines> fronts_{};
+    std::array<Line, most_lines> lines_{};
     std::size_t lines_used_ = 0;
     std::vector<Entry> others_;  // a heap
     std::uint64_t entered_ = 0;

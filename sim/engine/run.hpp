@@ -15,6 +15,7 @@
 #include "sim/engine/class_of_op.hpp"
 #include "sim/engine/contended_work.hpp"
 #include "sim/engine/deadlock.hpp"
+#include "sim/engine/delay_queue.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/engine/exchange_ops.hpp"
 #include "sim/engine/exchange_steps.hpp"
@@ -22,7 +23,6 @@
 #include "sim/engine/op_states.hpp"
 #include "sim/engine/run_ahead.hpp"
 #include "sim/engine/ticks.hpp"
-#include "sim/event/event_queue.hpp"
 #include "sim/network/carried.hpp"
 
 namespace weft {
@@ -40,6 +40,15 @@ class Engine {
     Timeline run() &&;
 
   private:
+    enum class EventKind : std::uint8_t {
+        work_over,     // subject: OpId of a compute op
+        latency_over,  // subject: ExchangeId whose current step has waited out its latency
+    };
+    struct Event {
+        std::uint32_t subject = 0;
+        EventKind kind{};
+    };
+
     Instant settle();
     Instant next_of_own() const { return std::min({events_.next(), contended_.next(), ahead_.next()}); }
     void handle(const Event& event);
@@ -50,6 +59,9 @@ class Engine {
     void check_delivered() const;
 
     // Ops.
+    void schedule(Instant at, EventKind kind, std::uint32_t subject) {
+        events_.push(now_, at.femtoseconds - now_.femtoseconds, {subject, kind});
+    }
     void post_ready();
     void post(OpId op);
     void post_alone(OpId op);
@@ -89,7 +101,7 @@ class Engine {
 
     const Program& program_;
     N& network_;
-    EventQueue events_;
+    DelayQueue<Event> events_;
     ClassOfOp class_of_;
     ContendedWork contended_;  // computation, where communication slows it; else its ends are events_
     ExchangeOps parties_;
@@ -124,7 +136,6 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
       exchanges_(exchange_states(program, steps_, parties_)) {
     crowded_out_.reserve(program.patterns.size());
     const std::size_t most = most_in_flight(program);
-    events_.reserve(most);
     heads_.reserve(most);
     disturbed_.reserve(2 * most);
     flow_exchange_.reserve(most);
@@ -292,7 +303,7 @@ void Engine<N>::post_alone(OpId id) {
 template <NetworkModel N>
 void Engine<N>::compute(OpId op, const Op& what) {
     if (!contended_.concerns(what)) {
-        return events_.schedule(after(now_, work_of(what)), EventKind::work_over, static_cast<std::uint32_t>(op));
+        return schedule(after(now_, work_of(what)), EventKind::work_over, static_cast<std::uint32_t>(op));
     }
     const RankClassId rank_class = class_of_[op];
     contended_.start(now_, rank_class, op, work_of(what));
@@ -351,8 +362,7 @@ void Engine<N>::take_step(ExchangeId exchange) {
     const ExchangeSteps::Step& step = steps_[exchanges_[exchange].step];
     switch (step.kind) {
         case ExchangeSteps::Kind::latency:
-            return events_.schedule(after(now_, step.ticks), EventKind::latency_over,
-                                    static_cast<std::uint32_t>(exchange));
+            return schedule(after(now_, step.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
         case ExchangeSteps::Kind::flow:
             return watch_flow(network_.start(now_, step.pattern, step.bytes), exchange, step.bytes);
         case ExchangeSteps::Kind::end:
@@ -463,7 +473,7 @@ void Engine<N>::take_over(RankClassId rank_class) {
             contended_.resume(now_, rank_class, op, work_of(program_.ops[op]), segment.begin, segment.beside,
                               transfer_over);
         } else {
-            events_.schedule(segment.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
+            schedule(segment.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
         }
     }
     post_ready();
@@ -478,7 +488,7 @@ void Engine<N>::take_over_exchange(OpId op, Instant begin) {
     exchanges_[exchange].step = step;
     transfer<&ContendedWork::begin_transfer>(exchange);
     if (what.kind == ExchangeSteps::Kind::latency) {
-        events_.schedule(after(since, what.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
+        schedule(after(since, what.ticks), EventKind::latency_over, static_cast<std::uint32_t>(exchange));
     } else {
         watch_flow(network_.resume(now_, what.pattern, what.bytes, since), exchange, what.bytes);
     }
