@@ -40,8 +40,17 @@ void read_foreign(const Format& format, const std::string& path, const std::stri
     const std::array files{SourceFile{path, text}};
     find_format(files.front());
     const Import import = import_files(format, files, options(format));
-    if (import.kind != FormatKind::job || import.has_errors()) return;
-    go_on_with(read_study(import.object.document(path)));
+    if (import.has_errors()) return;
+    switch (import.kind) {
+        case FormatKind::job:
+            return go_on_with(read_study(import.object.document(path)));
+        case FormatKind::machine:
+            return read_machine(import.object.json());
+        case FormatKind::model:
+            return read_model(import.object.json());
+        case FormatKind::trace:
+            return;
+    }
 }
 
 }  // namespace

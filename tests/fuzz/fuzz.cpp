@@ -63,6 +63,10 @@ void write_current(const char* why) {
     }
 }
 
+volatile std::sig_atomic_t is_over = 0;  // the user wants no more cases
+
+extern "C" void on_end(int) { is_over = 1; }
+
 extern "C" void on_signal(int number) {
     write_current(number == SIGPROF ? "took too long" : "crashed");
     ::_exit(1);
@@ -72,6 +76,8 @@ void watch() {
     static std::array<char, 1U << 16U> stack;  // a crash may come of a full one
     const stack_t alternative{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
     ::sigaltstack(&alternative, nullptr);
+    std::signal(SIGINT, on_end);
+    std::signal(SIGTERM, on_end);
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_ONSTACK;
@@ -201,7 +207,7 @@ int run(std::vector<MutatedKind>& kinds) {
     if (drawn.empty()) throw std::invalid_argument("WEFT_FUZZ_KIND is no kind of input");
     std::size_t failed = 0, done = 0;
     const auto start = std::chrono::steady_clock::now();
-    for (; done < cases && failed < most_failures; ++done) {
+    for (; done < cases && failed < most_failures && is_over == 0; ++done) {
         Draws draws((seed << 40U) + done);
         MutatedKind& each = *draws.of(drawn);
         current.text = each.input(draws);

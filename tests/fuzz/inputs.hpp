@@ -20,6 +20,10 @@ struct InputKind {
     std::size_t weight = 1;  // how often it is drawn
 };
 
+// Of a machine or a model file, as InputKind::read.
+void read_machine(const std::string& text);
+void read_model(const std::string& text);
+
 std::vector<InputKind> job_inputs();      // jobs, overrides, what is posted to a server
 std::vector<InputKind> machine_inputs();  // machines, devices, models, tuners
 std::vector<InputKind> table_inputs();    // measurements, node lists, sweeps and their rows, validation sets

@@ -1,11 +1,13 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "tests/fuzz/further.hpp"
 #include "tests/fuzz/inputs.hpp"
 #include "tools/serve/requested_job.hpp"
+#include "tools/serve/site.hpp"
 #include "tools/serve/target.hpp"
 #include "workloads/job.hpp"
 #include "workloads/study_sources.hpp"
@@ -95,8 +97,15 @@ void read_posted(const std::string& text) {
     go_on_with(read_study(Document::parse("job.json", job), Purpose::simulation, sources()));
 }
 
+// Pages are answered, too, but for those with a step on them.
 void read_address(const std::string& text) {
+    constexpr std::uint16_t port = 8080;
+    static const Site site{.port = port, .choices = form_choices()};
     const std::optional<RequestTarget> target = parse_target(text);
+    if (!target || target->path == "/" || target->path == "/job.json") {
+        const HttpAnswer page = answer(site, {.method = "GET", .target = text, .body = {}, .host = "localhost:8080"});
+        if (page.status >= 500) throw std::logic_error("answered with " + page.body);
+    }
     if (!target) return;
     const std::string job = requested_job({.method = "GET", .target = text, .body = {}}, *target);
     go_on_with(read_study(Document::parse("job.json", job), Purpose::simulation, sources()));
@@ -118,7 +127,7 @@ std::vector<InputKind> job_inputs() {
     const std::vector<std::string> addresses{
         "/job.json?machine=frontier&nodes=2&model=gpt-neox-1.3b&framework=deepspeed&batch.sequence=2048&batch.micro=1&"
         "batch.global=16&zero=1&layout.tensor=2",
-        "/simulate?machine=dgx-h100&nodes=1&model=llama3-8b&framework=fsdp&batch.global=8&fsdp.version=2&"
+        "/?machine=dgx-h100&nodes=1&model=llama3-8b&framework=fsdp&batch.global=8&fsdp.version=2&"
         "recompute=%7B%22method%22%3A%22every%22%2C%22layers%22%3A2%7D"};
     return {{"job", Syntax::json, jobs, read_job, 12},
             {"override", Syntax::text, overrides, read_overrides, 4},

@@ -46,6 +46,19 @@ std::string job_on(const std::string& machine, const MachineInfo& info) {
     return job.dump();
 }
 
+void read_device_file(const std::string& text) {
+    static const Study small = small_study();
+    Study study = small;
+    study.device = load_device(file_of("device.json", text));
+    go_on_with(study);
+}
+
+void read_tuner(const std::string& text) {
+    go_on_with(small_study({"machine=dgx-a100", "machine.libraries[0].tuner=" + file_of("tuner.json", text)}));
+}
+
+}  // namespace
+
 void read_machine(const std::string& text) {
     const std::string path = file_of("machine.json", text);
     const Machine machine = Machine::load(path);
@@ -62,23 +75,10 @@ void read_machine(const std::string& text) {
     go_on_with(read_study(Document::parse("job.json", job_on(path, info))));
 }
 
-void read_device_file(const std::string& text) {
-    static const Study small = small_study();
-    Study study = small;
-    study.device = load_device(file_of("device.json", text));
-    go_on_with(study);
-}
-
 void read_model(const std::string& text) {
     go_on_with(small_study({"model=" + file_of("model.json", text), "layout.tensor=1", "layout.pipeline=1",
                             "layout.data=4", "batch.global=8", "batch.sequence=256"}));
 }
-
-void read_tuner(const std::string& text) {
-    go_on_with(small_study({"machine=dgx-a100", "machine.libraries[0].tuner=" + file_of("tuner.json", text)}));
-}
-
-}  // namespace
 
 std::vector<InputKind> machine_inputs() {
     return {{"machine", Syntax::json, texts(embedded::machines(), "machine"), read_machine, 8},

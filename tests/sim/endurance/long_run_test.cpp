@@ -110,6 +110,21 @@ TEST(long_run, a_checkpoint_that_is_still_written_when_it_strikes_is_no_use) {
     EXPECT_NEAR(late - mean_wall(run, 1000).value, 1200.0 * 100 / 5 * 1.1, 3600.0);
 }
 
+// The last checkpoint waits 100 s for the one before, in which something strikes in one of forty runs: they go on all
+// the same.
+TEST(long_run, ends_though_it_is_struck_while_a_checkpoint_waits_for_the_one_before) {
+    const LongRun run{.stretches = {{.steps = 240, .step = {10.0}, .between = 120}},
+                      .write = {1300.0},
+                      .software = hour,
+                      .launch = {60.0}};
+    for (std::uint64_t number = 0; number < 1000; ++number) {
+        const RunSample sample = sample_run(run, 7, number);
+        EXPECT_EQ(sample.steps, 240U);
+        EXPECT_NEAR(sum_of_parts(sample), sample.wall.value, 1e-6);
+        EXPECT_GE(sample.wall.value, 1200.0 + 2 * run.write.value - 1e-6);
+    }
+}
+
 TEST(long_run, planned_stops_lose_a_step_at_most) {
     LongRun run = daly_case();
     run.software = endless;
