@@ -27,7 +27,7 @@ std::vector<Choice> GroupCosts::candidates(Collective op, const Preference& pref
 }
 
 std::optional<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const {
-    if (!library_.tuner || shape_.members < 2) return std::nullopt;
+    if (!library_.tunes(op) || shape_.members < 2) return std::nullopt;
     const TunerTable& table = library_.tuner->table(shape_);
     std::optional<Choice> best;
     Seconds least;

@@ -51,10 +51,11 @@ struct Library {
     Seconds launch{};    // once per call, on the device
     Seconds blocking{};  // once per call, on the host, where the caller waits for each call (benchmarks, loggers)
     std::vector<ProtocolCost> costs{};
-    std::optional<Tuner> tuner{};  // absent: the cheapest by `costs` is chosen
+    std::optional<Tuner> tuner{};  // absent, or not for the operation: the cheapest by `costs` is chosen
 
     const ProtocolCost* find(Collective op, std::string_view algorithm, std::string_view protocol) const;  // or null
     bool runs(Collective op) const;  // in groups of some shape
+    bool tunes(Collective op) const { return tuner && is_tuned(op); }
     bool operator==(const Library&) const = default;
 };
 

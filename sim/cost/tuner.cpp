@@ -29,6 +29,10 @@ double correction(const TunerRow& row, Bytes message) {
 
 }  // namespace
 
+bool is_tuned(Collective op) {
+    return op != Collective::send_receive && op != Collective::point_to_point && op != Collective::all_to_all;
+}
+
 Seconds predicted_time(const TunerTable& table, const TunerRow& row, Collective op, const GroupShape& shape,
                        Bytes message) {
     const std::uint32_t n = shape.members, nodes = shape.nodes;

@@ -44,6 +44,9 @@ struct Tuner {
     bool operator==(const Tuner&) const = default;
 };
 
+// Whether libraries choose by tables for it. Sends and receives, and all-to-all that consists of them, have none.
+bool is_tuned(Collective op);
+
 Seconds predicted_time(const TunerTable& table, const TunerRow& row, Collective op, const GroupShape& shape,
                        Bytes message);
 

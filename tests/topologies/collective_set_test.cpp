@@ -162,6 +162,25 @@ TEST(collective_set, everyone_to_everyone_loads_what_its_messages_load) {
     }
 }
 
+// A library's tables are of collectives: what RCCL sends takes longer the more there is, inside a node and between
+// nodes.
+TEST(collective_set, sends_do_not_enter_the_tuner_and_are_monotone) {
+    const Machine machine = Machine::load("frontier");
+    ASSERT_TRUE(machine.info().library().tuner.has_value());
+    for (const std::uint32_t per_node : {1U, 8U}) {
+        const Topology topology = machine.topology(8 / per_node);
+        CollectiveSet set(topology, machine.info().library(), {.ranks = 8, .ranks_per_node = per_node});
+        for (const Collective op : {Collective::send_receive, Collective::all_to_all}) {
+            Seconds before;
+            for (double bytes = 8.0; bytes <= 1e9; bytes *= 2.0) {
+                const Seconds time = set.time(*set.costs().choose(op, Bytes{bytes}), Bytes{bytes});
+                EXPECT_GE(time, before) << name(op) << " of " << bytes << " B, " << per_node << " ranks a node";
+                before = time;
+            }
+        }
+    }
+}
+
 // 512 nodes of Frontier are four groups, each pair of them joined by a bundle of four cables. Minimal routes: 128 x 128
 // messages of S / 512 cross a bundle, which carries them at its own rate, however badly RCCL drives a NIC. Detours lead
 // through 70 idle groups: then the NICs bind, of which RCCL drives 0.57.

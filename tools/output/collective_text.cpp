@@ -60,9 +60,9 @@ std::string osu_name(Collective op) {
 }
 
 std::string heading(const CollectiveRequest& request) {
-    return fmt::format("# weft collective {}: {}, {}, {}, {} calls\n", name(request.op), request.machine.info().name,
-                       request.library->name, layout_text(request.layout),
-                       request.calls == Calls::blocking ? "blocking" : "queued");
+    return fmt::format("# weft collective {}: {}, {}, {}, {} calls\n# algorithm and protocol: {}\n", name(request.op),
+                       request.machine.info().name, request.library->name, layout_text(request.layout),
+                       request.calls == Calls::blocking ? "blocking" : "queued", chosen_by(request));
 }
 
 std::string links_text(std::span<const CollectiveRow> rows) {
@@ -80,6 +80,11 @@ std::string layout_text(const SetLayout& layout) {
                                    layout.nodes() == 1 ? "" : "s");
     if (layout.groups > 1) text += fmt::format(" in {} groups of {}", layout.groups, layout.members());
     return text;
+}
+
+std::string_view chosen_by(const CollectiveRequest& request) {
+    if (!request.preference.algorithm.empty() && !request.preference.protocol.empty()) return "as asked";
+    return request.library->tunes(request.op) ? "by the library's tuner" : "cheapest by cost";
 }
 
 std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "tools/collective/comparison.hpp"
 #include "tools/collective/table.hpp"
@@ -21,6 +22,9 @@ std::string collective_explanation(std::span<const CollectiveRow> rows);
 
 // "64 ranks on 8 nodes, 8 groups of 8"
 std::string layout_text(const SetLayout& layout);
+
+// How the algorithm and protocol of each row were chosen.
+std::string_view chosen_by(const CollectiveRequest& request);
 
 // Of each class the highest utilization in any row.
 std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows);
