@@ -183,7 +183,7 @@ Topology build_topology(std::string name, std::uint32_t nodes, const NodePlan& p
     topology.classes = classes;
     add_nodes(topology, numbering, plan);
     add_network(topology, numbering, *network);
-    topology.router = std::make_unique<BlockRouter>(numbering, NodeRoutes(plan, classes), plan.pxn, *network);
+    topology.router = std::make_unique<BlockRouter>(numbering, plan, classes, *network);
     topology.wiring = std::make_unique<BlockWiring>(numbering, plan.links, std::move(network));
     return topology;
 }

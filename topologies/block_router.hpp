@@ -16,8 +16,11 @@ namespace weft {
 class BlockRouter final : public Router {
   public:
     // `network` outlives the router.
-    BlockRouter(Numbering numbering, NodeRoutes routes, Pxn pxn, const Network& network)
-        : numbering_(numbering), routes_(std::move(routes)), pxn_(pxn), network_(&network) {}
+    BlockRouter(Numbering numbering, const NodePlan& plan, const Table<LinkClassId, LinkClass>& classes,
+                const Network& network)
+        : numbering_(numbering), routes_(plan, classes), pxn_(plan.pxn), network_(&network), classes_(classes) {
+        for (const BlockLink& link : plan.links) node_classes_.push_back(link.link_class);
+    }
     BlockRouter(const BlockRouter&) = delete;
     BlockRouter& operator=(const BlockRouter&) = delete;
 
@@ -30,6 +33,7 @@ class BlockRouter final : public Router {
     }
     Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const override;
     void add_detours(RankId from, RankId to, std::uint64_t salt, std::vector<LinkTimes>& links) const override;
+    bool add_exchange(std::span<const RankId> ranks, std::uint64_t salt, Ways ways, ExchangeSink& sink) const override;
     std::optional<LinkMove> move(std::span<const RankId> ranks, std::int32_t by) const override;
     std::uint64_t residue(std::span<const RankId> ranks) const override;
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
@@ -51,12 +55,17 @@ class BlockRouter final : public Router {
     Route through(RankId from, Port out, RankId to, Port in, const Route& between) const;
     void leave(Route& route, RankId from, Port port) const;
     void enter(Route& route, RankId to, Port port) const;
+    void add_node(ExchangeSink& sink, ExchangeWay way, std::uint32_t node, std::uint32_t from, std::uint32_t to,
+                  double messages) const;
+    Seconds latency_inside(std::uint32_t from, std::uint32_t to) const;
     void add_inside(Route& route, std::uint32_t node, std::uint32_t from, std::uint32_t to) const;
 
     Numbering numbering_;
     NodeRoutes routes_;
     Pxn pxn_;
     const Network* network_;
+    Table<LinkClassId, LinkClass> classes_;
+    std::vector<LinkClassId> node_classes_;  // of the links of a node
 };
 
 // `network` is cut to the nodes that are built.

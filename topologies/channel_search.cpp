@@ -5,6 +5,9 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
+
+#include "topologies/mesh_channels.hpp"
 
 namespace weft {
 
@@ -67,8 +70,12 @@ class Search {
                                                       [&](LinkId port) { return port != problem.port.front(); });
     }
 
-    // The best next channel, whose occupancy is then added.
-    MemberOrder next() {
+    // The ports that a channel comes in and leaves by.
+    using Ends = std::pair<LinkId, LinkId>;
+
+    // The best next channel, of those between `ends` if they are given, whose occupancy is then added.
+    MemberOrder next(std::optional<Ends> ends = std::nullopt) {
+        ends_ = ends;
         best_.reset();
         occupancy_.start_channel();
         leave_busiest_.clear();
@@ -84,9 +91,10 @@ class Search {
         } else {
             try_rotations();
         }
-        add(best_->order);
+        take(best_->order);
         return best_->order;
     }
+    void take(const MemberOrder& order) { add(order); }
     std::int64_t busiest() const { return occupancy_.busiest(); }
 
   private:
@@ -143,6 +151,7 @@ class Search {
         return problem_.across() ? problem_.leave[order.back()] : hop(order.back(), order.front());
     }
     bool may_close(const MemberOrder& order) const {
+        if (ends_) return problem_.port[order.front()] == ends_->first && problem_.port[order.back()] == ends_->second;
         return !many_ports_ || problem_.port[order.front()] != problem_.port[order.back()];
     }
     bool worse_than_best(Cost cost) const { return best_ && !(cost < best_->cost); }
@@ -178,6 +187,7 @@ class Search {
         for (std::uint32_t member = 0; member < problem_.members; ++member) {
             if (visited(member)) continue;
             if (order_.empty() && member > 0 && !problem_.across()) return;  // a ring may as well start at member 0
+            if (order_.empty() && ends_ && problem_.port[member] != ends_->first) continue;
             const HopUses& uses = order_.empty() ? entrance(member) : hop(order_.back(), member);
             const Cost extended = occupancy_.add(uses, cost);
             order_.push_back(member);
@@ -225,19 +235,27 @@ class Search {
     std::int64_t least_crowded_hop_ = 0, least_crowded_closing_ = 0;  // before this channel
     std::vector<std::int64_t> leave_busiest_;  // by member: the busiest link of its way out, before this channel
     bool many_ports_ = false;
+    std::optional<Ends> ends_;
     HopUses nothing_;
     MemberOrder order_;
     std::optional<Candidate> best_;
 };
 
-}  // namespace
+struct Channels {
+    std::vector<MemberOrder> orders;
+    std::int64_t busiest = 0;
+
+    bool carry_more_than(const Channels& other) const {
+        return static_cast<std::int64_t>(orders.size()) * other.busiest >
+               static_cast<std::int64_t>(other.orders.size()) * busiest;
+    }
+};
 
 // Together c channels move c messages in the time that the busiest link is occupied; rates are compared without
 // division. Channels are laid while one more raises the rate. Beyond that, several more may raise it where one lowers
 // it: the six rings of four all-to-all accelerators use every link twice, the first two but two thirds of the links
 // once. Each takes compute units from the application, so they must add at least a third.
-std::vector<MemberOrder> find_channels(const ChannelProblem& problem) {
-    if (problem.members == 1 && !problem.across()) return {{0}};
+Channels one_by_one(const ChannelProblem& problem) {
     Search search(problem);
     std::vector<MemberOrder> channels;
     std::size_t best = 0;
@@ -256,7 +274,84 @@ std::vector<MemberOrder> find_channels(const ChannelProblem& problem) {
         best_busiest = busiest;
     }
     channels.resize(best);
+    return {std::move(channels), best_busiest};
+}
+
+// One channel for each of these ports, which comes in by it and leaves by the next.
+Channels by_ports(const ChannelProblem& problem, const std::vector<LinkId>& ports) {
+    if (ports.size() < 2 || problem.members > most_searched) return {};
+    Search search(problem);
+    Channels channels;
+    for (std::size_t i = 0; i < ports.size(); ++i)
+        channels.orders.push_back(search.next(Search::Ends{ports[i], ports[(i + 1) % ports.size()]}));
+    channels.busiest = search.busiest();
     return channels;
+}
+
+// The ports of a problem, each once, in the order of their members; or those of them that are as fast as any.
+std::vector<LinkId> ports_of(const ChannelProblem& problem, bool only_fastest) {
+    const auto occupancy = [&](std::size_t member) { return problem.leave[member].back().occupancy; };
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t member = 0; member < problem.leave.size(); ++member) least = std::min(least, occupancy(member));
+    std::vector<LinkId> ports;
+    for (std::size_t member = 0; member < problem.leave.size(); ++member) {
+        if (only_fastest && occupancy(member) > least) continue;
+        if (std::ranges::find(ports, problem.port[member]) == ports.end()) ports.push_back(problem.port[member]);
+    }
+    return ports;
+}
+
+// Where every member has a link of its own to each other one.
+Channels over_mesh(const ChannelProblem& problem) {
+    const std::uint32_t n = problem.members;
+    for (std::uint32_t pair = 0; pair < n * n; ++pair) {
+        if (pair / n != pair % n && problem.hop[pair].size() != 1) return {};
+    }
+    Channels channels;
+    channels.orders = problem.across() ? mesh_paths(n) : mesh_rings(n);
+    Search search(problem);
+    for (const MemberOrder& order : channels.orders) search.take(order);
+    channels.busiest = search.busiest();
+    return channels;
+}
+
+}  // namespace
+
+std::vector<MemberOrder> find_channels(const ChannelProblem& problem) {
+    if (problem.members == 1 && !problem.across()) return {{0}};
+    Channels best = one_by_one(problem);
+    std::vector<Channels> others{over_mesh(problem)};
+    if (problem.across()) {
+        others.push_back(by_ports(problem, ports_of(problem, false)));
+        others.push_back(by_ports(problem, ports_of(problem, true)));
+    }
+    for (Channels& other : others) {
+        if (!other.orders.empty() && other.carry_more_than(best)) best = std::move(other);
+    }
+    return std::move(best.orders);
+}
+
+bool carry_more(const ChannelProblem& problem, const std::vector<MemberOrder>& channels,
+                const ChannelProblem& other_problem, const std::vector<MemberOrder>& others) {
+    const auto laid = [](const ChannelProblem& on, const std::vector<MemberOrder>& orders) {
+        Search search(on);
+        for (const MemberOrder& order : orders) search.take(order);
+        return Channels{orders, search.busiest()};
+    };
+    return laid(problem, channels).carry_more_than(laid(other_problem, others));
+}
+
+bool may_have_ends(const ChannelProblem& problem, const ChannelEnds& ends) {
+    return problem.across() && problem.members <= most_searched && std::ranges::all_of(ends, [&](const auto& each) {
+               return problem.port[each.first] != problem.port[each.second];
+           });
+}
+
+std::vector<MemberOrder> find_channels(const ChannelProblem& problem, const ChannelEnds& ends) {
+    Search search(problem);
+    std::vector<MemberOrder> orders;
+    for (const auto& [in, out] : ends) orders.push_back(search.next(Search::Ends{problem.port[in], problem.port[out]}));
+    return orders;
 }
 
 }  // namespace weft

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -62,11 +64,11 @@ RankId rank_at(const Topology& topology, std::uint32_t node, std::uint32_t local
 }
 
 // Femtoseconds per mebibyte: integers whose rounding does not matter for any link of this century. Links of less than
-// 15 MB/s are taken for as fast as that, so that the sums of a search (below 2^17 uses) fit. Libraries lay their
-// channels before they could know that a cable is slow.
+// 15 MB/s are taken for as fast as that, so that the sums of a search (below 2^17 uses) fit. Libraries read the rates
+// that ports have come up with, and lay channels past a slow one where that carries more.
 LinkUse use_of(const Topology& topology, LinkId link) {
     constexpr double most = 70'368'744'177'664;  // 2^46
-    return {link, std::llround(std::min(1e15 * 1048576.0 / topology.intact_link(link).bandwidth.value, most))};
+    return {link, std::llround(std::min(1e15 * 1048576.0 / topology.link(link).bandwidth.value, most))};
 }
 
 HopUses uses_of(const Topology& topology, std::span<const LinkId> links) {
@@ -83,12 +85,12 @@ std::size_t links_out(const Topology& topology, std::span<const LinkId> links) {
     };
     return static_cast<std::size_t>(std::ranges::find_if(links, enters_network) - links.begin()) + 1;
 }
-HopUses leaving(const Topology& topology, RankId from, RankId to) {
-    const Route route = topology.route(from, to);
+HopUses leaving(const Topology& topology, const Router& router, RankId from, RankId to) {
+    const Route route = router.route(from, to, 0);
     return uses_of(topology, route.links().first(links_out(topology, route.links())));
 }
-HopUses entering(const Topology& topology, RankId from, RankId to) {
-    const Route route = topology.route(from, to);
+HopUses entering(const Topology& topology, const Router& router, RankId from, RankId to) {
+    const Route route = router.route(from, to, 0);
     const auto leaves_network = [&](LinkId link) {
         return topology.node_kind(topology.head(link)) != NodeKind::network_switch;
     };
@@ -98,7 +100,7 @@ HopUses entering(const Topology& topology, RankId from, RankId to) {
     return uses_of(topology, after.subspan(static_cast<std::size_t>(down - after.begin())));
 }
 
-// Another node of the group than its i-th, without dead links if there is one: what it lacks is not this node's matter.
+// Another node of the group than its i-th, without faults if there is one: what it lacks is not this node's matter.
 const NodeMembers& another(const Topology& topology, const std::vector<NodeMembers>& nodes, std::size_t i) {
     for (std::size_t k = 0; k < nodes.size(); ++k) {
         if (k != i && !std::ranges::binary_search(topology.crippled_nodes, nodes[k].node)) return nodes[k];
@@ -107,20 +109,21 @@ const NodeMembers& another(const Topology& topology, const std::vector<NodeMembe
 }
 
 // `outside`: any rank of another node of the group, or null for a group inside one node.
-ChannelProblem problem_of(const Topology& topology, const NodeMembers& node, const RankId* outside) {
+ChannelProblem problem_of(const Topology& topology, const Router& router, const NodeMembers& node,
+                          const RankId* outside) {
     ChannelProblem problem{
         .members = static_cast<std::uint32_t>(node.local.size()), .hop = {}, .enter = {}, .leave = {}, .port = {}};
     for (const std::uint32_t a : node.local) {
         const RankId from = rank_at(topology, node.node, a);
         for (const std::uint32_t b : node.local) {
-            const Route route = topology.route(from, rank_at(topology, node.node, b));
+            const Route route = router.route(from, rank_at(topology, node.node, b), 0);
             problem.hop.push_back(uses_of(topology, route.links()));
         }
         if (outside == nullptr) continue;
         const RankId opposite = rank_at(topology, topology.node_of(*outside), a);  // whose NIC has the same number
-        problem.leave.push_back(leaving(topology, from, opposite));
+        problem.leave.push_back(leaving(topology, router, from, opposite));
         problem.port.push_back(problem.leave.back().back().link);
-        problem.enter.push_back(entering(topology, opposite, from));
+        problem.enter.push_back(entering(topology, router, opposite, from));
     }
     return problem;
 }
@@ -128,7 +131,7 @@ ChannelProblem problem_of(const Topology& topology, const NodeMembers& node, con
 }  // namespace
 
 // Channels by the accelerators that take part and by whether the group leaves the node: all nodes are alike, so one
-// search serves every group of the same shape. Nodes with dead links are searched each for itself.
+// search serves every group of the same shape. Nodes with slow or dead links are searched each for itself.
 struct ChannelPlanner::Cache {
     struct Shape {
         std::optional<std::uint32_t> crippled_node;
@@ -143,10 +146,78 @@ struct ChannelPlanner::Cache {
         auto& known = outside == nullptr ? inside : across;
         const auto [found, is_new] =
             known.try_emplace({crippled ? std::optional(node.node) : std::nullopt, node.local});
-        if (is_new) found->second = find_channels(problem_of(topology, node, outside));
+        if (!is_new) return found->second;
+        const ChannelProblem problem = problem_of(topology, *topology.router, node, outside);
+        found->second = find_channels(problem);
+        if (!crippled || topology.around == nullptr) return found->second;
+        // Past the links that are slow, by NICs of others perhaps.
+        const ChannelProblem past = problem_of(topology, *topology.around, node, outside);
+        std::vector<Path> channels = find_channels(past);
+        if (carry_more(past, channels, problem, found->second)) found->second = std::move(channels);
         return found->second;
     }
 };
+
+namespace {
+
+ChannelEnds ends_of(const ChannelProblem& problem, const std::vector<Path>& channels);
+
+ChannelProblem problem_across(const Topology& topology, const std::vector<NodeMembers>& nodes, std::size_t i) {
+    const NodeMembers& other = another(topology, nodes, i);
+    const RankId outside = rank_at(topology, other.node, other.local.front());
+    return problem_of(topology, *topology.router, nodes[i], &outside);
+}
+
+// Where a fault leaves a node fewer channels, all nodes lay theirs between the NICs that it has left: what leaves one
+// by a NIC is to enter the next by the NIC of the same number. The number of channels; nothing where nodes differ in
+// their members, or are alike.
+std::optional<std::size_t> align(const Topology& topology, const std::vector<NodeMembers>& nodes,
+                                 std::vector<const std::vector<Path>*>& paths, std::deque<std::vector<Path>>& aligned) {
+    std::size_t worst = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].local != nodes.front().local) return std::nullopt;
+        if (paths[i]->size() < paths[worst]->size()) worst = i;
+    }
+    const bool alike =
+        std::ranges::all_of(paths, [&](const auto* each) { return each->size() == paths[worst]->size(); });
+    if (alike || !std::ranges::binary_search(topology.crippled_nodes, nodes[worst].node)) return std::nullopt;
+    const ChannelEnds ends = ends_of(problem_across(topology, nodes, worst), *paths[worst]);
+    const std::vector<Path>* whole = nullptr;  // of nodes without faults
+    std::vector<const std::vector<Path>*> found(paths);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (i == worst) continue;
+        const bool crippled = std::ranges::binary_search(topology.crippled_nodes, nodes[i].node);
+        if (!crippled && whole != nullptr) {
+            found[i] = whole;
+            continue;
+        }
+        const ChannelProblem problem = problem_across(topology, nodes, i);
+        if (!may_have_ends(problem, ends)) return std::nullopt;
+        found[i] = &aligned.emplace_back(find_channels(problem, ends));
+        if (!crippled) whole = found[i];
+    }
+    paths = std::move(found);
+    return ends.size();
+}
+
+// The members, by whose own NICs, channels come into a node and leave it. Others may have to share these NICs.
+ChannelEnds ends_of(const ChannelProblem& problem, const std::vector<Path>& channels) {
+    const auto owner = [&](LinkId port) {
+        std::uint32_t nearest = problem.members;
+        for (std::uint32_t member = 0; member < problem.members; ++member) {
+            if (problem.port[member] != port) continue;
+            if (nearest == problem.members || problem.leave[member].size() < problem.leave[nearest].size())
+                nearest = member;
+        }
+        return nearest;
+    };
+    ChannelEnds ends;
+    for (const Path& path : channels)
+        ends.emplace_back(owner(problem.port[path.front()]), owner(problem.port[path.back()]));
+    return ends;
+}
+
+}  // namespace
 
 ChannelPlanner::ChannelPlanner(const Topology& topology, std::vector<std::uint32_t> busy)
     : topology_(topology), busy_(std::move(busy)), cache_(std::make_unique<Cache>()) {
@@ -197,10 +268,11 @@ Communicator ChannelPlanner::lay(const std::vector<RankId>& members, Order order
 
 // For rings, every second node is passed in the opposite direction: what left one node by a NIC then enters the next by
 // the NIC of the same number, which on a network with rails is the short way (NCCL pairs channels for the same reason).
+// There are as many channels as the node with the fewest has (NCCL's init.cc takes the least of all ranks).
 Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Order order) {
     const std::vector<NodeMembers> nodes = by_node(topology_, members);
     std::vector<const std::vector<Path>*> paths;
-    std::size_t channels = 0;
+    std::size_t channels = std::numeric_limits<std::size_t>::max();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const bool as_before = i > 0 && topology_.crippled_nodes.empty() && nodes[i].local == nodes[i - 1].local;
         if (as_before) {
@@ -210,14 +282,18 @@ Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Or
         const NodeMembers& other = another(topology_, nodes, i);
         const RankId outside = rank_at(topology_, other.node, other.local.front());
         paths.push_back(&cache_->channels(topology_, nodes[i], nodes.size() > 1 ? &outside : nullptr));
-        channels = std::max(channels, paths.back()->size());
+        channels = std::min(channels, paths.back()->size());
+    }
+    std::deque<std::vector<Path>> aligned;
+    if (nodes.size() > 1 && !topology_.crippled_nodes.empty()) {
+        channels = align(topology_, nodes, paths, aligned).value_or(channels);
     }
     Communicator communicator;
     for (std::size_t c = 0; c < channels; ++c) {
         std::vector<RankId>& channel = communicator.channels.emplace_back();
         channel.reserve(members.size());
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            const Path& path = (*paths[i])[c % paths[i]->size()];  // a node with fewer channels takes them in turn
+            const Path& path = (*paths[i])[c];
             const bool backwards = order == Order::rings && i % 2 == 1;
             for (std::size_t k = 0; k < path.size(); ++k) {
                 const std::uint32_t member = backwards ? path[path.size() - 1 - k] : path[k];
@@ -246,6 +322,10 @@ GroupShape shape_of(const Topology& topology, std::span<const RankId> members) {
     GroupShape shape{.members = static_cast<std::uint32_t>(members.size()),
                      .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(counts.size(), 1))};
     for (const std::uint32_t count : counts) shape.even = shape.even && count == counts.front();
+    const bool alike_before_last = std::all_of(counts.begin(), counts.end() - (counts.empty() ? 0 : 1),
+                                               [&](std::uint32_t count) { return count == counts.front(); });
+    if (!shape.even && alike_before_last && counts.back() < counts.front() && std::ranges::is_sorted(members))
+        shape.before_last = counts.front();
     return shape;
 }
 

@@ -66,6 +66,7 @@ GroupShape CollectiveSet::shape() const {
         // Groups that share a program but not a shape (12 ranks of 8 per node, say) have no blocks in common.
         shape.nodes = std::max(shape.nodes, other.nodes);
         shape.even = shape.even && other == first && (layout_.order.empty() || in_runs(topology_, ranks));
+        if (other != first || !layout_.order.empty()) shape.before_last = 0;
     }
     return shape;
 }

@@ -13,7 +13,7 @@ constexpr std::uint64_t salts_tried = 16;  // as many as one leaf of the shipped
 
 }  // namespace
 
-DetourRouter::DetourRouter(std::unique_ptr<const Router> inner, LiveLinks links)
+DetourRouter::DetourRouter(std::shared_ptr<const Router> inner, LiveLinks links)
     : inner_(std::move(inner)), links_(std::move(links)) {
     list_neighbours();
     route_inside_crippled_nodes();

@@ -22,7 +22,7 @@ namespace weft {
 class DetourRouter final : public Router {
   public:
     // Every rank reaches every other one by the live links.
-    DetourRouter(std::unique_ptr<const Router> inner, LiveLinks links);
+    DetourRouter(std::shared_ptr<const Router> inner, LiveLinks links);
 
     // Throws RangeError if the way around is longer than Route::capacity.
     Route route(RankId from, RankId to, std::uint64_t salt) const override;
@@ -51,7 +51,7 @@ class DetourRouter final : public Router {
     void list_neighbours();
     void route_inside_crippled_nodes();
 
-    std::unique_ptr<const Router> inner_;
+    std::shared_ptr<const Router> inner_;
     LiveLinks links_;
     std::vector<std::vector<std::uint32_t>> neighbours_;   // by accelerator of a node
     std::map<std::pair<RankId, RankId>, Route> rerouted_;  // inside nodes, where the inner route is dead

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "topologies/detour_router.hpp"
@@ -88,18 +90,23 @@ void add_link_faults(Topology& topology, std::span<const LinkFault> faults) {
             found->second = std::min(found->second, fault.share);
         }
     }
-    std::vector<LinkId> dead;
+    std::vector<LinkId> faulty, dead;
     for (const auto& [link, share] : shares) {
         if (share == 1.0) continue;
         topology.node_links = 0;
         topology.set_class(link, faulty_class(topology, topology.link_class(link), share));
+        faulty.push_back(link);
         if (share == 0.0) dead.push_back(link);
     }
+    if (faulty.empty()) return;
+    LiveLinks sound(topology, faulty);
+    topology.crippled_nodes = sound.crippled_nodes();
+    if (dead.size() < faulty.size() && !sound.parted())
+        topology.around = std::make_unique<DetourRouter>(topology.router, std::move(sound));
     if (dead.empty()) return;
     LiveLinks live(topology, dead);
-    live.check_reachable();
-    topology.crippled_nodes = live.crippled_nodes();
-    topology.router = std::make_unique<DetourRouter>(std::move(topology.router), std::move(live));
+    if (const std::optional<std::string> parted = live.parted()) throw RangeError(*parted);
+    topology.router = std::make_unique<DetourRouter>(topology.router, std::move(live));
 }
 
 }  // namespace weft

@@ -98,13 +98,12 @@ std::vector<LiveLinks::Parts> LiveLinks::parts_by_piece(const std::vector<std::u
 
 // Ranks of different nodes reach each other if they have a piece of the network in common, and of all ranks only a few
 // kinds differ in this.
-void LiveLinks::check_reachable() const {
+std::optional<std::string> LiveLinks::parted() const {
     const std::vector<std::uint32_t> piece = pieces();
     const std::vector<Parts> parts = parts_by_piece(piece);
-    const auto refuse = [&](RankId a, RankId b) {
-        throw RangeError(
-            fmt::format("no way is left between rank {} (node {}) and rank {} (node {}): dead links part them",
-                        index(a), node_of(a), index(b), node_of(b)));
+    const auto apart = [&](RankId a, RankId b) {
+        return fmt::format("no way is left between rank {} (node {}) and rank {} (node {}): dead links part them",
+                           index(a), node_of(a), index(b), node_of(b));
     };
     const auto meet = [](const Parts& a, const Parts& b) {
         return std::ranges::any_of(a, [&](std::uint32_t part) { return b.contains(part); });
@@ -115,16 +114,17 @@ void LiveLinks::check_reachable() const {
         const RankId first{node_of(rank) * ranks_per_node_};
         for (RankId other = first; other != rank; other = next(other)) {
             const std::uint32_t its = piece[index(endpoint_[other])];
-            if (its != own && !meet(parts[its], parts[own])) refuse(other, rank);
+            if (its != own && !meet(parts[its], parts[own])) return apart(other, rank);
         }
         if (nodes() > 1) kinds.try_emplace(parts[own], rank);
     }
     for (const auto& [one, a] : kinds) {
-        if (one.empty()) refuse(a, RankId(node_of(a) == 0 ? ranks_per_node_ : 0));
+        if (one.empty()) return apart(a, RankId(node_of(a) == 0 ? ranks_per_node_ : 0));
         for (const auto& [two, b] : kinds) {
-            if (node_of(a) != node_of(b) && !meet(one, two)) refuse(std::min(a, b), std::max(a, b));
+            if (node_of(a) != node_of(b) && !meet(one, two)) return apart(std::min(a, b), std::max(a, b));
         }
     }
+    return std::nullopt;
 }
 
 namespace {

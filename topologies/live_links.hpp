@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/topology/topology.hpp"
@@ -32,8 +33,8 @@ class LiveLinks {
     bool enters_network(LinkId link) const { return of_node(tail_[link]) && !of_node(head_[link]); }
     bool leaves_network(LinkId link) const { return !of_node(tail_[link]) && of_node(head_[link]); }
 
-    // Throws RangeError, naming ranks, where no way is left between two.
-    void check_reachable() const;
+    // What is wrong where no way is left between two ranks.
+    std::optional<std::string> parted() const;
     // Fewest links, then the widest; nothing if there is no way, or none that a Route can hold.
     std::optional<Route> shortest(RankId from, RankId to) const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
@@ -63,6 +64,10 @@ std::optional<NodeNames> read_node_names(Field& root, std::uint32_t nodes) {
     if (!root.is_object("node_names")) return read_listed_names(root, nodes);
     Field field = root.object("node_names");
     NodeNames names{.prefix = field.text("prefix"), .first = field.whole("first"), .digits = field.count("digits", 1)};
+    constexpr std::uint32_t most_digits = 10;  // a node's number has no more
+    if (names.digits > most_digits) {
+        field.error("digits", fmt::format("expected at most {}, got {}", most_digits, std::exchange(names.digits, 1)));
+    }
     field.text("source", "");
     field.done();
     return names;

@@ -36,6 +36,12 @@ class PlacedNetwork final : public Network {
                                                  std::span<const Port> moved) const override {
         return network_->shifts(placed(ports), placed(moved));
     }
+    bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
+                      const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const override {
+        std::vector<PortUse> uses(ports.begin(), ports.end());
+        for (PortUse& use : uses) use.port = placed(use.port);
+        return network_->add_exchange(uses, salt, ways, classes, sink);
+    }
     std::uint64_t residue(Port port) const override { return network_->residue(placed(port)); }
     std::vector<std::uint32_t> neighbourhoods() const override { return network_->neighbourhoods(); }
     BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {

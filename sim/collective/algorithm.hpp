@@ -29,8 +29,13 @@ struct GroupShape {
     std::uint32_t members = 1;
     std::uint32_t nodes = 1;
     bool even = true;  // every node has equally many members, and they follow one another
+    // Of each node but the last, which has fewer, where members follow one another so; 0 elsewhere.
+    std::uint32_t before_last = 0;
 
     std::uint32_t per_node() const { return even ? members / nodes : 1; }  // members of one block
+    // The same where the last block may be smaller.
+    std::uint32_t in_first() const { return before_last > 0 ? before_last : per_node(); }
+    std::uint32_t blocks_of_first() const { return (members - 1) / in_first() + 1; }
     std::uint32_t blocks() const { return members / per_node(); }
     bool operator==(const GroupShape&) const = default;
 };

@@ -1,6 +1,8 @@
 // All-reduce on trees, as NCCL lays them: a chain inside every node down to the member at the NIC, two binary trees
 // over the nodes with half of the message in each. Sums go up and results come down in small chunks, all links working
 // at once: latency grows with the logarithm of the nodes, and a node sends the message once, whatever their number.
+#include <algorithm>
+
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/double_tree.hpp"
 
@@ -8,7 +10,7 @@ namespace weft::collective {
 namespace {
 
 std::vector<Phase> phases_of(const GroupShape& shape) {
-    const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
+    const std::uint32_t m = shape.in_first(), nodes = shape.blocks_of_first();
     std::vector<Phase> phases{
         {.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
     std::vector<Edge>& edges = phases.front().edges;
@@ -29,11 +31,12 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
 }
 
 std::vector<Transfer> transfers_of(const GroupShape& shape) {
-    const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
+    const std::uint32_t m = shape.in_first(), nodes = shape.blocks_of_first();
     std::vector<Transfer> transfers;
     std::uint32_t round = 0;
     const auto chain = [&](std::uint32_t from, std::uint32_t to, bool reduce) {
         for (std::uint32_t node = 0; node < nodes; ++node) {
+            if (node * m + std::max(from, to) >= shape.members) continue;  // the last may have fewer
             for (const std::uint32_t half : {0U, 1U}) {
                 transfers.push_back({round, node * m + from, node * m + to, half, reduce});
             }

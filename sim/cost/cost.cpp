@@ -71,9 +71,11 @@ std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<P
     return join_stretches(phases, std::move(costs), library.launch + protocol.launch);
 }
 
-PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
-               const ProtocolCost& protocol, const PhaseCost* whole) {
-    PhaseTraffic traffic(topology, protocol);
+namespace {
+
+PhaseCost cost_by(const Router& router, const Phase& phase, std::span<const Communicator> communicators,
+                  const Topology& topology, const ProtocolCost& protocol, const PhaseCost* whole) {
+    PhaseTraffic traffic(topology, protocol, router);
     for (const Communicator& communicator : communicators) traffic.add(phase, communicator);
     const double share = whole != nullptr ? whole->detoured : traffic.detoured();
     Pattern pattern = traffic.pattern(share);
@@ -82,7 +84,22 @@ PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, 
             .path = traffic.latency(),
             .bytes_per_message_byte = phase.volume(),
             .overlap = protocol.overlap,
-            .detoured = share};
+            .detoured = share,
+            .around = &router != topology.router.get()};
+}
+
+}  // namespace
+
+PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
+               const ProtocolCost& protocol, const PhaseCost* whole) {
+    const auto by = [&](const Router& router) {
+        return cost_by(router, phase, communicators, topology, protocol, whole);
+    };
+    if (whole != nullptr) return by(whole->around ? *topology.around : *topology.router);
+    PhaseCost direct = by(*topology.router);
+    if (topology.around == nullptr) return direct;
+    PhaseCost around = by(*topology.around);
+    return around.pattern.alone > direct.pattern.alone ? around : direct;
 }
 
 bool same_traffic(const Phase& a, const Phase& b) {

@@ -24,6 +24,7 @@ struct PhaseCost {
     double overlap = 1.0;                 // see ProtocolCost
     std::size_t phases = 1;               // of the algorithm, that this stretch joins
     double detoured = 0.0;                // the share of the bytes that takes detours
+    bool around = false;                  // whether routes are those around slow links
 
     Bytes bytes(Bytes message) const { return message * bytes_per_message_byte; }
     // launch + what of the path the bytes of `message` do not hide on idle links.
@@ -44,7 +45,8 @@ std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<P
                             const Library& library, const ProtocolCost& protocol);
 
 // Of one phase among communicators of equal size. `whole`: of more communicators that run it in lock step, of which
-// these are a part. They settle on one share of detours, and pause together.
+// these are a part. They settle on one share of detours, and pause together. Where links are slow, messages go around
+// them if the phase is faster so.
 PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, const Topology& topology,
                const ProtocolCost& protocol, const PhaseCost* whole = nullptr);
 

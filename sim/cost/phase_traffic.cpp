@@ -15,6 +15,7 @@ void PhaseTraffic::Traffic::add(const Traffic& other) {
     loads.add(other.loads);
     has_detours |= other.has_detours;
     undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
+    exchanges.insert(exchanges.end(), other.exchanges.begin(), other.exchanges.end());
 }
 
 void PhaseTraffic::Traffic::add_moved(const Traffic& other, const LinkMove& move) {
@@ -31,10 +32,11 @@ void PhaseTraffic::Traffic::clear() {
     loads.clear();
     has_detours = false;
     undecided.clear();
+    exchanges.clear();
 }
 
-PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
-    : topology_(topology), protocol_(protocol), busiest_(topology) {}
+PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protocol, const Router& router)
+    : topology_(topology), protocol_(protocol), router_(router), busiest_(topology) {}
 
 PhaseTraffic::Part PhaseTraffic::part(const MessageLoad& load, double share) const {
     return {alike_ * LinkLoads::units(share * load.at_ends), alike_ * LinkLoads::units(share * load.between_switches)};
@@ -44,9 +46,8 @@ MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t c
     const bool across = topology_.node_of(from) != topology_.node_of(to);
     const MessageLoad load = load_of(protocol_, across, ports);
     const Part whole = part(load, share);
-    const Route route = topology_.route(from, to, channel);
-    const std::uint32_t detours =
-        across && topology_.routing != Routing::minimal ? topology_.router->detours(from, to) : 0;
+    const Route route = router_.route(from, to, channel);
+    const std::uint32_t detours = across && topology_.routing != Routing::minimal ? router_.detours(from, to) : 0;
     const Way way = detours > 0 ? Way::minimal : Way::only;
     for (const LinkId link : route.links()) own_.loads.add(link, way, whole.on(topology_.joins_switches(link)));
     Seconds latency = topology_.latency(route);
@@ -55,7 +56,7 @@ MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t c
         own_.undecided.push_back({from, to, static_cast<std::uint32_t>(channel), each});
     }
     for (std::uint32_t i = 0; i < detours && topology_.routing == Routing::valiant; ++i) {
-        const Route detour = topology_.router->detour(from, to, channel, i);
+        const Route detour = router_.detour(from, to, channel, i);
         for (const LinkId link : detour.links()) {
             own_.loads.add(link, Way::detour, each.on(topology_.joins_switches(link)));
         }
@@ -78,7 +79,74 @@ void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communica
     latency_ = std::max(latency_, posts + phase_latency(phase, std::span(messages_).subspan(first)));
 }
 
+// Takes what a router counts.
+class PhaseTraffic::Counting final : public ExchangeSink {
+  public:
+    // What messages load their links with, of which each is `share`.
+    Counting(LinkLoads& loads, const Topology& topology, double share, const MessageLoad& inside,
+             const MessageLoad& across)
+        : loads_(loads), topology_(topology), share_(share), inside_(inside), across_(across) {}
+
+    void add(LinkId link, ExchangeWay way, double messages, std::uint32_t parts) override {
+        const MessageLoad& load = way == ExchangeWay::inside ? inside_ : across_;
+        const double each = share_ / parts * load.on(topology_.joins_switches(link));
+        const Way as = way == ExchangeWay::detour ? Way::detour : way == ExchangeWay::minimal ? minimal : Way::only;
+        // Whole numbers as the sum of so many messages, to the bit.
+        const bool whole = messages == std::floor(messages);
+        loads_.add(link, as,
+                   whole ? static_cast<LinkLoads::Units>(messages) * LinkLoads::units(each)
+                         : LinkLoads::units(messages * each));
+    }
+    void reach(ExchangeWay way, Seconds latency) override {
+        Seconds& longest = way == ExchangeWay::inside ? longest_inside : longest_across;
+        longest = std::max(longest, latency);
+        reaches_inside |= way == ExchangeWay::inside;
+        reaches_across |= way != ExchangeWay::inside;
+        diverts |= way == ExchangeWay::minimal;
+    }
+
+    Way minimal = Way::minimal;  // what minimal routes count as
+    Seconds longest_inside, longest_across;
+    bool reaches_inside = false, reaches_across = false, diverts = false;
+
+  private:
+    LinkLoads& loads_;
+    const Topology& topology_;
+    double share_;
+    MessageLoad inside_, across_;
+};
+
+// A complete exchange by counting, where the router can; false where it cannot. Channels differ by their routes alone.
+bool PhaseTraffic::count_exchange(const Communicator& communicator) {
+    if (!communicator.copies.empty()) return false;
+    const std::span<const RankId> ranks = communicator.channels.front();
+    const double share = 1.0 / static_cast<double>(communicator.channels.size());
+    const MessageLoad across = load_of(protocol_, true, communicator.ports);
+    Counting sink(own_.loads, topology_, share, load_of(protocol_, false, communicator.ports), across);
+    if (topology_.routing == Routing::minimal) sink.minimal = Way::only;
+    for (std::uint64_t c = 0; c < communicator.channels.size(); ++c) {
+        if (!router_.add_exchange(ranks, c, Router::Ways::straight, sink)) return false;
+        if (!sink.diverts || topology_.routing == Routing::minimal) continue;
+        own_.exchanges.push_back({ranks, c, share, across});
+        if (topology_.routing != Routing::valiant) continue;
+        own_.exchanges.pop_back();
+        router_.add_exchange(ranks, c, Router::Ways::detours, sink);
+        own_.has_detours = true;
+    }
+    Seconds longest;
+    if (sink.reaches_inside) longest = protocol_.step_in_node + sink.longest_inside;
+    if (sink.reaches_across) longest = std::max(longest, protocol_.step_across + sink.longest_across);
+    latency_ = std::max(latency_, posting(topology_, protocol_, ranks) + longest);
+    return true;
+}
+
+void PhaseTraffic::count_detours(Traffic& traffic, const DivertibleExchange& exchange) {
+    Counting sink(traffic.loads, topology_, exchange.share, exchange.load, exchange.load);
+    router_.add_exchange(exchange.ranks, exchange.channel, Router::Ways::detours, sink);
+}
+
 void PhaseTraffic::add_messages(const Phase& phase, const Communicator& communicator) {
+    if (phase.peer == Peer::all && count_exchange(communicator)) return;
     const std::size_t channels = communicator.channels.size();
     alike_ = channels_are_alike(phase, communicator) ? static_cast<LinkLoads::Units>(channels) : 1;
     messages_.clear();
@@ -93,8 +161,8 @@ bool PhaseTraffic::channels_are_alike(const Phase& phase, const Communicator& co
     const std::vector<RankId>& members = communicator.channels.front();
     return std::all_of(members.begin(), members.end(), [&](RankId from) {
         return std::all_of(members.begin(), members.end(), [&](RankId to) {
-            return topology_.router->has_one_route(from, to) &&
-                   (topology_.routing == Routing::minimal || topology_.router->detours(from, to) == 0);
+            return router_.has_one_route(from, to) &&
+                   (topology_.routing == Routing::minimal || router_.detours(from, to) == 0);
         });
     });
 }
@@ -120,18 +188,20 @@ void PhaseTraffic::add(const Phase& phase, const Communicator& communicator) {
 void PhaseTraffic::route_detours(Traffic& traffic) {
     for (const Divertible& message : traffic.undecided) {
         links_.clear();
-        topology_.router->add_detours(message.from, message.to, message.channel, links_);
+        router_.add_detours(message.from, message.to, message.channel, links_);
         for (const LinkTimes& each : links_) {
             const LinkLoads::Units load = message.part.on(topology_.joins_switches(each.link));
             traffic.loads.add(each.link, Way::detour, each.times * load);
         }
     }
-    traffic.has_detours |= !traffic.undecided.empty();
+    for (const DivertibleExchange& exchange : traffic.exchanges) count_detours(traffic, exchange);
+    traffic.has_detours |= traffic.is_undecided();
     traffic.undecided.clear();
+    traffic.exchanges.clear();
 }
 
 BusiestLinks::Settled PhaseTraffic::settle(Traffic& traffic) {
-    if (!traffic.undecided.empty()) {
+    if (traffic.is_undecided()) {
         const StraightTraffic straight(traffic.loads, topology_);
         if (!straight.may_gain()) return {.rate = straight.rate()};
         route_detours(traffic);

@@ -26,7 +26,10 @@ namespace weft {
 // of a program, say), and the latency of the slowest.
 class PhaseTraffic {
   public:
-    PhaseTraffic(const Topology& topology, const ProtocolCost& protocol);
+    // `router`: of the topology, its own or the one around slow links.
+    PhaseTraffic(const Topology& topology, const ProtocolCost& protocol, const Router& router);
+    PhaseTraffic(const Topology& topology, const ProtocolCost& protocol)
+        : PhaseTraffic(topology, protocol, *topology.router) {}
 
     // The unit of flow is one byte from each sender to each of its peers, split over the channels: each message loads
     // its links with 1 / channels, and those of endpoints with as much more as load_of() says. Channel c takes the
@@ -55,12 +58,21 @@ class PhaseTraffic {
         std::uint32_t channel = 0;
         Part part{};
     };
-    // What messages load. Detours are routed only where they might help: `undecided` are the messages whose detours
-    // are not among the loads.
+    // A complete exchange whose detours are not among the loads.
+    struct DivertibleExchange {
+        std::span<const RankId> ranks{};
+        std::uint64_t channel = 0;
+        double share = 0.0;  // of one message
+        MessageLoad load{};
+    };
+    // What messages load. Detours are routed only where they might help: `undecided` are the messages, and
+    // `exchanges` what was counted, whose detours are not among the loads.
     struct Traffic {
         LinkLoads loads;
         bool has_detours = false;  // in loads
         std::vector<Divertible> undecided;
+        std::vector<DivertibleExchange> exchanges;
+        bool is_undecided() const { return !undecided.empty() || !exchanges.empty(); }
         void add(const Traffic& other);
         void add_moved(const Traffic& other, const LinkMove& move);
         void clear();
@@ -70,12 +82,16 @@ class PhaseTraffic {
     Part part(const MessageLoad& load, double share) const;
     MessageLatency add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
+    class Counting;
+    bool count_exchange(const Communicator& communicator);
+    void count_detours(Traffic& traffic, const DivertibleExchange& exchange);
     void add_messages(const Phase& phase, const Communicator& communicator);
     void route_detours(Traffic& traffic);
     BusiestLinks::Settled settle(Traffic& traffic);
 
     const Topology& topology_;
     const ProtocolCost& protocol_;
+    const Router& router_;
     Traffic own_, sum_;                     // of the communicator being added, and of all
     BusiestLinks busiest_;                  // of the traffic being settled
     std::vector<MessageLatency> messages_;  // of the communicator being added

@@ -14,6 +14,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/repeated_table.hpp"
 #include "sim/base/table.hpp"
+#include "sim/topology/exchange.hpp"
 #include "sim/topology/link_move.hpp"
 #include "sim/topology/route.hpp"
 #include "sim/topology/wiring.hpp"
@@ -58,6 +59,14 @@ class Router {
             for (const LinkId link : one.links()) links.push_back({link});
         }
     }
+    // Tells the sink what a complete exchange among `ranks` puts on links, if this router can count it: on the routes
+    // of `salt`, or between switches on the detours of all messages, evenly over all that there are. Otherwise tells
+    // nothing.
+    enum class Ways : std::uint8_t { straight, detours };
+    virtual bool add_exchange(std::span<const RankId> /*ranks*/, std::uint64_t /*salt*/, Ways /*ways*/,
+                              ExchangeSink& /*sink*/) const {
+        return false;
+    }
     // Whether every salt gives the route that salt 0 gives. "No" is always safe.
     virtual bool has_one_route(RankId /*from*/, RankId /*to*/) const { return false; }
     // Where the routes among `ranks` lie, of every salt and detours included, after each rank r has moved to r + by:
@@ -83,11 +92,15 @@ struct Topology {
     std::uint32_t ranks_per_node = 1;
     Table<LinkClassId, LinkClass> classes;
     std::unique_ptr<const Wiring> wiring;  // none where links were added one by one
-    std::unique_ptr<const Router> router;  // may refer to the wiring
+    std::shared_ptr<const Router> router;  // may refer to the wiring
+    // The same, past links that a fault has slowed, for messages that are faster so. None where no link is slow, or
+    // where not all can be passed.
+    std::unique_ptr<const Router> around;
     Routing routing = Routing::minimal;
     // Links inside a node, where all nodes are alike: link i of node k is k * node_links + i. 0: no such rule holds.
     std::uint32_t node_links = 0;
-    // Nodes that traffic passes unlike the others because a link in them, or one to the network, is dead; ascending.
+    // Nodes that traffic passes unlike the others because a link in them, or one to the network, is slow or dead;
+    // ascending.
     std::vector<std::uint32_t> crippled_nodes{};
 
     std::uint32_t node_of(RankId rank) const { return static_cast<std::uint32_t>(rank) / ranks_per_node; }

@@ -73,15 +73,36 @@ ChannelProblem random_problem(bool across) {
     return problem;
 }
 
-RC_GTEST_PROP(channel_search, first_ring_is_the_best_of_all_rings, ()) {
-    const ChannelProblem problem = random_problem(false);
-    RC_ASSERT(find_channels(problem).front() == naive_best(problem));
+// How long a byte for each of these channels occupies the busiest link, for each channel.
+double time_of_each(const ChannelProblem& problem, const std::vector<MemberOrder>& channels) {
+    std::map<LinkId, std::int64_t> occupied;
+    const auto use = [&](const HopUses& uses) {
+        for (const LinkUse& each : uses) occupied[each.link] += each.occupancy;
+    };
+    for (const MemberOrder& order : channels) {
+        for (std::size_t i = 1; i < order.size(); ++i) use(problem.hop[order[i - 1] * problem.members + order[i]]);
+        if (problem.across()) {
+            use(problem.enter[order.front()]);
+            use(problem.leave[order.back()]);
+        } else {
+            use(problem.hop[order.back() * problem.members + order.front()]);
+        }
+    }
+    std::int64_t busiest = 0;
+    for (const auto& [link, sum] : occupied) busiest = std::max(busiest, sum);
+    return static_cast<double>(busiest) / static_cast<double>(channels.size());
 }
 
-RC_GTEST_PROP(channel_search, first_path_is_the_best_of_all_paths, ()) {
-    const ChannelProblem problem = random_problem(true);
-    RC_ASSERT(find_channels(problem).front() == naive_best(problem));
+// Or the channels are of a kind that carries more.
+void expect_best_first(const ChannelProblem& problem) {
+    const std::vector<MemberOrder> channels = find_channels(problem);
+    const MemberOrder best = naive_best(problem);
+    if (channels.front() != best) RC_ASSERT(time_of_each(problem, channels) < time_of_each(problem, {best}));
 }
+
+RC_GTEST_PROP(channel_search, first_ring_is_the_best_of_all_rings, ()) { expect_best_first(random_problem(false)); }
+
+RC_GTEST_PROP(channel_search, first_path_is_the_best_of_all_paths, ()) { expect_best_first(random_problem(true)); }
 
 RC_GTEST_PROP(channel_search, every_channel_passes_every_member_once, ()) {
     const ChannelProblem problem = random_problem(*rc::gen::arbitrary<bool>());
@@ -105,6 +126,24 @@ TEST(channel_search, four_all_to_all_members_get_the_six_rings_that_use_every_wa
     }
     ASSERT_EQ(times.size(), 12U);
     for (const auto& [way, count] : times) EXPECT_EQ(count, 2) << way;
+}
+
+// Eight have seven rings that use every way once, and eight paths with as many ends.
+TEST(channel_search, eight_all_to_all_members_use_every_way_once) {
+    ChannelProblem problem{.members = 8, .hop = {}, .enter = {}, .leave = {}, .port = {}};
+    for (std::uint32_t way = 0; way < 64; ++way)
+        problem.hop.push_back(way / 8 == way % 8 ? HopUses{} : HopUses{{LinkId(way), 100}});
+    const std::vector<MemberOrder> rings = find_channels(problem);
+    EXPECT_EQ(rings.size(), 7U);
+    EXPECT_EQ(time_of_each(problem, rings), 100.0 / 7);
+    for (std::uint32_t member = 0; member < 8; ++member) {
+        problem.enter.push_back({{LinkId(100 + member), 105}});
+        problem.leave.push_back({{LinkId(200 + member), 105}});
+        problem.port.push_back(LinkId(200 + member));
+    }
+    const std::vector<MemberOrder> paths = find_channels(problem);
+    EXPECT_EQ(paths.size(), 8U);
+    EXPECT_EQ(time_of_each(problem, paths), 105.0 / 8);
 }
 
 // Two members, one cable each way of occupancy 1: the second ring would double the load without adding rate.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <span>
 
 #include "sim/base/check.hpp"
@@ -169,9 +170,38 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
 
 }  // namespace
 
+namespace {
+
+class NoSink final : public ExchangeSink {
+  public:
+    void add(LinkId /*link*/, ExchangeWay /*way*/, double /*messages*/, std::uint32_t /*parts*/) override {}
+    void reach(ExchangeWay /*way*/, Seconds /*latency*/) override {}
+};
+
+bool counts_exchanges(const Topology& topology) {
+    NoSink sink;
+    const std::vector<RankId> two{RankId{0}, RankId{topology.ranks - 1}};
+    return topology.router->add_exchange(two, 0, Router::Ways::straight, sink);
+}
+
+// Without symmetry the messages of an all-to-all are routed one by one.
+void tell_cost(const CollectiveRequest& request, const Topology& topology) {
+    if (request.op != Collective::all_to_all || counts_exchanges(topology)) return;
+    constexpr double most_untold = 1e7, each = 1e-6;  // seconds of a message, with its detours, about
+    const double members = request.layout.members(), messages = members * (members - 1) * request.layout.groups;
+    if (messages < most_untold) return;
+    fmt::print(stderr,
+               "{:.3g} messages, each routed by itself, since this network is not alike everywhere: about {:.0f} s "
+               "for each channel\n",
+               messages, messages * each);
+}
+
+}  // namespace
+
 std::vector<CollectiveRow> predict(const CollectiveRequest& request) {
     check_preference(*request.library, request.op, request.preference);
     const Topology topology = request.machine.topology(request.layout.nodes(), request.fabric);
+    tell_cost(request, topology);
     CollectiveSet set(topology, *request.library, request.layout);
     std::vector<CollectiveRow> rows;
     for (const Bytes message : request.messages) rows.push_back(make_row(set, topology, request, message));

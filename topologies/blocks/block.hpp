@@ -47,6 +47,8 @@ struct NodePlan {
         if (vertex < accelerators) return NodeKind::accelerator;
         return vertex < switch_vertex(0) ? NodeKind::nic : NodeKind::node_switch;
     }
+    // Keeps the first `used` accelerators, and the NICs that are attached to them. Before any but NICs are connected.
+    void leave_idle(std::uint32_t used);
     void connect(std::uint32_t a, std::uint32_t b, LinkClassId link_class) {
         links.push_back({a, b, link_class});
         links.push_back({b, a, link_class});
@@ -81,6 +83,12 @@ struct SwitchPair {
     SwitchPair of_twin(std::uint32_t link) const { return link % 2 == 0 ? *this : SwitchPair{head, tail}; }
 };
 
+// Of a complete exchange: so many ranks send by a port, and so many receive by it.
+struct PortUse {
+    Port port{};
+    std::uint32_t senders = 0, receivers = 0;
+};
+
 // The switches of a machine and the links between them, by arithmetic: no table has an entry per pair. Immutable.
 class Network {
   public:
@@ -113,6 +121,15 @@ class Network {
             for (const LinkId link : one.links()) links.push_back({link});
         }
     }
+    // As Router::add_exchange, of the links between leaves: from each sender of a port to each receiver of a port of
+    // another node. Ports are those of one node after those of another, each once. Latencies are those of all these
+    // links, of `classes`.
+    virtual bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
+                              const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const {
+        return routes_by_leaf() && add_exchange_by_leaf(ports, salt, ways, classes, sink);
+    }
+    // Whether all ports of a leaf have the same routes and detours to a port.
+    virtual bool routes_by_leaf() const { return false; }
     // Where the links between the leaves of `ports` lie, on routes and detours of every salt, after port i of these has
     // moved to moved[i]; as has_one_route and the number of detours, which stay. In ascending order, from the first
     // link that any of these routes takes. Nothing where they do not move so, or where that is not known.
@@ -128,6 +145,8 @@ class Network {
     virtual BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const = 0;
 
   protected:
+    bool add_exchange_by_leaf(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
+                              const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const;
     // Nothing is between these: no links, one route, no detours.
     bool of_one_leaf(std::span<const Port> ports) const {
         return std::ranges::all_of(ports, [&](Port port) { return leaf(port) == leaf(ports.front()); });

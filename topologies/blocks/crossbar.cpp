@@ -4,9 +4,9 @@
 //   "node": {
 //     "kind": "crossbar",
 //     "accelerators": 8,
-//     "link": "nvlink",  // all links of one accelerator together
-//     "nics": { "attached": [0, 1, 2, 3, 4, 5, 6, 7], "link": "pcie.nic", "source": "..." },
-//     "source": "..."
+//     "uses": 6,         // absent: all. Jobs take the first six of each node, with their NICs, and leave the others
+//     idle "link": "nvlink",  // all links of one accelerator together "nics": { "attached": [0, 1, 2, 3, 4, 5, 6, 7],
+//     "link": "pcie.nic", "source": "..." }, "source": "..."
 //   }
 #include <fmt/format.h>
 
@@ -26,10 +26,14 @@ NodePlan read(Field block, const LinkClasses& classes) {
         block.error("accelerators", fmt::format("expected at most {}, got {}", most_accelerators, plan.accelerators));
         plan.accelerators = most_accelerators;
     }
+    const std::uint32_t all = plan.accelerators, uses = block.has("uses") ? block.count("uses") : all;
+    if (uses > all)
+        block.error("uses", fmt::format("expected at most the {} accelerators of a node, got {}", all, uses));
     plan.switches = 1;
     read_packages(block, plan);
     const LinkClassId link_class = classes.read(block, "link");
     read_nics(block, classes, plan);
+    if (uses < all && uses % plan.accelerators_per_package == 0) plan.leave_idle(uses);
     for (std::uint32_t i = 0; i < plan.accelerators; ++i) plan.connect(i, plan.switch_vertex(0), link_class);
     block.done();
     return plan;

@@ -28,10 +28,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
-#include "topologies/blocks/all_to_all.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/blocks/detours.hpp"
+#include "topologies/blocks/dragonfly_exchange.hpp"
+#include "topologies/blocks/dragonfly_wires.hpp"
 
 namespace weft::blocks {
 
@@ -65,25 +68,27 @@ class Dragonfly final : public Network {
     }
 
     std::vector<LinkRun> links() const override {
-        return {{shape_.local, locals()}, {shape_.global, across().links()}};
+        return {{shape_.local, wires().locals()}, {shape_.global, wires().across().links()}};
     }
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        if (number < locals()) {
-            const std::uint32_t first = number / inside().links() * shape_.switches_per_group;
-            const AllToAll::Place local = inside().place(number % inside().links());
+        const AllToAll inside = wires().inside();
+        if (number < wires().locals()) {
+            const std::uint32_t first = number / inside.links() * shape_.switches_per_group;
+            const AllToAll::Place local = inside.place(number % inside.links());
             return {first + local.from, first + local.to};
         }
-        const auto [from, to, cable] = across().place(number - locals());
-        return {gateway(from, to, cable), gateway(to, from, cable)};
+        const auto [from, to, cable] = wires().across().place(number - wires().locals());
+        return {wires().gateway(from, to, cable), wires().gateway(to, from, cable)};
     }
 
     LinkId way_back(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        if (number >= locals()) return LinkId(locals() + across().way_back(number - locals()));
-        const std::uint32_t in_group = number % inside().links();
-        return LinkId(number - in_group + inside().way_back(in_group));
+        const std::uint32_t locals = wires().locals();
+        if (number >= locals) return LinkId(locals + wires().across().way_back(number - locals));
+        const std::uint32_t in_group = number % wires().inside().links();
+        return LinkId(number - in_group + wires().inside().way_back(in_group));
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -116,6 +121,23 @@ class Dragonfly final : public Network {
         }
     }
 
+    bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
+                      const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const override {
+        std::vector<DragonflyUse> uses;
+        for (const auto& [port, senders, receivers] : ports) {
+            uses.push_back({.node = port.node,
+                            .leaf = leaf(port),
+                            .as_low = as_low(port),
+                            .as_high = as_high(port),
+                            .senders = 1.0 * senders,
+                            .receivers = 1.0 * receivers});
+        }
+        const auto turn = static_cast<std::uint32_t>(salt / shape_.nics_per_node % shape_.global_links);
+        add_dragonfly_exchange(wires(), uses, turn, ways, classes[shape_.local].latency, classes[shape_.global].latency,
+                               sink);
+        return true;
+    }
+
     std::vector<std::uint32_t> neighbourhoods() const override {
         return {shape_.nodes_per_chassis, shape_.nodes_per_group};
     }
@@ -129,25 +151,16 @@ class Dragonfly final : public Network {
 
   private:
     std::uint32_t group_of(std::uint32_t node) const { return node / shape_.nodes_per_group; }
-    AllToAll inside() const { return {.members = shape_.switches_per_group, .bundle = 1}; }  // a group
-    AllToAll across() const { return {.members = groups_, .bundle = shape_.global_links}; }
-    std::uint32_t locals() const { return groups_ * inside().links(); }
-
-    std::uint32_t gateway(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
-        const std::uint32_t turn = (h + groups_ - g - 1) % groups_;
-        return g * shape_.switches_per_group + (turn * shape_.global_links + cable) % shape_.switches_per_group;
-    }
-
-    LinkId global_link(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
-        return LinkId(locals() + across().link({g, h, cable}));
+    DragonflyWires wires() const {
+        return {.groups = groups_, .size = shape_.switches_per_group, .cables = shape_.global_links};
     }
 
     // From a switch of one group to the switch of group h where the cable ends, which is returned.
     std::uint32_t add_crossing(Route& route, std::uint32_t from, std::uint32_t h, std::uint32_t cable) const {
         const std::uint32_t g = from / shape_.switches_per_group;
-        add_local(route, from, gateway(g, h, cable));
-        route.push_back(global_link(g, h, cable));
-        return gateway(h, g, cable);
+        add_local(route, from, wires().gateway(g, h, cable));
+        route.push_back(wires().global(g, h, cable));
+        return wires().gateway(h, g, cable);
     }
 
     // From one switch to another by a third group, or by a third switch of their group: the switches of a group are
@@ -170,9 +183,7 @@ class Dragonfly final : public Network {
     }
 
     void add_local(Route& route, std::uint32_t a, std::uint32_t b) const {
-        if (a == b) return;
-        const std::uint32_t size = shape_.switches_per_group;
-        route.push_back(LinkId(a / size * inside().links() + inside().link({a % size, b % size, 0})));
+        if (a != b) route.push_back(wires().local(a, b));
     }
 
     // Both directions of a pair use the same cable. Cables are dealt out to the ports of the lower node's group one by
@@ -182,9 +193,13 @@ class Dragonfly final : public Network {
     std::uint32_t cable_of(Port a, Port b, std::uint64_t salt) const {
         const Port low = a.node < b.node ? a : b, high = a.node < b.node ? b : a;
         const std::uint32_t m = shape_.global_links;
-        const std::uint32_t port = low.node * shape_.nics_per_node + low.nic;
-        return static_cast<std::uint32_t>((port + port / m + high.node / m + salt / shape_.nics_per_node % m) % m);
+        return static_cast<std::uint32_t>((as_low(low) + as_high(high) + salt / shape_.nics_per_node % m) % m);
     }
+    std::uint32_t as_low(Port port) const {
+        const std::uint32_t number = port.node * shape_.nics_per_node + port.nic;
+        return (number + number / shape_.global_links) % shape_.global_links;
+    }
+    std::uint32_t as_high(Port port) const { return port.node / shape_.global_links % shape_.global_links; }
 
     Shape shape_;
     std::uint32_t groups_;  // one, or all of the machine

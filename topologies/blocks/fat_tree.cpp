@@ -18,7 +18,9 @@
 //
 //     "oversubscription": 2, "link": "infiniband.leaf_spine"  // in place of "levels"
 //
-// Beside levels, "oversubscription" takes cables from the leaves until it is so.
+// Beside levels, "oversubscription" takes cables from the leaves until it is so. "levels": [] is one switch for all
+// nodes, or with rails one for each: a rail-only network, whose messages change rails inside nodes (PXN). Rails with
+// levels that join those of one rail only are planes of a network.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,10 +49,12 @@ std::vector<TreeLevel> read_levels(Field& block, const LinkClasses& classes, con
                           .link_class = classes.read(field, "link")});
         field.done();
     }
-    if (levels.empty() || levels.size() > most_levels) {
+    if (levels.size() > most_levels) {
         block.error("levels",
-                    fmt::format("expected 1 to {} levels above the leaves, got {}", most_levels, levels.size()));
+                    fmt::format("expected at most {} levels above the leaves, got {}", most_levels, levels.size()));
         levels.assign(1, TreeLevel{});
+    } else if (thinned && levels.empty()) {
+        block.error("levels", "there are no levels whose cables \"oversubscription\" could thin");
     } else if (thinned) {
         thin_leaves(block, shape, levels);
     }
@@ -91,7 +95,7 @@ void check_size(Field& block, const TreeShape& shape, std::uint32_t nodes) {
 // rail.
 void check_joined(Field& block, const TreeShape& shape, NetworkSize size) {
     const std::uint32_t units = divide_up(size.nodes, shape.nodes_per_leaf);
-    const bool by_rail = shape.order == LeafOrder::rail;
+    const bool by_rail = shape.order == LeafOrder::rail && !shape.levels.empty();
     const std::uint64_t per_block = by_rail ? std::min(units, shape.levels.front().children) : 1;
     const std::uint64_t blocks = (units + per_block - 1) / per_block;
     std::uint64_t trees = blocks * shape.rails;  // above what a block shares: its lowest spines, or a leaf

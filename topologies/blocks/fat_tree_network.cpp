@@ -17,7 +17,8 @@ class FatTree final : public Network {
   public:
     FatTree(TreeShape shape, std::uint32_t nodes) : shape_(std::move(shape)), nodes_(nodes) {
         const std::uint32_t units = divide_up(nodes, shape_.nodes_per_leaf);
-        if (shape_.order == LeafOrder::rail) {  // leaves of one rail, and nothing else, share the lowest spines
+        if (shape_.order == LeafOrder::rail &&
+            !shape_.levels.empty()) {  // leaves of one rail, and nothing else, share the lowest spines
             shape_.units_per_block = shape_.levels.front().children = std::min(units, shape_.levels.front().children);
         }
         std::uint32_t high = divide_up(units, shape_.units_per_block) * shape_.units_per_block * shape_.rails;
@@ -103,8 +104,10 @@ class FatTree final : public Network {
                            static_cast<std::int64_t>(destinations), tree_links_);
     }
 
+    bool routes_by_leaf() const override { return shape_.ecmp == Ecmp::arithmetic; }
+
     std::uint64_t residue(Port port) const override {
-        if (shape_.ecmp == Ecmp::hash) return Network::residue(port);
+        if (shape_.ecmp == Ecmp::hash || shape_.levels.empty()) return Network::residue(port);
         return destination(port) % shape_.levels.front().ports_up();
     }
 

@@ -28,6 +28,14 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
     }
 }
 
+void NodePlan::leave_idle(std::uint32_t used) {
+    const LinkClassId link_class = links.front().link_class;
+    accelerators = used;
+    std::erase_if(nics, [&](std::uint32_t accelerator) { return accelerator >= used; });
+    links.clear();
+    for (std::uint32_t nic = 0; nic < nics.size(); ++nic) connect(nics[nic], nic_vertex(nic), link_class);
+}
+
 void read_packages(Field& block, NodePlan& plan) {
     plan.accelerators_per_package = block.count("accelerators_per_package", 1);
     if (plan.accelerators % plan.accelerators_per_package != 0) {

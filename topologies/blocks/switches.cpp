@@ -83,6 +83,8 @@ class Switches final : public Network {
         return ways_->route(leaf(from), leaf(to), (way_of(from, to, salt) + (i + 1) * apart) % count);
     }
 
+    bool routes_by_leaf() const override { return !cabling().hashes; }
+
     std::vector<std::uint32_t> neighbourhoods() const override;
     BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override;
 

@@ -108,6 +108,8 @@ class Torus final : public Network {
         return route;
     }
 
+    bool routes_by_leaf() const override { return true; }
+
     // The planes and lines that a run of nodes fills.
     std::vector<std::uint32_t> neighbourhoods() const override {
         std::vector<std::uint32_t> sizes;

@@ -61,7 +61,7 @@ CallCosts::Group& CallCosts::find(const Call& call, std::uint32_t stage) {
     std::vector<std::size_t> alike;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const GroupShape own = shape_of(topology_, all[i]);
-        if (own.members == shape.members && own.nodes == shape.nodes && own.even == shape.even) alike.push_back(i);
+        if (own == shape) alike.push_back(i);
     }
     laid->costs = std::make_unique<GroupCosts>(topology_, library_, shape, [this, &all, alike](Order order) {
         std::vector<Communicator> communicators;

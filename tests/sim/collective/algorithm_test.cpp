@@ -34,7 +34,8 @@ struct Case {
 
 std::string title(const Case& c) {
     return std::string(name(c.algorithm->op)) + "_" + std::string(c.algorithm->name) + "_" +
-           std::to_string(c.shape.members) + "_on_" + std::to_string(c.shape.nodes) + (c.shape.even ? "" : "_uneven");
+           std::to_string(c.shape.members) + "_on_" + std::to_string(c.shape.nodes) + (c.shape.even ? "" : "_uneven") +
+           (c.shape.before_last == 0 ? "" : std::to_string(c.shape.before_last));
 }
 
 // Shapes that make no difference to an algorithm are proven once.
@@ -52,6 +53,10 @@ std::vector<GroupShape> shapes(std::uint32_t n) {
         if (n % nodes == 0) all.push_back({.members = n, .nodes = nodes});
     }
     if (n > 2) all.push_back({.members = n, .nodes = 2, .even = false});
+    for (const std::uint32_t m : {2U, 3U, 8U}) {
+        if (n > m && n % m != 0)
+            all.push_back({.members = n, .nodes = (n - 1) / m + 1, .even = false, .before_last = m});
+    }
     return all;
 }
 
