@@ -23,6 +23,22 @@ PipelineShape Job::pipeline_shape() const {
 
 std::uint32_t Job::model_parts() const { return layout.pipeline * pipeline_shape().chunks / schedule->copies; }
 
+std::size_t Job::layer_place(std::uint32_t layer) const {
+    const LayerKind kind = layer_kind(model, layer);
+    if (experts.by_layer.empty() || !has_experts(kind)) return static_cast<std::size_t>(kind);
+    return layer_kinds + layer;
+}
+
+double Job::imbalance_of(std::uint32_t layer) const {
+    return experts.by_layer.empty() ? experts.imbalance : experts.by_layer[layer];
+}
+
+Job Job::with_imbalance_of(std::uint32_t layer) const {
+    Job job = *this;
+    job.experts.imbalance = imbalance_of(layer);
+    return job;
+}
+
 Shard Job::shard() const {
     Shard shard{
         .micro_batch = batch.micro,

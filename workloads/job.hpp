@@ -53,6 +53,7 @@ struct Job {
     SequenceParallel sequence_parallel = SequenceParallel::off;
     Dropout dropout = Dropout::off;
     ElementWise element_wise = ElementWise::fused;
+    std::uint32_t communication_units = 0;     // of the device's compute units that computation never has
     double sustained_clock = 1.0;              // of what the device file says: what this system's power limit leaves
     Setting blocking_launches = Setting::off;  // the host waits for every kernel (CUDA_LAUNCH_BLOCKING=1)
     CudaGraphs cuda_graphs = CudaGraphs::none;
@@ -76,6 +77,12 @@ struct Job {
     }
     PipelineShape pipeline_shape() const;
     std::uint32_t model_parts() const;  // that the layers are dealt to
+    // Where what layers cost is kept: with those of their kind, by LayerKind, or behind these on their own, where
+    // experts of each layer have an imbalance of their own.
+    std::size_t layer_place(std::uint32_t layer) const;
+    std::size_t layer_places() const { return layer_kinds + experts.by_layer.size(); }
+    double imbalance_of(std::uint32_t layer) const;  // of its experts
+    Job with_imbalance_of(std::uint32_t layer) const;
     Shard shard() const;
     LayerSplit split() const;  // of parameters over ranks
     // Whether experts' gradients are summed over other ranks than dense ones (Megatron-core 0.8

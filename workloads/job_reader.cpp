@@ -123,6 +123,7 @@ void read_step(Field& root, Job& job) {
     job.gradient_overlap = overlaps ? Setting::on : Setting::off;
     job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
     job.dropout = root.flag("dropout", false) ? Dropout::on : Dropout::off;
+    job.communication_units = root.whole("communication_units", 0);
     job.sustained_clock = root.number("sustained_clock", 1.0);
     if (!(job.sustained_clock > 0.0 && job.sustained_clock <= 1.0)) {
         root.error("sustained_clock", fmt::format("expected a share above 0 and up to 1, got {}", job.sustained_clock));
@@ -251,7 +252,7 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
         job.ranks_per_node = machine->info().accelerators_per_node;
         job.layout.shard_ranks = shard_ranks(job);
         job.layout.expert_inner = expert_inner(job);
-        if (job.experts.imbalance_assumed == Setting::on) job.experts.imbalance = usual_imbalance(job);
+        if (model) settle_imbalance(job);
         if (model && readable && purpose == Purpose::simulation) {
             for (const JobError& error : check_job(job, machine->info())) report(root, error);
         }
@@ -260,7 +261,10 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     std::optional<Device> device;
     if (machine) {
         device = read_device_of(root, machine->info(), sources);
-        if (device) check_recipe(root, job, *device, machine->info().name);
+        if (device) {
+            check_recipe(root, job, *device, machine->info().name);
+            check_units(root, job, *device);
+        }
     }
     document.check();
     return {job, *machine, *device};

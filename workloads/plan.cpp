@@ -40,7 +40,7 @@ Flops hardware_flops(const Plan& plan) {
     std::uint32_t layer = 0;
     for (const std::uint32_t layers : job.part_layers(why)) {
         for (std::uint32_t i = 0; i < layers; ++i) {
-            const LayerCosts& own = costs.layer(layer_kind(job.model, layer++));
+            const LayerCosts& own = costs.layers[job.layer_place(layer++)];
             micro_batch += own.forward + own.backward + own.repeated;
             if (job.recompute.of_layer(i) == Recompute::full) micro_batch += own.forward;
         }

@@ -40,7 +40,7 @@ struct LayerCosts {
 };
 
 struct PartCosts {
-    std::array<LayerCosts, layer_kinds> layers;  // by LayerKind
+    std::vector<LayerCosts> layers;  // by Job::layer_place()
     Seconds embedding_forward, embedding_backward;
     Seconds final_norm_forward, final_norm_backward;
     Seconds head_forward, head_input_backward, head_weight_backward;  // logits and loss

@@ -67,8 +67,7 @@ std::vector<Kernel> repeated_kernels(const Job& job, LayerKind kind, const Layer
                                                   : discarded_kernels(piece);
 }
 
-LayerCosts layer_costs(const Plan& plan, LayerKind kind, const KernelSum& time) {
-    const Job& job = plan.job;
+LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const KernelSum& time) {
     LayerCosts costs;
     std::vector<LayerPiece> pieces;
     bool replays = false;  // some piece before
@@ -257,11 +256,17 @@ PartCosts part_costs(const Plan& plan, const KernelSum& time) {
     const Job& job = plan.job;
     const Shard shard = job.shard();
     PartCosts costs;
+    costs.layers.resize(job.layer_places());
     for (std::size_t k = 0; k < layer_kinds; ++k) {
         const auto kind = static_cast<LayerKind>(k);
         if (has_experts(kind) && job.model.experts.count == 0) continue;
         if (is_windowed(kind) && job.model.window.tokens == 0) continue;
-        costs.layers[k] = layer_costs(plan, kind, time);
+        costs.layers[k] = layer_costs(plan, job, kind, time);
+    }
+    for (std::uint32_t layer = 0; layer < job.experts.by_layer.size(); ++layer) {
+        const std::size_t place = job.layer_place(layer);
+        if (place < layer_kinds) continue;
+        costs.layers[place] = layer_costs(plan, job.with_imbalance_of(layer), layer_kind(job.model, layer), time);
     }
     costs.embedding_forward = time(embedding_forward(job.model, shard));
     costs.embedding_backward = time(embedding_backward(job.model, shard));
@@ -314,6 +319,16 @@ bool host_bound(const Plan& plan) {
     return false;
 }
 
+// Of matrix products and attention; what is bound by memory keeps its bandwidth. Interference is for the most part that
+// communication takes units: what is kept for it at all times is not taken once more.
+void set_aside(Device& device, std::uint32_t units) {
+    const double left = 1.0 - double(units) / device.gemm.compute_units;
+    device.sustained_clock *= left;
+    device.interference = std::max(device.interference * left, 1.0);
+    device.gemm.compute_units -= units;
+    device.gemm_eighth.compute_units = device.gemm.compute_units;
+}
+
 Plan empty_plan(const Study& study) {
     Plan plan{.job = study.job,
               .device = study.device,
@@ -325,6 +340,7 @@ Plan empty_plan(const Study& study) {
               .host_bound = false};
     plan.machine.prefer(plan.job.library);
     plan.device.sustained_clock *= plan.job.sustained_clock;
+    if (plan.job.communication_units > 0) set_aside(plan.device, plan.job.communication_units);
     const double slowest = expected_slowdown(plan.device, plan.job.nodes);
     plan.device.slowdown = 1.0 + (slowest - 1.0) * plan.job.faults.spread;
     // A host that waits for every kernel launches the next one only then.

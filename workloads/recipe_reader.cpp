@@ -39,4 +39,10 @@ void check_recipe(Field& root, const Job& job, const Device& device, std::string
     if (device.peak_quarter.value == 0.0) refuse("fp8_recipe", "matrix units that take the scales of blocks (mxfp8)");
 }
 
+void check_units(Field& root, const Job& job, const Device& device) {
+    if (job.communication_units < device.gemm.compute_units) return;
+    root.error("communication_units", fmt::format("expected fewer than the {} compute units of {}, got {}",
+                                                  device.gemm.compute_units, device.name, job.communication_units));
+}
+
 }  // namespace weft

@@ -16,4 +16,7 @@ void read_recipe(Field& root, Job& job);
 // What the device has not.
 void check_recipe(Field& root, const Job& job, const Device& device, std::string_view machine);
 
+// The same of units that are kept for communication.
+void check_units(Field& root, const Job& job, const Device& device);
+
 }  // namespace weft

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "models/transformer/kernels.hpp"
 #include "workloads/framework_versions.hpp"
@@ -104,7 +105,10 @@ struct ExpertSettings {
     Dispatch dispatcher = Dispatch::all_to_all;
     Setting eighth_dispatch = Setting::off;  // tokens travel in 8 bits to their experts, and back in 16
     Balancing balancing = Balancing::even;
-    double imbalance = 1.0;                    // tokens of the busiest expert rank over the mean
+    double imbalance = 1.0;                    // tokens of the busiest expert rank over the mean; of layers their mean
+    std::vector<double> given_by_layer;        // of each layer with experts; empty: alike
+    std::vector<std::vector<double>> tokens;   // or of it what each expert got
+    std::vector<double> by_layer;              // what follows for each layer of the model; empty: alike
     Setting imbalance_assumed = Setting::off;  // as balancing leaves it (parallelism/balancing.hpp)
     double capacity_factor = 0.0;  // 0: drop-less; else experts compute ceil(factor x tokens / experts) slots each
     std::optional<ExpertOverlap> overlap{};  // absent: what the schedule is for (parallelism/expert_overlap.hpp)

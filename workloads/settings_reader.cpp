@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -149,6 +151,36 @@ void read_settings(Field& root, DdpSettings& settings) {
     field.done();
 }
 
+namespace {
+
+// Of all layers, of each, or of each the tokens of its experts.
+void read_imbalance(Field& field, ExpertSettings& settings) {
+    constexpr std::string_view key = "imbalance";
+    const auto check = [&](double imbalance) {
+        if (!(imbalance >= 1)) field.error(key, "expected the busiest expert rank's tokens over the mean, at least 1");
+    };
+    if (!field.has(key) || field.is_number(key)) {
+        settings.imbalance = field.number(key, settings.imbalance);
+        return check(settings.imbalance);
+    }
+    std::vector<Field> layers = field.list(key);
+    const bool counts = !layers.empty() && layers.front().as_json().starts_with('[');
+    for (Field& layer : layers) {
+        if (!counts) {
+            check(settings.given_by_layer.emplace_back(layer.as_number()));
+            continue;
+        }
+        std::vector<double>& tokens = settings.tokens.emplace_back();
+        for (Field& expert : layer.elements()) tokens.push_back(expert.as_number());
+        const bool negative = std::ranges::any_of(tokens, [](double own) { return own < 0; });
+        if (negative || std::accumulate(tokens.begin(), tokens.end(), 0.0) <= 0)
+            field.error(key, "expected tokens of each expert, not all of them 0");
+    }
+    if (layers.empty()) field.error(key, "expected a number, or one for each layer with experts");
+}
+
+}  // namespace
+
 void read_settings(Field& root, ExpertSettings& settings) {
     if (!root.has("experts")) return;
     Field field = root.object("experts");
@@ -168,10 +200,7 @@ void read_settings(Field& root, ExpertSettings& settings) {
                                                                   : Balancing::even;
     const bool assumed = field.has("balancing") && !field.has("imbalance");
     settings.imbalance_assumed = assumed ? Setting::on : Setting::off;
-    settings.imbalance = field.number("imbalance", settings.imbalance);
-    if (!(settings.imbalance >= 1)) {
-        field.error("imbalance", "expected the busiest expert rank's tokens over the mean, at least 1");
-    }
+    read_imbalance(field, settings);
     settings.capacity_factor = field.number("capacity_factor", settings.capacity_factor);
     if (settings.capacity_factor < 0) field.error("capacity_factor", "expected 0 (drop-less) or a positive factor");
     if (field.has("overlap")) {

@@ -29,7 +29,8 @@ struct Fullness {
 // What the layers of a model part hold of one micro-batch, asked once for each kind of layer and way of recomputation.
 class LayersMemory {
   public:
-    LayersMemory(const Job& job, const Chunk& chunk) : job_(job), chunk_(chunk), shard_(job.shard()) {}
+    LayersMemory(const Job& job, const Chunk& chunk)
+        : job_(job), chunk_(chunk), shard_(job.shard()), known_(job.layer_places()) {}
 
     // From forward to backward.
     Bytes kept(std::uint32_t i) {
@@ -104,16 +105,19 @@ class LayersMemory {
     }
 
     const Sizes& of(std::uint32_t i, Recompute recompute) {
-        const LayerKind kind = layer_kind(job_.model, chunk_.first_layer + i);
-        std::optional<Sizes>& known = known_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(recompute)];
+        const std::uint32_t layer = chunk_.first_layer + i;
+        const LayerKind kind = layer_kind(job_.model, layer);
+        std::optional<Sizes>& known = known_[job_.layer_place(layer)][static_cast<std::size_t>(recompute)];
         if (known) return *known;
         const Inventory inventory{.recompute = recompute,
                                   .parts = recomputed_parts(job_, kind),
                                   .expert_weights = job_.framework->expert_weights,
                                   .map_inputs = job_.framework->map_inputs};
         Sizes sizes;
-        sizes.workspace = layer_workspace(job_.model, kind, shard_, inventory);
-        for (const SavedTensor& tensor : saved_tensors(job_.model, kind, shard_, inventory)) {
+        Shard shard = shard_;
+        shard.imbalance = job_.imbalance_of(layer);
+        sizes.workspace = layer_workspace(job_.model, kind, shard, inventory);
+        for (const SavedTensor& tensor : saved_tensors(job_.model, kind, shard, inventory)) {
             sizes.kept += tensor.bytes;
             if (tensor.half == LayerHalf::mlp) sizes.mlp += tensor.bytes;
         }
@@ -124,7 +128,7 @@ class LayersMemory {
     const Job& job_;
     const Chunk& chunk_;
     Shard shard_;
-    std::array<std::array<std::optional<Sizes>, 4>, layer_kinds> known_;  // by kind and Recompute
+    std::vector<std::array<std::optional<Sizes>, 4>> known_;  // by place of a layer and Recompute
 };
 
 // The fullest moment of forward and backward. Activations live from a forward slot until the weights' gradient is done;

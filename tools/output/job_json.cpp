@@ -202,6 +202,7 @@ Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& recor
     }
     if (job.optimizer != OptimizerSettings{}) json["optimizer"] = optimizer_json(job.optimizer);
     if (job.names_recipe == Setting::on) json["fp8_recipe"] = recipe_name(job.recipe);
+    if (job.communication_units > 0) json["communication_units"] = job.communication_units;
     if (job.offloaded_layers > 0) json["offloaded_layers"] = job.offloaded_layers;
     return json;
 }

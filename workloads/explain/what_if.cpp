@@ -135,7 +135,10 @@ void add_rest(const Study& study, const Spent& spent, std::vector<WhatIf>& chang
                            }});
     }
     if (job.experts.imbalance > 1.0) {
-        add("expert imbalance", "none", [](Study& s) { s.job.experts.imbalance = 1.0; });
+        add("expert imbalance", "none", [](Study& s) {
+            s.job.experts.imbalance = 1.0;
+            s.job.experts.by_layer.clear();
+        });
     }
     if (job.packing.slowest > 1.0) {
         add("documents of different lengths", "attention spread evenly",

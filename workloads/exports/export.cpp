@@ -68,8 +68,17 @@ std::string own_keys(const Study& study, std::string_view framework) {
     if (framework == "megatron") add("megatron.version", job.megatron.version.name);
     if (framework == "deepspeed") add("deepspeed.version", fmt::format("\"{}\"", job.deepspeed.version.name));
     if (job.sustained_clock < 1.0) add("sustained_clock", job.sustained_clock);
+    if (job.communication_units > 0) add("communication_units", job.communication_units);
     const bool balanced = job.experts.balancing != Balancing::even || job.model.experts.balancing_bias;
-    if (job.experts.imbalance > 1.0 || balanced) add("experts.imbalance", job.experts.imbalance);
+    if (!job.experts.by_layer.empty()) {
+        std::vector<double> given;
+        for (std::uint32_t layer = 0; layer < job.experts.by_layer.size(); ++layer) {
+            if (job.layer_place(layer) >= layer_kinds) given.push_back(job.experts.by_layer[layer]);
+        }
+        add("experts.imbalance", fmt::format("[{}]", fmt::join(given, ",")));
+    } else if (job.experts.imbalance > 1.0 || balanced) {
+        add("experts.imbalance", job.experts.imbalance);
+    }
     if (!job.library.empty()) add("library", job.library);
     return text + run_keys(study);
 }

@@ -70,6 +70,8 @@ constexpr std::array features{
             [](const Job& job) { return job.optimizer.leave_device(); }},
     Feature{"optimizer", "Muon", muon_since, [](const Job& job) { return job.optimizer.rule == UpdateRule::muon; }},
     Feature{"layout.order", "this order of axes", "", is_ordered_otherwise},
+    Feature{"communication_units", "compute units kept for communication", "",
+            [](const Job& job) { return job.communication_units > 0; }},
 };
 
 // "2022": Megatron-LM of 2022; "core-0.8": Megatron-core 0.8.

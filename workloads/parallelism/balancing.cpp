@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sim/base/check.hpp"
 
@@ -25,6 +27,18 @@ double busiest_expert(const Job& job) {
     throw LogicError("a Balancing outside its enumerators");
 }
 
+double busiest_rank(const std::vector<double>& tokens, std::uint32_t ranks) {
+    const std::size_t own = tokens.size() / ranks;
+    if (own == 0) return 1.0;
+    double busiest = 0;
+    for (auto first = tokens.begin(); tokens.end() - first >= static_cast<std::ptrdiff_t>(own);) {
+        const auto end = first + static_cast<std::ptrdiff_t>(own);
+        busiest = std::max(busiest, std::accumulate(first, end, 0.0));
+        first = end;
+    }
+    return busiest * ranks / std::accumulate(tokens.begin(), tokens.end(), 0.0);
+}
+
 }  // namespace
 
 // Ranks that hold all experts have all tokens that there are.
@@ -32,6 +46,46 @@ double usual_imbalance(const Job& job) {
     if (job.layout.expert == 1 || job.model.experts.count == 0 || job.experts.capacity_factor > 0) return 1.0;
     const double own = double(job.model.experts.count) / job.layout.expert;
     return 1.0 + busiest_expert(job) / std::sqrt(own);
+}
+
+void settle_imbalance(Job& job) {
+    ExpertSettings& experts = job.experts;
+    if (experts.imbalance_assumed == Setting::on) experts.imbalance = usual_imbalance(job);
+    std::vector<double> given = experts.given_by_layer;
+    for (const std::vector<double>& tokens : experts.tokens) given.push_back(busiest_rank(tokens, job.layout.expert));
+    experts.by_layer.clear();
+    if (given.empty()) return;
+    experts.imbalance = std::accumulate(given.begin(), given.end(), 0.0) / static_cast<double>(given.size());
+    auto next = given.begin();
+    for (std::uint32_t layer = 0; layer < job.model.layers + job.model.mtp_layers; ++layer) {
+        const bool routes = has_experts(layer_kind(job.model, layer));
+        const bool known = routes && next != given.end();
+        experts.by_layer.push_back(known ? *next++ : routes ? experts.imbalance : 1.0);
+    }
+}
+
+void check_imbalance(const Job& job, std::vector<JobError>& errors) {
+    const ExpertSettings& experts = job.experts;
+    const std::size_t given = experts.given_by_layer.size() + experts.tokens.size();
+    if (given == 0) return;
+    const Transformer& model = job.model;
+    std::size_t layers = 0, all = 0;
+    for (std::uint32_t layer = 0; layer < model.layers + model.mtp_layers; ++layer) {
+        if (!has_experts(layer_kind(model, layer))) continue;
+        ++all;
+        layers += layer < model.layers ? 1 : 0;
+    }
+    if (given != layers && given != all) {
+        errors.push_back({"experts.imbalance", fmt::format("expected one for each of the {} layers with experts of {}, "
+                                                           "got {}",
+                                                           layers, model.name, given)});
+    }
+    for (const std::vector<double>& tokens : experts.tokens) {
+        if (tokens.size() == model.experts.count) continue;
+        errors.push_back({"experts.imbalance", fmt::format("expected the tokens of {} experts in each layer, got {}",
+                                                           model.experts.count, tokens.size())});
+        return;
+    }
 }
 
 std::string imbalance_assumption(const Job& job) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "workloads/job.hpp"
 
@@ -16,6 +17,14 @@ namespace weft {
 //                                                   bias beside a loss the bias counts
 //   even            V = 0        forced, as benchmarks do, or taken to be
 double usual_imbalance(const Job& job);
+
+// What follows from balancing, layout and model: the imbalance where it is assumed, and that of each layer where tokens
+// of experts are given: of ranks that hold equal runs of them, the busiest decides. Prediction modules that are not
+// among the layers have the mean.
+void settle_imbalance(Job& job);
+
+// Appends why layers' imbalances do not fit the model.
+void check_imbalance(const Job& job, std::vector<JobError>& errors);
 
 // What is assumed, for people; empty where the job says it.
 std::string imbalance_assumption(const Job& job);

@@ -198,6 +198,11 @@ void add_fused(const Job& job, const Ways& labels, Around& around) {
     add_two_levels(job, whole_row, labels.back, element_name(job), around.after);
 }
 
+// DeepEP's low-latency kernels are for decoding (deep_ep/buffers/legacy.py: a few tokens of each rank into buffers for
+// the most there can be, no layout for backward); Megatron-core 0.11 to 0.19 (transformer/moe/fused_a2a.py) and
+// torchtitan train with the others. Units that any of them takes from computation are in the device's interference, as
+// those of collectives are: DeepEP's 20 of an H100's 132 (Megatron's --moe-deepep-num-sms) alone would be a factor
+// of 1.18.
 bool is_fused(Dispatch dispatcher) { return dispatcher == Dispatch::deepep || dispatcher == Dispatch::hybridep; }
 std::string_view name_of(Dispatch dispatcher) {
     return dispatcher == Dispatch::deepep ? "deepep" : dispatcher == Dispatch::hybridep ? "hybridep" : "all_gather";

@@ -5,6 +5,7 @@
 
 #include "workloads/framework/expert_balancing.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/parallelism/balancing.hpp"
 #include "workloads/parallelism/dispatch.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
@@ -43,6 +44,7 @@ void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     if (!obstacle.empty()) refuse(obstacle);
     check_dispatcher(job, errors);
     check_balancing(job, errors);
+    check_imbalance(job, errors);
     if (layout.expert_tensor != 1 && layout.expert_tensor != layout.tensor) {
         errors.push_back({"layout.expert_tensor",
                           fmt::format("expected 1 or tensor ({}), got {}", layout.tensor, layout.expert_tensor)});

@@ -23,7 +23,7 @@ Seconds least_compute(const Plan& plan) {
         for (const Chunk& chunk : stage.chunks) {
             for (std::uint32_t layer = 0; layer < chunk.layers; ++layer) {
                 for (const PieceCost& piece :
-                     plan.costs.layer(layer_kind(plan.job.model, chunk.first_layer + layer)).pieces) {
+                     plan.costs.layers[plan.job.layer_place(chunk.first_layer + layer)].pieces) {
                     micro_batch += piece.forward + piece.input_backward + piece.weight_backward;
                 }
             }

@@ -77,8 +77,7 @@ std::optional<MemoryAdvice> more_nodes(const Study& study) {
         changed.job.layout.size(scheme.axis) *= factor;
         changed.job.layout.shard_ranks = shard_ranks(changed.job);
         changed.job.layout.expert_inner = expert_inner(changed.job);
-        if (changed.job.experts.imbalance_assumed == Setting::on)
-            changed.job.experts.imbalance = usual_imbalance(changed.job);
+        settle_imbalance(changed.job);
         changed.job.packing = packed_attention(changed.job);
         return changed;
     };

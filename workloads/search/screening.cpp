@@ -58,6 +58,7 @@ Screen::Likeness Screen::likeness(const std::vector<std::uint32_t>& layers) cons
             own = {};
             const bool predicts = job.model.mtp_layers > 0 && part == job.prediction_part();
             own.back() = (part == 0 ? 1U : 0U) | (part + 1 == path.size() ? 2U : 0U) | (predicts ? 4U : 0U);
+            if (!job.experts.by_layer.empty()) own.back() += 8 * part;  // like no other
             for (std::uint32_t i = 0; i < layers[part]; ++i) {
                 ++own[static_cast<std::size_t>(layer_kind(job.model, layer++))];
             }

@@ -66,7 +66,7 @@ void SearchSpace::apply(const Candidate& candidate, Job& job) const {
     for (std::size_t k = 0; k < knobs_.size(); ++k) knobs_[k].set(job, candidate.values[k]);
     job.layout.shard_ranks = shard_ranks(job);
     job.layout.expert_inner = expert_inner(job);
-    if (job.experts.imbalance_assumed == Setting::on) job.experts.imbalance = usual_imbalance(job);
+    settle_imbalance(job);
 }
 
 Study SearchSpace::study(const Candidate& candidate) const {

@@ -111,8 +111,7 @@ class StageReader {
         Seconds weights = chunk.has_head() ? plan_.costs.head_weight_backward * losses : Seconds{};
         weights += plan_.costs.prediction_weight_backward * static_cast<double>(chunk.predictions);
         for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-            for (const PieceCost& piece :
-                 plan_.costs.layer(layer_kind(plan_.job.model, chunk.first_layer + i)).pieces) {
+            for (const PieceCost& piece : plan_.costs.layers[plan_.job.layer_place(chunk.first_layer + i)].pieces) {
                 weights += piece.weight_backward;
             }
         }

@@ -20,15 +20,15 @@
 
 namespace weft {
 
-const LayerCut& PassWriter::cut(LayerKind kind) {
-    std::optional<LayerCut>& known = cuts_[static_cast<std::size_t>(kind)];
-    if (!known) known = cut_at_exchanges(plan_.costs.layer(kind));
+const LayerCut& PassWriter::cut(const At& at) {
+    std::optional<LayerCut>& known = cuts_[at.place];
+    if (!known) known = cut_at_exchanges(costs(at));
     return *known;
 }
 
-const TokenExchange& PassWriter::exchange(Pass pass) {
-    std::optional<TokenExchange>& known = exchanges_[pass == Pass::backward ? 1 : 0];
-    if (!known) known = token_exchange(around(Piece::experts, pass));
+const TokenExchange& PassWriter::exchange(const At& at, Pass pass) {
+    std::optional<TokenExchange>& known = exchanges_[at.place][pass == Pass::backward ? 1 : 0];
+    if (!known) known = token_exchange(around(at, Piece::experts, pass));
     return *known;
 }
 
@@ -47,7 +47,7 @@ std::vector<ActionId> PassWriter::send(const std::vector<Call>& calls, const At&
 void PassWriter::forward_pieces(const At& at, const LayerCut::Pieces& pieces) {
     for (const PieceCost* piece : pieces) {
         const bool travels = piece->piece == Piece::experts;
-        piece_forward(at, *piece, travels ? exchange(at.pass.pass).within : around(piece->piece, at.pass.pass));
+        piece_forward(at, *piece, travels ? exchange(at, at.pass.pass).within : around(at, piece->piece, at.pass.pass));
     }
 }
 
@@ -55,7 +55,8 @@ void PassWriter::backward_pieces(const At& at, const LayerCut::Pieces& pieces, H
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
         const bool travels = (*piece)->piece == Piece::experts;
         repeat_before(at, **piece);
-        piece_backward(at, **piece, travels ? exchange(Pass::backward).within : around((*piece)->piece, Pass::backward),
+        piece_backward(at, **piece,
+                       travels ? exchange(at, Pass::backward).within : around(at, (*piece)->piece, Pass::backward),
                        halves);
     }
 }
@@ -70,7 +71,7 @@ void PassWriter::weights_of(const At& at, const LayerCut::Pieces& pieces) {
 void PassWriter::finish_coming(Joined& joined) {
     if (!joined.coming) return;
     wait(joined.back);
-    forward_pieces(*joined.coming, cut(joined.coming->kind).rest);
+    forward_pieces(*joined.coming, cut(*joined.coming).rest);
     if (predicts(*joined.coming)) prediction_norm_forward(*joined.coming);
     joined.coming.reset();
 }
@@ -78,14 +79,14 @@ void PassWriter::finish_coming(Joined& joined) {
 // Of what comes before the experts, once the next layer's gradient of tokens is on its way.
 void PassWriter::settle_weights(Joined& joined) {
     if (!joined.owing) return;
-    weights_of(*joined.owing, cut(joined.owing->kind).ahead);
+    weights_of(*joined.owing, cut(*joined.owing).ahead);
     joined.owing.reset();
 }
 
 std::vector<ActionId> PassWriter::behind_begins(const At& behind, Joined& joined) {
     if (predicts(behind)) prediction_norm_backward(behind, Halves::both);
-    backward_pieces(behind, cut(behind.kind).rest, Halves::both);
-    std::vector<ActionId> sent = send(exchange(Pass::backward).there, behind);
+    backward_pieces(behind, cut(behind).rest, Halves::both);
+    std::vector<ActionId> sent = send(exchange(behind, Pass::backward).there, behind);
     settle_weights(joined);
     return sent;
 }
@@ -93,31 +94,31 @@ std::vector<ActionId> PassWriter::behind_begins(const At& behind, Joined& joined
 std::vector<ActionId> PassWriter::ahead_begins(const At& ahead, Joined& joined) {
     finish_coming(joined);
     if (predicts(ahead)) prediction_forward(ahead);
-    for (const PieceCost* piece : cut(ahead.kind).ahead) {
-        piece_forward(ahead, *piece, around(piece->piece, Pass::forward));
+    for (const PieceCost* piece : cut(ahead).ahead) {
+        piece_forward(ahead, *piece, around(ahead, piece->piece, Pass::forward));
     }
-    return send(exchange(Pass::forward).there, ahead);
+    return send(exchange(ahead, Pass::forward).there, ahead);
 }
 
 std::vector<ActionId> PassWriter::behind_meets_experts(const At& behind) {
-    const LayerCut& cut = this->cut(behind.kind);
+    const LayerCut& cut = this->cut(behind);
     const Halves halves = delays_weight_gradients(job_) == Setting::on ? Halves::input : Halves::both;
     backward_pieces(behind, cut.experts, halves);
     backward_pieces(behind, cut.shared, halves);
-    return send(exchange(Pass::backward).back, behind);
+    return send(exchange(behind, Pass::backward).back, behind);
 }
 
 void PassWriter::ahead_meets_experts(const At& ahead, Joined& joined) {
-    forward_pieces(ahead, cut(ahead.kind).shared);
-    forward_pieces(ahead, cut(ahead.kind).experts);
-    joined.back = send(exchange(Pass::forward).back, ahead);
+    forward_pieces(ahead, cut(ahead).shared);
+    forward_pieces(ahead, cut(ahead).experts);
+    joined.back = send(exchange(ahead, Pass::forward).back, ahead);
     joined.coming = ahead;
 }
 
 void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<At>& behind, Joined& joined) {
     host_.begin();
-    if (ahead) host_.issue(plan_.costs.layer(ahead->kind).checkpoints.forward);
-    if (behind) host_.issue(plan_.costs.layer(behind->kind).checkpoints.input_backward);
+    if (ahead) host_.issue(costs(*ahead).checkpoints.forward);
+    if (behind) host_.issue(costs(*behind).checkpoints.input_backward);
     std::vector<ActionId> behind_sent, ahead_sent;
     if (behind) behind_sent = behind_begins(*behind, joined);
     if (ahead) ahead_sent = ahead_begins(*ahead, joined);
@@ -129,8 +130,8 @@ void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<
     if (ahead) wait_for_counts(*ahead);
     const bool delays = delays_weight_gradients(job_) == Setting::on;
     if (behind && delays) {
-        weights_of(*behind, cut(behind->kind).experts);
-        weights_of(*behind, cut(behind->kind).shared);
+        weights_of(*behind, cut(*behind).experts);
+        weights_of(*behind, cut(*behind).shared);
     }
     if (ahead) {
         wait(ahead_sent);
@@ -138,7 +139,7 @@ void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<
     }
     if (behind) {
         wait(behind_sent);
-        backward_pieces(*behind, cut(behind->kind).ahead, delays ? Halves::input : Halves::both);
+        backward_pieces(*behind, cut(*behind).ahead, delays ? Halves::input : Halves::both);
         if (predicts(*behind)) prediction_backward(*behind, Halves::both);
         if (delays) joined.owing = behind;
     }

@@ -43,14 +43,18 @@ bool checks_for_nan(const Job& job) {
     return job.framework->name == "megatron" && job.megatron.check_for_nan == Setting::on;
 }
 
-// Asked once for each piece and way.
-const Around& PassWriter::around(Piece piece, Pass pass) {
+// Asked once for each piece and way, and of experts for each place.
+const Around& PassWriter::around(const At& at, Piece piece, Pass pass) {
     const bool backward = pass == Pass::backward;
-    std::optional<Around>& known = around_[static_cast<std::size_t>(piece)][backward ? 1 : 0];
+    Ways<Around>& ways = piece == Piece::experts ? around_experts_[at.place] : around_[static_cast<std::size_t>(piece)];
+    std::optional<Around>& known = ways[backward ? 1 : 0];
     if (known) return *known;
     known.emplace();
+    const bool apart = piece == Piece::experts && !job_.experts.by_layer.empty();
+    const std::optional<Job> own = apart ? std::optional(job_.with_imbalance_of(at.pass.where.layer)) : std::nullopt;
     for (const Scheme* scheme : parallelism::all()) {
-        if (scheme->around != nullptr) scheme->around(job_, piece, backward ? Pass::backward : Pass::forward, *known);
+        if (scheme->around == nullptr) continue;
+        scheme->around(own ? *own : job_, piece, backward ? Pass::backward : Pass::forward, *known);
     }
     return *known;
 }
@@ -71,20 +75,20 @@ void PassWriter::wait(const std::vector<ActionId>& issued) {
 }
 
 void PassWriter::layer_forward(const At& at) {
-    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    const LayerCosts& costs = this->costs(at);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
     host_.begin();
     host_.issue(costs.checkpoints.forward);
     if (shares_beside(at.kind)) {
         shared_beside_forward(at);
     } else {
-        for (const PieceCost& piece : costs.pieces) piece_forward(at, piece, around(piece.piece, at.pass.pass));
+        for (const PieceCost& piece : costs.pieces) piece_forward(at, piece, around(at, piece.piece, at.pass.pass));
     }
     host_.end(at.pass.where);
 }
 
 void PassWriter::layer_backward(const At& at, Halves halves) {
-    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    const LayerCosts& costs = this->costs(at);
     if (job_.deepspeed.synchronize_each_layer == Setting::on) host_.synchronise();
     const std::size_t first = script_.actions().size();
     host_.begin();
@@ -94,7 +98,7 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
     } else {
         for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
             repeat_before(at, *piece);
-            piece_backward(at, *piece, around(piece->piece, Pass::backward), halves);
+            piece_backward(at, *piece, around(at, piece->piece, Pass::backward), halves);
         }
     }
     host_.end(at.pass.where);
@@ -103,7 +107,7 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
 
 // What selective recomputation runs again before a piece's backward.
 void PassWriter::repeat_before(const At& at, const PieceCost& piece) {
-    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    const LayerCosts& costs = this->costs(at);
     const auto place = static_cast<std::size_t>(&piece - costs.pieces.data());
     At again = at;
     again.pass.pass = Pass::recompute;
@@ -112,7 +116,7 @@ void PassWriter::repeat_before(const At& at, const PieceCost& piece) {
         for (std::size_t i = repeat.first; i <= repeat.last; ++i) {
             const PieceCost& own = costs.pieces[i];
             if (repeat.of == PieceRepeat::Of::pieces) {
-                piece_forward(again, own, around(own.piece, Pass::recompute));
+                piece_forward(again, own, around(at, own.piece, Pass::recompute));
             } else {
                 compute(again, part_of(own.piece), own.discarded);
             }
@@ -122,7 +126,7 @@ void PassWriter::repeat_before(const At& at, const PieceCost& piece) {
 
 // The weights' gradients alone, in the order of backward.
 void PassWriter::layer_weights(const At& at) {
-    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    const LayerCosts& costs = this->costs(at);
     host_.begin();
     for (auto piece = costs.pieces.rbegin(); piece != costs.pieces.rend(); ++piece) {
         weights(at, *piece);
@@ -167,7 +171,7 @@ bool PassWriter::routes_again(const At& at) const {
     if (job_.recompute.of_layer(at.pass.where.layer - stage_.chunks[at.pass.chunk].first_layer) == Recompute::full) {
         return true;
     }
-    const LayerCosts& costs = plan_.costs.layer(at.kind);
+    const LayerCosts& costs = this->costs(at);
     return std::ranges::any_of(costs.repeats, [&](const PieceRepeat& repeat) {
         if (repeat.of != PieceRepeat::Of::pieces) return false;
         const std::span<const PieceCost> pieces =

@@ -7,10 +7,10 @@
 
 namespace weft {
 
-// Layers of a kind that run again read otherwise where a router's calls wait for that.
+// Layers of a place that run again read otherwise where a router's calls wait for that.
 std::size_t PassWriter::layers_part(const At& at) const {
     const bool apart = !balancing_.forward.empty() && routes_again(at);
-    return stage_.chunks.size() + static_cast<std::size_t>(at.kind) + (apart ? layer_kinds : 0);
+    return stage_.chunks.size() + at.place + (apart ? job_.layer_places() : 0);
 }
 
 // Nothing where a pass or layer may read as no other does: data parallelism takes part, its first computation may

@@ -22,7 +22,10 @@ PassWriter::PassWriter(const Plan& plan, std::uint32_t stage, DataParallel& data
       script_(script),
       host_(plan, script),
       counts_wanted_(plan.host_bound ? counts_wanted(job_) : CountsWanted::never),
-      written_(stage_.chunks.size() + 2 * layer_kinds),
+      around_experts_(job_.layer_places()),
+      exchanges_(job_.layer_places()),
+      cuts_(job_.layer_places()),
+      written_(stage_.chunks.size() + 2 * job_.layer_places()),
       balancing_(balancing_loss_calls(job_)),
       narrow_products_(stage_.chunks.size()) {
     for (const StageModule& module : stage_.modules) {
@@ -125,6 +128,7 @@ PassWriter::At PassWriter::at(const Slot& slot, Pass pass) const {
 PassWriter::At PassWriter::layer_at(At at, const Chunk& chunk, std::uint32_t i) const {
     at.pass.where.layer = chunk.first_layer + i;
     at.kind = layer_kind(job_.model, at.pass.where.layer);
+    at.place = job_.layer_place(at.pass.where.layer);
     at.module = chunk.layer_module[i];
     return at;
 }
@@ -261,12 +265,12 @@ void PassWriter::embedding_forward(const At& at) {
     for (std::size_t m = at.module; m < end_of_embedding(at); ++m) before(at, m);
     compute(at, "forward embedding", plan_.costs.embedding_forward);
     for (std::size_t m = at.module; m < end_of_embedding(at); ++m) after(at, m);
-    calls(around(Piece::embedding, Pass::forward).after, at);
+    calls(around(at, Piece::embedding, Pass::forward).after, at);
 }
 
 // Only the table's gradient: token ids have none.
 void PassWriter::embedding_backward(const At& at, Halves halves) {
-    if (halves != Halves::weight) calls(around(Piece::embedding, Pass::backward).before, at);
+    if (halves != Halves::weight) calls(around(at, Piece::embedding, Pass::backward).before, at);
     if (halves == Halves::input) return;
     for (std::size_t m = end_of_embedding(at); m-- > at.module;) before(at, m);
     compute(at, "backward embedding", plan_.costs.embedding_backward);
@@ -279,7 +283,7 @@ void PassWriter::head_forward(const At& at) {
     compute(at, "forward final norm", plan_.costs.final_norm_forward);
     after(at, at.module);
     for (std::uint32_t loss = 0; loss <= job_.model.mtp_layers; ++loss) {
-        calls(around(Piece::head, Pass::forward).before, at);
+        calls(around(at, Piece::head, Pass::forward).before, at);
         if (has_output_layer && loss == 0) before(at, at.module + 1);
         compute(at, "forward head", plan_.costs.head_forward);
         if (has_output_layer && loss == job_.model.mtp_layers) after(at, at.module + 1);
@@ -290,7 +294,7 @@ void PassWriter::head_forward(const At& at) {
 void PassWriter::loss_backward(const At& at, Halves halves) {
     const PartCosts& costs = plan_.costs;
     if (halves == Halves::weight) return compute(at, "backward head weights", costs.head_weight_backward);
-    const Around& around = this->around(Piece::head, Pass::backward);
+    const Around& around = this->around(at, Piece::head, Pass::backward);
     const std::vector<ActionId> issued = issue(around.beside, at);
     compute(at, "backward head", costs.head_input_backward);
     wait(issued);

@@ -45,6 +45,7 @@ class PassWriter {
         PassAt pass;
         LayerKind kind = LayerKind::dense;
         std::size_t module = 0;  // first of the layer
+        std::size_t place = 0;   // Job::layer_place()
     };
     // What an operation is made of; operations of one layer that follow one another without a call become one.
     enum Parts : std::uint8_t { attention = 1, mlp = 2, experts = 4, weights_alone = 8 };
@@ -110,8 +111,8 @@ class PassWriter {
     void shared_beside_backward(const At& at, Halves halves);
     bool shares_beside(LayerKind kind) const;
     // Of layers that are cut at the exchange of tokens.
-    const LayerCut& cut(LayerKind kind);
-    const TokenExchange& exchange(Pass pass);
+    const LayerCut& cut(const At& at);
+    const TokenExchange& exchange(const At& at, Pass pass);
     std::vector<ActionId> send(const std::vector<Call>& calls, const At& at);
     void forward_pieces(const At& at, const LayerCut::Pieces& pieces);
     void backward_pieces(const At& at, const LayerCut::Pieces& pieces, Halves halves);
@@ -136,7 +137,8 @@ class PassWriter {
     void repeat_before(const At& at, const PieceCost& piece);
     void piece_forward(const At& at, const PieceCost& own, const Around& around);
     void piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves);
-    const Around& around(Piece piece, Pass pass);
+    const LayerCosts& costs(const At& at) const { return plan_.costs.layers[at.place]; }
+    const Around& around(const At& at, Piece piece, Pass pass);
     // The host's wait for counts of tokens (parallelism/dispatch.hpp).
     enum class Known : std::uint8_t { called, computed };
     void counts_known(const At& at, Piece piece, Known known);
@@ -195,11 +197,15 @@ class PassWriter {
     CountsWanted counts_wanted_;
     ActionId counted_ = Action::none;  // what the host waits for before it sends tokens
     Open open_;
-    std::array<std::array<std::optional<Around>, 2>, static_cast<std::size_t>(Piece::head) + 1> around_;
-    std::array<std::optional<LayerCut>, layer_kinds> cuts_;
-    std::array<std::optional<TokenExchange>, 2> exchanges_;  // forward, backward
-    std::vector<ActionId> copies_;                           // of the layers of the pass that is written
-    std::vector<std::vector<Written>> written_;              // of each chunk, and of its layers by kind
+    // Forward and backward: around the pieces of any layer, the experts of one, and their exchange.
+    template <class Value>
+    using Ways = std::array<std::optional<Value>, 2>;
+    std::array<Ways<Around>, static_cast<std::size_t>(Piece::head) + 1> around_;
+    std::vector<Ways<Around>> around_experts_;
+    std::vector<Ways<TokenExchange>> exchanges_;
+    std::vector<std::optional<LayerCut>> cuts_;
+    std::vector<ActionId> copies_;               // of the layers of the pass that is written
+    std::vector<std::vector<Written>> written_;  // of each chunk, and of its layers by place
     LossCalls balancing_;
     std::vector<std::size_t> narrow_products_;  // of each chunk
 };

@@ -51,7 +51,7 @@ void PassWriter::prediction_forward(const At& at) {
     if (closes) before(at, copy);
     compute(at, "forward embedding", plan_.costs.embedding_forward);
     if (closes) after(at, copy);
-    calls(around(Piece::embedding, Pass::forward).after, at);
+    calls(around(at, Piece::embedding, Pass::forward).after, at);
     before(at, at.module - 2);
     before(at, at.module - 1);
     calls(before_map(job_), at);
@@ -69,7 +69,7 @@ void PassWriter::prediction_backward(const At& at, Halves halves) {
         compute(at, "backward prediction input", costs.prediction_input_backward);
         calls(after_map_gradient(job_), at);
         before(at, at.module - 2);
-        calls(around(Piece::embedding, Pass::backward).before, at);
+        calls(around(at, Piece::embedding, Pass::backward).before, at);
     }
     if (halves == Halves::input) return;
     compute(at, "backward prediction weights", costs.prediction_weight_backward);

@@ -12,8 +12,8 @@ bool PassWriter::shares_beside(LayerKind kind) const {
 }
 
 void PassWriter::shared_beside_forward(const At& at) {
-    const LayerCut& cut = this->cut(at.kind);
-    const TokenExchange& exchange = this->exchange(Pass::forward);
+    const LayerCut& cut = this->cut(at);
+    const TokenExchange& exchange = this->exchange(at, Pass::forward);
     forward_pieces(at, cut.ahead);
     wait_for_counts(at);
     std::vector<ActionId> sent = send(exchange.there, at);
@@ -27,8 +27,8 @@ void PassWriter::shared_beside_forward(const At& at) {
 }
 
 void PassWriter::shared_beside_backward(const At& at, Halves halves) {
-    const LayerCut& cut = this->cut(at.kind);
-    const TokenExchange& exchange = this->exchange(Pass::backward);
+    const LayerCut& cut = this->cut(at);
+    const TokenExchange& exchange = this->exchange(at, Pass::backward);
     backward_pieces(at, cut.rest, halves);
     std::vector<ActionId> sent = send(exchange.there, at);
     backward_pieces(at, {cut.shared.back()}, halves);
