@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/error_at.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/sourced.hpp"
@@ -108,7 +109,12 @@ std::optional<Tuner> read_tuner(Field& library) {
         library.error("tuner", fmt::format("no tuner is called \"{}\"{}", tuner, suggestion(tuner, known)));
         return std::nullopt;
     }
-    return load_tuner(tuner);
+    try {
+        return load_tuner(tuner);
+    } catch (const ConfigError& error) {
+        error_at(library, "tuner", error);
+        return std::nullopt;
+    }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "models/transformer/model_synonyms.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
+#include "sim/io/error_at.hpp"
 #include "sim/io/shipped.hpp"
 #include "workloads/fabric_reader.hpp"
 #include "workloads/faults_reader.hpp"
@@ -25,14 +26,6 @@
 namespace weft {
 namespace {
 
-// What is wrong with a file that `key` leads to.
-void report(Field& field, std::string_view key, const ConfigError& error) {
-    for (const Diagnostic& inner : error.diagnostics()) {
-        const bool placed = inner.line > 0;
-        field.error(key, placed ? to_text(inner) : inner.message);
-    }
-}
-
 // Loads something the job names, the path of a file from the job's folder or a shipped one; a failure is reported at
 // the key that named it.
 template <class Load>
@@ -46,7 +39,7 @@ auto load_named(Field& field, std::string_view key, std::span<const embedded::Fi
     try {
         return load(meant(shipped, key, name, std::filesystem::path(job).parent_path()));
     } catch (const ConfigError& error) {
-        report(field, key, error);
+        error_at(field, key, error);
         return std::nullopt;
     }
 }
@@ -55,7 +48,7 @@ std::optional<Device> read_device_of(Field& root, const MachineInfo& machine, co
     try {
         return sources.device(machine.device);
     } catch (const ConfigError& error) {
-        report(root, "machine", error);
+        error_at(root, "machine", error);
         return std::nullopt;
     }
 }
