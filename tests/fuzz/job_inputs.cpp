@@ -38,10 +38,10 @@ bool can_be_read(const std::string& text) {
     return true;
 }
 
-// The job cut down to what is simulated at once, as far as it can be.
+// The job cut down to what is simulated at once, as far as it can be, on as many nodes as its ranks then need.
 std::string smaller(std::string text) {
     for (const char* const assignment :
-         {"nodes=2", "model.layers=8", "layout.tensor=2", "layout.pipeline=2", "layout.data=4", "layout.expert=2",
+         {"nodes=null", "model.layers=8", "layout.tensor=2", "layout.pipeline=2", "layout.data=4", "layout.expert=2",
           "layout.virtual_stages=2", "batch.global=16", "batch.micro=1", "batch.sequence=1024"}) {
         const std::string with = parsed(text, {assignment}).text();
         if (can_be_read(with)) text = with;

@@ -98,7 +98,8 @@ Json other_value(const Json& value, const std::vector<Json>& seeds, Draws& draws
         const double number = value.get<double>();
         const double factor = draws.of(std::vector<double>{2, 3, 0.5, 10, 1000, 0.001, -1});
         if (value.is_number_integer() && std::abs(number * factor) < 1e15) {
-            return Json(static_cast<std::int64_t>(number * factor) + static_cast<std::int64_t>(draws.below(3)) - 1);
+            const std::int64_t beside = draws.one_in(4) ? 1 : 0;  // sizes that are divided stay so mostly
+            return Json(static_cast<std::int64_t>(number * factor) + beside);
         }
         return Json(number * factor);
     }
