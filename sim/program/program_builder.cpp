@@ -27,7 +27,7 @@ Id next_id(const Rows& rows, const char* what) {
     return Id(static_cast<Number>(rows.size()));
 }
 
-bool is_amount(double value) { return std::isfinite(value) && value >= 0.0; }
+bool is_finite_amount(double value) { return std::isfinite(value) && value >= 0.0; }
 
 std::uint64_t fingerprint(const Pattern& pattern) {
     Fingerprint print;
@@ -71,7 +71,7 @@ LabelId ProgramBuilder::label(std::string_view text) {
 }
 
 std::uint32_t ProgramBuilder::work(Seconds duration) {
-    WEFT_CHECK(is_amount(duration.value), "work must take a finite time of at least zero");
+    WEFT_CHECK(is_finite_amount(duration.value), "work must take a finite time of at least zero");
     const double key = duration.value == 0.0 ? 0.0 : duration.value;  // -0 is 0
     std::uint32_t& recent = recent_work_[Fingerprint().add(key).value() % recent_work_.size()];
     if (recent < program_.work.size() && program_.work[recent].value == key) return recent;
@@ -100,8 +100,8 @@ CommunicationId ProgramBuilder::communication(Communication what, std::span<cons
     WEFT_CHECK(index(what.dimension) < program_.lanes.size(), "unknown lane");
     for (const Leg& leg : legs) {
         WEFT_CHECK(index(leg.pattern) < program_.patterns.size(), "unknown pattern");
-        WEFT_CHECK(is_amount(leg.latency.value), "latency must be finite and at least zero");
-        WEFT_CHECK(is_amount(leg.bytes.value), "bytes must be finite and at least zero");
+        WEFT_CHECK(is_finite_amount(leg.latency.value), "latency must be finite and at least zero");
+        WEFT_CHECK(is_finite_amount(leg.bytes.value), "bytes must be finite and at least zero");
     }
     what.first_leg = static_cast<std::uint32_t>(program_.legs.size());
     what.legs = static_cast<std::uint32_t>(legs.size());
