@@ -168,8 +168,8 @@ constexpr double number(std::uint64_t count) { return static_cast<double>(count)
 }  // namespace
 
 // What an operation holds: itself and its numbers in the program (what it waits for and who waits for it, an edge each
-// and a little more) and in its builder; its span; and of the engine's tables what is left to wait for, its class, its
-// routine and place in one, and how often it went ahead. An exchange: itself, where it stands, who takes part. Loads
+// and a little more) and in its builder; its span; and of the engine's tables its state, its routine and place in
+// one, and how often it went ahead. An exchange: itself, where it stands, who takes part. Loads
 // are in the costs, the program, and if they stay apart in the network's transposes, demands and constraints
 // (measured).
 Bytes StepSize::memory() const {
