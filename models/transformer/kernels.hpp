@@ -108,7 +108,7 @@ struct Shard {
     ContextOutput context_output = ContextOutput::shared;
     Dispatch dispatch = Dispatch::all_to_all;
     TokenRouting routing = TokenRouting::by_owner;
-    PackedAttention packing;
+    PackedAttention packing{};
 
     auto operator<=>(const Shard&) const = default;
 };

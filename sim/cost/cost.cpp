@@ -97,7 +97,8 @@ PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, 
     };
     if (whole != nullptr) return by(whole->around ? *topology.around : *topology.router);
     PhaseCost direct = by(*topology.router);
-    if (topology.around == nullptr) return direct;
+    const auto is_faulty = [&](const LinkLoad& load) { return topology.link(load.link).intact.has_value(); };
+    if (topology.around == nullptr || std::ranges::none_of(direct.pattern.loads, is_faulty)) return direct;
     PhaseCost around = by(*topology.around);
     return around.pattern.alone > direct.pattern.alone ? around : direct;
 }

@@ -46,8 +46,9 @@ struct FabricUse {
     std::uint64_t calls = 0;
     Bytes bytes;   // that the busiest of a ring would carry: nccl-tests' bus bandwidth counts them
     Seconds time;  // of calls, from the last arrival to their end, whether or not anybody waits
-    Seconds transfer, endpoint, latency, sharing;  // that is: links, channels and protocol, latency, what others take
-    Seconds line;                                  // at line rate, alone
+    Seconds transfer{}, endpoint{}, latency{},
+        sharing{};  // that is: links, channels and protocol, latency, what others take
+    Seconds line;   // at line rate, alone
 
     BytesPerSecond achieved() const { return bytes / time; }
     BytesPerSecond line_rate() const { return bytes / line; }  // line > 0

@@ -19,7 +19,7 @@ struct Scheme {
 
 using Settings = std::vector<std::string>;
 
-std::string experts(std::uint32_t count) {
+std::string with_experts(std::uint32_t count) {
     return "model.experts={\"count\": " + std::to_string(count) + ", \"top_k\": 2, \"ffn_hidden\": 1024}";
 }
 
@@ -50,14 +50,16 @@ std::vector<Scheme> schemes() {
         {"ring", with(context, {"layout.context=4"})},
         {"keys gathered", with(context, {"layout.context=4", "context_method=all_gather"})},
         {"ulysses", with(context, {"layout.context=4", "context_method=all_to_all"})},
-        {"experts", with(layout(1, 2, 8, 2), {experts(8), "layout.expert=4"})},
-        {"experts over tensor ranks", with(layout(2, 2, 4, 2), {experts(8), "layout.expert=8", "layout.expert_tensor=1",
-                                                                "sequence_parallel=true", "zero=1"})},
-        {"cut experts",
-         with(layout(2, 2, 4, 2), {experts(8), "layout.expert=4", "layout.expert_tensor=2", "sequence_parallel=true"})},
-        {"joint passes of dualpipe", with(layout(1, 2, 8, 4), {experts(8), "layout.expert=8", "schedule=dualpipe"})},
-        {"joint passes", with(layout(1, 1, 16, 3),
-                              {experts(8), "layout.expert=8", "experts.overlap=passes", "megatron.version=core-0.14"})},
+        {"experts", with(layout(1, 2, 8, 2), {with_experts(8), "layout.expert=4"})},
+        {"experts over tensor ranks",
+         with(layout(2, 2, 4, 2),
+              {with_experts(8), "layout.expert=8", "layout.expert_tensor=1", "sequence_parallel=true", "zero=1"})},
+        {"cut experts", with(layout(2, 2, 4, 2),
+                             {with_experts(8), "layout.expert=4", "layout.expert_tensor=2", "sequence_parallel=true"})},
+        {"joint passes of dualpipe",
+         with(layout(1, 2, 8, 4), {with_experts(8), "layout.expert=8", "schedule=dualpipe"})},
+        {"joint passes", with(layout(1, 1, 16, 3), {with_experts(8), "layout.expert=8", "experts.overlap=passes",
+                                                    "megatron.version=core-0.14"})},
         {"parameters under forward",
          with(sharded, {"zero=1", "overlap_gradients=true", "megatron.overlap_parameters=true"})},
         {"zero 2", with(sharded, {"framework=deepspeed", "zero=2"})},
