@@ -20,22 +20,17 @@ struct NodeRanks {
 // Adds the latency of ports and of the ways inside nodes to that of the network.
 class WithEnds final : public ExchangeSink {
   public:
-    enum class Straight : std::uint8_t { told, told_elsewhere };
-    WithEnds(ExchangeSink& sink, const Numbering& numbering, Seconds ends, Straight straight)
-        : sink_(sink), numbering_(numbering), ends_(ends), straight_(straight) {}
+    WithEnds(ExchangeSink& sink, const Numbering& numbering, Seconds ends)
+        : sink_(sink), numbering_(numbering), ends_(ends) {}
     void add(LinkId link, ExchangeWay way, double messages, std::uint32_t parts) override {
         sink_.add(numbering_.network_link(link), way, messages, parts);
     }
-    void reach(ExchangeWay way, Seconds latency) override {
-        const bool told = way == ExchangeWay::detour || straight_ == Straight::told;
-        sink_.reach(way, told ? latency + ends_ : Seconds{});
-    }
+    void reach(ExchangeWay way, Seconds latency) override { sink_.reach(way, latency + ends_); }
 
   private:
     ExchangeSink& sink_;
     const Numbering& numbering_;
     Seconds ends_;
-    Straight straight_;
 };
 
 // Of the links of a network, by number.
@@ -134,9 +129,6 @@ bool BlockRouter::add_exchange(std::span<const RankId> ranks, std::uint64_t salt
             if (senders > 0) uses[by_rail ? nic : 0].push_back({{here.node, nic}, senders, receivers});
         }
     }
-    // Of few ranks, the longest way and the longest end may belong to other messages.
-    constexpr std::size_t most_exact = 64;
-    const bool few = ranks.size() <= most_exact;
     const Seconds cable = classes_[network_->port_class()].latency;
     const double total = static_cast<double>(ranks.size());
     if (nodes.size() > 1) {
@@ -151,24 +143,11 @@ bool BlockRouter::add_exchange(std::span<const RankId> ranks, std::uint64_t salt
                     if (own == nic) rail_in = std::max(rail_in, latency_inside(numbering_.accelerators + nic, local));
                 }
             }
-            WithEnds network(sink, numbering_, rail_out + rail_in + 2.0 * cable,
-                             few ? WithEnds::Straight::told_elsewhere : WithEnds::Straight::told);
+            WithEnds network(sink, numbering_, rail_out + rail_in + 2.0 * cable);
             if (!network_->add_exchange(rail, salt, ways, classes_, network)) return false;
         }
     }
     if (ways == Ways::detours) return true;
-    if (few && nodes.size() > 1) {
-        const LinkLatencies latencies(*network_, classes_);
-        for (const RankId from : ranks) {
-            for (const RankId to : ranks) {
-                const Port leaves = port(from, to), enters = port(to);
-                if (leaves.node == enters.node) continue;
-                sink.reach(ExchangeWay::only, latency_inside(local(from), numbering_.accelerators + leaves.nic) +
-                                                  latencies.of(network_->route(leaves, enters, salt)) + 2.0 * cable +
-                                                  latency_inside(numbering_.accelerators + enters.nic, local(to)));
-            }
-        }
-    }
     for (const NodeRanks& here : nodes) {
         const double far = total - static_cast<double>(here.locals.size());
         for (const std::uint32_t from : here.locals) {

@@ -116,10 +116,13 @@ class PhaseTraffic::Counting final : public ExchangeSink {
     MessageLoad inside_, across_;
 };
 
-// A complete exchange by counting, where the router can; false where it cannot. Channels differ by their routes alone.
+// A complete exchange by counting, where the router can; false where it cannot, and where few take part: one by one,
+// the longest way is that of a message, where counting adds the longest end to the longest way between switches.
+// Channels differ by their routes alone.
 bool PhaseTraffic::count_exchange(const Communicator& communicator) {
-    if (!communicator.copies.empty()) return false;
+    constexpr std::size_t most_routed = 64;
     const std::span<const RankId> ranks = communicator.channels.front();
+    if (!communicator.copies.empty() || ranks.size() <= most_routed) return false;
     const double share = 1.0 / static_cast<double>(communicator.channels.size());
     const MessageLoad across = load_of(protocol_, true, communicator.ports);
     Counting sink(own_.loads, topology_, share, load_of(protocol_, false, communicator.ports), across);

@@ -18,7 +18,8 @@ class ExchangeSink {
     virtual ~ExchangeSink() = default;
     // So many messages on a link, each with 1 / parts of itself, in any order; one link may be told several times.
     virtual void add(LinkId link, ExchangeWay way, double messages, std::uint32_t parts = 1) = 0;
-    // The longest way of any message of a kind; may be told several times.
+    // The longest way of any message of a kind, or of few ranks the longest end with the longest way between switches;
+    // may be told several times.
     virtual void reach(ExchangeWay way, Seconds latency) = 0;
 };
 

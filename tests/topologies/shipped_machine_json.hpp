@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "sim/io/embedded.hpp"
 
@@ -17,12 +18,14 @@ inline nlohmann::json shipped_json(std::span<const embedded::File> files, const 
 
 inline nlohmann::json shipped_machine_json(const std::string& name) {
     nlohmann::json own = shipped_json(embedded::machines(), name);
-    for (auto& library : own.contains("libraries") ? own["libraries"] : nlohmann::json::array()) {
-        if (!library.contains("extends")) continue;
-        nlohmann::json whole = shipped_json(embedded::fabrics(), library.at("extends"));
-        library.erase("extends");
-        whole.merge_patch(library);
-        library = whole;
+    if (own.contains("libraries")) {
+        for (nlohmann::json& library : own["libraries"]) {
+            if (!library.contains("extends")) continue;
+            nlohmann::json whole = shipped_json(embedded::fabrics(), library.at("extends"));
+            library.erase("extends");
+            whole.merge_patch(library);
+            library = std::move(whole);
+        }
     }
     if (!own.contains("extends")) return own;
     nlohmann::json whole = shipped_machine_json(own.at("extends"));
