@@ -37,7 +37,7 @@ Reader reader_of(Field& block, Reader BlockKind::*reader) {
         if (kind->*reader != nullptr) names.emplace_back(kind->name);
     }
     const std::string name = block.choice("kind", names);
-    if (!block.is_text("kind") || block.member("kind").as_text() != name) return nullptr;
+    if (!block.says("kind", name)) return nullptr;
     for (const BlockKind* kind : blocks::all()) {
         if (kind->name == name) return kind->*reader;
     }

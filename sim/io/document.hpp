@@ -77,8 +77,9 @@ struct Synonyms {
 // An object or list of the document. Cheap to copy.
 class Field {
   public:
-    bool has(std::string_view key) const;      // present and not null; counts as asked for
-    bool is_text(std::string_view key) const;  // present and a string
+    bool has(std::string_view key) const;                          // present and not null; counts as asked for
+    bool is_text(std::string_view key) const;                      // present and a string
+    bool says(std::string_view key, std::string_view text) const;  // that string
     bool is_object(std::string_view key) const;
     bool is_number(std::string_view key) const;
     bool is_flag(std::string_view key) const;

@@ -117,6 +117,10 @@ bool Field::has(std::string_view key) const {
     return find(key) != nullptr;
 }
 bool Field::is_text(std::string_view key) const { return holds(key, ValueKind::text); }
+bool Field::says(std::string_view key, std::string_view text) const {
+    const Value* found = find(key);
+    return found != nullptr && found->kind == ValueKind::text && found->text == text;
+}
 bool Field::is_object(std::string_view key) const { return holds(key, ValueKind::object); }
 bool Field::is_number(std::string_view key) const { return holds(key, ValueKind::number); }
 bool Field::is_flag(std::string_view key) const { return holds(key, ValueKind::flag); }

@@ -14,6 +14,7 @@
 #include "tools/output/result_cell.hpp"
 #include "tools/sweep/condition.hpp"
 #include "tools/sweep/merge.hpp"
+#include "tools/sweep/row_file.hpp"
 #include "tools/sweep/sweep_file.hpp"
 #include "tools/validate/set.hpp"
 #include "topologies/measurements/measurement.hpp"
@@ -181,10 +182,14 @@ Kinds sweeps() {
         "vary batch.sequence=512..65536*2\nvary precision=fp16,bf16\nzip layout.tensor=1,2,4 layout.data=16,8,4\n"
         "where layout.tensor * layout.data <= 64 and not (precision == \"fp16\" or batch.sequence > 2048)\n"
         "where -layout.tensor % 3 < 0.5 / 2\nshard 3/8\nvary x=0.5..0-0.1";
-    const std::string rows =
-        R"({"weft":"rows of a sweep","layout":1,"job":"job","inputs":{"job":"1a","version":"2b"},"points":3,)"
-        R"("shard":"1/1","columns":[["batch.sequence","","tokens","key"],["step.time_s","s","time","metric"]]})"
-        "\n[0,512,0.5]\n[1,1024,1.0]\n[2,2048,null]\n";
+    std::string rows = header_line({.job = "job",
+                                    .inputs = {{{"job", "1a"}, {"version", "2b"}}},
+                                    .points = 3,
+                                    .shard = {},
+                                    .columns = {{"batch.sequence", "", "tokens", ColumnKind::key},
+                                                {"step.time_s", "s", "time", ColumnKind::metric}}});
+    rows += row_line(0, {std::int64_t{512}, 0.5}) + row_line(1, {std::int64_t{1024}, 1.0}) +
+            row_line(2, {std::int64_t{2048}, std::monostate{}});
     return {{"sweep", Syntax::json, {sweep}, read_sweep},
             {"sweep_options", Syntax::text, {options}, read_sweep_options, 2},
             {"rows", Syntax::text, {rows}, read_rows}};

@@ -83,6 +83,13 @@ class SchemaWriter {
     }
 
     Json object(const ObjectRecord& record, const std::string& path) const {
+        if (says_ == Says::other_than_base || !record.members.contains("extends")) return members(record, path);
+        return {{"if", {{"required", {"extends"}}}},
+                {"then", SchemaWriter(reference_, Says::other_than_base).members(record, path)},
+                {"else", members(record, path)}};
+    }
+
+    Json members(const ObjectRecord& record, const std::string& path) const {
         Json properties = Json::object(), required = Json::array();
         for (const auto& [key, member] : reference_.members(record, path)) {
             properties[key] = value(member->value, path_of_member(path, key));
