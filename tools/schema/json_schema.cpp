@@ -83,7 +83,10 @@ class SchemaWriter {
     }
 
     Json object(const ObjectRecord& record, const std::string& path) const {
-        if (says_ == Says::other_than_base || !record.members.contains("extends")) return members(record, path);
+        const bool is_file = path.empty();  // for which schema_of() tells them apart
+        if (is_file || says_ == Says::other_than_base || !record.members.contains("extends")) {
+            return members(record, path);
+        }
         return {{"if", {{"required", {"extends"}}}},
                 {"then", SchemaWriter(reference_, Says::other_than_base).members(record, path)},
                 {"else", members(record, path)}};
