@@ -25,7 +25,7 @@ double sum(const std::vector<double>& values) { return std::accumulate(values.be
 // Token by token: who has the query, and how many keys of its document it meets.
 std::vector<double> naive_pairs(const std::vector<int>& documents, int tokens, int context, DocumentCut cut,
                                 int window) {
-    std::vector<double> pairs(context);
+    std::vector<double> pairs(static_cast<std::size_t>(context));
     int token = 0;
     for (const int length : documents) {
         for (int place = 0; place < length; ++place, ++token) {
@@ -33,7 +33,7 @@ std::vector<double> naive_pairs(const std::vector<int>& documents, int tokens, i
             const int at = cut == DocumentCut::document ? place : token;
             const int piece = at * 2 * context / whole;
             const int rank = cut == DocumentCut::contiguous ? piece / 2 : std::min(piece, 2 * context - 1 - piece);
-            pairs[rank] += 2 * (window > 0 ? std::min(place + 1, window) : place + 1) - 1;
+            pairs[static_cast<std::size_t>(rank)] += 2 * (window > 0 ? std::min(place + 1, window) : place + 1) - 1;
         }
     }
     return pairs;
@@ -44,7 +44,7 @@ TEST(documents, pairs_are_those_counted_token_by_token) {
     const std::vector<double> lengths(documents.begin(), documents.end());
     for (const int context : {1, 2, 4}) {
         for (const DocumentCut cut : {DocumentCut::document, DocumentCut::sequence, DocumentCut::contiguous}) {
-            EXPECT_EQ(pairs_of_ranks(lengths, 256, context, cut, everything),
+            EXPECT_EQ(pairs_of_ranks(lengths, 256, static_cast<std::uint32_t>(context), cut, everything),
                       naive_pairs(documents, 256, context, cut, 0))
                 << context << " ranks, cut " << int(cut);
         }
@@ -57,7 +57,7 @@ TEST(documents, pairs_are_those_counted_token_by_token) {
 
 // Causal attention of one document: the last of c contiguous pieces has c^2 - (c - 1)^2 of c^2 pairs.
 TEST(documents, contiguous_pieces_leave_the_last_rank_nearly_twice_the_mean) {
-    for (const int context : {2, 8, 64}) {
+    for (const std::uint32_t context : {2U, 8U, 64U}) {
         const auto contiguous = pairs_of_ranks({8192}, 8192, context, DocumentCut::contiguous, everything);
         EXPECT_DOUBLE_EQ(contiguous.back() / sum(contiguous) * context, 2.0 - 1.0 / context);
         const auto early_and_late = pairs_of_ranks({8192}, 8192, context, DocumentCut::sequence, everything);
@@ -76,14 +76,14 @@ double expected_pairs(const std::vector<double>& lengths, const std::vector<doub
     return pairs / mean;
 }
 
-double mean_drawn_pairs(const Documents& documents, double s, int sequences) {
+double mean_drawn_pairs(const Documents& documents, double s, std::uint64_t sequences) {
     double pairs = 0;
-    for (int i = 0; i < sequences; ++i) {
+    for (std::uint64_t i = 0; i < sequences; ++i) {
         const std::vector<double> drawn = drawn_documents(documents, s, i);
         EXPECT_NEAR(sum(drawn), s, 1e-6);
         pairs += std::inner_product(drawn.begin(), drawn.end(), drawn.begin(), 0.0);
     }
-    return pairs / sequences;
+    return pairs / static_cast<double>(sequences);
 }
 
 TEST(documents, drawn_sequences_have_the_pairs_that_the_closed_form_expects) {
@@ -114,7 +114,7 @@ Study packed(std::vector<std::string> more) {
 TEST(documents, the_slowest_data_rank_decides) {
     const Study study = packed({"layout.tensor=1", "layout.pipeline=1", "layout.data=8", "batch.global=8"});
     std::vector<double> pairs;
-    for (int rank = 0; rank < 8; ++rank) {
+    for (std::uint64_t rank = 0; rank < 8; ++rank) {
         const auto drawn = drawn_documents(study.job.batch.documents, 4096, rank);
         pairs.push_back(std::inner_product(drawn.begin(), drawn.end(), drawn.begin(), 0.0));
     }
@@ -127,7 +127,7 @@ TEST(documents, a_long_micro_batch_holds_up_a_pipeline) {
     const Study study = packed({"layout.tensor=1", "layout.pipeline=4", "layout.data=1", "batch.global=6"});
     std::vector<double> over(4);  // when each stage is free
     double all = 0;
-    for (int micro_batch = 0; micro_batch < 6; ++micro_batch) {
+    for (std::uint64_t micro_batch = 0; micro_batch < 6; ++micro_batch) {
         const auto drawn = drawn_documents(study.job.batch.documents, 4096, micro_batch);
         const double pairs = std::inner_product(drawn.begin(), drawn.end(), drawn.begin(), 0.0);
         double before = 0;

@@ -225,7 +225,7 @@ TEST(sweep, no_change_of_a_byte_of_its_journal_comes_into_its_rows) {
     for (int i = 0; i < 40; ++i) {
         std::string changed = journal;
         const std::size_t at = random() % changed.size();
-        changed[at] = static_cast<char>(changed[at] ^ (1U << random() % 8));
+        changed[at] = static_cast<char>(static_cast<unsigned char>(changed[at]) ^ (1U << random() % 8));
         const Resumed resumed = resumed_from(changed);
         if (at <= journal.find('\n')) {
             EXPECT_THAT(resumed.said, HasSubstr(":1:1: error: damaged")) << "byte " << at;
