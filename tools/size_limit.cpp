@@ -11,6 +11,7 @@
 #include "tools/free_memory.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/figures.hpp"
+#include "tools/output/json_text.hpp"
 
 namespace weft {
 namespace {
@@ -80,7 +81,7 @@ std::string size_json(const SizedStep& step) {
                                         {"link_loads", size.loads()},
                                         {"memory_bytes", size.memory().value},
                                         {"time_s", size.time().value}}}};
-    return json.dump(2) + "\n";
+    return json_text(json);
 }
 
 std::string what_would_fit(const po::variables_map& arguments, Folding asked, const TooLarge& refused) {

@@ -88,6 +88,7 @@ TEST_F(output_keys, stay_what_they_were) {
     const std::vector<Output> outputs{
         {"simulate", "simulate job.json --json"},
         {"simulate, does not fit", "simulate large.json --json"},
+        {"simulate --dry-run", "simulate job.json --dry-run --json"},
         {"simulate --compare", "simulate job.json --compare --json"},
         {"explain", "explain job.json --json --jobs 1"},
         {"compare", "compare job.json --set batch.micro=2 --json"},
