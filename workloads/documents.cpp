@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
+#include <string>
 
 #include "sim/base/hash.hpp"
 #include "sim/io/document.hpp"
@@ -15,6 +16,8 @@
 
 namespace weft {
 namespace {
+
+const std::array<std::string, 4> cuts{"framework", "document", "sequence", "contiguous"};  // by DocumentCut
 
 // Beyond it the draw takes longer than the simulation.
 constexpr double most_documents = 1e7;
@@ -157,19 +160,15 @@ Documents read_documents(Field field) {
         if (!(documents.mean >= 1)) field.error("mean", "expected a number of tokens, at least 1");
         if (!(documents.sigma >= 0)) field.error("sigma", "expected the deviation of the logarithm, at least 0");
     }
-    const std::string cut = field.choice("cut", {"framework", "document", "sequence", "contiguous"}, "framework");
-    documents.cut = cut == "document"     ? DocumentCut::document
-                    : cut == "sequence"   ? DocumentCut::sequence
-                    : cut == "contiguous" ? DocumentCut::contiguous
-                                          : DocumentCut::framework;
+    const std::string cut = field.choice("cut", cuts, cuts.front());
+    documents.cut = static_cast<DocumentCut>(std::ranges::find(cuts, cut) - cuts.begin());
     documents.seed = field.whole("seed", 0);
     field.done();
     return documents;
 }
 
 std::string documents_json(const Documents& documents) {
-    constexpr std::array words{"framework", "document", "sequence", "contiguous"};
-    nlohmann::ordered_json json{{"cut", words.at(static_cast<std::size_t>(documents.cut))}, {"seed", documents.seed}};
+    nlohmann::ordered_json json{{"cut", cuts.at(static_cast<std::size_t>(documents.cut))}, {"seed", documents.seed}};
     if (documents.lengths.empty()) {
         json.update({{"mean", documents.mean}, {"sigma", documents.sigma}});
     } else {

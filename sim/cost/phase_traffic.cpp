@@ -130,11 +130,12 @@ bool PhaseTraffic::count_exchange(const Communicator& communicator) {
     for (std::uint64_t c = 0; c < communicator.channels.size(); ++c) {
         if (!router_.add_exchange(ranks, c, Router::Ways::straight, sink)) return false;
         if (!sink.diverts || topology_.routing == Routing::minimal) continue;
-        own_.exchanges.push_back({ranks, c, share, across});
-        if (topology_.routing != Routing::valiant) continue;
-        own_.exchanges.pop_back();
-        router_.add_exchange(ranks, c, Router::Ways::detours, sink);
-        own_.has_detours = true;
+        if (topology_.routing == Routing::adaptive) {
+            own_.exchanges.push_back({ranks, c, share, across});
+        } else {
+            router_.add_exchange(ranks, c, Router::Ways::detours, sink);
+            own_.has_detours = true;
+        }
     }
     Seconds longest;
     if (sink.reaches_inside) longest = protocol_.step_in_node + sink.longest_inside;
