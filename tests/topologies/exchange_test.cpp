@@ -48,6 +48,13 @@ Topology topology_of(const Machine& machine, std::uint32_t nodes, bool scattered
     return machine.topology(nodes, fabric);
 }
 
+std::string name_of(const testing::TestParamInfo<Case>& test) {
+    std::string name =
+        fmt::format("{}_{}{}", test.param.machine, test.param.nodes, test.param.scattered ? "_scattered" : "");
+    std::ranges::replace(name, '-', '_');
+    return name;
+}
+
 class exchange : public testing::TestWithParam<Case> {};
 
 TEST_P(exchange, loads_links_as_all_its_messages_do) {
@@ -90,12 +97,7 @@ INSTANTIATE_TEST_SUITE_P(dragonflies, exchange,
                                          Case{"frontier", 132, false}, Case{"frontier", 100, true},
                                          Case{"alps", 60, true}, Case{"perlmutter", 90, true}, Case{"lumi-g", 64, true},
                                          Case{"aurora", 30, true}),
-                         [](const auto& test) {
-                             std::string name = fmt::format("{}_{}{}", test.param.machine, test.param.nodes,
-                                                            test.param.scattered ? "_scattered" : "");
-                             std::ranges::replace(name, '-', '_');
-                             return name;
-                         });
+                         name_of);
 
 // Where all ports of a leaf have the same routes, detours are those that messages take.
 TEST_P(exchange, of_trees_takes_the_detours_of_its_messages) {
@@ -128,12 +130,7 @@ INSTANTIATE_TEST_SUITE_P(trees, exchange,
                          testing::Values(Case{"dgx-h100", 40, false}, Case{"dgx-h100", 30, true},
                                          Case{"dgx-a100", 30, true}, Case{"gb200-nvl72", 3, false},
                                          Case{"vista", 100, true}, Case{"tpu-v4", 64, false}),
-                         [](const auto& test) {
-                             std::string name = fmt::format("{}_{}{}", test.param.machine, test.param.nodes,
-                                                            test.param.scattered ? "_scattered" : "");
-                             std::ranges::replace(name, '-', '_');
-                             return name;
-                         });
+                         name_of);
 
 // All ways over a third group, or a third switch, with all their cables, on a dragonfly small enough to list them.
 TEST(exchange, spreads_detours_over_all_groups_and_cables) {

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "tests/refusal.hpp"
 #include "tests/topologies/all_pairs.hpp"
 #include "tests/topologies/small_machine.hpp"
 #include "topologies/machine.hpp"
@@ -28,12 +29,7 @@ Topology faulty(const Machine& machine, std::uint32_t nodes, std::vector<LinkFau
 }
 
 std::string refusal(const Machine& machine, std::uint32_t nodes, std::vector<LinkFault> faults) {
-    try {
-        faulty(machine, nodes, std::move(faults));
-    } catch (const RangeError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of<RangeError>([&] { faulty(machine, nodes, std::move(faults)); });
 }
 
 std::set<LinkId> dead_links(const Topology& topology) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
 #include "topologies/library_reader.hpp"
 #include "workloads/report/simulation.hpp"
@@ -23,12 +24,7 @@ Plan without(Plan plan, Collective lost) {
 }
 
 std::string refusal(const Plan& plan) {
-    try {
-        check_calls(plan);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { check_calls(plan); });
 }
 
 TEST(needed_calls, follow_from_layout_and_framework) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/same_report.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/report/simulation.hpp"
@@ -27,12 +28,7 @@ Settings settings(const Settings& more) {
 Plan plan_of(const Settings& more) { return make_plan(test::small_study(settings(more))); }
 
 std::string refusal(const Settings& more) {
-    try {
-        test::small_study(settings(more));
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { test::small_study(settings(more)); });
 }
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/same_report.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/muon.hpp"
@@ -26,12 +27,7 @@ Study study_of(const Settings& more) {
 MemoryUse memory_of(const Settings& more) { return make_plan(study_of(more)).stages.front().memory; }
 
 std::string refusal(const Settings& more) {
-    try {
-        study_of(more);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { study_of(more); });
 }
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/refusal.hpp"
+#include "tests/workloads/called.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/plan.hpp"
@@ -27,38 +29,17 @@ Settings settings(const Settings& more) {
 }
 Study study_of(const Settings& more) { return test::small_study(settings(more)); }
 
-struct Called {
-    std::size_t calls = 0;
-    double bytes = 0;
-};
-
-Called called(const Study& study, std::string_view label) {
-    Called sum;
-    const Script script = step_script(make_plan(study), 0, StepKind::steady);
-    for (const Action& action : script.actions()) {
-        if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
-        const Call& call = script.calls()[action.subject];
-        if (call.label != label) continue;
-        ++sum.calls;
-        sum.bytes += call.message.value;
-    }
-    return sum;
-}
+test::Called called(const Study& study, std::string_view label) { return test::called(make_plan(study), 0, label); }
 
 std::string refusal(const Settings& more) {
-    try {
-        study_of(more);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { study_of(more); });
 }
 
 constexpr double micro_batches = 4, layers = 4, products = 4 * layers;
 
 // reduce_and_update_fp8_tensors: three maxima of each product forward, two backward, fp32, after every pass.
 TEST(recipes, of_delayed_scaling_share_maxima_after_every_pass_where_they_are_named) {
-    const Called named = called(study_of({"fp8_recipe=delayed"}), "all-reduce maxima");
+    const test::Called named = called(study_of({"fp8_recipe=delayed"}), "all-reduce maxima");
     EXPECT_EQ(double(named.calls), 2 * micro_batches);
     EXPECT_EQ(named.bytes, micro_batches * products * (3 + 2) * 4);
     for (const char* other : {"fp8_recipe=tensorwise", "fp8_recipe=blockwise", "fp8_recipe=mxfp8", "precision=fp4"}) {
@@ -95,7 +76,7 @@ TEST(recipes, gather_operands_as_wide_as_their_scales_make_them) {
         EXPECT_DOUBLE_EQ(called(study, "all-gather layer").bytes, passes * 2 * row * c.bytes) << c.recipe;
         EXPECT_DOUBLE_EQ(called(study, "all-gather saved input").bytes, passes * 2 * row * c.bytes) << c.recipe;
         EXPECT_DOUBLE_EQ(called(study, "all-gather output gradient").bytes, passes * 2 * row * c.bytes * c.forms);
-        const Called maxima = called(study, "all-reduce maximum");
+        const test::Called maxima = called(study, "all-reduce maximum");
         EXPECT_EQ(double(maxima.calls), passes * c.maxima) << c.recipe;
         EXPECT_EQ(maxima.bytes, passes * c.maxima * 4);
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/io/diagnostics.hpp"
+#include "tests/refusal.hpp"
 #include "workloads/job.hpp"
 
 namespace weft::test {
@@ -29,10 +30,17 @@ inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose
 
 // What is wrong with the small job under one more assignment; empty if nothing is.
 inline std::string mistakes(const std::string& assignment) {
+    return refusal_of([&] { small_study({assignment}); });
+}
+
+// What is wrong at a key of the small job with these; empty if nothing is.
+inline std::string mistake_at(const std::vector<std::string>& overrides, const std::string& key) {
     try {
-        small_study({assignment});
+        small_study(overrides);
     } catch (const ConfigError& error) {
-        return error.what();
+        for (const Diagnostic& diagnostic : error.diagnostics()) {
+            if (diagnostic.key == key) return diagnostic.message;
+        }
     }
     return "";
 }

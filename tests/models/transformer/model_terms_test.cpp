@@ -10,6 +10,7 @@
 #include "models/transformer/flops.hpp"
 #include "models/transformer/kernels.hpp"
 #include "tests/models/shapes.hpp"
+#include "tests/refusal.hpp"
 
 namespace weft {
 namespace {
@@ -29,12 +30,7 @@ Transformer read(const std::string& keys) {
 }
 
 std::string refusal(const std::string& keys) {
-    try {
-        read(keys);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { read(keys); });
 }
 
 // What the keys add to the plain model of read(): 4 layers of 2 norms, 64 -> 96 wide queries, keys and values.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "tests/refusal.hpp"
 #include "tests/tools/program.hpp"
 #include "tools/output/result_cell.hpp"
 #include "tools/output/result_csv.hpp"
@@ -38,12 +39,7 @@ std::vector<ResultCell> column(const std::filesystem::path& path, std::string_vi
 }
 
 std::string refusal(const std::filesystem::path& path, const ResultTable& table) {
-    try {
-        append_sqlite(path, {"sweep", "job", "abc"}, table);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of<std::runtime_error>([&] { append_sqlite(path, {"sweep", "job", "abc"}, table); });
 }
 
 TEST(result_csv, leaves_nothing_empty_and_quotes_where_it_must) {

@@ -1,4 +1,5 @@
 #include "tools/sweep/condition.hpp"
+#include "tests/refusal.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,12 +18,7 @@ const std::vector<ResultCell> point{std::int64_t{8}, std::int64_t{4}, "1f1b", tr
 bool holds(std::string_view text) { return Condition(text, keys).holds(point); }
 
 std::string refusal(std::string_view text) {
-    try {
-        holds(text);
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of<std::invalid_argument>([&] { holds(text); });
 }
 
 TEST(sweep_condition, compares_arithmetic_over_varied_keys) {

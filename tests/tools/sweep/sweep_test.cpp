@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "sim/io/diagnostics.hpp"
+#include "tests/refusal.hpp"
 #include "tests/tools/program.hpp"
 #include "tools/output/result_csv.hpp"
 #include "tools/sweep/columns.hpp"
@@ -46,12 +47,7 @@ double number(const ResultTable& table, std::size_t row, std::string_view column
 
 template <class Do>
 std::string refusal(Do act) {
-    try {
-        act();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of<std::exception>(act);
 }
 
 TEST(sweep, rows_are_the_same_for_any_number_of_threads) {

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "tests/refusal.hpp"
 #include "tools/sweep/grid.hpp"
 #include "tools/sweep/value_list.hpp"
 
@@ -15,12 +16,7 @@ using testing::HasSubstr;
 
 template <class Read>
 std::string refusal(Read read) {
-    try {
-        read();
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of<std::invalid_argument>(read);
 }
 
 std::string refusal(const char* values) {

@@ -7,68 +7,27 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/mutated.hpp"
+#include "tests/workloads/formats/seeds.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {
 namespace {
 
-struct Seed {
-    const Format* format;
-    SourceFile file;
-};
-
-std::string text_of(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-std::string underscored(std::string_view name) {
-    std::string text(name);
-    std::ranges::replace(text, '-', '_');
-    return text;
-}
-
-const std::vector<Seed>& seeds() {
-    static const std::vector<Seed> all = [] {
-        std::vector<Seed> found;
-        for (const auto& entry : std::filesystem::directory_iterator(WEFT_TEST_DATA "/workloads/formats/seeds")) {
-            for (const Format* const format : formats::all()) {
-                if (underscored(entry.path().stem().string()) != underscored(format->name)) continue;
-                found.push_back({format, {entry.path().string(), text_of(entry.path())}});
-            }
-        }
-        std::ranges::sort(found, {}, [](const Seed& seed) { return seed.file.path; });
-        return found;
-    }();
+const std::vector<test::FormatSeed>& seeds() {
+    static const std::vector<test::FormatSeed> all = test::format_seeds();
     return all;
-}
-
-FormatOptions options(const Format& format) {
-    const bool of_amd = format.name == "rocm-smi";
-    return {.machine = "dgx-h100",
-            .nodes = 2,
-            .model = "gpt-neox-125m",
-            .vocabulary = 50257,
-            .like = of_amd ? "frontier" : "dgx-h100",
-            .variables = {},
-            .overrides = {}};
 }
 
 // Whatever else it throws fails the test.
 bool is_read(const Format& format, const std::string& path, std::string text) {
     const std::array files{SourceFile{path, std::move(text)}};
     try {
-        import_files(format, files, options(format));
+        import_files(format, files, test::seed_options(format));
     } catch (const ConfigError&) {
         return false;
     }
@@ -77,15 +36,15 @@ bool is_read(const Format& format, const std::string& path, std::string text) {
 
 TEST(formats_fuzz, seeds_are_recognised_and_read) {
     ASSERT_FALSE(seeds().empty());
-    for (const Seed& seed : seeds()) {
+    for (const test::FormatSeed& seed : seeds()) {
         SCOPED_TRACE(seed.file.path);
         EXPECT_EQ(find_format(seed.file), seed.format);
-        EXPECT_NO_THROW(import_files(*seed.format, std::array{seed.file}, options(*seed.format)));
+        EXPECT_NO_THROW(import_files(*seed.format, std::array{seed.file}, test::seed_options(*seed.format)));
     }
 }
 
 RC_GTEST_PROP(formats_fuzz, any_text_is_read_or_refused, ()) {
-    const Seed& seed = seeds().at(*rc::gen::inRange<std::size_t>(0, seeds().size()));
+    const test::FormatSeed& seed = seeds().at(*rc::gen::inRange<std::size_t>(0, seeds().size()));
     const auto characters = rc::gen::oneOf(
         rc::gen::elementOf(std::string("{}[]()<>\"'\\/:;,.=#-+$*&|! \t\n\r0159eEaxZ_")), rc::gen::arbitrary<char>());
     std::string text = test::mutated(seed.file.text, 8, characters);
@@ -157,14 +116,14 @@ void expect_soon(const Format& format, const std::string& path, const std::strin
 
 TEST(formats_fuzz, bad_texts_are_refused_soon) {
     for (const Format* const format : formats::all()) {
-        const auto seed = std::ranges::find(seeds(), format, &Seed::format);
+        const auto seed = std::ranges::find(seeds(), format, &test::FormatSeed::format);
         const std::string text = seed == seeds().end() ? std::string() : seed->file.text;
         for (const std::string& bad : bad_texts(text)) expect_soon(*format, "bad.input", bad);
     }
 }
 
 TEST(formats_fuzz, numbers_beyond_sense_are_refused_soon) {
-    for (const Seed& seed : seeds()) {
+    for (const test::FormatSeed& seed : seeds()) {
         for (const char* const number : {"-1", "0", "1e30", "1e400", "99999999999999999999999", "nan"}) {
             for (const std::string& text : with_numbers(seed.file.text, number)) {
                 expect_soon(*seed.format, seed.file.path, text);
@@ -174,7 +133,7 @@ TEST(formats_fuzz, numbers_beyond_sense_are_refused_soon) {
 }
 
 TEST(formats_fuzz, files_that_end_anywhere_are_read_or_refused) {
-    for (const Seed& seed : seeds()) {
+    for (const test::FormatSeed& seed : seeds()) {
         for (std::size_t end = 0; end < seed.file.text.size(); end += 1 + seed.file.text.size() / 200) {
             expect_soon(*seed.format, seed.file.path, seed.file.text.substr(0, end));
         }

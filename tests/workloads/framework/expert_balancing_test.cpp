@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/workloads/called.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/stage/stage_script.hpp"
@@ -15,28 +16,6 @@ namespace weft {
 namespace {
 
 using Settings = std::vector<std::string>;
-
-struct Called {
-    std::size_t calls = 0;
-    double bytes = 0;
-    GroupKind group{};
-    std::string type;
-};
-
-Called called(const Plan& plan, std::uint32_t stage, std::string_view label) {
-    Called sum;
-    const Script script = step_script(plan, stage, StepKind::steady);
-    for (const Action& action : script.actions()) {
-        if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
-        const Call& call = script.calls()[action.subject];
-        if (call.label != label) continue;
-        ++sum.calls;
-        sum.bytes += call.message.value;
-        sum.group = call.group;
-        sum.type = call.type;
-    }
-    return sum;
-}
 
 // Two stages of four layers, the first of all dense; tensor 2 x context 2 x data 2, three micro-batches of two
 // sequences.
@@ -77,23 +56,24 @@ TEST(expert_balancing, by_a_loss_sums_counts_of_every_router_and_micro_batch) {
                      std::string("experts.dispatcher=") + c.dispatcher});
         for (const std::uint32_t stage : {0U, 1U}) {
             const double routers = stage == 0 ? 3 : 4;
-            const Called sum = called(plan, stage, counts);
+            const test::Called sum = test::called(plan, stage, counts);
             EXPECT_EQ(double(sum.calls), routers * micro_batches) << c.version << " " << c.balancing;
             EXPECT_EQ(sum.bytes, routers * micro_batches * c.elements * 8);
             EXPECT_EQ(sum.group, c.group);
             EXPECT_EQ(sum.type, "int64");
         }
     }
-    EXPECT_EQ(called(plan_of({"megatron.version=core-0.7", "experts.balancing=auxiliary_loss"}), 1, counts).calls, 0U);
-    EXPECT_EQ(called(plan_of({"megatron.version=core-0.14", "experts.balancing=even"}), 1, counts).calls, 0U);
+    EXPECT_EQ(test::called(plan_of({"megatron.version=core-0.7", "experts.balancing=auxiliary_loss"}), 1, counts).calls,
+              0U);
+    EXPECT_EQ(test::called(plan_of({"megatron.version=core-0.14", "experts.balancing=even"}), 1, counts).calls, 0U);
 }
 
 // To 0.13 every rank gathered the probabilities, in fp32, that the tokens of a whole micro-batch have for all experts.
 TEST(expert_balancing, by_a_loss_of_sequences_gathered_probabilities_before) {
     const Plan plan = plan_of({"megatron.version=core-0.13", "experts.balancing=sequence_auxiliary_loss"});
-    EXPECT_EQ(called(plan, 1, counts).calls, 0U);
+    EXPECT_EQ(test::called(plan, 1, counts).calls, 0U);
     for (const char* label : {"all-gather balancing probabilities", "reduce-scatter balancing probability gradients"}) {
-        const Called sum = called(plan, 1, label);
+        const test::Called sum = test::called(plan, 1, label);
         EXPECT_EQ(double(sum.calls), 4 * micro_batches) << label;
         EXPECT_EQ(sum.bytes, 4 * micro_batches * sequences * 1024 * experts * 4) << label;
     }
@@ -102,9 +82,9 @@ TEST(expert_balancing, by_a_loss_of_sequences_gathered_probabilities_before) {
 // Under full recomputation the first pass keeps no gradients and counts nothing; up to 0.9 both passes did.
 TEST(expert_balancing, by_a_loss_is_counted_once_though_layers_run_twice) {
     const auto calls = [](const char* version, const char* recompute) {
-        return double(called(plan_of({std::string("megatron.version=") + version, "experts.balancing=auxiliary_loss",
-                                      std::string("recompute=") + recompute}),
-                             1, counts)
+        return double(test::called(plan_of({std::string("megatron.version=") + version,
+                                            "experts.balancing=auxiliary_loss", std::string("recompute=") + recompute}),
+                                   1, counts)
                           .calls);
     };
     EXPECT_EQ(calls("core-0.14", "none"), 4 * micro_batches);
@@ -119,7 +99,7 @@ TEST(expert_balancing, by_a_bias_is_one_sum_over_all_ranks_of_a_stage) {
     const Plan plan = plan_of({"megatron.version=core-0.14",
                                R"(model.experts={"count": 16, "top_k": 2, "first_dense": 1, "balancing_bias": true})"});
     for (const std::uint32_t stage : {0U, 1U}) {
-        const Called sum = called(plan, stage, "all-reduce expert counts");
+        const test::Called sum = test::called(plan, stage, "all-reduce expert counts");
         EXPECT_EQ(sum.calls, 1U);
         EXPECT_EQ(sum.bytes, (stage == 0 ? 3 : 4) * experts * 4);
         EXPECT_EQ(sum.group, GroupKind::stage);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/parallelism/torch_context.hpp"
 #include "workloads/plan.hpp"
@@ -316,12 +317,7 @@ TEST(fsdp_composition, rounds_of_attention_hide_what_rotates) {
 }
 
 std::string refusal_of(const Settings& more) {
-    try {
-        test::small_study(composed(more));
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { test::small_study(composed(more)); });
 }
 
 TEST(fsdp_composition, experts_that_cannot_be_shared_so_are_refused_with_numbers) {

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/report/report.hpp"
@@ -36,12 +37,7 @@ double step_of(const Study& study) {
 }
 
 std::string refusal(const std::string& split, const Settings& more = {}) {
-    try {
-        hand_study(split, more);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { hand_study(split, more); });
 }
 
 TEST(layout_by_hand, is_a_list_counts_or_a_text) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
 
 namespace weft {
@@ -26,12 +27,7 @@ Study with_experts(const Settings& more) {
 }
 
 std::string refusal(const Settings& more) {
-    try {
-        with_experts(more);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { with_experts(more); });
 }
 
 TEST(expert_overlap, is_none_unless_asked_for_or_what_the_schedule_is_for) {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/plan.hpp"
 #include "workloads/search/search_space.hpp"
@@ -148,12 +149,7 @@ TEST(search_space, deals_experts_where_there_are_some) {
 TEST(search_space, refuses_keys_that_no_knob_has) { EXPECT_THROW(small_space({{"layout.tensors", {1}}}), LogicError); }
 
 std::string refusal(const std::vector<std::string>& assignments) {
-    try {
-        test::small_study(assignments);
-        return "";
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
+    return test::refusal_of([&] { test::small_study(assignments); });
 }
 
 // A candidate is refused exactly if a job file that says the same is, and gives the same job if not.

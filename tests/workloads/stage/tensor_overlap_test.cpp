@@ -1,6 +1,7 @@
 // Gathers and scatters under their products: what the step gains, and what it cannot.
 #include <gtest/gtest.h>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/stage/stage_script.hpp"
@@ -63,12 +64,7 @@ TEST(tensor_overlap, issues_the_same_calls) {
 }
 
 std::string refusal(const Settings& more) {
-    try {
-        test::small_study(more);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { test::small_study(more); });
 }
 
 TEST(tensor_overlap, is_refused_without_sequence_parallelism) {

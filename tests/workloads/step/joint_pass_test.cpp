@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/report/report.hpp"
@@ -412,12 +413,7 @@ TEST(shared_experts, run_beside_the_exchange_of_tokens) {
 // --- what cannot be ---
 
 std::string refusal(const Settings& own) {
-    try {
-        test::small_study(own);
-    } catch (const ConfigError& error) {
-        return error.what();
-    }
-    return "";
+    return test::refusal_of([&] { test::small_study(own); });
 }
 
 TEST(expert_overlap, is_refused_where_no_framework_has_it) {
