@@ -160,7 +160,22 @@ struct ChannelPlanner::Cache {
 
 namespace {
 
-ChannelEnds ends_of(const ChannelProblem& problem, const std::vector<Path>& channels);
+// The members, by whose own NICs, channels come into a node and leave it. Others may have to share these NICs.
+ChannelEnds ends_of(const ChannelProblem& problem, const std::vector<Path>& channels) {
+    const auto owner = [&](LinkId port) {
+        std::uint32_t nearest = problem.members;
+        for (std::uint32_t member = 0; member < problem.members; ++member) {
+            if (problem.port[member] != port) continue;
+            if (nearest == problem.members || problem.leave[member].size() < problem.leave[nearest].size())
+                nearest = member;
+        }
+        return nearest;
+    };
+    ChannelEnds ends;
+    for (const Path& path : channels)
+        ends.emplace_back(owner(problem.port[path.front()]), owner(problem.port[path.back()]));
+    return ends;
+}
 
 ChannelProblem problem_across(const Topology& topology, const std::vector<NodeMembers>& nodes, std::size_t i) {
     const NodeMembers& other = another(topology, nodes, i);
@@ -198,23 +213,6 @@ std::optional<std::size_t> align(const Topology& topology, const std::vector<Nod
     }
     paths = std::move(found);
     return ends.size();
-}
-
-// The members, by whose own NICs, channels come into a node and leave it. Others may have to share these NICs.
-ChannelEnds ends_of(const ChannelProblem& problem, const std::vector<Path>& channels) {
-    const auto owner = [&](LinkId port) {
-        std::uint32_t nearest = problem.members;
-        for (std::uint32_t member = 0; member < problem.members; ++member) {
-            if (problem.port[member] != port) continue;
-            if (nearest == problem.members || problem.leave[member].size() < problem.leave[nearest].size())
-                nearest = member;
-        }
-        return nearest;
-    };
-    ChannelEnds ends;
-    for (const Path& path : channels)
-        ends.emplace_back(owner(problem.port[path.front()]), owner(problem.port[path.back()]));
-    return ends;
 }
 
 }  // namespace

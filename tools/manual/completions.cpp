@@ -1,6 +1,7 @@
 #include "tools/manual/completions.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -25,16 +26,6 @@ Words names_of(const Registry& registry) {
     Words names;
     for (const auto* const each : registry) names.emplace_back(each->name);
     return names;
-}
-
-Words split(std::string_view text, char separator) {
-    Words parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        parts.emplace_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts;
 }
 
 // Keys of a kind of file by their paths, without elements of lists and members with names of the user's choice, and the
@@ -87,7 +78,9 @@ Words assignments(const std::string& current) {
 Words values(const po::option_description& option, const std::string& current) {
     std::string placeholder = option.semantic()->name();
     placeholder = placeholder.substr(0, placeholder.find(" (="));
-    if (placeholder.find('|') != placeholder.npos) return split(placeholder, '|');
+    if (Words choices; placeholder.find('|') != placeholder.npos) {
+        return boost::split(choices, placeholder, boost::is_any_of("|"));
+    }
     if (placeholder == "MACHINE") return shipped_names(embedded::machines());
     if (placeholder == "MODEL") return shipped_names(embedded::catalog());
     if (placeholder == "DEVICE") return shipped_names(embedded::devices());
