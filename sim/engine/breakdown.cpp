@@ -45,7 +45,7 @@ Table<RankClassId, Breakdown> break_down(const Program& program, const Timeline&
     ClassBreakdown breakdown(program, timeline, compute, place);
     Table<RankClassId, Breakdown> result;
     result.reserve(program.classes.size());
-    for (const RankClass& rank_class : program.classes) result.push_back(breakdown.of(rank_class));
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) result.push_back(breakdown.of(id));
     return result;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/engine/class_breakdown.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -11,6 +12,7 @@ ClassBreakdown::ClassBreakdown(const Program& program, const Timeline& timeline,
                                const Table<LaneId, std::uint32_t>& place)
     : program_(program),
       timeline_(timeline),
+      works_(program),
       compute_(compute),
       place_(place),
       kinds_(program, compute),
@@ -20,15 +22,21 @@ ClassBreakdown::ClassBreakdown(const Program& program, const Timeline& timeline,
     passes_.fill(std::vector<std::int64_t>(most + 1, 0));
 }
 
-Breakdown ClassBreakdown::of(const RankClass& rank_class) {
+Breakdown ClassBreakdown::of(RankClassId id) {
     clear();
+    const RankClass& rank_class = program_.classes[id];
+    std::span<const RoutinePart> parts;
+    if (!timeline_.parts.empty()) parts = timeline_.parts[id];
     begin_op_ = rank_class.begin_op();
+    rank_ = rank_class.representative;
     if (rank_class.routine_ops > 0) find_others(rank_class);
     for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
-        if (program_.ops[op].kind == OpKind::routine) {
-            for (const RoutinePart& part : timeline_.parts_of(op)) add_part(part);
+        const Op& what = program_.ops[op];
+        if (what.kind == OpKind::routine) {
+            const Routine& routine = program_.routines[RoutineId(what.subject)];
+            for (const RoutinePart& part : take_run(routine, parts)) add_part(part, op);
         } else {
-            add(program_.ops[op], timeline_.spans[op]);
+            add(op, timeline_.spans[op]);
         }
     }
     add_passes(rank_class);
@@ -77,10 +85,11 @@ LaneTime ClassBreakdown::Ticks::time(Seconds exposed) const {
             .calls = static_cast<double>(calls)};
 }
 
-void ClassBreakdown::add(const Op& op, const Span& span) {
+void ClassBreakdown::add(OpId id, const Span& span, std::optional<OpId> caller) {
+    const Op& op = program_.ops[id];
     if (op.kind == OpKind::compute) {
         attribution_.add(op.lane, {span.begin, span.end, place_of(op)});
-        delays_ += delay(op, span);
+        delays_ += delay(id, span, caller);
     }
     if (op.kind != OpKind::exchange) return;
     attribution_.add(op.lane, {span.begin, span.end, place_of(op), kinds_.of(op)});
@@ -104,9 +113,9 @@ void ClassBreakdown::count(const Op& op, const Span& span, std::uint64_t times) 
 }
 
 // By how many ticks a compute op took longer than it would have undisturbed.
-std::int64_t ClassBreakdown::delay(const Op& op, const Span& span) const {
-    if (op.lane != program_.contended) return 0;
-    return span.end.femtoseconds - (span.begin + program_.work[op.subject]).femtoseconds;
+std::int64_t ClassBreakdown::delay(OpId op, const Span& span, std::optional<OpId> caller) const {
+    if (program_.ops[op].lane != program_.contended) return 0;
+    return span.end.femtoseconds - (span.begin + works_.of(op, rank_, caller)).femtoseconds;
 }
 
 // A class computes one thing at a time on its compute lane.
@@ -132,27 +141,30 @@ void ClassBreakdown::find_others(const RankClass& rank_class) {
 }
 
 // The segments beside which something else may go on are looked at one by one.
-void ClassBreakdown::add_part(const RoutinePart& part) {
-    const auto visit = [this](OpId op, Instant begin, Instant end) { add(program_.ops[op], {begin, begin, end}); };
-    if (part.is_one_op()) return visit(OpId{part.first}, part.begin, part.over);
+void ClassBreakdown::add_part(const RoutinePart& part, OpId caller) {
+    const auto visit = [&](OpId op, const Span& span) { add(op, span, caller); };
+    if (part.is_one_op()) return timeline_.visit(part, visit);
     const auto other =
         std::ranges::partition_point(others_, [&part](const Interval& one) { return one.end <= part.begin; });
-    std::uint32_t from = part.end, to = part.end;
+    std::uint32_t from = part.end(), to = part.end();
     if (other != others_.end() && other->begin < part.over) {
         auto last = other;
         while (last + 1 != others_.end() && (last + 1)->begin < part.over) ++last;
         const RoutineTimes& times = timeline_.routine_times;
-        const std::int64_t start = part.begin.femtoseconds - times.begin(part.first, part.beside);
+        const std::int64_t start = part.begin.femtoseconds - times.begin(part.first, part.beside());
         const auto last_begun = [&](Instant by) {
-            return times.last_begun(part.first, part.end, by.femtoseconds - start, part.beside);
+            return times.last_begun(part.first, part.end(), by.femtoseconds - start, part.beside());
         };
         from = last_begun(std::max(other->begin, part.begin));
         to = last_begun(last->end);
-        if (start + times.begin(to, part.beside) < last->end.femtoseconds) to += times.ops_of_segment(to);
-        times.visit(from, to, {start + times.begin(from, part.beside)}, part.beside, visit);
+        if (start + times.begin(to, part.beside()) < last->end.femtoseconds) to += times.ops_of_segment(to);
+        times.visit(from, to, {start + times.begin(from, part.beside())}, part.beside(),
+                    [&visit](OpId op, Instant begin, Instant end) {
+                        visit(op, {begin, begin, end});
+                    });
     }
-    pass_by(part.first, from, part.beside);
-    pass_by(to, part.end, part.beside);
+    pass_by(part.first, from, part.beside());
+    pass_by(to, part.end(), part.beside());
 }
 
 void ClassBreakdown::pass_by(std::uint32_t first, std::uint32_t end, Disturbance beside) {
@@ -188,7 +200,9 @@ void ClassBreakdown::add_passes(std::uint32_t segment, std::uint64_t passes, Dis
         const std::int64_t ticks = times.over(segment + i, beside) - times.begin(segment + i, beside);
         const Span span{{}, {}, {ticks}};
         if (op(i).kind == OpKind::exchange) count(op(i), span, passes);
-        if (op(i).kind == OpKind::compute) delays_ += delay(op(i), span) * static_cast<std::int64_t>(passes);
+        if (op(i).kind == OpKind::compute) {
+            delays_ += delay(OpId{segment + i}, span, {}) * static_cast<std::int64_t>(passes);
+        }
         if (ticks <= taken) continue;
         const std::uint32_t kind = op(i).kind == OpKind::exchange ? kinds_.of(op(i)) : 0;
         attribution_.pass(place_of(op(i)), kind, (ticks - taken) * static_cast<std::int64_t>(passes));

@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/engine/attribution.hpp"
 #include "sim/engine/breakdown.hpp"
 #include "sim/engine/call_kinds.hpp"
 #include "sim/engine/timeline.hpp"
+#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {
@@ -19,7 +21,7 @@ class ClassBreakdown {
     ClassBreakdown(const Program& program, const Timeline& timeline, LaneId compute,
                    const Table<LaneId, std::uint32_t>& place);
 
-    Breakdown of(const RankClass& rank_class);
+    Breakdown of(RankClassId id);
 
   private:
     // Sums of ticks. A lane and what is issued on the compute lane in its name may each take all of the time.
@@ -33,12 +35,12 @@ class ClassBreakdown {
     };
 
     void clear();
-    void add(const Op& op, const Span& span);
+    void add(OpId op, const Span& span, std::optional<OpId> caller = {});
     void count(const Op& exchange, const Span& span, std::uint64_t times);
-    std::int64_t delay(const Op& compute, const Span& span) const;
+    std::int64_t delay(OpId compute, const Span& span, std::optional<OpId> caller) const;
     std::uint32_t place_of(const Op& op) const;
     void find_others(const RankClass& rank_class);
-    void add_part(const RoutinePart& part);
+    void add_part(const RoutinePart& part, OpId caller);
     void pass_by(std::uint32_t first, std::uint32_t end, Disturbance beside);
     void add_passes(const RankClass& rank_class);
     void add_passes(std::uint32_t segment, std::uint64_t passes, Disturbance beside);
@@ -46,6 +48,7 @@ class ClassBreakdown {
 
     const Program& program_;
     const Timeline& timeline_;
+    ComputeTimes works_;
     LaneId compute_;
     const Table<LaneId, std::uint32_t>& place_;
     CallKinds kinds_;
@@ -56,7 +59,9 @@ class ClassBreakdown {
     std::int64_t delays_ = 0;
     // What might go on beside routines, in order of time, apart from one another.
     std::vector<Interval> others_;
-    std::uint32_t begin_op_ = 0;  // of the class at hand
+    // Of the class at hand.
+    std::uint32_t begin_op_ = 0;
+    RankId rank_{};
     // By disturbance and op from there on: how much more often it went by, with nothing else beside it, than the one
     // before.
     std::array<std::vector<std::int64_t>, 2> passes_;

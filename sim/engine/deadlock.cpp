@@ -8,6 +8,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/engine/exchange_ops.hpp"
+#include "sim/engine/unfold.hpp"
 
 namespace weft {
 namespace {
@@ -21,35 +22,55 @@ struct Wait {
     Reason why = Reason::nothing;
 };
 
-bool is_over(const Span& span) { return span.end != Instant::never(); }
-bool is_posted(const Span& span) { return span.posted != Instant::never(); }
+// How far a program without routines gets, whatever time it takes: an order of ops that could be.
+struct Progress {
+    Table<OpId, std::uint8_t> posted, over;
+};
 
-// Ops of routines wait for nobody.
-template <class Visit>
-void for_each_stuck(const Program& program, const Table<OpId, Span>& spans, Visit visit) {
-    for (const RankClass& rank_class : program.classes) {
-        for (std::uint32_t op = rank_class.first_op; op < rank_class.end_op(); ++op) {
-            if (!is_over(spans[OpId{op}])) visit(OpId{op});
+Progress as_far_as_it_goes(const Program& program, const ExchangeOps& parties) {
+    const std::size_t ops = program.ops.size();
+    Progress progress{Table<OpId, std::uint8_t>(ops, 0), Table<OpId, std::uint8_t>(ops, 0)};
+    Table<OpId, std::uint32_t> waits_for = program.predecessors;
+    Table<ExchangeId, std::uint32_t> missing;
+    for (const Exchange& exchange : program.exchanges) missing.push_back(exchange.parties);
+    std::vector<OpId> over;  // whose successors do not know yet
+    const auto post = [&](OpId op) {
+        progress.posted[op] = 1;
+        const Op& what = program.ops[op];
+        if (what.kind != OpKind::exchange) return over.push_back(op);
+        if (--missing[ExchangeId(what.subject)] > 0) return;
+        for (const Party& party : parties.of(ExchangeId(what.subject))) over.push_back(party.op);
+    };
+    for (OpId op{}; op != program.ops.end_id(); op = next(op)) {
+        if (program.predecessors[op] == 0) post(op);
+    }
+    while (!over.empty()) {
+        const OpId op = over.back();
+        over.pop_back();
+        progress.over[op] = 1;
+        for (const OpId after : program.successors_of(op)) {
+            if (--waits_for[after] == 0) post(after);
         }
     }
+    return progress;
 }
 
 // For every op that is not over, the first thing that it waits for.
-Table<OpId, Wait> find_waits(const Program& program, const Table<OpId, Span>& spans) {
+Table<OpId, Wait> find_waits(const Program& program, const ExchangeOps& parties, const Progress& progress) {
     Table<OpId, Wait> waits(program.ops.size());
-    const ExchangeOps parties(program);
-    for_each_stuck(program, spans, [&](OpId id) {
+    for (OpId id{}; id != program.ops.end_id(); id = next(id)) {
+        if (progress.over[id] != 0) continue;
         for (const OpId after : program.successors_of(id)) {
             if (waits[after].why == Reason::nothing) waits[after] = {id, Reason::dependency};
         }
-        if (!is_posted(spans[id]) || program.ops[id].kind != OpKind::exchange) return;
+        if (progress.posted[id] == 0 || program.ops[id].kind != OpKind::exchange) continue;
         for (const auto [party, rank_class] : parties.of(ExchangeId(program.ops[id].subject))) {
-            if (!is_posted(spans[party])) {
+            if (progress.posted[party] == 0) {
                 waits[id] = {party, Reason::partner};
                 break;
             }
         }
-    });
+    }
     return waits;
 }
 
@@ -87,13 +108,13 @@ std::string describe(const Program& program, OpId id) {
     return text;
 }
 
-std::string explain_deadlock(const Program& program, const Table<OpId, Span>& spans) {
-    std::size_t stuck = 0;
-    OpId start{};
-    for_each_stuck(program, spans, [&](OpId id) {
-        if (stuck++ == 0) start = id;
-    });
-    const Table<OpId, Wait> waits = find_waits(program, spans);
+std::string explain_deadlock(const Program& written) {
+    const Program program = unfold(written);
+    const ExchangeOps parties(program);
+    const Progress progress = as_far_as_it_goes(program, parties);
+    const auto stuck = std::ranges::count(progress.over, 0);
+    const OpId start{static_cast<std::uint32_t>(std::ranges::find(progress.over, 0) - progress.over.begin())};
+    const Table<OpId, Wait> waits = find_waits(program, parties, progress);
     const std::vector<OpId> circle = find_circle(waits, start);
 
     std::string text = fmt::format("deadlock: {} of {} ops can never finish; {} of them wait in a circle:", stuck,

@@ -1,5 +1,6 @@
 #include "sim/engine/engine.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -7,19 +8,27 @@
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/ideal_network.hpp"
+#include "sim/program/routine_runs.hpp"
 
 namespace weft {
 namespace {
 
 std::uint64_t flows_of(const Program& program) {
-    std::uint64_t flows = 0;
-    for (const Exchange& exchange : program.exchanges) {
-        const Communication& what = program.communications[exchange.communication];
-        for (const Leg& leg : std::span(program.legs).subspan(what.first_leg, what.legs)) {
-            flows += leg.bytes > Bytes{} && !is_unlimited(program.patterns[leg.pattern]) ? 1 : 0;
-        }
+    Table<CommunicationId, std::uint32_t> flows;
+    for (const Communication& what : program.communications) {
+        const auto legs = std::span(program.legs).subspan(what.first_leg, what.legs);
+        flows.push_back(static_cast<std::uint32_t>(std::ranges::count_if(legs, [&](const Leg& leg) {
+            return leg.bytes > Bytes{} && !is_unlimited(program.patterns[leg.pattern]);
+        })));
     }
-    return flows;
+    double all = 0.0;
+    for_each_run(program, [&](OpId op, std::uint32_t times) {
+        const Op& what = program.ops[op];
+        if (what.kind != OpKind::exchange) return;
+        const Exchange& exchange = program.exchanges[ExchangeId(what.subject)];
+        all += static_cast<double>(flows[exchange.communication]) * times / exchange.parties;
+    });
+    return static_cast<std::uint64_t>(all + 0.5);
 }
 
 // A network that tells how far it has come.

@@ -33,8 +33,8 @@ enum class Recording : std::uint8_t {
     spans_and_links,  // Timeline::samples as well
 };
 
-// Told now and then how many flows are over, of how many: those of routines count once, and only where they do not run
-// ahead. What it throws ends the run.
+// Told now and then how many flows are over, of how many: those that run ahead are never told of. What it throws ends
+// the run.
 using FlowListener = std::function<void(std::uint64_t over, std::uint64_t all)>;
 
 Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind,

@@ -1,6 +1,7 @@
 #include "sim/engine/replay.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/base/check.hpp"
 #include "sim/engine/exchange_ops.hpp"
@@ -8,7 +9,8 @@
 
 namespace weft {
 
-Replay::Replay(const Program& program, const Timeline& timeline) : program_(program), timeline_(timeline) {
+Replay::Replay(const Program& program, const Timeline& timeline)
+    : program_(program), timeline_(timeline), works_(program) {
     WEFT_CHECK(program.routines.empty(), "a replay of a program with routines");
     const ExchangeOps parties(program);
     std::vector<std::uint32_t> missing(program.ops.size());  // predecessors that are not in order
@@ -52,13 +54,19 @@ Replay::Node Replay::node(OpId op) const {
 std::int64_t Replay::length(const Node& node, const OtherTimes& times) const {
     std::int64_t length = node.length;
     if (node.kind == OpKind::compute) {
-        if (times.undisturbed) length = ticks(program_.work[node.subject]);
-        if (!times.work.empty()) length += times.work[node.subject];
+        if (times.undisturbed) length = ticks(works_.of(node.op, rank_of(node.op)));
+        if (!times.work.empty()) length += longer(node.op, times.work[node.subject]);
     } else if (node.kind == OpKind::exchange) {
         if (!times.dropped.empty() && times.dropped[node.subject]) return 0;
         if (!times.communications.empty()) length += times.communications[node.subject];
     }
     return std::max<std::int64_t>(length, 0);
+}
+
+// By how much a computation is, if its work takes so many ticks longer.
+std::int64_t Replay::longer(OpId compute, std::int64_t work) const {
+    if (works_.are_constant()) return work;
+    return std::llround(static_cast<double>(work) * works_.factor(compute, rank_of(compute)));
 }
 
 std::int64_t Replay::length(OpId op, const OtherTimes& times) const { return length(node(op), times); }

@@ -7,6 +7,7 @@
 
 #include "sim/base/instant.hpp"
 #include "sim/engine/timeline.hpp"
+#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {
@@ -39,9 +40,12 @@ class Replay {
     };
     Node node(OpId op) const;
     std::int64_t length(const Node& node, const OtherTimes& times) const;
+    std::int64_t longer(OpId compute, std::int64_t work) const;
+    RankId rank_of(OpId op) const { return program_.classes[program_.class_of(op)].representative; }
 
     const Program& program_;
     const Timeline& timeline_;
+    ComputeTimes works_;
     std::vector<Node> order_;  // of dependencies; the parties of an exchange follow one another
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/engine/ticks.hpp"
+#include "sim/program/compute_times.hpp"
 
 namespace weft {
 namespace {
@@ -57,19 +58,22 @@ Instant computation_over(Instant begin, std::int64_t work, Instant exchange_over
 
 RoutineTimes::RoutineTimes(const Program& program, const Table<CommunicationId, std::int64_t>& transfers)
     : ends_(program.ops.size(), 0), places_(program.ops.size(), 0), is_pair_(program.ops.size(), false) {
+    const ComputeTimes works(program);
     for (const RankClass& rank_class : program.classes) {
         const std::uint32_t end = rank_class.end_op();
-        for (std::uint32_t op = rank_class.begin_op(); op < end;) op = find(program, op, end);
+        std::uint32_t op = works.are_constant() ? rank_class.begin_op() : rank_class.first_op;
+        while (op < end) op = find(program, op, end);
     }
-    add_times(program, transfers, Disturbance::none);
-    if (program.interference > 1.0) add_times(program, transfers, Disturbance::transfer);
+    add_times(program, works, transfers, Disturbance::none);
+    if (program.interference > 1.0) add_times(program, works, transfers, Disturbance::transfer);
 }
 
-void RoutineTimes::add_times(const Program& program, const Table<CommunicationId, std::int64_t>& transfers,
-                             Disturbance beside) {
+void RoutineTimes::add_times(const Program& program, const ComputeTimes& works,
+                             const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside) {
     std::vector<Stay>& stays = stays_[index_of(beside)];
     stays.resize(timed_);
     Instant begin, over;  // of the segment at hand
+    auto rank_class = program.classes.begin();
     const auto add = [&](std::uint32_t op, Instant end) {
         stays[places_[op]] = {begin.femtoseconds, end.femtoseconds};
         over = std::max(over, end);
@@ -84,8 +88,10 @@ void RoutineTimes::add_times(const Program& program, const Table<CommunicationId
             add(op, after_or_end(begin, transfers[program.communication_of(first)]));
         }
         if (last.kind != OpKind::compute) continue;
-        add(op + ops_of_segment(op) - 1,
-            computation_over(begin, ticks(program.work[last.subject]), over, beside, program.interference));
+        while (rank_class->end_op() <= op) ++rank_class;
+        const std::uint32_t computation = op + ops_of_segment(op) - 1;
+        const std::int64_t work = ticks(works.of(OpId{computation}, rank_class->representative));
+        add(computation, computation_over(begin, work, over, beside, program.interference));
     }
 }
 

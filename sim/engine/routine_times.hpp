@@ -1,6 +1,6 @@
-// Routines are stretches of a program in which a rank class meets nobody: computations and exchanges of its own groups,
-// each after the one before. Of large programs that is nearly everything. Those that the program names run many times;
-// those that are found here, in the rest of it, run once.
+// Routines here are stretches of a program in which a rank class meets nobody: computations and exchanges of its own
+// groups, each after the one before. Of large programs that is nearly everything. Those in what the program calls a
+// routine run many times, unless its computations take other times whenever they run; the others run once.
 //
 // A routine is a row of segments, which are ops that follow one another in the program. A segment is one op, or an
 // exchange and a computation side by side; its ops wait for those of the segment before and for nothing else, and
@@ -15,6 +15,7 @@
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
 #include "sim/engine/work_progress.hpp"
+#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {
@@ -54,7 +55,8 @@ class RoutineTimes {
         std::int64_t begin = 0, over = 0;
     };
     std::uint32_t find(const Program& program, std::uint32_t first, std::uint32_t end);
-    void add_times(const Program& program, const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside);
+    void add_times(const Program& program, const ComputeTimes& works,
+                   const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside);
     const Stay& stay(std::uint32_t op, Disturbance beside) const { return stays_[index_of(beside)][places_[op]]; }
     static std::size_t index_of(Disturbance beside) { return static_cast<std::size_t>(beside); }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sim/base/check.hpp"
@@ -24,6 +25,7 @@
 #include "sim/engine/run_ahead.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/network/carried.hpp"
+#include "sim/program/compute_times.hpp"
 
 namespace weft {
 
@@ -66,7 +68,14 @@ class Engine {
     void post(OpId op);
     void post_alone(OpId op);
     void compute(OpId op, const Op& what);
-    std::int64_t work_of(const Op& compute) const { return ticks(program_.work[compute.subject]); }
+    std::int64_t work_of(OpId compute) const {
+        if (works_.are_constant()) return ticks(program_.work[program_.ops[compute].subject]);
+        const RankClassId rank_class = class_of_[compute];
+        return ticks(works_.of(compute, program_.classes[rank_class].representative, caller_of(compute, rank_class)));
+    }
+    std::optional<OpId> caller_of(OpId op, RankClassId rank_class) const {
+        return ops_[op].is_of_routine ? std::optional(caller_[rank_class]) : std::nullopt;
+    }
     void complete(OpId op, Instant end);
     void pass_on(OpId op);
     void release(OpId op);
@@ -103,6 +112,7 @@ class Engine {
     N& network_;
     DelayQueue<Event> events_;
     ClassOfOp class_of_;
+    ComputeTimes works_;
     ContendedWork contended_;  // computation, where communication slows it; else its ends are events_
     ExchangeOps parties_;
     ExchangeSteps steps_;
@@ -128,6 +138,7 @@ Engine<N>::Engine(const Program& program, N& network, LegTime leg_time)
     : program_(program),
       network_(network),
       class_of_(program),
+      works_(program),
       contended_(program),
       parties_(program),
       steps_(program, leg_time),
@@ -151,14 +162,16 @@ template <NetworkModel N>
 void Engine<N>::reserve_routines() {
     if (program_.routines.empty()) return;
     caller_ = Table<RankClassId, OpId>(program_.classes.size());
-    std::size_t parts = 0;
+    timeline_.parts.reserve(program_.classes.size());
     for (const RankClass& rank_class : program_.classes) {
-        for (std::uint32_t op = rank_class.begin_op(); op < rank_class.end_op(); ++op) {
+        std::size_t parts = 0;
+        for (std::uint32_t op = rank_class.first_op; op < rank_class.end_op(); ++op) {
             const Op& what = program_.ops[OpId{op}];
             if (what.kind == OpKind::routine) parts += program_.routines[RoutineId(what.subject)].ops;
         }
+        timeline_.parts.push_back({});
+        (timeline_.parts.end() - 1)->reserve(parts);
     }
-    timeline_.parts.reserve(parts);
 }
 
 template <NetworkModel N>
@@ -243,11 +256,10 @@ void Engine<N>::finish_timeline() {
     for (const RankClass& rank_class : program_.classes) {
         for (std::uint32_t op = rank_class.first_op; op < rank_class.end_op(); ++op) {
             const Instant end = timeline_.spans[OpId{op}].end;
-            if (end == Instant::never()) throw Deadlock(explain_deadlock(program_, timeline_.spans));
+            if (end == Instant::never()) throw Deadlock(explain_deadlock(program_));
             timeline_.end = std::max(timeline_.end, end);
         }
     }
-    sort_parts(program_, timeline_);
     if constexpr (foresees) asked_ += std::move(ahead_).finish();
 }
 
@@ -303,10 +315,10 @@ void Engine<N>::post_alone(OpId id) {
 template <NetworkModel N>
 void Engine<N>::compute(OpId op, const Op& what) {
     if (!contended_.concerns(what)) {
-        return schedule(after(now_, work_of(what)), EventKind::work_over, static_cast<std::uint32_t>(op));
+        return schedule(after(now_, work_of(op)), EventKind::work_over, static_cast<std::uint32_t>(op));
     }
     const RankClassId rank_class = class_of_[op];
-    contended_.start(now_, rank_class, op, work_of(what));
+    contended_.start(now_, rank_class, op, work_of(op));
     disturb(rank_class);
 }
 
@@ -334,17 +346,23 @@ void Engine<N>::release(OpId op) {
     ready_.push_back(op);
 }
 
-// An op of a routine that did not go as planned. Its exchange starts anew the next time.
+// An op of a routine that did not go as planned. Its exchange starts anew the next time: nobody can come to that before
+// all are through with this one.
 template <NetworkModel N>
 void Engine<N>::record_part(OpId op, const Span& span) {
-    const auto number = static_cast<std::uint32_t>(op);
-    timeline_.parts.push_back({caller_[class_of_[op]], number, number + 1, {}, span.begin, span.end});
+    std::vector<RoutinePart>& parts = timeline_.parts[class_of_[op]];
+    parts.emplace_back(op, 1, Disturbance::none, span);
+    // Of two side by side the second may have been over first.
+    const std::size_t last = parts.size() - 1;
+    if (last > 0 && !ops_[op].leads_on && parts[last - 1].first == index(op) + 1)
+        std::swap(parts[last - 1], parts[last]);
     if (program_.ops[op].kind != OpKind::exchange) return;
-    const auto exchange = ExchangeId(program_.ops[op].subject);
-    exchanges_[exchange].step = steps_.first(program_.exchanges[exchange].communication);
+    const auto id = ExchangeId(program_.ops[op].subject);
+    const Exchange& exchange = program_.exchanges[id];
+    exchanges_[id].step = steps_.first(exchange.communication);
+    exchanges_[id].missing = exchange.parties;
 }
 
-// An own exchange of a routine always has one to come.
 template <NetworkModel N>
 void Engine<N>::arrive(ExchangeId exchange) {
     ExchangeState& state = exchanges_[exchange];
@@ -407,9 +425,8 @@ void Engine<N>::begin_ahead() {
         heads_.pop_back();
         if constexpr (foresees) {
             const RankClassId rank_class = class_of_[head];
-            const auto caller = ops_[head].is_of_routine ? std::optional(caller_[rank_class]) : std::nullopt;
             if (!contended_.is_under_way(rank_class) &&
-                ahead_.begin(now_, rank_class, head, caller, contended_.beside(rank_class))) {
+                ahead_.begin(now_, rank_class, head, ops_[head].is_of_routine, contended_.beside(rank_class))) {
                 continue;
             }
         }
@@ -470,8 +487,7 @@ void Engine<N>::take_over(RankClassId rank_class) {
             complete(op, segment.over[i]);
         } else if (contended_.concerns(program_.ops[op])) {
             const Instant transfer_over = i > 0 ? segment.over[0] : segment.begin;
-            contended_.resume(now_, rank_class, op, work_of(program_.ops[op]), segment.begin, segment.beside,
-                              transfer_over);
+            contended_.resume(now_, rank_class, op, work_of(op), segment.begin, segment.beside, transfer_over);
         } else {
             schedule(segment.over[i], EventKind::work_over, static_cast<std::uint32_t>(op));
         }

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,8 +48,8 @@ class RunAhead {
         return times_.end(number) >= number + RoutineTimes::fewest_ops && times_.ops_of_segment(number) == 1;
     }
     // Begins with `head`, as far as there is room for the flows. Returns false if that is not worth while, or another
-    // routine of the class is under way. `caller`: if the routine is one of the program.
-    bool begin(Instant now, RankClassId rank_class, OpId head, std::optional<OpId> caller, Disturbance beside);
+    // routine of the class is under way. `is_of_routine`: of the program.
+    bool begin(Instant now, RankClassId rank_class, OpId head, bool is_of_routine, Disturbance beside);
 
     bool is_under_way(RankClassId rank_class, Instant now) const {
         return ends_.contains(rank_class) && now < ends_.of(rank_class);
@@ -94,9 +93,9 @@ class RunAhead {
         Instant begin;
         Disturbance beside{};
         bool is_crowded_out = false;
+        bool is_of_routine = false;
         std::uint8_t patterns = 0;
         std::array<PatternId, most_patterns> pattern{};  // that had room for it
-        std::optional<OpId> caller;
     };
 
     static Table<CommunicationId, std::int64_t> transfers(const Program& program, const ExchangeSteps& steps,
@@ -108,7 +107,7 @@ class RunAhead {
     std::uint32_t reserve(Run& run, RankClassId rank_class);
     bool has_room(Run& run, RankClassId rank_class, OpId op);
     void release(RankClassId rank_class);
-    void record(const Run& run, std::uint32_t end, Instant over);
+    void record(RankClassId rank_class, std::uint32_t end, Instant over);
     void count(OpId op, std::int64_t passes);
     void count(const ExchangeSteps::Step& step, std::int64_t passes);
     template <class Visit>
@@ -152,11 +151,10 @@ Table<CommunicationId, std::int64_t> RunAhead<N>::transfers(const Program& progr
 }
 
 template <NetworkModel N>
-bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, std::optional<OpId> caller,
-                        Disturbance beside) {
+bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, bool is_of_routine, Disturbance beside) {
     if (ends_.contains(rank_class)) return false;
     Run& run = runs_[rank_class];
-    run = {.first = static_cast<std::uint32_t>(head), .begin = now, .beside = beside, .caller = caller};
+    run = {.first = static_cast<std::uint32_t>(head), .begin = now, .beside = beside, .is_of_routine = is_of_routine};
     run.end = reserve(run, rank_class);
     if (run.end >= run.first + RoutineTimes::fewest_ops) {
         const std::int64_t last = times_.over(run.end - 1, beside);
@@ -211,7 +209,7 @@ OpId RunAhead<N>::pop() {
     const Instant over = next();
     const RankClassId rank_class = ends_.pop();
     release(rank_class);
-    record(runs_[rank_class], runs_[rank_class].end, over);
+    record(rank_class, runs_[rank_class].end, over);
     return OpId{runs_[rank_class].end - 1};
 }
 
@@ -229,18 +227,20 @@ typename RunAhead<N>::Segment RunAhead<N>::stop(RankClassId rank_class, Instant 
                     .over = {},
                     .beside = run.beside};
     for (std::uint32_t i = 0; i < segment.ops; ++i) segment.over[i] = {start + times_.over(first + i, run.beside)};
-    record(run, first, segment.begin);
+    record(rank_class, first, segment.begin);
     return segment;
 }
 
 // The segments before `end`, which are over at `over`.
 template <NetworkModel N>
-void RunAhead<N>::record(const Run& run, std::uint32_t end, Instant over) {
+void RunAhead<N>::record(RankClassId rank_class, std::uint32_t end, Instant over) {
+    const Run& run = runs_[rank_class];
     if (end == run.first) return;
     ++passes_[run.first];
     --passes_[end];
-    if (run.caller) {
-        timeline_.parts.push_back({*run.caller, run.first, end, run.beside, run.begin, over});
+    if (run.is_of_routine) {
+        const Span span{run.begin, run.begin, over};
+        timeline_.parts[rank_class].emplace_back(OpId{run.first}, end - run.first, run.beside, span);
     } else {
         times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
             timeline_.spans[op] = {begin, begin, end_of_op};

@@ -24,18 +24,29 @@ struct Span {
 
 // Of one run of a routine: one op, or links from op `first` to `end` that went as RoutineTimes says.
 struct RoutinePart {
-    OpId caller{};
-    std::uint32_t first = 0, end = 0;
-    Disturbance beside{};
-    Instant begin, over;
+    std::uint32_t first = 0;
+    std::uint32_t ops : 31 = 0;
+    std::uint32_t is_disturbed : 1 = 0;
+    Instant posted, begin, over;  // posted: of one op
 
-    bool is_one_op() const { return end == first + 1; }
+    RoutinePart(OpId first_op, std::uint32_t number, Disturbance beside, const Span& span)
+        : first(static_cast<std::uint32_t>(first_op)),
+          ops(number & 0x7fffffffU),
+          is_disturbed(beside == Disturbance::transfer ? 1U : 0U),
+          posted(span.posted),
+          begin(span.begin),
+          over(span.end) {}
+
+    std::uint32_t end() const { return first + ops; }
+    bool is_one_op() const { return ops == 1; }
+    Disturbance beside() const { return is_disturbed != 0 ? Disturbance::transfer : Disturbance::none; }
 };
+static_assert(sizeof(RoutinePart) == 32);
 
 struct Timeline {
-    Table<OpId, Span> spans;                  // of ops of the program's routines nothing that is of use
-    std::vector<RoutinePart> parts;           // by caller, then by op, which is in order of time
-    std::vector<std::uint32_t> first_part{};  // CSR over OpId, empty where the program has no routines
+    Table<OpId, Span> spans;  // of ops of the program's routines nothing that is of use
+    // As they happened, run by run; empty where the program has no routines.
+    Table<RankClassId, std::vector<RoutinePart>> parts;
     RoutineTimes routine_times;
     Instant end;                             // of the last op
     std::uint64_t events = 0;                // handled by the engine
@@ -44,18 +55,25 @@ struct Timeline {
     Table<LinkClassId, double> peak_utilization;  // the same for the busiest link of the class
     std::vector<UtilizationSample> samples;       // utilization over time, if Recording::spans_and_links
 
-    std::span<const RoutinePart> parts_of(OpId caller) const {
-        return {parts.data() + first_part[index(caller)], parts.data() + first_part[index(caller) + 1]};
-    }
-    // Calls visit(OpId, begin, end) for the ops of a part.
+    // Calls visit(OpId, Span) for the ops of a part.
     template <class Visit>
     void visit(const RoutinePart& part, Visit visit) const {
-        if (part.is_one_op()) return visit(OpId{part.first}, part.begin, part.over);
-        routine_times.visit(part.first, part.end, part.begin, part.beside, visit);
+        if (part.is_one_op()) return visit(OpId{part.first}, Span{part.posted, part.begin, part.over});
+        routine_times.visit(part.first, part.end(), part.begin, part.beside(),
+                            [&visit](OpId op, Instant begin, Instant end) {
+                                visit(op, Span{begin, begin, end});
+                            });
     }
 };
 
-// Sorts `parts` and fills in first_part.
-void sort_parts(const Program& program, Timeline& timeline);
+// Takes the parts of the next run of a class, which is of this routine, from those that are left of the class.
+inline std::span<const RoutinePart> take_run(const Routine& routine, std::span<const RoutinePart>& left) {
+    std::size_t parts = 0;
+    while (left[parts++].end() != routine.first_op + routine.ops) {
+    }
+    const std::span<const RoutinePart> run = left.first(parts);
+    left = left.subspan(parts);
+    return run;
+}
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 #include "sim/engine/unfold.hpp"
 
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,10 @@ std::size_t unfolded_ops(const Program& program) {
 // Writes a program out. Ops are numbered in order; so are exchanges, by their first op.
 class Unfolding {
   public:
-    explicit Unfolding(const Program& program) : program_(program), exchange_(program.exchanges.size(), none) {}
+    explicit Unfolding(const Program& program)
+        : program_(program),
+          first_exchange_(program.exchanges.size(), none),
+          last_exchange_(program.ops.size(), none) {}
 
     Program write() {
         write_tables();
@@ -51,6 +55,7 @@ class Unfolding {
         unfolded_.patterns = program_.patterns;
         unfolded_.interference = program_.interference;
         unfolded_.contended = program_.contended;
+        unfolded_.jitter = program_.jitter;
     }
 
     void write_class(const RankClass& rank_class) {
@@ -64,7 +69,7 @@ class Unfolding {
             if (op.kind == OpKind::routine) {
                 write_routine(op, program_.predecessors[OpId{i}]);
             } else {
-                add(op, program_.predecessors[OpId{i}]);
+                add(OpId{i}, op, program_.predecessors[OpId{i}]);
             }
         }
         written.ops = size() - written.first_op;
@@ -77,20 +82,26 @@ class Unfolding {
             const std::uint32_t before = program_.predecessors[OpId{i}];
             Op op = program_.ops[OpId{i}];
             if (op.kind != OpKind::join) op.index = caller.index, op.part += caller.part;
-            add(op, before == 0 ? predecessors : before);
+            add(OpId{i}, op, before == 0 ? predecessors : before);
         }
     }
 
-    // An exchange of one party happens once for each op.
-    void add(Op op, std::uint32_t predecessors) {
-        if (op.kind == OpKind::exchange) {
-            const Exchange& exchange = program_.exchanges[ExchangeId(op.subject)];
-            ExchangeId& written = exchange_[ExchangeId(op.subject)];
-            if (exchange.parties == 1 || written == none) written = unfolded_.exchanges.push_back(exchange);
-            op.subject = static_cast<std::uint32_t>(written);
-        }
+    // `op`: as it is to be written.
+    void add(OpId id, Op op, std::uint32_t predecessors) {
+        if (op.kind == OpKind::exchange) op.subject = static_cast<std::uint32_t>(next_exchange(id));
         unfolded_.predecessors.push_back(predecessors);
         unfolded_.ops.push_back(op);
+    }
+
+    // Each party of an exchange takes part in what that becomes time after time, from the first on.
+    ExchangeId next_exchange(OpId party) {
+        const auto exchange = ExchangeId(program_.ops[party].subject);
+        ExchangeId& last = last_exchange_[party];
+        ExchangeId& next = last == none ? first_exchange_[exchange] : after_exchange_[last];
+        if (next != none) return last = next;
+        last = next = unfolded_.exchanges.push_back(program_.exchanges[exchange]);
+        after_exchange_.push_back(none);
+        return last;
     }
 
     void write_successors() {
@@ -134,8 +145,10 @@ class Unfolding {
 
     const Program& program_;
     Program unfolded_;
-    std::vector<std::uint32_t> first_;        // op that each op becomes; and the end
-    Table<ExchangeId, ExchangeId> exchange_;  // that each exchange becomes, the last time
+    std::vector<std::uint32_t> first_;              // op that each op becomes; and the end
+    Table<ExchangeId, ExchangeId> first_exchange_;  // that each exchange becomes
+    Table<ExchangeId, ExchangeId> after_exchange_;  // of those that are written: what the same becomes the next time
+    Table<OpId, ExchangeId> last_exchange_;         // that each op took part in
 };
 
 }  // namespace
@@ -146,22 +159,22 @@ Timeline unfold(const Program& program, Timeline timeline) {
     if (program.routines.empty()) return timeline;
     Table<OpId, Span> spans;
     spans.reserve(unfolded_ops(program));
-    for (const RankClass& rank_class : program.classes) {
+    for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
+        const RankClass& rank_class = program.classes[id];
+        std::span<const RoutinePart> parts = timeline.parts[id];
         for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
-            if (program.ops[OpId{i}].kind != OpKind::routine) {
+            const Op& op = program.ops[OpId{i}];
+            if (op.kind != OpKind::routine) {
                 spans.push_back(timeline.spans[OpId{i}]);
                 continue;
             }
-            for (const RoutinePart& part : timeline.parts_of(OpId{i})) {
-                timeline.visit(part, [&spans](OpId, Instant begin, Instant end) {
-                    spans.push_back({begin, begin, end});
-                });
+            for (const RoutinePart& part : take_run(program.routines[RoutineId(op.subject)], parts)) {
+                timeline.visit(part, [&spans](OpId, const Span& span) { spans.push_back(span); });
             }
         }
     }
     timeline.spans = std::move(spans);
-    timeline.parts.clear();
-    timeline.first_part.clear();
+    timeline.parts = {};
     timeline.routine_times = {};
     return timeline;
 }

@@ -48,14 +48,9 @@ void FlowNetwork::record(PatternId pattern, Bytes bytes, Instant begin, Instant 
 
 FlowId FlowNetwork::resume(Instant now, PatternId pattern, Bytes bytes, Instant since) {
     WEFT_CHECK(since <= now, "a flow that goes on has begun");
-    PatternFlows& flows = patterns_[pattern];
-    const BytesPerSecond rate = std::exchange(flows.rate, lone_rate(pattern));  // which it has had so far
+    patterns_[pattern].rate = lone_rate(pattern);  // which it has had so far; others come to its pattern only now
     const FlowId id = start(now, pattern, bytes);
     flows_[id].since = since;
-    if (flows.flows > 1 && flows.rate != rate) {  // another one has come to its pattern
-        settle(flows_[id]);
-        flows.rate = rate;
-    }
     return id;
 }
 
@@ -85,10 +80,12 @@ void FlowNetwork::bring_flows_up_to_date(PatternId id) {
     has_changed_ = true;
 }
 
-// A pattern on which one flow followed another at the same instant is as it was: only the new flow needs an end.
+// A pattern on which one flow followed another at the same instant is as it was: only the new flow needs an end. Where
+// one that had room has to give way, it does so first: rates that no time passes at would only be rounded.
 void FlowNetwork::solve_if_stale() {
     if (stale_.empty()) return;
     for (const PatternId id : stale_) bring_flows_up_to_date(id);
+    if (max_min_.has_crowded_out()) return;
     if (std::exchange(has_changed_, false)) {
         ++solves_;
         for (const PatternId id : max_min_.solve()) apply_rate(id);

@@ -38,6 +38,7 @@ class MaxMin {
     bool reserve(PatternId pattern);
     void release(PatternId pattern);  // that has room
     BytesPerSecond lone_rate(PatternId pattern) const;
+    bool has_crowded_out() const { return !crowded_out_.empty(); }
     // Appends those that have lost their room since the last call.
     void take_crowded_out(std::vector<PatternId>& patterns);
 

@@ -70,7 +70,8 @@ concept ForesightNetwork = NetworkModel<N> &&
     requires(N& network, Instant now, PatternId pattern, Bytes bytes, std::vector<PatternId>& patterns) {
     // Keeps room for a flow on a pattern that has none. True if, from now on, one at a time would have its lone_rate,
     // and take nothing from others. Where somebody comes who changes that, the room is gone, and the next
-    // take_crowded_out after next_change() appends the pattern. Refusing is always right.
+    // take_crowded_out after next_change() appends the pattern; what that said is then worth nothing, and has to be
+    // asked anew. Refusing is always right.
     { network.reserve(pattern) } -> std::same_as<bool>;
     network.release(pattern);  // which still has room
     network.take_crowded_out(patterns);

@@ -12,6 +12,7 @@
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
 #include "sim/network/network_model.hpp"
+#include "sim/program/jitter.hpp"
 
 namespace weft {
 
@@ -57,7 +58,8 @@ struct Exchange {
 
 // Ops that a rank class runs again and again, written once: a row of segments, each of which is one op, or an exchange
 // and a computation beside it, but for the first and the last. All ops of a segment wait for those of the segment
-// before and for nothing else, and nobody else takes part in their exchanges. A class runs one at a time.
+// before and for nothing else. An exchange happens anew each time; all that take part in it do so in routines of
+// theirs, which run as often. A class runs one at a time.
 struct Routine {
     std::uint32_t first_op = 0, ops = 0;  // before the one that leaves it
 };
@@ -91,6 +93,7 @@ struct Program {
     // of other lanes (the host's, say) do not share the device with it.
     double interference = 1.0;
     LaneId contended{};
+    Jitter jitter{};  // of computation on that lane
 
     RankClassId class_of(OpId op) const {
         const auto past = std::ranges::upper_bound(classes, index(op), {}, &RankClass::begin_op);

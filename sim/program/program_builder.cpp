@@ -7,14 +7,12 @@
 
 #include "sim/base/check.hpp"
 #include "sim/network/fingerprint.hpp"
+#include "sim/program/routine_runs.hpp"
 
 namespace weft {
 namespace {
 
 constexpr OpId no_op{std::numeric_limits<std::uint32_t>::max()};
-
-// Where durations are that many, as under jitter, hardly any come again, and looking for them takes longer than room.
-constexpr std::size_t most_interned_work = 1U << 15U;
 
 // How far collect_predecessors looks for what is implied. Calls of one kind are mostly closer to one another.
 constexpr int most_steps = 32;
@@ -75,10 +73,6 @@ std::uint32_t ProgramBuilder::work(Seconds duration) {
     const double key = duration.value == 0.0 ? 0.0 : duration.value;  // -0 is 0
     std::uint32_t& recent = recent_work_[Fingerprint().add(key).value() % recent_work_.size()];
     if (recent < program_.work.size() && program_.work[recent].value == key) return recent;
-    if (work_ids_.size() == most_interned_work) {
-        program_.work.push_back({key});
-        return recent = static_cast<std::uint32_t>(program_.work.size() - 1);
-    }
     const auto [entry, is_new] = work_ids_.try_emplace(key, static_cast<std::uint32_t>(program_.work.size()));
     if (is_new) program_.work.push_back({key});
     return recent = entry->second;
@@ -159,8 +153,6 @@ RoutineId ProgramBuilder::routine(std::span<const RoutineSegment> segments) {
 void ProgramBuilder::check_routine_op(const Op& op) const {
     check_subject(op);
     WEFT_CHECK(op.kind != OpKind::routine, "a routine in a routine");
-    WEFT_CHECK(op.kind != OpKind::exchange || program_.exchanges[ExchangeId(op.subject)].parties == 1,
-               "a routine meets nobody");
 }
 
 bool ProgramBuilder::is_free(RoutineId routine, std::span<const OpId> after) const {
@@ -193,10 +185,24 @@ Program ProgramBuilder::finish() {
                    "exchange " + std::to_string(index(id)) + " has " + std::to_string(seen_[id]) + " ops for " +
                        std::to_string(program_.exchanges[id].parties) + " parties");
     }
+    check_routine_exchanges();
     invert_predecessors();
     Program finished = std::move(program_);
     *this = ProgramBuilder(finished.lanes);
     return finished;
+}
+
+// All that take part in an exchange do so equally often.
+void ProgramBuilder::check_routine_exchanges() const {
+    if (program_.routines.empty()) return;
+    Table<ExchangeId, std::uint32_t> happens(program_.exchanges.size(), 0);  // one more than by the op seen last
+    for_each_run(program_, [&](OpId op, std::uint32_t times) {
+        const Op& what = program_.ops[op];
+        if (what.kind != OpKind::exchange) return;
+        std::uint32_t& known = happens[ExchangeId(what.subject)];
+        WEFT_CHECK(known == 0 || known == times + 1, "an exchange whose parties come to it unequally often");
+        known = times + 1;
+    });
 }
 
 std::span<const LaneId> ProgramBuilder::lanes_of(const Op& op) const {

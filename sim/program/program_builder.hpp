@@ -24,7 +24,7 @@ class ProgramBuilder {
 
     void reserve(std::size_t ops);         // room for so many, and what they wait for
     LabelId label(std::string_view text);  // interned
-    std::uint32_t work(Seconds duration);  // interned while few; zero is allowed, negative, infinite or NaN is not
+    std::uint32_t work(Seconds duration);  // interned; zero is allowed, negative, infinite or NaN is not
     PatternId pattern(Pattern pattern);    // interned by value
     // `first_leg` and `legs` of `what` are filled in here.
     CommunicationId communication(Communication what, std::span<const Leg> legs);
@@ -33,7 +33,7 @@ class ProgramBuilder {
     RankClassId begin_class(std::string name, RankId representative, std::uint32_t weight);
     // Of the class begun last, which has no op yet.
     struct RoutineSegment {
-        Op op;                     // a computation, exchange of one party, or join
+        Op op;                     // a computation, exchange or join
         std::optional<Op> beside;  // a computation beside an exchange
     };
     RoutineId routine(std::span<const RoutineSegment> segments);
@@ -48,7 +48,8 @@ class ProgramBuilder {
         return add(op, std::span(after.begin(), after.size()));
     }
 
-    // Checks that every exchange has as many ops as parties. The builder is empty afterwards.
+    // Checks that every exchange has as many ops as parties, which come to it equally often. The builder is empty
+    // afterwards.
     Program finish();
 
   private:
@@ -66,6 +67,7 @@ class ProgramBuilder {
     bool is_implied(OpId before, std::span<const OpId> after) const;
     void insert_predecessor(std::size_t start, OpId before);
     bool waits_for(OpId op, OpId other, int& steps) const;
+    void check_routine_exchanges() const;
     void invert_predecessors();
 
     Program program_;

@@ -39,7 +39,7 @@ std::string cause_text(const Cause& cause) {
 }
 
 PathCauses::PathCauses(const Simulation& run, const LimitShares& shares)
-    : run_(run), program_(run.step.program), shares_(shares) {}
+    : run_(run), program_(run.step.program), works_(program_), shares_(shares) {}
 
 std::vector<CauseTime> PathCauses::of(const PathPiece& piece) const {
     const Op& op = program_.ops[piece.op];
@@ -54,7 +54,8 @@ std::vector<CauseTime> PathCauses::of(const PathPiece& piece) const {
 
 void PathCauses::add_computation(const PathPiece& piece, const Op& op, std::vector<CauseTime>& causes) const {
     Purse purse(length(piece), causes);
-    const std::int64_t work = ticks(program_.work[op.subject]);
+    const RankId rank = program_.classes[program_.class_of(piece.op)].representative;
+    const std::int64_t work = ticks(works_.of(piece.op, rank));
     purse.spend(length(piece) - work, {"interference", {}, {}});
     if (op.lane == lanes::store || op.lane == lanes::load) {
         return purse.spend_all({"copies", lanes::dimension_name(op.lane), {}});

@@ -57,6 +57,7 @@ class PathCauses {
 
     const Simulation& run_;
     const Program& program_;
+    ComputeTimes works_;
     const LimitShares& shares_;
 };
 

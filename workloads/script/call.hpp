@@ -27,18 +27,23 @@ enum class GroupKind : std::uint8_t {
     expert_data_outer,  // those with the same place in their expert_data_inner group
     tensor_context,     // the ranks that have the tokens of one sequence: tensor x context
     stage,              // all ranks of a stage: tensor x context x data
-    model,              // all ranks of one data index
-    pipeline,           // one rank of every stage
-    embedding,          // the first and the last stage, which share a tied embedding
-    mirror,             // stages i and p - 1 - i, which hold the same layers under a bidirectional schedule
-    boundary,           // a sender and a receiver on two stages
-    further,            // and the values after it: ranks that differ along an axis beyond those of Layout
+    // From here on, ranks of several stages take part.
+    model,      // all ranks of one data index
+    pipeline,   // one rank of every stage
+    embedding,  // the first and the last stage, which share a tied embedding
+    mirror,     // stages i and p - 1 - i, which hold the same layers under a bidirectional schedule
+    boundary,   // a sender and a receiver on two stages
+    // And of one stage again.
+    further,  // and the values after it: ranks that differ along an axis beyond those of Layout
 };
 inline constexpr std::size_t most_further_axes = 3;
 inline constexpr std::size_t group_kinds = static_cast<std::size_t>(GroupKind::further) + most_further_axes;
 constexpr GroupKind further_group(std::size_t number) {
     return static_cast<GroupKind>(static_cast<std::size_t>(GroupKind::further) + number);
 }
+
+// Whether all who take part are ranks of one stage.
+constexpr bool keeps_to_stage(GroupKind kind) { return kind < GroupKind::model || kind >= GroupKind::further; }
 
 // Which library function the framework calls: DeepSpeed's logger sees only what goes through deepspeed.comm.
 enum class Through : std::uint8_t { torch, deepspeed };

@@ -49,9 +49,7 @@ std::uint32_t GroupSets::cell_of(RankId rank) const {
 
 // Whether each group of the family is: cells are stages, and it keeps to one.
 bool GroupSets::is_in_one_cell(const Family& family) const {
-    const GroupKind kind = family.kind;
-    return classes_.of_rank.empty() && kind != GroupKind::model && kind != GroupKind::pipeline &&
-           kind != GroupKind::embedding && kind != GroupKind::mirror && kind != GroupKind::boundary;
+    return classes_.of_rank.empty() && keeps_to_stage(family.kind);
 }
 
 // A set that is the whole family needs no costs of its own.

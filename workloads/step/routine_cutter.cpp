@@ -1,6 +1,7 @@
 #include "workloads/step/routine_cutter.hpp"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -111,6 +112,27 @@ class Cutter {
 };
 
 }  // namespace
+
+std::vector<Repeat> repeated_passages(const Script& script) {
+    std::vector<Repeat> all = script.repeats();
+    std::set<std::pair<ActionId, std::uint32_t>> originals;
+    for (const Repeat& repeat : script.repeats()) {
+        if (!originals.emplace(repeat.original, repeat.actions).second) continue;
+        const auto actions = std::span(script.actions()).subspan(repeat.original, repeat.actions);
+        const auto own = std::ranges::find_if(
+            actions, [](const Action& action) { return action.where.micro_batch != Where::whole_step; });
+        if (own == actions.end()) continue;
+        all.push_back({repeat.original, repeat.original, repeat.actions, own->where.micro_batch, 0});
+    }
+    std::ranges::sort(all, {}, [](const Repeat& repeat) { return std::pair(repeat.first, ~repeat.actions); });
+    ActionId past = 0;
+    std::erase_if(all, [&past](const Repeat& repeat) {
+        if (repeat.first < past) return true;
+        past = repeat.first + repeat.actions;
+        return false;
+    });
+    return all;
+}
 
 std::vector<PassagePart> cut(const Script& script, const Repeat& repeat,
                              const std::function<bool(const Action& call)>& may_be_in_one) {

@@ -10,6 +10,10 @@
 
 namespace weft {
 
+// All passages that a script has more than once, the originals as well, in order. Of those that lie in one another, the
+// longest.
+std::vector<Repeat> repeated_passages(const Script& script);
+
 // Actions of a passage, counted from its first.
 struct ActionSegment {
     std::uint32_t action = 0;

@@ -16,24 +16,24 @@ constexpr std::uint32_t unknown = 0xffffffff;
 
 class Placer {
   public:
-    Placer(const Script& script, const Cell& cell, const Jitter& jitter, GroupSets& groups, ProgramBuilder& builder,
+    Placer(const Script& script, const Cell& cell, GroupSets& groups, ProgramBuilder& builder,
            std::vector<WorkOrigin>& origins)
         : script_(script),
           cell_(cell),
-          jitter_(jitter),
           groups_(groups),
           builder_(builder),
           origins_(origins),
+          passages_in_order_(repeated_passages(script)),
           work_(script.work().size(), unknown),
           end_(script.actions().size(), inside) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
         for (const Call& call : script.calls()) placed_.push_back(place(call));
-        if (jitter.spread == 0.0) write_routines();
+        write_routines();
     }
 
     void write() {
         ActionId next = 0;
-        for (const Repeat& repeat : script_.repeats()) {
+        for (const Repeat& repeat : passages_in_order_) {
             const auto known = passages_.find(extent(repeat));
             if (known == passages_.end()) continue;
             write(next, repeat.first);
@@ -83,23 +83,22 @@ class Placer {
     // Of what is repeated often enough.
     void write_routines() {
         std::map<Extent, std::uint32_t> repeats;
-        for (const Repeat& repeat : script_.repeats()) {
+        for (const Repeat& repeat : passages_in_order_) {
             if (++repeats[extent(repeat)] != fewest_repeats) continue;
             RepeatedPassage& passage = passages_[extent(repeat)];
             passage.last = repeat.first + repeat.actions - 1;
-            for (PassagePart& part : cut(script_, repeat, [this](const Action& call) { return is_own(call); })) {
+            for (PassagePart& part : cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); })) {
                 const RoutineId routine = part.segments.empty() ? RoutineId{} : write_routine(repeat, part);
                 passage.parts.push_back({std::move(part), routine});
             }
         }
     }
 
-    // Whether no other rank class takes part, and no later call of the same lane may be waiting for it alone.
-    bool is_own(const Action& call) const {
+    // Whether all who take part have the same script, and so the same routines, and no later call of the same lane may
+    // be waiting for it alone.
+    bool may_be_inside(const Action& call) const {
         const GroupKind kind = script_.calls()[call.subject].group;
-        const Placed& placed = placed_[call.subject];
-        return kind != GroupKind::boundary && !script_.issues_early(kind) && placed.issued != nullptr &&
-               groups_.parties(placed.set) == 1;
+        return keeps_to_stage(kind) && !script_.issues_early(kind) && placed_[call.subject].issued != nullptr;
     }
 
     RoutineId write_routine(const Repeat& repeat, const PassagePart& part) {
@@ -191,10 +190,6 @@ class Placer {
 
     // The work of a computation on this rank. The host's work is not the accelerator's.
     std::uint32_t computation(std::uint32_t number) {
-        if (jitter_.spread > 0.0) {
-            const double factor = jitter_.factor(cell_.representative, computations_++);
-            return work(number, cell_.slowness * factor);
-        }
         if (work_[number] == unknown) work_[number] = work(number, cell_.slowness);
         return work_[number];
     }
@@ -235,11 +230,10 @@ class Placer {
 
     const Script& script_;
     Cell cell_;
-    Jitter jitter_;
-    std::uint64_t computations_ = 0;
     GroupSets& groups_;
     ProgramBuilder& builder_;
     std::vector<WorkOrigin>& origins_;  // by work of the program
+    std::vector<Repeat> passages_in_order_;
     std::vector<LabelId> labels_;
     std::vector<Placed> placed_;
     std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
@@ -251,9 +245,9 @@ class Placer {
 
 }  // namespace
 
-void place_script(const Script& script, const Cell& cell, const Jitter& jitter, GroupSets& groups,
-                  ProgramBuilder& builder, std::vector<WorkOrigin>& origins) {
-    Placer(script, cell, jitter, groups, builder, origins).write();
+void place_script(const Script& script, const Cell& cell, GroupSets& groups, ProgramBuilder& builder,
+                  std::vector<WorkOrigin>& origins) {
+    Placer(script, cell, groups, builder, origins).write();
 }
 
 }  // namespace weft

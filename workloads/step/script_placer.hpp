@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sim/program/program_builder.hpp"
-#include "workloads/faults.hpp"
 #include "workloads/script/script.hpp"
 #include "workloads/step/group_sets.hpp"
 #include "workloads/step/work_origin.hpp"
@@ -13,7 +12,7 @@ namespace weft {
 
 // Adds `script` to the class begun last, which is `cell`. Calls in groups of one take no time and become nothing.
 // `origins`: of the work in the program so far, by its number; lengthened by what is new.
-void place_script(const Script& script, const Cell& cell, const Jitter& jitter, GroupSets& groups,
-                  ProgramBuilder& builder, std::vector<WorkOrigin>& origins);
+void place_script(const Script& script, const Cell& cell, GroupSets& groups, ProgramBuilder& builder,
+                  std::vector<WorkOrigin>& origins);
 
 }  // namespace weft

@@ -61,11 +61,12 @@ Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts 
         const Cell& cell = classes.cells[number];
         builder.begin_class(name_of(classes, number), cell.representative, cell.weight);
         step.stage.push_back(cell.stage);
-        place_script(scripts[cell.stage], cell, plan.job.faults.jitter, groups, builder, step.work_origins);
+        place_script(scripts[cell.stage], cell, groups, builder, step.work_origins);
     }
     step.folding = classes.folding;
     step.splits = std::move(classes.splits);
     step.program = builder.finish();
+    step.program.jitter = plan.job.faults.jitter;
     merge_alike_links(pool.topology(), step.program.patterns);
     return step;
 }

@@ -18,7 +18,7 @@ namespace {
 
 // Of one rank class. Exchanges that it shares with others count in part.
 struct Counts {
-    std::uint64_t ops = 0, parties = 0;
+    std::uint64_t ops = 0, parties = 0, repeated = 0;
     double exchanges = 0.0, meetings = 0.0;
 };
 
@@ -29,12 +29,12 @@ using Parties = std::vector<std::uint32_t>;
 class Counter {
   public:
     Counter(const Script& script, const Parties& parties, const Jitter& jitter)
-        : script_(script), parties_(parties), has_routines_(jitter.spread == 0.0) {}
+        : script_(script), parties_(parties), repeats_(repeated_passages(script)), has_jitter_(jitter.spread > 0.0) {}
 
     Counts count() {
         ActionId next = 0;
-        for (const Repeat& repeat : script_.repeats()) {
-            if (!has_routines_ || repeats_of(repeat) < 2) continue;
+        for (const Repeat& repeat : repeats_) {
+            if (repeats_of(repeat) < 2) continue;
             count(next, repeat.first);
             count(repeat);
             next = repeat.first + repeat.actions;
@@ -49,33 +49,48 @@ class Counter {
 
     std::uint32_t repeats_of(const Repeat& repeat) {
         if (times_.empty()) {
-            for (const Repeat& each : script_.repeats()) ++times_[extent(each)];
+            for (const Repeat& each : repeats_) ++times_[extent(each)];
         }
         return times_[extent(repeat)];
     }
 
-    bool is_own(const Action& call) const {
+    bool may_be_inside(const Action& call) const {
         const GroupKind kind = script_.calls()[call.subject].group;
-        return kind != GroupKind::boundary && !script_.issues_early(kind) && parties_[call.subject] == 1;
+        return keeps_to_stage(kind) && !script_.issues_early(kind) && parties_[call.subject] > 0;
     }
+
+    // A part of a passage, and what a run of it is, if it is a routine.
+    struct Part {
+        PassagePart actions;
+        Counts run{};
+    };
 
     void count(const Repeat& repeat) {
         const auto [known, fresh] = passages_.try_emplace(extent(repeat));
         if (fresh) {
-            known->second = cut(script_, repeat, [this](const Action& call) { return is_own(call); });
-            for (const PassagePart& part : known->second) define(repeat, part);
+            for (PassagePart& part : cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); }))
+                known->second.push_back(define(repeat, std::move(part)));
         }
-        for (const PassagePart& part : known->second) {
-            if (part.segments.empty()) count(repeat.first + part.begin, repeat.first + part.end);
-            if (!part.segments.empty()) ++counts_.ops;
+        for (const auto& [actions, run] : known->second) {
+            if (actions.segments.empty()) {
+                count(repeat.first + actions.begin, repeat.first + actions.end);
+                continue;
+            }
+            ++counts_.ops;
+            counts_.meetings += run.meetings;
+            if (has_jitter_ || run.meetings > 0.0) counts_.repeated += run.ops;
         }
     }
 
     // A routine: its ops, and the one that leaves it.
-    void define(const Repeat& repeat, const PassagePart& part) {
-        if (part.segments.empty()) return;
+    Part define(const Repeat& repeat, PassagePart&& part) {
+        if (part.segments.empty()) return {std::move(part)};
+        const Counts before = counts_;
         count(repeat.first + part.begin, repeat.first + part.end);
+        const Counts run{.ops = counts_.ops - before.ops, .meetings = counts_.meetings - before.meetings};
+        counts_.meetings = before.meetings;
         ++counts_.ops;
+        return {std::move(part), run};
     }
 
     void count(ActionId first, ActionId end) {
@@ -103,9 +118,10 @@ class Counter {
 
     const Script& script_;
     const Parties& parties_;
-    bool has_routines_;
+    std::vector<Repeat> repeats_;
+    bool has_jitter_;
     std::map<Extent, std::uint32_t> times_;
-    std::map<Extent, std::vector<PassagePart>> passages_;
+    std::map<Extent, std::vector<Part>> passages_;
     Counts counts_;
 };
 
@@ -169,7 +185,8 @@ constexpr double number(std::uint64_t count) { return static_cast<double>(count)
 
 // What an operation holds: itself and its numbers in the program (what it waits for and who waits for it, an edge each
 // and a little more) and in its builder; its span; and of the engine's tables its state, its routine and place in
-// one, and how often it went ahead. An exchange: itself, where it stands, who takes part. Loads
+// one, and how often it went ahead; of a routine, when it happened each time that it did not go ahead. An exchange:
+// itself, where it stands, who takes part. Loads
 // are in the costs, the program, and if they stay apart in the network's transposes, demands and constraints
 // (measured).
 Bytes StepSize::memory() const {
@@ -177,19 +194,21 @@ Bytes StepSize::memory() const {
     constexpr double of_op = sizeof(Op) + sizeof(Span) + 11 * number_bytes + sizeof(std::int64_t);
     constexpr double of_party = 2 * number_bytes;
     constexpr double of_exchange = sizeof(Exchange) + 3 * number_bytes;
+    constexpr double of_repeated = sizeof(RoutinePart);
     constexpr double of_rank = 100, of_routed = 65, of_moved = 22;
     return Bytes{process + of_op * number(ops) + of_party * number(parties) + of_exchange * number(exchanges) +
-                 of_rank * ranks + of_routed * number(routed) + of_moved * number(moved)};
+                 of_repeated * number(repeated) + of_rank * ranks + of_routed * number(routed) +
+                 of_moved * number(moved)};
 }
 
 // On a core of 2.8 GHz. Classes that meet share links with the more others the more there are, and a solve looks at
 // those: what a meeting costs grows with the classes, until a solve's neighbourhood is full.
 Seconds StepSize::time() const {
-    constexpr double process = 0.01, of_op = 0.2e-6, of_crowded_meeting = 5e-6, half_crowded = 1500;
+    constexpr double process = 0.01, of_op = 0.15e-6, of_crowded_meeting = 5e-6, half_crowded = 1500;
     constexpr double of_routed = 0.25e-6, of_moved = 0.03e-6;
     const double of_meeting = of_crowded_meeting * classes / (classes + half_crowded);
-    return Seconds{process + of_op * number(ops) + of_meeting * number(meetings) + of_routed * number(routed) +
-                   of_moved * number(moved)};
+    return Seconds{process + of_op * number(ops + repeated) + of_meeting * number(meetings) +
+                   of_routed * number(routed) + of_moved * number(moved)};
 }
 
 StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankClasses& classes, Families& families,
@@ -207,6 +226,7 @@ StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankCl
         size.ranks += cell.weight;
         size.ops += counts.ops;
         size.parties += counts.parties;
+        size.repeated += counts.repeated;
         exchanges += counts.exchanges;
         meetings += counts.meetings;
     }

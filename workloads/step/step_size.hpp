@@ -19,7 +19,8 @@ struct StepSize {
     std::uint64_t ops = 0;        // of the program
     std::uint64_t parties = 0;    // of them, that take part in an exchange
     std::uint64_t exchanges = 0;  // of the program
-    std::uint64_t meetings = 0;   // of them, of several classes: nothing of theirs runs ahead
+    std::uint64_t repeated = 0;   // ops of routines that do not run ahead, as often as they run
+    std::uint64_t meetings = 0;   // exchanges of several classes, as often as they happen: they never run ahead
     std::uint64_t routed = 0;     // loads of links by groups that have to be routed
     std::uint64_t moved = 0;      // by groups that are others moved, whose links mostly become one with those
 

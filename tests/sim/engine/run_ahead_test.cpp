@@ -67,8 +67,14 @@ Table<RankClassId, Breakdown> break_down(const Program& program, const Timeline&
     return break_down(program, timeline, toy::compute_lane, priority);
 }
 
+// What all classes come to, in one order: an exchange, or a routine of each in which they exchange something.
+struct Meeting {
+    ExchangeId exchange{};
+    std::optional<std::size_t> routine;  // number of the joint one
+};
+
 // Classes that mostly keep to themselves: work, calls, calls beside work, routines of them. Now and then they exchange
-// something beside it all, in one order; what they exchange is waited for at once, later, or never.
+// something beside it all; what they exchange is waited for at once, later, or never. Or they run a joint routine.
 Program arbitrary_layers(const toy::System& system) {
     Script script;
     std::vector<PatternId> patterns;
@@ -79,8 +85,20 @@ Program arbitrary_layers(const toy::System& system) {
                 {*rc::gen::inRange(0, 4) * 5.0}};
     };
     const auto classes = *rc::gen::inRange<std::uint32_t>(1, 4);
-    std::vector<ExchangeId> meetings;
-    for (auto left = *rc::gen::inRange(0, 7); left > 0; --left) meetings.push_back(script.exchange(leg(), classes));
+    std::vector<std::vector<ExchangeId>> joint(*rc::gen::inRange<std::size_t>(0, 3));  // what each exchanges
+    for (std::vector<ExchangeId>& exchanges : joint) {
+        for (auto left = *rc::gen::inRange(0, 4); left > 0; --left) {
+            exchanges.push_back(script.exchange({leg(), leg()}, classes));
+        }
+    }
+    std::vector<Meeting> meetings;
+    for (auto left = *rc::gen::inRange(0, 7); left > 0; --left) {
+        if (joint.empty() || *rc::gen::element(false, true)) {
+            meetings.push_back({script.exchange(leg(), classes), {}});
+        } else {
+            meetings.push_back({{}, *rc::gen::inRange<std::size_t>(0, joint.size())});
+        }
+    }
     for (std::uint32_t c = 0; c < classes; ++c) {
         script.begin("class");
         const auto work = [&] {
@@ -101,6 +119,20 @@ Program arbitrary_layers(const toy::System& system) {
                 if (is_pair) segments.push_back({{OpKind::join, toy::compute_lane, script.builder.label("join")}, {}});
             }
             routines.push_back(script.builder.routine(segments));
+        }
+        std::vector<RoutineId> own_of_joint;
+        for (const std::vector<ExchangeId>& exchanges : joint) {
+            std::vector<ProgramBuilder::RoutineSegment> segments{{work(), {}}};
+            const auto add_work = [&] {
+                for (auto left = *rc::gen::inRange(0, 4); left > 0; --left) segments.push_back({work(), {}});
+            };
+            for (const ExchangeId exchange : exchanges) {
+                const bool is_pair = *rc::gen::element(false, true);
+                segments.push_back({call(exchange, toy::tensor_lane), is_pair ? std::optional(work()) : std::nullopt});
+                if (is_pair) segments.push_back({{OpKind::join, toy::compute_lane, script.builder.label("join")}, {}});
+                add_work();
+            }
+            own_of_joint.push_back(script.builder.routine(segments));
         }
         std::vector<OpId> frontier{script.work({0.25})};
         const auto waits = [&] { return std::exchange(frontier, {}); };
@@ -132,8 +164,14 @@ Program arbitrary_layers(const toy::System& system) {
                     break;
                 default:
                     if (met == meetings.size()) break;
-                    const OpId meeting = script.builder.add(call(meetings[met++], toy::data_lane), frontier);
-                    if (*rc::gen::inRange(0, 3) == 0) frontier.push_back(meeting);
+                    const Meeting& meeting = meetings[met++];
+                    if (meeting.routine) {
+                        add({OpKind::routine, toy::compute_lane, script.builder.label("routine"),
+                             static_cast<std::uint32_t>(own_of_joint[*meeting.routine])});
+                        break;
+                    }
+                    const OpId party = script.builder.add(call(meeting.exchange, toy::data_lane), frontier);
+                    if (*rc::gen::inRange(0, 3) == 0) frontier.push_back(party);
             }
         }
     }
@@ -145,6 +183,7 @@ void runs_as_op_by_op() {
     const toy::System system = toy::arbitrary_system(5, 5);
     Program program = arbitrary_layers(system);
     program.interference = *rc::gen::element(1.0, 1.25, 1.19);
+    program.jitter = {*rc::gen::element(0.0, 0.3), *rc::gen::inRange(0U, 9U)};
     const Topology topology = toy::fabric(system.bandwidths);
     const Program unfolded = unfold(program);
     const Timeline op_by_op = run_on<Shortsighted<N>>(unfolded, topology);

@@ -67,21 +67,6 @@ TEST(program_builder, lanes_of_different_classes_are_independent) {
     EXPECT_EQ(second.ops, 1U);
 }
 
-// So many that hardly any come again are not worth looking for.
-TEST(program_builder, durations_are_kept_as_they_come_after_the_first_32768) {
-    ProgramBuilder builder = two_lanes();
-    std::vector<std::uint32_t> ids;
-    for (std::uint32_t i = 0; i < 40'000; ++i) ids.push_back(builder.work({1.0 + i}));
-    EXPECT_EQ(builder.work({40'000.0}), ids.back());  // it has just been there
-    for (const std::uint32_t i : {0U, 35'000U}) ids.push_back(builder.work({1.0 + i}));
-    builder.begin_class("rank", RankId(0), 1);
-    const Program program = builder.finish();
-    EXPECT_EQ(program.work.size(), 40'002U);
-    for (std::uint32_t i = 0; i < 40'000; ++i) EXPECT_EQ(program.work[ids[i]].value, 1.0 + i);
-    EXPECT_EQ(program.work[ids[40'000]].value, 1.0);
-    EXPECT_EQ(program.work[ids[40'001]].value, 35'001.0);
-}
-
 TEST(program_builder, equal_labels_work_and_patterns_share_one_id) {
     ProgramBuilder builder = two_lanes();
     EXPECT_EQ(builder.label("forward"), builder.label(std::string("forward")));
@@ -168,6 +153,18 @@ const Misuse misuses[] = {
      [](ProgramBuilder& b) {
          b.begin_class("c", RankId{0}, 1);
          b.routine(std::vector<Link>{{join(b, compute), join(b, compute)}, {join(b, compute), {}}});
+     }},
+    {"exchange_that_one_party_comes_to_more_often",
+     [](ProgramBuilder& b) {
+         const ExchangeId exchange = b.exchange(b.communication({.dimension = network}, {}), 2);
+         const Op call{OpKind::exchange, network, b.label("x"), static_cast<std::uint32_t>(exchange)};
+         for (std::uint32_t runs = 1; runs < 3; ++runs) {
+             b.begin_class("c", RankId{runs}, 1);
+             const RoutineId routine = b.routine(std::vector<Link>{{call, {}}});
+             const Op run{OpKind::routine, compute, b.label("x"), static_cast<std::uint32_t>(routine)};
+             for (std::uint32_t i = 0; i < runs; ++i) b.add(run, {});
+         }
+         b.finish();
      }},
     {"routine_of_another_class",
      [](ProgramBuilder& b) {
