@@ -57,11 +57,11 @@ std::vector<std::uint32_t> read_placement(const std::string& text, const Machine
 }  // namespace
 
 void add_fabric_options(po::options_description& options) {
-    options.add_options()(
-        "placement", po::value<std::string>()->value_name("P"),
-        "where the nodes are: contiguous, random[:SEED], group:K, scatter:K or a node list (default: the first)")(
-        "routing", po::value<std::string>()->value_name("minimal|valiant|adaptive"),
-        "minimal, valiant or adaptive (default: the machine's)")(
+    options.add_options()("placement", po::value<std::string>()->value_name("P"),
+                          "where the nodes are: contiguous, random[:SEED], group:K, scatter:K, nodes:LIST or a file of "
+                          "them (default: the first)")("routing",
+                                                       po::value<std::string>()->value_name("minimal|valiant|adaptive"),
+                                                       "minimal, valiant or adaptive (default: the machine's)")(
         "background", po::value<Words>()->value_name("CLASS=SHARE")->composing(),
         "other traffic takes this share of the links of a class (may be repeated)");
 }

@@ -201,4 +201,16 @@ std::vector<std::uint32_t> parse_node_list(const std::string& file, std::string_
     return NodeListParser(file, text, machine).parse();
 }
 
+std::string node_ranges(std::span<const std::uint32_t> nodes) {
+    std::string text;
+    for (std::size_t first = 0; first < nodes.size();) {
+        std::size_t last = first;
+        while (last + 1 < nodes.size() && nodes[last + 1] == nodes[last] + 1) ++last;
+        text += fmt::format("{}{}", text.empty() ? "" : ",", nodes[first]);
+        if (last > first) text += fmt::format("-{}", nodes[last]);
+        first = last + 1;
+    }
+    return text;
+}
+
 }  // namespace weft

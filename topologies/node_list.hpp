@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +20,8 @@ namespace weft {
 // The numbers of the nodes, in the order in which the text names them. `file` is for messages. Slots must leave room
 // for a rank on every accelerator. Throws ConfigError: not a list of nodes of this machine, or a node twice.
 std::vector<std::uint32_t> parse_node_list(const std::string& file, std::string_view text, const MachineInfo& machine);
+
+// The same in words, as the placement nodes:LIST has it: "16-31,40".
+std::string node_ranges(std::span<const std::uint32_t> nodes);
 
 }  // namespace weft

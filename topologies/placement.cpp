@@ -68,10 +68,10 @@ Nodes deal(Deal how, std::uint32_t nodes, std::uint32_t groups, const MachineInf
     return placed;
 }
 
-Nodes listed(const std::filesystem::path& path, std::uint32_t nodes, const MachineInfo& machine) {
-    Nodes placed = parse_node_list(path.string(), read_text(path), machine);
+Nodes listed(const std::string& file, std::string_view text, std::uint32_t nodes, const MachineInfo& machine) {
+    Nodes placed = parse_node_list(file, text, machine);
     if (placed.size() < nodes) {
-        throw ConfigError({{.file = path.string(),
+        throw ConfigError({{.file = file,
                             .key = {},
                             .message = fmt::format("expected the {} nodes of the job, got {}", nodes, placed.size())}});
     }
@@ -92,11 +92,18 @@ Nodes place_nodes(std::string_view placement, std::uint32_t nodes, const Machine
     if (kind == "group" || kind == "scatter") {
         return deal(kind == "group" ? Deal::runs : Deal::turns, nodes, read_number(placement, rest, 1U), machine);
     }
-    if (kind == "file" && !rest.empty()) return listed(folder / rest, nodes, machine);
-    if (placement.find_first_of("/.") != placement.npos) return listed(folder / placement, nodes, machine);
-    const std::vector<std::string> known{"contiguous", "random", "group", "scatter", "file"};
-    refuse(fmt::format("expected contiguous, random, random:SEED, group:K, scatter:K or file:PATH, got \"{}\"{}",
-                       placement, suggestion(kind, known)));
+    if (kind == "nodes" && !rest.empty()) return listed("", fmt::format("[{}]", rest), nodes, machine);
+    const auto from_file = [&](std::string_view name) {
+        const std::filesystem::path path = folder / name;
+        return listed(path.string(), read_text(path), nodes, machine);
+    };
+    if (kind == "file" && !rest.empty()) return from_file(rest);
+    if (placement.find_first_of("/.") != placement.npos) return from_file(placement);
+    const std::vector<std::string> known{"contiguous", "random", "group", "scatter", "nodes", "file"};
+    refuse(
+        fmt::format("expected contiguous, random, random:SEED, group:K, scatter:K, nodes:LIST or file:PATH, "
+                    "got \"{}\"{}",
+                    placement, suggestion(kind, known)));
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 //   random, random:SEED      any nodes, in any order (SEED: 0 if absent)
 //   group:K                  in equal runs on the first K groups (the largest neighbourhoods of the network)
 //   scatter:K                dealt to the first K groups in turn
+//   nodes:16-31,40           these, by their numbers
 //   file:PATH, or a path     the nodes that a hostfile or node list names (see node_list.hpp), in its order
 #pragma once
 

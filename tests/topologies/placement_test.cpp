@@ -79,10 +79,18 @@ TEST(placement, mistakes_are_told) {
               "error: placement: expected a number of at least 1 after the colon, got \"group:0\"");
     EXPECT_EQ(error_of("random:x", 8),
               "error: placement: expected a number of at least 0 after the colon, got \"random:x\"");
-    EXPECT_EQ(error_of("contigous", 8),
-              "error: placement: expected contiguous, random, random:SEED, group:K, scatter:K or file:PATH, got "
-              "\"contigous\", did you mean \"contiguous\"?");
+    EXPECT_EQ(
+        error_of("contigous", 8),
+        "error: placement: expected contiguous, random, random:SEED, group:K, scatter:K, nodes:LIST or file:PATH, "
+        "got \"contigous\", did you mean \"contiguous\"?");
     EXPECT_NE(error_of("no/such/file", 8).find("no/such/file: error: cannot be read"), std::string::npos);
+}
+
+TEST(placement, nodes_are_listed_by_number) {
+    EXPECT_EQ(place_nodes("nodes:30,4-6", 4, machine), (Nodes{30, 4, 5, 6}));
+    EXPECT_EQ(place_nodes("nodes:30,4-6", 2, machine), (Nodes{30, 4}));
+    EXPECT_NE(error_of("nodes:4", 2).find("expected the 2 nodes of the job, got 1"), std::string::npos);
+    EXPECT_NE(error_of("nodes:4,4", 2).find("node 4 stands here again"), std::string::npos);
 }
 
 TEST(placement, a_list_is_read_from_its_folder_and_cut_to_the_job) {
