@@ -12,6 +12,7 @@
 #include "tools/calibrate/device_table.hpp"
 #include "tools/collective/sizes.hpp"
 #include "tools/output/result_cell.hpp"
+#include "tools/share/sharing_file.hpp"
 #include "tools/sweep/condition.hpp"
 #include "tools/sweep/merge.hpp"
 #include "tools/sweep/row_file.hpp"
@@ -111,6 +112,14 @@ void read_sweep(const std::string& text) {
     read_points(SweepGrid(std::move(variations)), file->conditions);
 }
 
+// Of a job beside it.
+void read_sharing(const std::string& text) {
+    file_of("a.json", R"({"machine": "frontier", "model": "gpt-neox-125m", "batch": {"global": 8}, "nodes": 1})");
+    for (const Tenant& tenant : read_sharing_file(file_of("sharing.json", text)).tenants) {
+        must(tenant.study.job.fabric.placement.size() == tenant.study.job.nodes, "a job without nodes of its own");
+    }
+}
+
 // --vary, --zip and --where, a line each.
 void read_sweep_options(const std::string& text) {
     std::vector<Variation> variations;
@@ -190,7 +199,11 @@ Kinds sweeps() {
                                                 {"step.time_s", "s", "time", ColumnKind::metric}}});
     rows += row_line(0, {std::int64_t{512}, 0.5}) + row_line(1, {std::int64_t{1024}, 1.0}) +
             row_line(2, {std::int64_t{2048}, std::monostate{}});
+    const std::string sharing =
+        R"json({"jobs": [{"job": "a.json", "placement": "nodes:3", "start": "2 ms", "set": {"zero": 1}},
+            {"job": "a.json", "name": "b", "placement": "random:4"}, {"job": "a.json", "name": "c"}]})json";
     return {{"sweep", Syntax::json, {sweep}, read_sweep},
+            {"sharing", Syntax::json, {sharing}, read_sharing},
             {"sweep_options", Syntax::text, {options}, read_sweep_options, 2},
             {"rows", Syntax::text, {rows}, read_rows}};
 }
@@ -214,7 +227,10 @@ std::vector<InputKind> table_inputs() {
          Syntax::text,
          {"frontier[00021-00024,00030] frontier00012 slots=8\nfrontier00014:8 # spare\n"},
          read_nodes},
-        {"placement", Syntax::text, {"contiguous\nrandom\nrandom:7\ngroup:2\nscatter:4"}, read_placement},
+        {"placement",
+         Syntax::text,
+         {"contiguous\nrandom\nrandom:7\ngroup:2\nscatter:4\nnodes:3,16-40"},
+         read_placement},
         {"kernels",
          Syntax::text,
          {"# measured\nkind,precision,m,n,k,count,keys,head_size,heads,batch,bytes,seconds,alone_seconds,spread\n"

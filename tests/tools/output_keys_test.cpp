@@ -49,6 +49,10 @@ class output_keys : public ::testing::Test {
             "batch": {"sequence": 8192, "micro": 1, "global": 8}})");
         write("ds_config.json", R"({"train_batch_size": 64, "zero_optimization": {"stage": 1}, "wandb": {}})");
         write("kernels.csv", "kind,bytes,seconds\nmemory,1e6,3e-6\nmemory,1e8,4e-5\nmemory,1e9,4e-4\n");
+        write("crossing.json",
+              R"({"machine": "frontier", "nodes": 2, "model": "gpt-neox-125m", "batch": {"global": 16}})");
+        write("sharing.json", R"({"jobs": [{"job": "crossing.json", "placement": "nodes:0,128"},
+            {"job": "crossing.json", "name": "b", "placement": "nodes:1,129"}]})");
         write("wrong.json", R"({"machine": "dgx-h10", "layuot": {}})");
         write("measured.csv",
               "collective,ranks,nnodes,size_bytes,time_us\nall_reduce,8,1,1048576,40\n"
@@ -92,6 +96,7 @@ TEST_F(output_keys, stay_what_they_were) {
         {"simulate --compare", "simulate job.json --compare --json"},
         {"explain", "explain job.json --json --jobs 1"},
         {"compare", "compare job.json --set batch.micro=2 --json"},
+        {"share", "share sharing.json --json"},
         {"run", "run job.json --steps 100 --samples 3 --json"},
         {"plan",
          "plan job.json --fix layout.tensor=2 --fix layout.pipeline=1 --fix layout.context=1 --simulate 1 --json"},

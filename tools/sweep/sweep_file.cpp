@@ -7,6 +7,7 @@
 #include "sim/io/text_file.hpp"
 #include "tools/sweep/value_list.hpp"
 #include "workloads/formats/format.hpp"
+#include "workloads/formats/job_file.hpp"
 
 namespace weft {
 namespace {
@@ -41,12 +42,6 @@ std::optional<Variation> read_zip(Field group) {
     }
 }
 
-std::vector<std::string> read_overrides(Field set) {
-    std::vector<std::string> overrides;
-    for (const std::string& key : set.keys()) overrides.push_back(key + "=" + set.member(key).as_json());
-    return overrides;
-}
-
 }  // namespace
 
 std::optional<SweepFile> read_sweep_file(const std::filesystem::path& path) {
@@ -58,7 +53,7 @@ std::optional<SweepFile> read_sweep_file(const std::filesystem::path& path) {
     if (!root.has("job") && !root.has("vary") && !root.has("zip")) return std::nullopt;
     SweepFile file;
     file.job = path.parent_path() / root.text("job");
-    if (root.has("set")) file.overrides = read_overrides(root.object("set"));
+    if (root.has("set")) file.overrides = overrides_in(root.object("set"));
     if (root.has("zip")) {
         for (Field& group : root.list("zip")) {
             if (std::optional<Variation> variation = read_zip(group)) file.zipped.push_back(*std::move(variation));

@@ -92,6 +92,12 @@ OpenedJob open_job(const JobSource& source, std::span<const std::string> overrid
     return job;
 }
 
+std::vector<std::string> overrides_in(Field set) {
+    std::vector<std::string> overrides;
+    for (const std::string& key : set.keys()) overrides.push_back(fmt::format("{}={}", key, set.member(key).as_json()));
+    return overrides;
+}
+
 Document open_model(std::string_view said) {
     const std::string name = meant(embedded::catalog(), "model", said, {});
     if (is_path(name)) {

@@ -37,6 +37,9 @@ struct OpenedJob {
 // training run is assumed and noted: Megatron, bf16, 4 Mi tokens per step in sequences of 4,096. Throws ConfigError.
 OpenedJob open_job(const JobSource& source, std::span<const std::string> overrides);
 
+// Those that a file has as an object, as { "layout.tensor": 8 }.
+std::vector<std::string> overrides_in(Field set);
+
 // What the overrides say of a file of another tool.
 FormatOptions format_options(std::span<const std::string> overrides);
 

@@ -1,0 +1,214 @@
+#include "workloads/sharing/sharing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "sim/engine/breakdown.hpp"
+#include "sim/network/alike_links.hpp"
+#include "workloads/sharing/laid_step.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+namespace {
+
+using Nodes = std::vector<std::uint32_t>;
+
+// To what there is, some runs of a step.
+void add(StepSize& sum, const StepSize& one, std::uint32_t runs) {
+    sum.ranks += one.ranks;
+    sum.classes += one.classes;
+    sum.ops += one.ops * runs;
+    sum.parties += one.parties * runs;
+    sum.exchanges += one.exchanges * runs;
+    sum.meetings += one.meetings * runs;
+    sum.routed += one.loads();
+}
+
+TenantStep summary(const Program& program, const Timeline& timeline) {
+    const Breakdown ranks = mean(program, break_down(program, timeline, lanes::compute, {}));
+    return {since_start(timeline.end), ranks.busy, ranks.exposed()};
+}
+
+class Sharer {
+  public:
+    Sharer(const std::vector<Tenant>& tenants, const SharingOptions& options) : tenants_(tenants), options_(options) {}
+
+    Sharing run() {
+        lay();
+        foresee_runs();
+        do {
+            simulate_together();
+        } while (!has_enough());
+        sharing_.jobs.resize(tenants_.size());
+        for (const Running& job : jobs_) sharing_.jobs[job.number] = report(job);
+        sharing_.begin = since_start(begin_);
+        sharing_.end = since_start(end_);
+        sharing_.program = std::move(joined_.program);
+        find_shared_links();
+        return std::move(sharing_);
+    }
+
+  private:
+    struct Running {
+        std::size_t number;  // in the order given
+        LaidStep step;
+        TenantStep alone{};
+        std::uint32_t runs = 1;       // of the step, together with others
+        std::vector<PartRun> done{};  // these
+    };
+
+    const Tenant& tenant(const Running& job) const { return tenants_[job.number]; }
+
+    // In the order of nodes, so that the order given shows in no result.
+    void lay() {
+        std::vector<std::size_t> order(tenants_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        const auto nodes = [this](std::size_t number) { return nodes_of(tenants_[number].study.job); };
+        std::ranges::sort(order, {}, [&](std::size_t number) { return std::ranges::min(nodes(number)); });
+        Nodes all;
+        for (const std::size_t number : order) {
+            const Nodes own = nodes(number);
+            all.insert(all.end(), own.begin(), own.end());
+            begin_ = std::max(begin_, Instant{} + tenants_[number].start);
+        }
+        sharing_.topology = topology_on(tenants_.front().study, all);
+        std::uint32_t first = 0;
+        for (const std::size_t number : order) {
+            const Study& study = tenants_[number].study;
+            jobs_.push_back({number, lay_step(study, all, first, [this](const StepSize& size) { tell_size(size); })});
+            first += study.job.nodes;
+        }
+        for (Running& job : jobs_) job.alone = alone(job);
+    }
+
+    // With what has been laid.
+    void tell_size(StepSize size) const {
+        for (const Running& job : jobs_) add(size, job.step.size, 1);
+        if (options_.on_size) options_.on_size(size);
+    }
+
+    TenantStep alone(const Running& job) const {
+        const Program& step = job.step.program;
+        JoinedProgram joined = join({{.program = &step, .move = job.step.move}});
+        merge_alike_links(sharing_.topology, joined.program.patterns);
+        const Timeline timeline = simulate(joined.program, sharing_.topology, NetworkKind::flow);
+        return summary(step, run_of(joined, timeline, 0, 0).timeline);
+    }
+
+    // As many as would do if nobody were slowed down.
+    void foresee_runs() {
+        Seconds longest;
+        for (const Running& job : jobs_) longest = std::max(longest, job.alone.time);
+        const Seconds end = since_start(begin_) + longest * options_.steps;
+        for (Running& job : jobs_) job.runs = runs_in(end - tenant(job).start, job);
+    }
+    static std::uint32_t runs_in(Seconds time, const Running& job) {
+        return static_cast<std::uint32_t>(std::max(1.0, std::ceil(time / job.alone.time)));
+    }
+
+    void simulate_together() {
+        StepSize size;
+        std::vector<ProgramPart> parts;
+        for (const Running& job : jobs_) {
+            add(size, job.step.size, job.runs);
+            parts.push_back({tenant(job).name + ": ", &job.step.program, job.step.move, tenant(job).start, job.runs});
+        }
+        tell_size(size);
+        joined_ = join(std::move(parts));
+        merge_alike_links(sharing_.topology, joined_.program.patterns);
+        sharing_.timeline = simulate(joined_.program, sharing_.topology, NetworkKind::flow, options_.recording);
+        for (std::size_t place = 0; place < jobs_.size(); ++place) {
+            Running& job = jobs_[place];
+            job.done.clear();
+            for (std::uint32_t run = 0; run < job.runs; ++run) {
+                job.done.push_back(run_of(joined_, sharing_.timeline, place, run));
+            }
+        }
+    }
+
+    // Whether every job has done its steps in the window, and goes on until that ends; else has more of it run.
+    bool has_enough() {
+        bool enough = true;
+        const auto run_more = [&enough](Running& job, std::uint32_t runs) {
+            job.runs += runs;
+            enough = false;
+        };
+        end_ = {};
+        for (Running& job : jobs_) {
+            const auto first = std::ranges::lower_bound(job.done, begin_, {}, &PartRun::begin);
+            const auto done = static_cast<std::uint32_t>(job.done.end() - first);
+            if (done < options_.steps) {
+                run_more(job, options_.steps - done);
+            } else {
+                end_ = std::max(end_, first[options_.steps - 1].end);
+            }
+        }
+        for (Running& job : jobs_) {
+            const Instant over = job.done.back().end;
+            if (over < end_) run_more(job, runs_in(end_ - over, job));
+        }
+        return enough;
+    }
+
+    TenantReport report(const Running& job) const {
+        const Study& study = tenant(job).study;
+        TenantReport report{.name = tenant(job).name,
+                            .nodes = nodes_of(study.job),
+                            .ranks = study.job.layout.ranks(),
+                            .start = tenant(job).start,
+                            .runs = job.runs,
+                            .alone = job.alone};
+        const auto add = [&report](Seconds& mean, Seconds value) { mean += (value - mean) / report.steps; };
+        for (const PartRun& run : job.done) {
+            if (run.begin < begin_ || run.end > end_) continue;
+            const TenantStep one = summary(job.step.program, run.timeline);
+            ++report.steps;
+            add(report.together.time, one.time);
+            add(report.together.compute, one.compute);
+            add(report.together.exposed, one.exposed);
+        }
+        return report;
+    }
+
+    void find_shared_links() {
+        std::vector<Table<LinkId, Bytes>> bytes(jobs_.size());  // in the order given
+        for (const Running& job : jobs_) bytes[job.number] = carried(job.step, sharing_.topology);
+        for (LinkId link{}; index(link) < sharing_.topology.links(); link = next(link)) {
+            const auto uses_it = [link](const Table<LinkId, Bytes>& of_job) { return of_job[link] > Bytes{}; };
+            if (std::ranges::count_if(bytes, uses_it) < 2) continue;
+            SharedLink shared{.link = link};
+            for (std::size_t i = 0; i < bytes.size(); ++i) {
+                const BytesPerSecond pace = bytes[i][link] / sharing_.jobs[i].together.time;
+                shared.bytes.push_back(bytes[i][link]);
+                shared.busy += pace / sharing_.topology.link(link).bandwidth;
+            }
+            sharing_.links.push_back(std::move(shared));
+        }
+        std::ranges::stable_sort(sharing_.links, std::ranges::greater{}, &SharedLink::busy);
+    }
+
+    const std::vector<Tenant>& tenants_;
+    const SharingOptions& options_;
+    std::vector<Running> jobs_;  // in the order of nodes
+    Instant begin_, end_;        // of the window
+    JoinedProgram joined_;
+    Sharing sharing_;
+};
+
+}  // namespace
+
+Nodes nodes_of(const Job& job) {
+    Nodes nodes = job.fabric.placement;
+    if (!nodes.empty()) return nodes;
+    nodes.resize(job.nodes);
+    std::iota(nodes.begin(), nodes.end(), 0U);
+    return nodes;
+}
+
+Sharing share(const std::vector<Tenant>& tenants, const SharingOptions& options) {
+    return Sharer(tenants, options).run();
+}
+
+}  // namespace weft
