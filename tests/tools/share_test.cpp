@@ -124,6 +124,7 @@ TEST_F(share_command, all_mistakes_are_told_at_once) {
                                    "jobs[2].name: another job is called \"a\"", "jobs[2].set: zreo: unknown key"}) {
         EXPECT_THAT(text, HasSubstr(part));
     }
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("at least one job")));
     EXPECT_THAT(refusal(""), HasSubstr("jobs: expected at least one job"));
     EXPECT_THAT(
         refusal(R"({"job": "a.json", "set": {"faults": {"links": [{"node": 0, "nic": 0, "bandwidth": 0.5}]}}})"),

@@ -24,8 +24,9 @@ class Reader {
 
     SharingFile read() {
         Field root = document_.root();
-        for (Field& entry : root.list("jobs")) read_job(entry);
-        if (root.has("jobs") && entries_.empty()) root.error("jobs", "expected at least one job");
+        const std::vector<Field> jobs = root.list("jobs");
+        if (jobs.empty() && !document_.has_errors()) root.error("jobs", "expected at least one job");
+        for (const Field& entry : jobs) read_job(entry);
         root.done();
         if (!document_.has_errors() && mistakes_.empty()) check_together();
         if (!document_.has_errors() && mistakes_.empty()) place();

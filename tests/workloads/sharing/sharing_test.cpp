@@ -46,14 +46,24 @@ void expect_same(const TenantStep& a, const TenantStep& b) {
 TEST(sharing, a_job_alone_takes_what_simulate_says) {
     for (const Tenant& one : {tenant("near", "3,4"), tenant("far", "130,7"), tenant("data", "0,200", all_data),
                               small_tenant("small", "2,9", with(all_data, "fabric.routing=adaptive"))}) {
-        const Tenant other = small_tenant("other", "0,1", {"fabric.routing=minimal"});
         const Simulation step = alone(one);
-        const Report report = make_report(step);
         const TenantReport job = share({one}).jobs.front();
         EXPECT_EQ(job.alone.time, since_start(step.timeline.end)) << one.name;
-        EXPECT_EQ(job.alone.exposed.value, report.metric("step.exposed_communication_s")) << one.name;
+        EXPECT_EQ(job.alone.exposed.value, make_report(step).metric("step.exposed_communication_s")) << one.name;
         EXPECT_EQ(job.steps, 1U);
         expect_same(job.together, job.alone);
+    }
+}
+
+// Fat tree, dragonfly+, torus: on links of all jobs the second finds what it finds by itself.
+TEST(sharing, a_job_behind_others_takes_alone_what_simulate_says) {
+    for (const std::string machine : {"dgx-h100", "leonardo", "tpu-v4"}) {
+        const std::vector<std::string> on{"machine=" + machine, "nodes=4", "layout.data=null", "layout.pipeline=2"};
+        const Tenant first = tenant("first", "2,3,9,12", on), second = tenant("second", "5,0,8,11", on);
+        const Sharing sharing = share({first, second});
+        EXPECT_EQ(sharing.jobs[0].alone.time, since_start(alone(first).timeline.end)) << machine;
+        EXPECT_EQ(sharing.jobs[1].alone.time, since_start(alone(second).timeline.end)) << machine;
+        if (machine == "tpu-v4") EXPECT_GT(sharing.jobs[1].slowdown(), 1.1);  // messages pass the nodes of the other
     }
 }
 
