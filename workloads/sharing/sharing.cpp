@@ -159,7 +159,8 @@ class Sharer {
                             .ranks = study.job.layout.ranks(),
                             .start = tenant(job).start,
                             .runs = job.runs,
-                            .alone = job.alone};
+                            .alone = job.alone,
+                            .together = {}};
         const auto add = [&report](Seconds& mean, Seconds value) { mean += (value - mean) / report.steps; };
         for (const PartRun& run : job.done) {
             if (run.begin < begin_ || run.end > end_) continue;
@@ -178,7 +179,7 @@ class Sharer {
         for (LinkId link{}; index(link) < sharing_.topology.links(); link = next(link)) {
             const auto uses_it = [link](const Table<LinkId, Bytes>& of_job) { return of_job[link] > Bytes{}; };
             if (std::ranges::count_if(bytes, uses_it) < 2) continue;
-            SharedLink shared{.link = link};
+            SharedLink shared{.link = link, .bytes = {}};
             for (std::size_t i = 0; i < bytes.size(); ++i) {
                 const BytesPerSecond pace = bytes[i][link] / sharing_.jobs[i].together.time;
                 shared.bytes.push_back(bytes[i][link]);

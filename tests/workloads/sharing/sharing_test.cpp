@@ -63,7 +63,7 @@ TEST(sharing, a_job_behind_others_takes_alone_what_simulate_says) {
         const Sharing sharing = share({first, second});
         EXPECT_EQ(sharing.jobs[0].alone.time, since_start(alone(first).timeline.end)) << machine;
         EXPECT_EQ(sharing.jobs[1].alone.time, since_start(alone(second).timeline.end)) << machine;
-        if (machine == "tpu-v4") EXPECT_GT(sharing.jobs[1].slowdown(), 1.1);  // messages pass the nodes of the other
+        EXPECT_GT(sharing.jobs[1].slowdown(), machine == "tpu-v4" ? 1.1 : 0.99);  // messages pass the other's nodes
     }
 }
 
