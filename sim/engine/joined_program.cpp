@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "sim/program/compute_times.hpp"
 
 namespace weft {
 namespace {
@@ -32,10 +33,11 @@ class Joiner {
             joined_.patterns.push_back(std::move(pattern));
         }
         add_exchanges(part);
+        const ComputeTimes works(program);
         for (const RankClass& one : program.classes) {
             joined_.classes.push_back(
                 {part.name + one.name, part.move(one.representative), one.weight, size(), part.runs * (one.ops + 1)});
-            for (std::uint32_t run = 0; run < part.runs; ++run) add(part, one, run);
+            for (std::uint32_t run = 0; run < part.runs; ++run) add(part, works, one, run);
         }
     }
 
@@ -70,7 +72,7 @@ class Joiner {
     }
 
     // What waits for nothing in a run waits for its begin, and what nothing in it waits for, for the next begin does.
-    void add(const ProgramPart& part, const RankClass& one, std::uint32_t run) {
+    void add(const ProgramPart& part, const ComputeTimes& works, const RankClass& one, std::uint32_t run) {
         const Program& program = *part.program;
         const auto exchange = static_cast<std::uint32_t>(base_.exchanges + run * (program.exchanges.size() + 1));
         const std::uint32_t begin = size(), moved = begin + 1 - one.first_op;
@@ -83,7 +85,12 @@ class Joiner {
         for (std::uint32_t number = one.first_op; number < one.end_op(); ++number) {
             Op op = program.ops[OpId{number}];
             op.label = LabelId(static_cast<std::uint16_t>(base_.labels + index(op.label)));
-            if (op.kind == OpKind::compute) op.subject += static_cast<std::uint32_t>(base_.work);
+            if (op.kind == OpKind::compute && works.are_constant()) {
+                op.subject += static_cast<std::uint32_t>(base_.work);
+            } else if (op.kind == OpKind::compute) {  // parts have jitter of their own, in each run the same
+                op.subject = static_cast<std::uint32_t>(joined_.work.size());
+                joined_.work.push_back(works.of(OpId{number}, one.representative));
+            }
             if (op.kind == OpKind::exchange) op.subject += exchange + 1;
             const std::span<const OpId> successors = program.successors_of(OpId{number});
             for (const OpId after : successors) {

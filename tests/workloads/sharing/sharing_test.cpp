@@ -45,6 +45,7 @@ void expect_same(const TenantStep& a, const TenantStep& b) {
 
 TEST(sharing, a_job_alone_takes_what_simulate_says) {
     for (const Tenant& one : {tenant("near", "3,4"), tenant("far", "130,7"), tenant("data", "0,200", all_data),
+                              tenant("jitter", "5,6", {"faults.jitter={\"spread\": 0.1}"}),
                               small_tenant("small", "2,9", with(all_data, "fabric.routing=adaptive"))}) {
         const Simulation step = alone(one);
         const TenantReport job = share({one}).jobs.front();
