@@ -1,6 +1,8 @@
 # One function per kind of target; the warnings and the floating-point contract are one interface target.
 
 include(WeftUnity)
+include(WeftExtend)
+set_property(GLOBAL PROPERTY weft_root "${PROJECT_SOURCE_DIR}")  # of the layers
 
 add_library(weft_options INTERFACE)
 target_compile_features(weft_options INTERFACE cxx_std_20)
@@ -33,7 +35,9 @@ function(weft_library layer)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${layer}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/tools/(main|library/.*|python/.*)\\.cpp$")
   add_library(weft_${layer} STATIC ${sources})
-  target_include_directories(weft_${layer} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
+  target_include_directories(weft_${layer} PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>"
+                                                  "$<INSTALL_INTERFACE:include/weft/extension>")
+  target_compile_features(weft_${layer} PUBLIC cxx_std_20)
   target_link_libraries(weft_${layer} PUBLIC ${ARG_LINK} PRIVATE weft_options ${ARG_PRIVATE_LINK})
   cmake_language(EVAL CODE "cmake_language(DEFER CALL weft_batches weft_${layer})")  # with what is added to it later
 endfunction()
@@ -48,42 +52,6 @@ set(WEFT_EXTENSIONS "" CACHE PATH "Folder with files of your own, by kind")
 function(weft_registry layer folder type header)
   set_property(GLOBAL APPEND PROPERTY weft_registries "${layer}|${folder} ${type} ${header}")
   weft_write_registry(weft_${layer} ${folder} ${type} ${header} "${PROJECT_SOURCE_DIR}/${layer}" ${WEFT_EXTENSIONS})
-endfunction()
-
-# Writes the table of <root>/<folder>/*.cpp for all roots; files of roots behind the first are compiled into the target.
-function(weft_write_registry target folder type header)
-  set(files "")
-  foreach(root IN LISTS ARGN)
-    file(GLOB more CONFIGURE_DEPENDS "${root}/${folder}/*.cpp")
-    if(files)
-      target_sources(${target} PRIVATE ${more})
-    endif()
-    list(APPEND files ${more})
-  endforeach()
-  list(SORT files COMPARE FILE_BASENAME)
-  set(declarations "")
-  set(entries "")
-  foreach(file IN LISTS files)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-    file(STRINGS "${file}" definitions REGEX "^extern const ${type} [a-z0-9_]+")
-    foreach(definition IN LISTS definitions)
-      string(REGEX REPLACE "^extern const ${type} ([a-z0-9_]+).*" "\\1" name "${definition}")
-      string(APPEND declarations "extern const ${type} ${name};\n")
-      list(APPEND entries "&${name}")
-    endforeach()
-  endforeach()
-  list(JOIN entries ", " entries)
-  string(CONCAT text
-    "#include \"${header}\"\n\n#include <array>\n\n"
-    "namespace weft::${folder} {\n${declarations}\n"
-    "std::span<const ${type}* const> all() {\n"
-    "    static constexpr std::array table = std::to_array<const ${type}*>({${entries}});\n"
-    "    return table;\n}\n}  // namespace weft::${folder}\n")
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${target}_${folder}_registry.cpp")
-  file(CONFIGURE OUTPUT "${output}" CONTENT "${text}" @ONLY)
-  target_sources(${target} PRIVATE "${output}")
-  # Alone in its object, so that a program with a table of its own leaves this one in the library.
-  set_source_files_properties("${output}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # weft_embed(<layer> <name> [FROM <folder>] [ENDING <ending>]): every file of the folder (<layer>/<name> if not given)
@@ -104,62 +72,6 @@ function(weft_embed layer name)
     set(own "${WEFT_EXTENSIONS}/${name}")
   endif()
   weft_write_embedded(weft_${layer} ${name} ${ARG_ENDING} "${PROJECT_SOURCE_DIR}/${layer}/${name}" ${own})
-endfunction()
-
-function(weft_write_embedded target name ending)
-  set(files "")
-  foreach(folder IN LISTS ARGN)
-    file(GLOB more CONFIGURE_DEPENDS "${folder}/*.${ending}")
-    list(APPEND files ${more})
-  endforeach()
-  list(SORT files COMPARE FILE_BASENAME)
-  list(LENGTH files count)
-  set(entries "")
-  foreach(file IN LISTS files)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-    get_filename_component(stem "${file}" NAME_WLE)
-    file(RELATIVE_PATH shown "${PROJECT_SOURCE_DIR}" "${file}")
-    file(READ "${file}" text)
-    string(APPEND entries "    File{\"${stem}\", \"${shown}\", R\"__weft__(${text})__weft__\"},\n")
-  endforeach()
-  string(CONCAT text
-    "#include \"sim/io/embedded.hpp\"\n\n#include <array>\n\n"
-    "namespace weft::embedded {\n"
-    "std::span<const File> ${name}() {\n"
-    "    static constexpr std::array<File, ${count}> table{\n${entries}    };\n"
-    "    return table;\n}\n}  // namespace weft::embedded\n")
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/generated/${target}_${name}_embedded.cpp")
-  set(previous "")
-  if(EXISTS "${output}")
-    file(READ "${output}" previous)
-  endif()
-  if(NOT previous STREQUAL text)
-    file(WRITE "${output}" "${text}")
-  endif()
-  target_sources(${target} PRIVATE "${output}")
-  set_source_files_properties("${output}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endfunction()
-
-# weft_extend(<target> <folder> <layer>...): a program on the libraries of these layers that knows the files of the
-# folder beside theirs (see WEFT_EXTENSIONS), without building the libraries again: the linker takes its tables first.
-function(weft_extend target folder)
-  foreach(kind IN ITEMS registries embeddings)
-    get_property(entries GLOBAL PROPERTY weft_${kind})
-    foreach(entry IN LISTS entries)
-      string(REGEX MATCH "^([a-z]+)[|](.*)$" matched "${entry}")
-      set(layer "${CMAKE_MATCH_1}")
-      separate_arguments(arguments UNIX_COMMAND "${CMAKE_MATCH_2}")
-      if(NOT layer IN_LIST ARGN)
-        continue()
-      endif()
-      if(kind STREQUAL "registries")
-        weft_write_registry(${target} ${arguments} "${PROJECT_SOURCE_DIR}/${layer}" "${folder}")
-      else()
-        list(GET arguments 0 name)
-        weft_write_embedded(${target} ${arguments} "${PROJECT_SOURCE_DIR}/${layer}/${name}" "${folder}/${name}")
-      endif()
-    endforeach()
-  endforeach()
 endfunction()
 
 # weft_mpi(<layer> <source>): compiles the one file that speaks MPI with WEFT_HAS_MPI and links Boost.MPI and MPI, where
@@ -212,7 +124,42 @@ function(weft_public_library folder)
   set(package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
   install(TARGETS weft_shared EXPORT weft)
   install(FILES "${folder}/weft.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft")
-  install(EXPORT weft FILE weftConfig.cmake NAMESPACE weft:: DESTINATION "${package}")
+  install(EXPORT weft FILE weftTargets.cmake NAMESPACE weft:: DESTINATION "${package}")
   write_basic_package_version_file("${CMAKE_BINARY_DIR}/weftConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
-  install(FILES "${CMAKE_BINARY_DIR}/weftConfigVersion.cmake" DESTINATION "${package}")
+  install(FILES "${PROJECT_SOURCE_DIR}/tools/cmake/weftConfig.cmake" "${CMAKE_BINARY_DIR}/weftConfigVersion.cmake"
+          DESTINATION "${package}")
+endfunction()
+
+# weft_extension(<layer>...): what programs need that have blocks, collectives, schedules and the like of their own:
+# libraries and headers of these layers, the files of each kind, and weft_extend(). Installed by
+# `cmake --install <build> --component extension`; find_package(weft COMPONENTS extension) asks for it.
+function(weft_extension)
+  include(GNUInstallDirs)
+  set(how COMPONENT extension EXCLUDE_FROM_ALL)
+  set(package "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
+  set(root "${CMAKE_INSTALL_INCLUDEDIR}/weft/extension")
+  foreach(layer IN LISTS ARGN)
+    set_target_properties(weft_${layer} PROPERTIES EXPORT_NAME ${layer})
+    install(TARGETS weft_${layer} EXPORT weft_extension ARCHIVE ${how})
+    install(DIRECTORY ${layer} DESTINATION "${root}" ${how} FILES_MATCHING PATTERN "*.hpp")
+  endforeach()
+  file(RELATIVE_PATH from_package "/${package}" "/${root}")
+  string(CONCAT tables "include(\"\${CMAKE_CURRENT_LIST_DIR}/WeftExtend.cmake\")\n"
+         "get_filename_component(weft_root \"\${CMAKE_CURRENT_LIST_DIR}/${from_package}\" ABSOLUTE)\n"
+         "set_property(GLOBAL PROPERTY weft_root \"\${weft_root}\")\n")
+  foreach(kind IN ITEMS registries embeddings)
+    get_property(entries GLOBAL PROPERTY weft_${kind})
+    foreach(entry IN LISTS entries)
+      string(REGEX MATCH "^([a-z]+)[|]([a-z]+)" matched "${entry}")
+      if(CMAKE_MATCH_1 IN_LIST ARGN)
+        install(DIRECTORY ${CMAKE_MATCH_1}/${CMAKE_MATCH_2} DESTINATION "${root}/${CMAKE_MATCH_1}" ${how}
+                FILES_MATCHING REGEX "[.](cpp|json)$")
+        string(APPEND tables "set_property(GLOBAL APPEND PROPERTY weft_${kind} \"${entry}\")\n")
+      endif()
+    endforeach()
+  endforeach()
+  file(WRITE "${CMAKE_BINARY_DIR}/weftTables.cmake" "${tables}")
+  install(TARGETS weft_options EXPORT weft_extension)
+  install(EXPORT weft_extension FILE weftExtension.cmake NAMESPACE weft:: DESTINATION "${package}" ${how})
+  install(FILES "${CMAKE_BINARY_DIR}/weftTables.cmake" tools/cmake/WeftExtend.cmake DESTINATION "${package}" ${how})
 endfunction()

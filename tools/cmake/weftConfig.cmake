@@ -1,0 +1,16 @@
+# find_package(weft): weft::weft, whose one header keeps its promises from version to version. With COMPONENTS extension
+# also weft::sim, models, topologies and workloads, whose headers promise nothing, and weft_extend().
+include("${CMAKE_CURRENT_LIST_DIR}/weftTargets.cmake")
+if("extension" IN_LIST weft_FIND_COMPONENTS)
+  if(NOT EXISTS "${CMAKE_CURRENT_LIST_DIR}/weftExtension.cmake")
+    set(weft_FOUND FALSE)
+    set(weft_NOT_FOUND_MESSAGE "weft is installed without its component extension")
+    return()
+  endif()
+  include(CMakeFindDependencyMacro)
+  foreach(package IN ITEMS Boost nlohmann_json Eigen3 fmt ZLIB yaml-cpp pugixml tomlplusplus)
+    find_dependency(${package})
+  endforeach()
+  include("${CMAKE_CURRENT_LIST_DIR}/weftExtension.cmake")
+  include("${CMAKE_CURRENT_LIST_DIR}/weftTables.cmake")
+endif()
