@@ -11,11 +11,15 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "tools/command.hpp"
 #include "tools/sweep/evaluator_threads.hpp"
 #include "tools/sweep/hand_out.hpp"
 #include "tools/sweep/mpi_wire.hpp"
@@ -54,6 +58,34 @@ namespace mpi = boost::mpi;
 using enum MpiTag;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+
+Clock::duration duration_of(Seconds time) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time.value));
+}
+
+// Acts every now and then, from a thread of its own, for as long as it lives.
+class Timer {
+  public:
+    Timer(Clock::duration every, std::function<void()> act)
+        : thread_([every, act = std::move(act)](const std::stop_token& stop) {
+              std::mutex mutex;
+              std::condition_variable_any sleep;
+              std::unique_lock lock(mutex);
+              while (!sleep.wait_for(lock, stop, every, [&] { return stop.stop_requested(); })) act();
+          }) {}
+
+  private:
+    std::jthread thread_;
+};
+
+// All ranks take part when MPI begins and ends: one that is silent would keep the others there for good.
+Timer leaving_after(Clock::duration longest, const char* reason) {
+    return {longest, [reason] {
+                std::fflush(stdout);
+                fmt::print(stderr, "error: {}\n", reason);
+                std::_Exit(static_cast<int>(Exit::bad_input));
+            }};
+}
 
 class Leader {
   public:
@@ -144,7 +176,7 @@ class Leader {
 
     void keep_alive() {
         const auto now = Clock::now();
-        const std::chrono::duration<double> patience(options_.patience.value);
+        const auto patience = duration_of(options_.patience);
         for (int rank = 1; rank < static_cast<int>(members_.size()); ++rank) {
             Member& each = member(rank);
             if (!is_present(rank)) continue;
@@ -171,33 +203,16 @@ struct SilentLeader : std::runtime_error {
     SilentLeader() : std::runtime_error("rank 0 is silent; the same command with --resume goes on") {}
 };
 
-// Waits for the end while rank 0 writes. Whether all ranks are there to end together.
-bool is_end_of_all(MpiWire& wire, Clock::duration longest) {
-    const auto begin = Clock::now();
-    while (Clock::now() - begin < longest) {
-        while (const std::optional<MpiMessage> message = wire.receive()) {
-            if (message->tag == end) return message->text.empty();
-        }
-        std::this_thread::sleep_for(milliseconds(2));
-    }
-    throw SilentLeader();
-}
-
 // A rank other than 0, until rank 0 says that it is over. Whether all ranks are there to end together.
 bool follow(MpiWire& wire, const SweepWork& work, const MpiOptions& options) {
     wire.send(0, hello, work.inputs);
     EvaluatorThreads own(work, options.threads);
-    const auto patience =
-        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.patience.value));
-    const auto for_long = 10 * patience;  // in which rank 0 reads a journal, or writes
-    auto silence = for_long;
+    const auto patience = duration_of(options.patience);
     auto heard = Clock::now(), told = heard;
     while (true) {
         while (const std::optional<MpiMessage> message = wire.receive()) {
             heard = Clock::now();
-            silence = 2 * patience;
             if (message->tag == end) return message->text.empty();
-            if (message->tag == stay) return is_end_of_all(wire, for_long);
             if (message->tag == rows) own.put(numbers_in(message->text));
             if (message->tag == halt) wire.send(0, rest, text_of(own.withdraw()));
         }
@@ -207,29 +222,33 @@ bool follow(MpiWire& wire, const SweepWork& work, const MpiOptions& options) {
             told = now;
             wire.send(0, alive);
         }
-        if (now - heard > silence) throw SilentLeader();
+        if (now - heard > 2 * patience) throw SilentLeader();
     }
 }
 
 class MpiCrew final : public Crew {
   public:
     explicit MpiCrew(const MpiOptions& options)
-        : options_(options),
-          environment_(new mpi::environment(mpi::threading::funneled, /*abort_on_exception=*/false)),
-          wire_(world_) {
+        : options_(options), environment_(begun(duration_of(options.patience))), wire_(world_) {
+        if (mpi::environment::thread_level() < mpi::threading::serialized) {
+            throw std::runtime_error(
+                "this MPI takes calls from one thread only (no MPI_THREAD_SERIALIZED): run shards");
+        }
         if (world_.size() < launched()) {
             throw std::runtime_error(
                 fmt::format("{} processes were started, but MPI knows of {}: with srun, give the "
                             "--mpi that this MPI speaks (srun --mpi=list); or run shards",
                             launched(), world_.size()));
         }
+        beat();
     }
 
     // A silent rank cannot take part in MPI's end. The first to leave without it mostly takes the others down with it:
     // that is rank 0, when all is written, and the others give it time.
     ~MpiCrew() override {
+        pulse_.reset();
         const bool has_silent = leader_ ? leader_->has_given_up() : !ends_with_all_;
-        const auto patience = std::chrono::duration<double>(options_.patience.value);
+        const auto patience = duration_of(options_.patience);
         if (leads()) {
             tell_others(end, has_silent ? "without the silent" : "");
         } else if (!has_run_) {
@@ -242,6 +261,8 @@ class MpiCrew final : public Crew {
             std::this_thread::sleep_for(milliseconds(1));
         }
         if (has_silent) (void)environment_.release();
+        const Timer timer = leaving_after(2 * patience, "MPI does not end: some rank is silent");
+        environment_.reset();
     }
 
     bool leads() const override { return world_.rank() == 0; }
@@ -249,11 +270,23 @@ class MpiCrew final : public Crew {
     void run(const SweepWork& work) override {
         has_run_ = true;
         if (!leads()) return evaluate_for_others(work);
+        pulse_.reset();
         leader_.emplace(wire_, world_.size(), work, options_).run();
-        tell_others(stay);
+        beat();
     }
 
   private:
+    static std::unique_ptr<mpi::environment> begun(Clock::duration patience) {
+        const Timer timer =
+            leaving_after(2 * patience, "MPI does not begin: some rank is silent, or slower than twice the --patience");
+        return std::make_unique<mpi::environment>(mpi::threading::serialized, /*abort_on_exception=*/false);
+    }
+
+    // Tells that rank 0 is there while it reads a journal or writes the table, and makes no calls of MPI itself.
+    void beat() {
+        if (leads()) pulse_.emplace(duration_of(options_.patience) / 5, [this] { tell_others(alive); });
+    }
+
     void tell_others(MpiTag tag, const std::string& text = "") {
         for (int rank = 1; rank < world_.size(); ++rank) {
             if (!leader_ || leader_->is_present(rank)) wire_.send(rank, tag, text);
@@ -278,6 +311,7 @@ class MpiCrew final : public Crew {
     mpi::communicator world_;
     MpiWire wire_;
     std::optional<Leader> leader_;  // of rank 0, once it has run
+    std::optional<Timer> pulse_;    // of rank 0, but while it runs
     bool has_run_ = false;
     bool ends_with_all_ = true;  // of the others: as rank 0 says
     bool leader_is_silent_ = false;

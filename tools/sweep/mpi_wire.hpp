@@ -24,7 +24,6 @@ enum class MpiTag : int {
     halt,     // from rank 0: begin no more
     rest,     // to rank 0: numbers that were not begun
     failure,  // to rank 0: what went wrong
-    stay,     // from rank 0: all is evaluated, but not yet written; wait for the end, however long
     end,      // from rank 0: it is over; with a text, some ranks are not there to end MPI together
     leave     // to rank 0: this rank never took part
 };
