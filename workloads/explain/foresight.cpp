@@ -13,7 +13,7 @@ constexpr std::int64_t all_of_it = std::numeric_limits<std::int64_t>::min() / 2;
 
 // Of a communication alone on links of these classes.
 std::int64_t transfer(const Program& program, const Communication& what, const Topology& topology,
-                      const LinkClasses& links) {
+                      const LinkClassTable& links) {
     std::int64_t sum = 0;
     for (std::uint32_t i = what.first_leg; i < what.first_leg + what.legs; ++i) {
         const Leg& leg = program.legs[i];
@@ -55,7 +55,7 @@ Foresight::Foresight(const Study& study, const ExplainedStep& step, const Device
 std::optional<OtherTimes> Foresight::times(const WhatIf& change) const {
     if (change.study) return std::nullopt;
     if (change.links) {
-        LinkClasses links = step_.run.topology().classes;
+        LinkClassTable links = step_.run.topology().classes;
         change.links(links);
         return OtherTimes{.work = {}, .communications = longer_transfers(links)};
     }
@@ -71,7 +71,7 @@ std::optional<OtherTimes> Foresight::times(const WhatIf& change) const {
     return times;
 }
 
-std::vector<std::int64_t> Foresight::longer_transfers(const LinkClasses& links) const {
+std::vector<std::int64_t> Foresight::longer_transfers(const LinkClassTable& links) const {
     const Program& program = step_.run.step.program;
     const Topology& topology = step_.run.topology();
     std::vector<std::int64_t> longer;
@@ -115,7 +115,7 @@ Seconds Foresight::replayed(const OtherTimes& times) const { return since_start(
 
 Seconds Foresight::undecided(const WhatIf& change) const {
     if (!change.links) return {};
-    LinkClasses links = step_.run.topology().classes;
+    LinkClassTable links = step_.run.topology().classes;
     change.links(links);
     Seconds most;
     for (LinkClassId id{}; id != links.end_id(); id = next(id)) {

@@ -26,7 +26,7 @@ class Foresight {
     Seconds undecided(const WhatIf& change) const;
 
   private:
-    std::vector<std::int64_t> longer_transfers(const LinkClasses& links) const;
+    std::vector<std::int64_t> longer_transfers(const LinkClassTable& links) const;
     OtherTimes program_times(const WhatIf& change) const;
 
     const Study& study_;

@@ -86,7 +86,7 @@ void add_limits(const Spent& spent, std::vector<WhatIf>& changes) {
 // Traffic that shares links is held up by others than those that bound it alone.
 void add_links(const Spent& spent, const ExplainedStep& step, const Explanation& explanation,
                std::vector<WhatIf>& changes) {
-    const LinkClasses& classes = step.run.topology().classes;
+    const LinkClassTable& classes = step.run.topology().classes;
     for (LinkClassId id{}; id != classes.end_id(); id = next(id)) {
         if (step.run.timeline.utilization[id] <= 0.0) continue;
         if (!spent.on_link(classes[id].name) && explanation.shared[id] == 0) continue;
@@ -94,7 +94,7 @@ void add_links(const Spent& spent, const ExplainedStep& step, const Explanation&
             changes.push_back({.knob = classes[id].name,
                                .change = speed.text,
                                .links =
-                                   [id, factor = speed.factor](LinkClasses& links) {
+                                   [id, factor = speed.factor](LinkClassTable& links) {
                                        links[id].bandwidth *= factor;
                                        links[id].nominal *= factor;
                                    },

@@ -16,14 +16,14 @@
 
 namespace weft {
 
-using LinkClasses = Table<LinkClassId, LinkClass>;
+using LinkClassTable = Table<LinkClassId, LinkClass>;
 
 // A change of one of four things that a step is made from; of the others it says nothing.
 struct WhatIf {
     std::string knob;    // what is changed: "slingshot.global", "matrix products"
     std::string change;  // "2x faster", "10 % faster", "none"
     std::function<void(Device&)> device{};
-    std::function<void(LinkClasses&)> links{};
+    std::function<void(LinkClassTable&)> links{};
     std::function<void(Program&)> program{};
     std::function<void(Study&)> study{};  // makes another program
     bool slight = false;                  // so that the path stays the path, or nearly
