@@ -1,9 +1,12 @@
 """The Python module against the command: equal figures, and what a user of Python would expect besides."""
 
+import ctypes
+import gc
 import json
 import os
 import pathlib
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -176,16 +179,60 @@ class Threads(unittest.TestCase):
         _, errors = process.communicate(timeout=60)
         self.assertIn("KeyboardInterrupt", errors)
 
-    def test_memory_stays(self):
-        import resource
 
-        study = weft.Study(SMALL)
-        for _ in range(20):
-            study.run(folding="stages")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        for _ in range(300):
-            study.run(folding="stages").to_dict()
-        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 8 * 1024)
+class Memory(unittest.TestCase):
+    """WEFT_MEMORY_RUNS=100000 lets it take its time, and tells what was found."""
+
+    RUNS = int(os.environ.get("WEFT_MEMORY_RUNS", 300))
+    TINY = {"machine": "dgx-h100", "nodes": 1, "framework": "megatron",
+            "model": {"layers": 2, "hidden": 256, "heads": 8, "vocabulary": 1024},
+            "layout": {"tensor": 2, "data": 4}, "batch": {"sequence": 128, "micro": 1, "global": 8}}
+
+    class InUse(ctypes.Structure):  # mallinfo2(3)
+        _fields_ = [(name, ctypes.c_size_t) for name in
+                    ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+    def in_use(self):
+        """Bytes of this thread's heap, blocks of Python's."""
+        gc.collect()
+        told = self.told()
+        return told.uordblks + told.hblkhd, sys.getallocatedblocks()
+
+    def stays(self, runs, run):
+        for _ in range(min(runs, 500)):  # what is kept between calls is kept by then
+            run()
+        bytes_before, blocks_before = self.in_use()
+        for _ in range(runs):
+            run()
+        bytes_after, blocks_after = self.in_use()
+        if "WEFT_MEMORY_RUNS" in os.environ:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            print(f"{runs} runs: {bytes_after - bytes_before} bytes, {blocks_after - blocks_before} blocks; {peak} KiB at most")
+        self.assertLess(bytes_after - bytes_before, 100 * runs)
+        self.assertLess(blocks_after - blocks_before, runs)
+
+    def setUp(self):
+        libc = ctypes.CDLL(None)
+        if not hasattr(libc, "mallinfo2"):
+            self.skipTest("a C library without mallinfo2")
+        libc.mallinfo2.restype = self.InUse
+        self.told = libc.mallinfo2
+
+    def test_of_a_warm_study_stays(self):
+        study = weft.Study(self.TINY)
+        self.stays(self.RUNS, lambda: study.run({"batch.micro": 2}).to_dict())
+
+    def test_of_calls_stays(self):
+        self.stays(self.RUNS // 5, lambda: weft.simulate(self.TINY).to_dict())
+
+    def test_of_mistakes_stays(self):
+        study = weft.Study(self.TINY)
+
+        def mistaken():
+            with self.assertRaises(weft.ConfigError):
+                study.run({"layout.tensr": 2})
+
+        self.stays(self.RUNS, mistaken)
 
 
 def strip(path):

@@ -1,7 +1,7 @@
 // weft as a library: load, plan, simulate, explain, report. Installed as <weft/weft.hpp>; nothing else is promised.
 //
 //   namespace w = weft::library;
-//   const w::WarmWarmJob job = w::WarmJob::open("job.json");
+//   const w::WarmJob job = w::WarmJob::open("job.json");
 //   for (const char* micro : {"batch.micro=1", "batch.micro=2"}) {
 //       const w::SimulatedStep step = job.simulate({micro});
 //       std::printf("%s: %.3f s\n", micro, step.metric("step.time_s"));
