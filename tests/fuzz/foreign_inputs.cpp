@@ -18,7 +18,7 @@ void read_foreign(const Format& format, const std::string& path, const std::stri
     if (import.has_errors()) return;
     switch (import.kind) {
         case FormatKind::job:
-            return go_on_with(read_study(import.object.document(path)));
+            return go_on_with(read_study(import.object.document(path), Purpose::simulation, sources_of_case()));
         case FormatKind::machine:
             return read_machine(import.object.json());
         case FormatKind::model:

@@ -2,6 +2,7 @@
 // must be planned and, where it is small, simulated to a result that can be.
 //
 //   weft_fuzz                           WEFT_FUZZ_CASES cases (20000) from WEFT_FUZZ_SEED (1), of WEFT_FUZZ_KIND (all)
+//                                       a small job in WEFT_FUZZ_PLANNED (4) is simulated, the others planned alone
 //   weft_fuzz job-1-4711.input ...      inputs that failed, again: the kind is in the name
 //
 // An input that fails is written to WEFT_FUZZ_OUT (the current folder) and named on stderr; the run goes on, but for
@@ -25,6 +26,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "tests/fuzz/further.hpp"
 #include "tests/fuzz/inputs.hpp"
 #include "tests/fuzz/mutation.hpp"
 
@@ -41,6 +43,8 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 
 namespace weft::test {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr long most_seconds = 30;                 // of one input
 constexpr rlim_t most_memory = rlim_t{4} << 30U;  // of the process
@@ -141,6 +145,7 @@ struct MutatedKind {
     InputKind kind;
     std::vector<Json> trees{};  // of its seeds
     std::size_t read = 0, refused = 0, failed = 0;
+    std::chrono::duration<double> taken{};
 
     std::string input(Draws& draws) const {
         const std::size_t most = draws.one_in(2) ? 1 : 5;
@@ -198,6 +203,7 @@ int try_seeds(const std::vector<MutatedKind>& kinds) {
 int run(std::vector<MutatedKind>& kinds) {
     const std::uint64_t cases = from_environment("WEFT_FUZZ_CASES", 20'000),
                         seed = from_environment("WEFT_FUZZ_SEED", 1);
+    planned_for_one_simulated = static_cast<std::uint32_t>(from_environment("WEFT_FUZZ_PLANNED", 4));
     const char* const out = std::getenv("WEFT_FUZZ_OUT");
     const char* const only = std::getenv("WEFT_FUZZ_KIND");
     std::vector<MutatedKind*> drawn;
@@ -206,8 +212,9 @@ int run(std::vector<MutatedKind>& kinds) {
     }
     if (drawn.empty()) throw std::invalid_argument("WEFT_FUZZ_KIND is no kind of input");
     std::size_t failed = 0, done = 0;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     for (; done < cases && failed < most_failures && is_over == 0; ++done) {
+        const auto begin = Clock::now();
         Draws draws((seed << 40U) + done);
         MutatedKind& each = *draws.of(drawn);
         current.text = each.input(draws);
@@ -217,10 +224,12 @@ int run(std::vector<MutatedKind>& kinds) {
         const Outcome came = outcome(each.kind);
         ++(came == Outcome::read ? each.read : came == Outcome::refused ? each.refused : each.failed);
         failed += came == Outcome::failed ? 1 : 0;
+        each.taken += Clock::now() - begin;
     }
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double> taken = Clock::now() - start;
     for (const MutatedKind& each : kinds) {
-        fmt::print("{:20} {:8} read {:8} refused {:4} failed\n", each.kind.name, each.read, each.refused, each.failed);
+        fmt::print("{:20} {:8} read {:8} refused {:4} failed {:6.0f} s\n", each.kind.name, each.read, each.refused,
+                   each.failed, each.taken.count());
     }
     fmt::print("{} cases from seed {}: {} failed, {:.0f} cases/s\n", done, seed, failed, double(done) / taken.count());
     return failed > 0 ? 1 : 0;

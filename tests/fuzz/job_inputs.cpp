@@ -10,18 +10,9 @@
 #include "tools/serve/site.hpp"
 #include "tools/serve/target.hpp"
 #include "workloads/job.hpp"
-#include "workloads/study_sources.hpp"
 
 namespace weft::test {
 namespace {
-
-// Of what jobs name, each is read once; what they write themselves is forgotten from time to time.
-const StudySources& sources() {
-    static std::unique_ptr<StudySources> kept;
-    static int asked = 0;
-    if (asked++ % 500 == 0) kept = std::make_unique<StudySources>();
-    return *kept;
-}
 
 Document parsed(const std::string& text, const std::vector<std::string>& assignments) {
     Document document = Document::parse("job.json", text);
@@ -31,7 +22,8 @@ Document parsed(const std::string& text, const std::vector<std::string>& assignm
 
 bool can_be_read(const std::string& text) {
     try {
-        read_study(Document::parse("job.json", text), Purpose::simulation, sources());
+        static const StudySources sources;
+        read_study(Document::parse("job.json", text), Purpose::simulation, sources);
     } catch (const ConfigError&) {
         return false;
     }
@@ -75,7 +67,7 @@ std::vector<std::string> job_seeds() {
 }
 
 void read_job(const std::string& text) {
-    go_on_with(read_study(Document::parse("job.json", text), Purpose::simulation, sources()));
+    go_on_with(read_study(Document::parse("job.json", text), Purpose::simulation, sources_of_case()));
 }
 
 // A line each, on a small job.
@@ -87,14 +79,14 @@ void read_overrides(const std::string& text) {
     std::vector<std::string> assignments;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) assignments.push_back(line);
-    go_on_with(read_study(parsed(job, assignments), Purpose::simulation, sources()));
+    go_on_with(read_study(parsed(job, assignments), Purpose::simulation, sources_of_case()));
 }
 
 void read_posted(const std::string& text) {
     if (!is_utf8(text)) return;  // refused before anything is read of it
     const std::string job = requested_job({.method = "POST", .target = "/job.json", .body = text}, {"/job.json"});
     parameters_of(job);
-    go_on_with(read_study(Document::parse("job.json", job), Purpose::simulation, sources()));
+    go_on_with(read_study(Document::parse("job.json", job), Purpose::simulation, sources_of_case()));
 }
 
 // Pages are answered, too, but for those with a step on them.
@@ -108,7 +100,7 @@ void read_address(const std::string& text) {
     }
     if (!target) return;
     const std::string job = requested_job({.method = "GET", .target = text, .body = {}}, *target);
-    go_on_with(read_study(Document::parse("job.json", job), Purpose::simulation, sources()));
+    go_on_with(read_study(Document::parse("job.json", job), Purpose::simulation, sources_of_case()));
 }
 
 }  // namespace

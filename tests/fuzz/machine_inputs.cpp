@@ -54,14 +54,16 @@ void read_device_file(const std::string& text) {
 }
 
 void read_tuner(const std::string& text) {
-    go_on_with(small_study({"machine=dgx-a100", "machine.libraries[0].tuner=" + file_of("tuner.json", text)}));
+    go_on_with(small_study({"machine=dgx-a100", "machine.libraries[0].tuner=" + file_of("tuner.json", text)},
+                           Purpose::simulation, sources_of_case()));
 }
 
 }  // namespace
 
 void read_machine(const std::string& text) {
     const std::string path = file_of("machine.json", text);
-    const Machine machine = Machine::load(path);
+    const StudySources& sources = sources_of_case();
+    const Machine& machine = sources.machine(path);
     const MachineInfo& info = machine.info();
     if (info.accelerators_per_node > 32 || info.nodes > 200'000) return;
     for (const ExportFormat* format : exports::all()) {
@@ -72,12 +74,13 @@ void read_machine(const std::string& text) {
             continue;
         }
     }
-    go_on_with(read_study(Document::parse("job.json", job_on(path, info))));
+    go_on_with(read_study(Document::parse("job.json", job_on(path, info)), Purpose::simulation, sources));
 }
 
 void read_model(const std::string& text) {
     go_on_with(small_study({"model=" + file_of("model.json", text), "layout.tensor=1", "layout.pipeline=1",
-                            "layout.data=4", "batch.global=8", "batch.sequence=256"}));
+                            "layout.data=4", "batch.global=8", "batch.sequence=256"},
+                           Purpose::simulation, sources_of_case()));
 }
 
 std::vector<InputKind> machine_inputs() {

@@ -7,12 +7,14 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/refusal.hpp"
 #include "workloads/job.hpp"
+#include "workloads/study_sources.hpp"
 
 namespace weft::test {
 
 // A small job on Frontier, where all machines are alike and the host is never in the way; `overrides` as on the command
 // line.
-inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose purpose = Purpose::simulation) {
+inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose purpose = Purpose::simulation,
+                         const StudySources& sources = StudySources()) {
     Document document = Document::parse("small.json", R"({
         "machine": "frontier",
         "model": {"layers": 8, "hidden": 1024, "heads": 16, "vocabulary": 50257},
@@ -23,7 +25,7 @@ inline Study small_study(const std::vector<std::string>& overrides = {}, Purpose
         "faults": {"spread": 0}
     })");
     for (const std::string& assignment : overrides) document.assign(assignment);
-    Study study = read_study(std::move(document), purpose);
+    Study study = read_study(std::move(document), purpose, sources);
     study.device.host_launch = {};
     return study;
 }
