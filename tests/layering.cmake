@@ -3,7 +3,7 @@
 #   - a word of the layers above in sim/, which knows programs and traffic but not what they stand for,
 #   - output or exit outside tools/, and JSON library headers in our headers (its forward declarations are fine),
 #   - a type that two headers define: one name means one thing (and the linker would take either for both).
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 
 # The folders that each folder may include from, besides itself.
 set(below_sim/base "")

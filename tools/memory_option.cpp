@@ -26,7 +26,8 @@ std::string memory_refusal(const Plan& plan, const std::vector<MemoryAdvice>& ad
 bool refused_for_memory(const po::variables_map& arguments, const Plan& plan, const std::vector<MemoryAdvice>& advice) {
     if (plan.fits()) return false;
     const bool allowed = arguments["allow-oom"].as<bool>();
-    fmt::print(stderr, "{}: {}", job_path(arguments),
+    const std::string path = job_path(arguments);
+    fmt::print(stderr, "{}{}{}", path, path.empty() ? "" : ": ",
                memory_refusal(plan, advice, allowed ? "" : " (--allow-oom simulates it all the same)"));
     return !allowed;
 }

@@ -3,7 +3,9 @@
 # Everything here speaks on stderr only.
 
 program_packages=(cmake ninja-build g++ libboost-graph-dev libboost-program-options-dev nlohmann-json3-dev
-                  libfmt-dev zlib1g-dev libsqlite3-dev libeigen3-dev libyaml-cpp-dev libpugixml-dev libtomlplusplus-dev)
+                  libfmt-dev zlib1g-dev libsqlite3-dev libeigen3-dev libyaml-cpp-dev libpugixml-dev)
+# Ubuntu 22.04 has no such package: there toml++ is installed from its sources.
+[[ -e /usr/local/include/toml++/toml.hpp ]] || program_packages+=(libtomlplusplus-dev)
 test_packages=("${program_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev)
 
 say() { printf 'weft: %s\n' "$*" >&2; }

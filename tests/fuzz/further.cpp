@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
@@ -46,9 +48,15 @@ void write_configurations(const Study& study) {
     }
 }
 
-}  // namespace
+// Whether it is the turn of a small job: a step takes as long as several plans.
+bool is_simulated() {
+    static const char* const text = std::getenv("WEFT_FUZZ_PLANNED");
+    static const unsigned long turns = text == nullptr ? 1 : std::max(1UL, std::strtoul(text, nullptr, 10));
+    static unsigned long small_jobs = 0;
+    return small_jobs++ % turns == 0;
+}
 
-std::uint32_t planned_for_one_simulated = 1;
+}  // namespace
 
 const StudySources& sources_of_case() {
     constexpr int most_cases = 3000;
@@ -66,8 +74,7 @@ void go_on_with(const Study& study) {
     check_plan(make_plan(study));
     write_configurations(study);
     if (operations > most_simulated || study.job.layout.ranks_of_replica() * study.job.layout.data > most_ranks) return;
-    static std::uint32_t small_jobs = 0;
-    if (small_jobs++ % planned_for_one_simulated != 0) return;
+    if (!is_simulated()) return;
     if (const std::string wrong = unsoundness(study); !wrong.empty()) throw std::logic_error(wrong);
 }
 

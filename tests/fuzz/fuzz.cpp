@@ -2,7 +2,7 @@
 // must be planned and, where it is small, simulated to a result that can be.
 //
 //   weft_fuzz                           WEFT_FUZZ_CASES cases (20000) from WEFT_FUZZ_SEED (1), of WEFT_FUZZ_KIND (all)
-//                                       a small job in WEFT_FUZZ_PLANNED (4) is simulated, the others planned alone
+//                                       one small job in WEFT_FUZZ_PLANNED (1) is simulated, others are planned alone
 //   weft_fuzz job-1-4711.input ...      inputs that failed, again: the kind is in the name
 //
 // An input that fails is written to WEFT_FUZZ_OUT (the current folder) and named on stderr; the run goes on, but for
@@ -26,7 +26,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "tests/fuzz/further.hpp"
 #include "tests/fuzz/inputs.hpp"
 #include "tests/fuzz/mutation.hpp"
 
@@ -203,7 +202,6 @@ int try_seeds(const std::vector<MutatedKind>& kinds) {
 int run(std::vector<MutatedKind>& kinds) {
     const std::uint64_t cases = from_environment("WEFT_FUZZ_CASES", 20'000),
                         seed = from_environment("WEFT_FUZZ_SEED", 1);
-    planned_for_one_simulated = static_cast<std::uint32_t>(from_environment("WEFT_FUZZ_PLANNED", 4));
     const char* const out = std::getenv("WEFT_FUZZ_OUT");
     const char* const only = std::getenv("WEFT_FUZZ_KIND");
     std::vector<MutatedKind*> drawn;

@@ -209,7 +209,7 @@ if has_mpi:
 for name, count in sorted(kills.items()):
     print(f"{count:5} {name}")
 print(f"{sum(kills.values())} kills: no row lost, doubled or changed"
-      + (f"; after a strike the others end within {longest_wait:.1f} s" if has_mpi else ""))
+      + (f"; after a strike the others end within {longest_wait:.1f} s, where a whole job takes {mpi_seconds:.1f} s" if has_mpi else ""))
 if left_launchers:
     print(f"{len(left_launchers)} times mpirun stayed when all ranks had left")
 if not has_mpi:
