@@ -277,8 +277,10 @@ class MpiCrew final : public Crew {
 
   private:
     static std::unique_ptr<mpi::environment> begun(Clock::duration patience) {
+        constexpr Clock::duration least = std::chrono::seconds(10);  // until a busy machine has started all processes
         const Timer timer =
-            leaving_after(2 * patience, "MPI does not begin: some rank is silent, or slower than twice the --patience");
+            leaving_after(std::max(2 * patience, least),
+                          "MPI does not begin: some rank is silent, or slower than twice the --patience");
         return std::make_unique<mpi::environment>(mpi::threading::serialized, /*abort_on_exception=*/false);
     }
 

@@ -127,7 +127,7 @@ def strike_rank(process, name):
     begin = time.monotonic()
     os.kill(ranks.get(victim, process.pid), number)
     kills[f"{name}, {who}, {number.name}"] += 1
-    limit = 2 * arguments.patience + mpi_seconds + 5  # 5: to start and end processes on a busy machine
+    limit = max(2 * arguments.patience, 10) + mpi_seconds + 5  # 10: while MPI begins; 5: to end on a busy machine
     others = [pid for rank, pid in ranks.items() if rank != victim]
     while any(map(is_alive, others)) and time.monotonic() - begin < limit:
         time.sleep(0.01)
