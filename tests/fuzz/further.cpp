@@ -59,7 +59,7 @@ bool is_simulated() {
 }  // namespace
 
 const StudySources& sources_of_case() {
-    constexpr int most_cases = 3000;
+    constexpr int most_cases = 1000;
     static std::unique_ptr<StudySources> kept;
     static int asked = 0;
     if (asked++ % most_cases == 0) kept = std::make_unique<StudySources>();
