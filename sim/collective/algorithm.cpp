@@ -1,5 +1,7 @@
 #include "sim/collective/algorithm.hpp"
 
+#include <algorithm>
+
 #include "sim/base/check.hpp"
 
 namespace weft {
@@ -53,6 +55,14 @@ std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n) {
             break;
     }
     throw LogicError("in this phase a member may have several peers");
+}
+
+double weight_of(const Phase& phase, std::uint32_t i) {
+    if (phase.doubled == 0) return 1.0;
+    const std::uint32_t d = phase.distance;
+    const std::uint32_t first = (phase.reduce ? i ^ d : i) / d * d;
+    const std::uint32_t twice = phase.doubled > first ? std::min(phase.doubled - first, d) : 0;
+    return 1.0 + static_cast<double>(twice) / d;
 }
 
 const Algorithm* find_algorithm(Collective op, std::string_view name) {

@@ -69,6 +69,9 @@ struct Phase {
     Peer peer = Peer::shift;
     std::uint32_t distance = 1;
     std::uint32_t span = 0;  // of `exchange` and `shift_in_span`; 0 elsewhere
+    // Of `exchange`: blocks of `distance` members change hands, of which those below this stand for one beyond the span
+    // besides themselves. `fraction` is of a block of none of these.
+    std::uint32_t doubled = 0;
     double fraction = 1.0;
     std::uint32_t repeat = 1;
     std::uint32_t hops = 1;
@@ -118,6 +121,9 @@ struct Algorithm {
 // The peer of member i in a phase among n, or n if i does not send. Not defined for Peer::all and Peer::listed
 // (LogicError).
 std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n);
+
+// What member i, which sends, moves in a round to its peer, of the phase's fraction: 1 but where members are doubled.
+double weight_of(const Phase& phase, std::uint32_t i);
 
 const Algorithm* find_algorithm(Collective op, std::string_view name);  // null if there is none
 

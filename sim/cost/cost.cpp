@@ -105,7 +105,8 @@ PhaseCost cost(const Phase& phase, std::span<const Communicator> communicators, 
 
 bool same_traffic(const Phase& a, const Phase& b) {
     const bool same_messages = a.peer == b.peer && a.distance == b.distance && a.span == b.span && a.edges == b.edges;
-    return same_messages && a.hops == b.hops && a.duty == b.duty && a.hops_across == b.hops_across;
+    return same_messages && a.doubled == b.doubled && a.hops == b.hops && a.duty == b.duty &&
+           a.hops_across == b.hops_across;
 }
 
 Pattern moved(Pattern pattern, const LinkMove& move) {

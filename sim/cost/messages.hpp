@@ -24,7 +24,7 @@ void for_each_message(const Phase& phase, std::uint32_t n, Visit visit) {
             return;
         default:
             for (std::uint32_t i = 0; i < n; ++i) {
-                if (const std::uint32_t peer = peer_of(phase, i, n); peer < n) visit(i, peer, 1.0);
+                if (const std::uint32_t peer = peer_of(phase, i, n); peer < n) visit(i, peer, weight_of(phase, i));
             }
     }
 }

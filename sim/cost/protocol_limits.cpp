@@ -28,7 +28,8 @@ BytesPerSecond rate_of_sender(const Phase& phase, const Communicator& communicat
     const std::vector<RankId>& members = communicator.channels.front();
     const bool inside = std::ranges::all_of(
         members, [&](RankId rank) { return topology.node_of(rank) == topology.node_of(members.front()); });
-    const double peers = phase.peer == Peer::all ? communicator.size() - 1.0 : 1.0;  // at a time
+    const double heaviest = weight_of(phase, phase.reduce ? phase.distance : 0);
+    const double peers = phase.peer == Peer::all ? communicator.size() - 1.0 : heaviest;  // at a time
     return (inside ? protocol.rate_in_node : protocol.rate_across) / peers;
 }
 

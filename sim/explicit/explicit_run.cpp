@@ -69,8 +69,9 @@ MessageTables tables_of(const ExplicitRounds& rounds, const Communicator& commun
 
 bool has_rounds(const Algorithm& algorithm, const GroupShape& shape) {
     const std::vector<Phase> phases = algorithm.phases(shape);
-    return algorithm.needs == Needs::nothing &&
-           std::none_of(phases.begin(), phases.end(), [](const Phase& phase) { return phase.peer == Peer::listed; });
+    return algorithm.needs == Needs::nothing && std::none_of(phases.begin(), phases.end(), [](const Phase& phase) {
+               return phase.peer == Peer::listed || phase.doubled > 0;
+           });
 }
 
 // In an all-to-all whose members send (n - 1)/n of the message in all, every block goes straight to where it belongs.

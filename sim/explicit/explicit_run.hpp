@@ -16,8 +16,8 @@ namespace weft {
 
 using ExplicitRun = MessageRun;  // its time with launches
 
-// Whether an algorithm consists of rounds of messages. Listed phases have all links work at once on small chunks, and a
-// switch that adds does not send what members exchange: neither can be run message by message.
+// Whether an algorithm consists of rounds of equal messages. Listed phases have all links work at once on small chunks,
+// and a switch that adds does not send what members exchange: neither can be run message by message.
 bool has_rounds(const Algorithm& algorithm, const GroupShape& shape);
 
 // What the members of an algorithm with rounds have to wait for: sends alone if no member passes on what it received.

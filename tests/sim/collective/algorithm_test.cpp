@@ -300,6 +300,12 @@ TEST(algorithm, few_rounds_are_what_the_logarithmic_ones_are_for) {
     EXPECT_EQ(rounds(Collective::all_gather, "recursive_doubling", 16), 4u);
     EXPECT_EQ(rounds(Collective::all_gather, "bruck", 17), 5u);
     EXPECT_EQ(rounds(Collective::reduce_scatter, "halving_doubling", 16), 4u);
+    EXPECT_EQ(rounds(Collective::reduce_scatter, "halving_doubling", 17), 6u);
+    EXPECT_EQ(rounds(Collective::all_to_all, "bruck", 17), 5u);
+    for (const Collective op : {Collective::all_gather, Collective::reduce_scatter}) {
+        EXPECT_EQ(rounds(op, "pat", 16), 4u);
+        EXPECT_EQ(rounds(op, "pat", 17), 5u);
+    }
     EXPECT_EQ(rounds(Collective::broadcast, "binomial", 17), 5u);
     EXPECT_EQ(rounds(Collective::reduce, "binomial", 17), 5u);
 }
@@ -309,7 +315,14 @@ TEST(algorithm, runs_only_in_the_shapes_that_it_is_made_for) {
         return find_algorithm(op, name)->runs(shape);
     };
     EXPECT_FALSE(runs(Collective::all_gather, "recursive_doubling", {.members = 12}));
-    EXPECT_FALSE(runs(Collective::reduce_scatter, "halving_doubling", {.members = 12}));
+    for (const std::string_view name : {"one_shot", "two_shot"}) {
+        EXPECT_TRUE(runs(Collective::all_reduce, name, {.members = 12}));
+        EXPECT_FALSE(runs(Collective::all_reduce, name, {.members = 12, .nodes = 2}));
+    }
+    for (const Collective op : {Collective::all_gather, Collective::reduce_scatter}) {
+        EXPECT_TRUE(runs(op, "pat", {.members = 12, .nodes = 12}));
+        EXPECT_FALSE(runs(op, "pat", {.members = 12, .nodes = 6})) << "NCCL: one GPU per node";
+    }
     for (const Collective op : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter}) {
         EXPECT_TRUE(runs(op, "hierarchical", {.members = 12, .nodes = 3}));
         EXPECT_FALSE(runs(op, "hierarchical", {.members = 12, .nodes = 1})) << "one node";
@@ -319,7 +332,36 @@ TEST(algorithm, runs_only_in_the_shapes_that_it_is_made_for) {
         EXPECT_FALSE(runs(op, "nvls", {.members = 8, .nodes = 2}));
     }
     EXPECT_TRUE(runs(Collective::all_reduce, "nvls_tree", {.members = 16, .nodes = 2}));
+    EXPECT_TRUE(runs(Collective::all_reduce, "collnet", {.members = 16, .nodes = 2}));
+    EXPECT_FALSE(runs(Collective::all_reduce, "collnet", {.members = 16, .nodes = 1}));
     EXPECT_FALSE(runs(Collective::all_reduce, "nvls_tree", {.members = 8, .nodes = 1}));
+}
+
+// Bruck's all-gather leaves the largest messages for the farthest members, these trees for the nearest: of 16 members,
+// half of the message goes to the next one.
+TEST(algorithm, aggregated_trees_send_least_to_the_farthest) {
+    const std::vector<Phase> gather = find_algorithm(Collective::all_gather, "pat")->phases({.members = 16});
+    EXPECT_EQ(gather.front().distance, 8u);
+    EXPECT_DOUBLE_EQ(gather.front().fraction, 1.0 / 16);
+    EXPECT_EQ(gather.back().distance, 1u);
+    EXPECT_DOUBLE_EQ(gather.back().fraction, 0.5);
+    EXPECT_DOUBLE_EQ(duration(gather, 16), 15.0 / 16);
+}
+
+// Of six members two are beyond the core of four: the first two of it carry for them, too. In the first round 0 and 1
+// send chunks 2 and 3, and 2 and 3 send 0 and 1, and 4 and 5.
+TEST(algorithm, a_halving_round_weighs_what_members_carry_for_others) {
+    const std::vector<Phase> phases =
+        find_algorithm(Collective::reduce_scatter, "halving_doubling")->phases({.members = 6});
+    ASSERT_EQ(phases.size(), 4u);
+    EXPECT_EQ(phases[1].distance, 2u);
+    EXPECT_DOUBLE_EQ(phases[1].fraction, 2.0 / 6);
+    EXPECT_DOUBLE_EQ(weight_of(phases[1], 0), 1.0);
+    EXPECT_DOUBLE_EQ(weight_of(phases[1], 1), 1.0);
+    EXPECT_DOUBLE_EQ(weight_of(phases[1], 2), 2.0);
+    EXPECT_DOUBLE_EQ(weight_of(phases[1], 3), 2.0);
+    EXPECT_DOUBLE_EQ(weight_of(phases[2], 0), 2.0) << "one chunk of the neighbour's, and that of member 5";
+    EXPECT_DOUBLE_EQ(weight_of(phases[2], 2), 1.0);
 }
 
 // All-reduce of eight dies by a switch: 9/8 of the message on every link instead of the ring's 14/8.
@@ -327,6 +369,17 @@ TEST(algorithm, a_reducing_switch_saves_bytes) {
     const GroupShape shape{.members = 8};
     EXPECT_DOUBLE_EQ(duration(find_algorithm(Collective::all_reduce, "nvls")->phases(shape), 8), 1.125);
     EXPECT_DOUBLE_EQ(duration(find_algorithm(Collective::all_reduce, "ring")->phases(shape), 8), 1.75);
+}
+
+// Between nodes 1/8 of the message and two latencies, on 2 nodes as on 64.
+TEST(algorithm, reducing_switches_between_nodes_take_as_long_for_any_number_of_them) {
+    for (const std::uint32_t nodes : {2U, 64U}) {
+        const std::vector<Phase> phases =
+            find_algorithm(Collective::all_reduce, "collnet")->phases({.members = 8 * nodes, .nodes = nodes});
+        ASSERT_EQ(phases.size(), 3u);
+        EXPECT_DOUBLE_EQ(phases[1].volume(), 0.125);
+        EXPECT_EQ(phases[1].hops, 2u);
+    }
 }
 
 }  // namespace

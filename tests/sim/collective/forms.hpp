@@ -28,7 +28,7 @@ inline Traffic traffic_of(const Phase& phase, std::uint32_t n, double share) {
                 if (j != i) traffic[{i, j}] += share;
             }
         } else if (const std::uint32_t peer = peer_of(phase, i, n); peer < n) {
-            traffic[{i, peer}] += share;
+            traffic[{i, peer}] += share * weight_of(phase, i);
         }
     }
     return traffic;
@@ -66,10 +66,36 @@ inline double switched_load(const std::vector<Transfer>& transfers, const GroupS
     return std::max(out, in);
 }
 
+// Where the switches between nodes add: what a member contributes to sums enters the network once, and each sum leaves
+// it once; the rounds inside nodes agree.
+inline void expect_switched_between_nodes(const std::vector<Phase>& phases, const std::vector<Transfer>& transfers,
+                                          const GroupShape& shape, const Algorithm& algorithm) {
+    const double chunks = algorithm.chunks(shape);
+    std::map<std::uint32_t, Traffic> by_round;
+    std::map<std::uint32_t, std::set<Pair>> contributions;  // by round: member and chunk
+    for (const Transfer& t : transfers) {
+        by_round[t.round][{t.from, t.to}] += 1.0 / chunks;
+        contributions[t.round].insert({t.from, t.chunk});
+        contributions[t.round].insert({t.to, t.chunk});
+    }
+    std::uint32_t round = 0;
+    for (const Phase& phase : phases) {
+        for (std::uint32_t r = 0; phase.peer == Peer::shift_in_span && r < phase.repeat; ++r) {
+            expect_same(traffic_of(phase, shape.members, phase.fraction), by_round[round++]);
+        }
+        if (phase.peer == Peer::shift_in_span) continue;
+        for (const std::uint32_t way : {round++, round++}) {  // into the network, out of it
+            EXPECT_NEAR(static_cast<double>(contributions[way].size()) / chunks, phase.fraction * shape.members, 1e-9);
+        }
+    }
+    EXPECT_EQ(by_round.size(), round) << "as many rounds in both forms";
+}
+
 // In its node every member sends to one neighbour what a switch would have its links carry; between nodes the forms
 // agree.
 inline void expect_switched(const std::vector<Phase>& phases, const std::vector<Transfer>& transfers,
                             const GroupShape& shape, const Algorithm& algorithm) {
+    if (algorithm.name == "collnet") return expect_switched_between_nodes(phases, transfers, shape, algorithm);
     ASSERT_EQ(phases.size(), 1u);
     const double chunks = algorithm.chunks(shape);
     Traffic expected;

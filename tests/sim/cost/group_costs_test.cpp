@@ -58,8 +58,8 @@ TEST_F(group_costs, candidates_are_rows_whose_algorithm_exists_serves_and_runs) 
     // Six members are no power of two: recursive doubling cannot gather.
     EXPECT_EQ(said_of(Collective::all_gather), (std::vector<std::string>{"ring LL", "ring Simple", "bruck Simple"}));
     EXPECT_EQ(said_of(Collective::all_reduce), (std::vector<std::string>{"ring Simple", "recursive_doubling Simple"}));
-    EXPECT_TRUE(costs.candidates(Collective::all_to_all).empty());
-    EXPECT_EQ(said(costs.choose(Collective::all_to_all, 1_MiB)), "nothing");
+    EXPECT_TRUE(costs.candidates(Collective::point_to_point).empty());
+    EXPECT_EQ(said(costs.choose(Collective::point_to_point, 1_MiB)), "nothing");
 }
 
 // Eight members, 1 us a step. Ring: 14 us + 1.75 S/B; recursive doubling: 3 us + 3 S/B: they cross at S/B = 8.8 us, 88
