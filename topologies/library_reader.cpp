@@ -64,6 +64,10 @@ ProtocolCost read_cost(Field row) {
     cost.step_across = row.duration("step_across");
     cost.post_in_node = row.duration("post_in_node", Seconds{});
     cost.post_across = row.duration("post_across", Seconds{});
+    cost.post_channel = row.duration("post_channel", Seconds{});
+    cost.channel_part = row.bytes("channel_part", cost.channel_part);
+    if (!(cost.channel_part > Bytes{})) row.error("channel_part", "expected more than 0 B");
+    cost.most_channels = row.count("most_channels", 1);
     cost.efficiency_in_node = read_efficiency(row, "efficiency_in_node", 1.0);
     cost.efficiency_across = read_efficiency(row, "efficiency_across", 1.0);
     cost.efficiency_shared = read_efficiency(row, "efficiency_shared", cost.efficiency_across);

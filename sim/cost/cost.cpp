@@ -20,6 +20,9 @@ std::vector<PhaseCost> join_stretches(std::span<const Phase> phases, std::vector
     for (std::size_t i = 0; i < phases.size(); ++i) {
         if (i > 0 && same_traffic(phases[i - 1], phases[i])) {
             stretches.back().path += costs[i].path;
+            stretches.back().posts += costs[i].posts;
+            stretches.back().channels_per_byte =
+                std::max(stretches.back().channels_per_byte, costs[i].channels_per_byte);
             stretches.back().bytes_per_message_byte += costs[i].bytes_per_message_byte;
             ++stretches.back().phases;
         } else {
@@ -36,9 +39,10 @@ Seconds idle(const PhaseCost& phase, Bytes message) { return phase.bytes(message
 }  // namespace
 
 Seconds PhaseCost::latency(Bytes message) const {
-    if (overlap == 1.0 || path == Seconds{}) return launch + path;
+    const Seconds whole = critical_path(message);
+    if (overlap == 1.0 || whole == Seconds{}) return launch + whole;
     // (L^p + B^p)^(1/p) - B, in terms of the smaller over the larger so that nothing overflows or cancels.
-    const double l = path.value, b = idle(*this, message).value;
+    const double l = whole.value, b = idle(*this, message).value;
     if (l >= b) return launch + Seconds{l * std::pow(1.0 + std::pow(b / l, overlap), 1.0 / overlap) - b};
     return launch + Seconds{b * std::expm1(std::log1p(std::pow(l / b, overlap)) / overlap)};
 }
@@ -67,6 +71,7 @@ std::vector<PhaseCost> cost(std::span<const Phase> phases, const std::function<P
         while (known < i && !same_traffic(phases[known], phases[i])) ++known;
         costs.push_back(known < i ? costs[known] : cost_of(phases[i]));
         costs.back().bytes_per_message_byte = phases[i].volume();
+        costs.back().channels_per_byte = phases[i].fraction / protocol.channel_part.value;
     }
     return join_stretches(phases, std::move(costs), library.launch + protocol.launch);
 }
@@ -82,6 +87,9 @@ PhaseCost cost_by(const Router& router, const Phase& phase, std::span<const Comm
     if (whole != nullptr && phase.duty < 1.0) pattern.cap = cap_in_step(pattern, whole->pattern, phase.duty, topology);
     return {.pattern = std::move(pattern),
             .path = traffic.latency(),
+            .posts = traffic.posts(),
+            .channels_per_byte = phase.fraction / protocol.channel_part.value,
+            .most_channels = protocol.most_channels,
             .bytes_per_message_byte = phase.volume(),
             .overlap = protocol.overlap,
             .detoured = share,

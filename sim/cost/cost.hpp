@@ -1,6 +1,7 @@
 // What an algorithm costs among communicators that run it in lock step.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -18,8 +19,11 @@ namespace weft {
 // A stretch of an algorithm on the wire: latency first, then message x bytes_per_message_byte on the pattern.
 struct PhaseCost {
     Pattern pattern{};
-    Seconds launch{};                     // paid in full, before
-    Seconds path{};                       // latencies on the critical path
+    Seconds launch{};                // paid in full, before
+    Seconds path{};                  // latencies on the critical path, but for
+    Seconds posts{};                 // those of messages between nodes, for each channel
+    double channels_per_byte = 0.0;  // of the message that the call is of, up to
+    double most_channels = 0.0;
     double bytes_per_message_byte = 0.0;  // moved by one sender to one peer
     double overlap = 1.0;                 // see ProtocolCost
     std::size_t phases = 1;               // of the algorithm, that this stretch joins
@@ -27,7 +31,10 @@ struct PhaseCost {
     bool around = false;                  // whether routes are those around slow links
 
     Bytes bytes(Bytes message) const { return message * bytes_per_message_byte; }
-    // launch + what of the path the bytes of `message` do not hide on idle links.
+    Seconds critical_path(Bytes message) const {
+        return path + posts * std::min(most_channels, channels_per_byte * message.value);
+    }
+    // launch + what of the critical path the bytes of `message` do not hide on idle links.
     Seconds latency(Bytes message) const;
     // On idle links, to the end.
     Seconds time(Bytes message) const;

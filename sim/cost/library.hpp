@@ -32,6 +32,11 @@ struct ProtocolCost {
     Seconds step_in_node{}, step_across{};
     // Of a member that sends to all others at once, for each message: it posts them one after another.
     Seconds post_in_node{}, post_across{};
+    // Of a message between nodes, for each channel that carries a part of it: these are posted one after another. There
+    // are as many as have `channel_part` each, up to `most_channels`.
+    Seconds post_channel{};
+    Bytes channel_part{1.0};
+    double most_channels = 1.0;
     double efficiency_in_node = 1.0;
     double efficiency_across = 1.0;
     double efficiency_shared = 1.0;  // the same where several groups go through one NIC

@@ -76,7 +76,11 @@ void PhaseTraffic::add_channel(const Phase& phase, const Communicator& communica
     };
     for_each_message(phase, communicator.size(), add);
     const Seconds posts = phase.peer == Peer::all ? posting(topology_, protocol_, order) : Seconds{};
-    latency_ = std::max(latency_, posts + phase_latency(phase, std::span(messages_).subspan(first)));
+    const std::span added = std::span(messages_).subspan(first);
+    latency_ = std::max(latency_, posts + phase_latency(phase, added));
+    if (protocol_.post_channel == Seconds{}) return;
+    for (MessageLatency& message : added) message.value = message.across ? protocol_.post_channel : Seconds{};
+    posts_ = std::max(posts_, phase_latency(phase, added));
 }
 
 // Takes what a router counts.

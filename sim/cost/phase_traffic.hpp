@@ -45,6 +45,8 @@ class PhaseTraffic {
 
     // Of the slowest channel: its critical path, and for Peer::all the posting of all messages of a member before.
     Seconds latency() const { return latency_; }
+    // On such a path, ProtocolCost::post_channel of each message between nodes.
+    Seconds posts() const { return posts_; }
 
   private:
     // What a message puts on the links of a route.
@@ -101,7 +103,7 @@ class PhaseTraffic {
     BytesPerSecond cap_{std::numeric_limits<double>::infinity()};
     std::optional<double> lone_share_;  // of detours, while sum_ is of one communicator
     double duty_ = 1.0;
-    Seconds latency_;
+    Seconds latency_, posts_;
 };
 
 }  // namespace weft

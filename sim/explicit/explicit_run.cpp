@@ -60,7 +60,8 @@ MessageTables tables_of(const ExplicitRounds& rounds, const Communicator& commun
         const Bytes bytes = of_a_channel * phase.fraction;
         const BytesPerSecond cap = rate / rounds.peers(phase);
         tables.shapes.push_back({bytes, in_node, cap, protocol.step_in_node});
-        tables.shapes.push_back({bytes, across, cap, protocol.step_across});
+        const double parts = std::min(protocol.most_channels, message * phase.fraction / protocol.channel_part);
+        tables.shapes.push_back({bytes, across, cap, protocol.step_across + protocol.post_channel * parts});
     }
     return tables;
 }

@@ -75,7 +75,7 @@ std::vector<PhaseFacts> explain_phases(CollectiveSet& set, const Topology& topol
         const bool moves = !is_unlimited(cost.pattern);
         facts.push_back({.pattern = phases.empty() ? "" : pattern_text(std::span(phases).subspan(first, cost.phases)),
                          .launch = cost.launch,
-                         .path = cost.path,
+                         .path = cost.critical_path(message),
                          .latency = cost.latency(message),
                          .bytes_time = moves ? cost.bytes(message) / idle_rate(cost.pattern, topology) : Seconds{},
                          .bytes = cost.bytes(message),

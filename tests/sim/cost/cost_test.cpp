@@ -51,6 +51,23 @@ TEST(cost, halving_doubling_has_a_stretch_per_distance_and_one_launch) {
     EXPECT_NEAR(costs[2].bytes_per_message_byte, 2.0 / 8, 1e-15);
 }
 
+// Eight ranks on two nodes, 14 rounds: a chunk is 1/8 of the message, and 4 of 14 messages in a row cross nodes at
+// worst (two in each turn of eight, two in the six of the other turn).
+TEST(cost, a_message_between_nodes_is_posted_for_each_channel_that_has_its_part_of_it) {
+    const Topology topology = toy_crossbar(8, 4, 10_GBps, 0_us);
+    ProtocolCost protocol = steps_of_1_us;
+    protocol.post_channel = 5_us;
+    protocol.channel_part = 2_KiB;
+    protocol.most_channels = 16;
+    const auto costs = cost_of(Collective::all_reduce, "ring", 8, topology, protocol);
+    ASSERT_EQ(costs.size(), 1u);
+    const auto posts = [&](Bytes message) { return costs[0].latency(message).value - (10e-6 + 14e-6); };
+    EXPECT_NEAR(posts(16_KiB), 4 * 5e-6, 1e-12) << "2 KiB each, one channel";
+    EXPECT_NEAR(posts(64_KiB), 4 * 4 * 5e-6, 1e-12) << "four channels";
+    EXPECT_NEAR(posts(256_KiB), 4 * 16 * 5e-6, 1e-12);
+    EXPECT_NEAR(posts(1_GiB), 4 * 16 * 5e-6, 1e-12) << "no more than there are";
+}
+
 TEST(cost, a_group_of_one_costs_its_launch) {
     const Topology topology = toy_crossbar(2, 1, 10_GBps, 1_us);
     const auto costs = cost_of(Collective::all_reduce, "ring", 1, topology, steps_of_1_us);
