@@ -36,6 +36,7 @@ BytesPerSecond idle_rate(const Pattern& pattern, const Topology& topology) {
 
 CollectiveSet::CollectiveSet(const Topology& topology, const Library& library, SetLayout layout)
     : topology_(topology),
+      library_(library),
       layout_(std::move(layout)),
       planner_(topology, first_accelerators(layout_)),
       costs_(topology, library, shape(), [this](Order order) { return communicators(order); }) {}
@@ -138,7 +139,7 @@ std::vector<CollectiveSet::ClassUse> CollectiveSet::utilization(const Choice& ch
 
 std::uint32_t CollectiveSet::channels(const Choice& choice) {
     costs_.phases(choice);  // lays the channels
-    const auto known = channels_.find(choice.algorithm->order);
+    const auto known = channels_.find(library_.order_of(*choice.algorithm));
     return layout_.members() < 2 || known == channels_.end() ? 0 : known->second;
 }
 

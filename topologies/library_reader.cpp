@@ -105,6 +105,25 @@ TunerTable read_table(Field table) {
     return result;
 }
 
+Decision read_decision(Field& field) {
+    Decision decision;
+    decision.algorithm = field.choice("algorithm", algorithm_names());
+    decision.ops = read_operations(field);
+    if (decision.ops.empty()) field.error("operations", "expected the collectives that the decision is for");
+    decision.least_members = field.whole("least_members", 0);
+    decision.most_members = field.count("most_members", decision.most_members);
+    decision.power_of_two = field.flag("power_of_two", false);
+    const std::string where = field.choice("where", {"anywhere", "in_node", "across"}, "anywhere");
+    decision.where = where == "in_node"  ? Decision::Where::in_node
+                     : where == "across" ? Decision::Where::across
+                                         : Decision::Where::anywhere;
+    decision.over = field.bytes("over", decision.over);
+    decision.most = field.bytes("most", decision.most);
+    field.text("source", "");
+    field.done();
+    return decision;
+}
+
 std::optional<Tuner> read_tuner(Field& library) {
     const std::string tuner = library.text("tuner", "");
     if (tuner.empty()) return std::nullopt;
@@ -154,6 +173,7 @@ std::vector<Library> read_libraries(Field& machine) {
         Library& library = libraries.emplace_back();
         library.name = field.text("name");
         library.tuner = read_tuner(field);
+        library.in_rank_order = field.choice("order", {"links", "ranks"}, "links") == "ranks";
         library.launch = sourced_duration(field, "launch");
         library.blocking = sourced_duration(field, "blocking");
         Field costs = field.object("costs");
@@ -169,7 +189,12 @@ Tuner load_tuner(std::string_view name) {
     NamedDocument file = open_shipped(embedded::tuners(), "tuner", name);
     Field root = file.document.root();
     root.text("source", "");
-    Tuner tuner{.in_node = read_table(root.object("in_node")), .across = read_table(root.object("across"))};
+    Tuner tuner;
+    if (root.has("decisions")) {
+        for (Field& decision : root.list("decisions")) tuner.decisions.push_back(read_decision(decision));
+    }
+    if (tuner.decisions.empty() || root.has("in_node")) tuner.in_node = read_table(root.object("in_node"));
+    if (tuner.decisions.empty() || root.has("across")) tuner.across = read_table(root.object("across"));
     root.done();
     file.document.check();
     return tuner;

@@ -6,6 +6,7 @@
 //     "extends": "slingshot-aws-ofi-rccl",                  // absent: all is said here
 //     "name": "rccl",
 //     "tuner": "rccl-mi200",                                // a file of topologies/tuners; absent: cheapest by "costs"
+//     "order": "ranks",                                     // "links" (channels along them) or "ranks"; absent: links
 //     "launch":   { "value": "12 us", "source": "..." },    // per call, on the device
 //     "blocking": { "value": "18 us", "source": "..." },    // per call, on a host that waits for it
 //     "costs": { "ring_ll": {                               // by names of your choice; see ProtocolCost for the
@@ -15,8 +16,8 @@
 //       "launch": "0 us",                                   // absent: 0
 //       "step_in_node": "1.3 us", "step_across": "40 us",
 //       "post_in_node": "0 us", "post_across": "2 us",          // absent: 0
-//       "efficiency_in_node": 0.3, "efficiency_across": 0.025,
 //       "post_channel": "9 us", "channel_part": "2 KiB", "most_channels": 16,   // absent: 0
+//       "efficiency_in_node": 0.3, "efficiency_across": 0.025,
 //       "efficiency_shared": 0.01,                          // absent: as efficiency_across
 //       "rate_in_node": "20 GB/s", "rate_across": "2.5 GB/s",   // absent: as fast as the links
 //       "overlap": 1,                                       // absent: 1
@@ -42,7 +43,13 @@ void extend_libraries(Field machine);
 // Records every error at its place.
 std::vector<Library> read_libraries(Field& machine);
 
-// A file of topologies/tuners (shipped, or a path). Throws ConfigError.
+// A file of topologies/tuners (shipped, or a path): the tables "in_node" and "across" of times that the library
+// predicts, or "decisions", or both. Throws ConfigError.
+//
+//   { "decisions": [ { "operations": ["all_gather"], "algorithm": "ring", "where": "across",   // absent: anywhere
+//                      "power_of_two": true,                      // absent: any number of members,
+//                      "least_members": 2, "most_members": 32,    //   these included
+//                      "over": "0 B", "most": "32 MiB" } ] }      // of the full message; absent: any
 Tuner load_tuner(std::string_view name);
 
 inline constexpr std::array every_collective{

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/base/check.hpp"
 
@@ -26,17 +27,33 @@ std::vector<Choice> GroupCosts::candidates(Collective op, const Preference& pref
     return found;
 }
 
-std::optional<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const {
-    if (!library_.tunes(op) || shape_.members < 2) return std::nullopt;
+std::vector<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const {
+    if (!library_.tuner || shape_.members < 2 || candidates.empty()) return {};
+    const std::vector<Choice> decided = by_decision(op, message, candidates);
+    return decided.empty() ? by_prediction(op, message, candidates) : decided;
+}
+
+std::vector<Choice> GroupCosts::by_decision(Collective op, Bytes message, std::span<const Choice> candidates) const {
+    const auto decision = std::ranges::find_if(library_.tuner->decisions,
+                                               [&](const Decision& each) { return each.holds(op, shape_, message); });
+    std::vector<Choice> found;
+    if (decision == library_.tuner->decisions.end()) return found;
+    std::ranges::copy_if(candidates, std::back_inserter(found),
+                         [&](const Choice& choice) { return choice.protocol->algorithm == decision->algorithm; });
+    return found;
+}
+
+std::vector<Choice> GroupCosts::by_prediction(Collective op, Bytes message, std::span<const Choice> candidates) const {
+    std::vector<Choice> best;
+    if (!is_predicted(op)) return best;
     const TunerTable& table = library_.tuner->table(shape_);
-    std::optional<Choice> best;
     Seconds least;
     for (const Choice& choice : candidates) {
         for (const TunerRow& row : table.rows) {
             if (row.algorithm != choice.protocol->algorithm || row.protocol != choice.protocol->protocol) continue;
             const Seconds time = predicted_time(table, row, op, shape_, message);
-            if (best && !(time < least)) continue;
-            best = choice;
+            if (!best.empty() && !(time < least)) continue;
+            best = {choice};
             least = time;
         }
     }
@@ -53,20 +70,25 @@ bool GroupCosts::carries(const Choice& choice, Bytes message) const {
     return one > choice.protocol->over && one <= choice.protocol->most;
 }
 
-std::vector<Choice> GroupCosts::in_question(Collective op, Bytes message, const Preference& preference) const {
+std::vector<Choice> GroupCosts::fitting(Collective op, Bytes message, const Preference& preference) const {
     std::vector<Choice> possible = candidates(op, preference);
     if (preference.protocol.empty()) {
         std::erase_if(possible, [&](const Choice& choice) { return !carries(choice, message); });
     }
-    const std::optional<Choice> tuned = possible.size() > 1 ? by_tuner(op, message, possible) : std::nullopt;
-    return tuned ? std::vector{*tuned} : possible;
+    return possible;
 }
 
 std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Preference& preference) {
     if (base_ != nullptr) return base_->choose(op, message, preference);
-    const std::vector<Choice> possible = in_question(op, message, preference);
+    std::vector<Choice> possible = fitting(op, message, preference);
     if (possible.empty()) return std::nullopt;
+    if (possible.size() == 1) return possible.front();
+    if (const std::vector<Choice> tuned = by_tuner(op, message, possible); !tuned.empty()) possible = tuned;
     return possible.size() == 1 ? possible.front() : cheapest(possible, message);
+}
+
+bool GroupCosts::is_tuned(Collective op, Bytes message, const Preference& preference) const {
+    return !by_tuner(op, message, fitting(op, message, preference)).empty();
 }
 
 Choice GroupCosts::require(Collective op, Bytes message) {
@@ -86,7 +108,7 @@ Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {
 // The groups run in lock step, and on idle links the slowest of them sets the time: no choice takes less than its first
 // group alone.
 Seconds GroupCosts::least_idle_time(const Choice& choice, Bytes message) {
-    const std::vector<Communicator>& all = communicators(choice.algorithm->order);
+    const std::vector<Communicator>& all = communicators(library_.order_of(*choice.algorithm));
     const bool is_one = all.size() == 1 && all.front().copies.empty();
     if (is_one || phases_.contains(choice)) return idle_time(choice, message);
     const auto [it, fresh] = first_phases_.try_emplace(choice);
@@ -127,7 +149,7 @@ const std::vector<PhaseCost>& GroupCosts::phases(const Choice& choice) {
 }
 
 std::vector<PhaseCost> GroupCosts::work_out(const Choice& choice) {
-    const Order order = choice.algorithm->order;
+    const Order order = library_.order_of(*choice.algorithm);
     if (shape_.members < 2) {
         return cost(*choice.algorithm, shape_, communicators(order), topology_, library_, *choice.protocol);
     }

@@ -45,9 +45,11 @@ class GroupCosts {
     std::vector<Choice> candidates(Collective op, const Preference& preference = {}) const;
     // Whether the protocol is made for the messages that members then send one another (ProtocolCost::over and most).
     bool carries(const Choice& choice, Bytes message) const;
-    // The candidate that the library takes: by its tuner's prediction if it has one for the algorithms of `op`,
-    // otherwise the cheapest on idle links; of equals the first. Empty if there is no candidate.
+    // The candidate that the library takes: by its tuner if it has one for the algorithms of `op`, otherwise the
+    // cheapest on idle links; of equals the first. Empty if there is no candidate.
     std::optional<Choice> choose(Collective op, Bytes message, const Preference& preference = {});
+    // Whether the tuner tells which one.
+    bool is_tuned(Collective op, Bytes message, const Preference& preference = {}) const;
     // For calls that there is no doing without. Throws RangeError where there is no candidate.
     Choice require(Collective op, Bytes message);
 
@@ -62,12 +64,15 @@ class GroupCosts {
     std::size_t routed_links() const;  // loads of links that were worked out so far
 
   private:
-    // The candidates of which the library may take any.
-    std::vector<Choice> in_question(Collective op, Bytes message, const Preference& preference) const;
+    // The candidates that are made for the messages.
+    std::vector<Choice> fitting(Collective op, Bytes message, const Preference& preference) const;
     const std::vector<Communicator>& communicators(Order order);
     Seconds least_idle_time(const Choice& choice, Bytes message);
     Choice cheapest(std::span<const Choice> candidates, Bytes message);
-    std::optional<Choice> by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const;
+    // Those of them that the tuner leaves; empty if it has no say.
+    std::vector<Choice> by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const;
+    std::vector<Choice> by_decision(Collective op, Bytes message, std::span<const Choice> candidates) const;
+    std::vector<Choice> by_prediction(Collective op, Bytes message, std::span<const Choice> candidates) const;
 
     std::vector<PhaseCost> work_out(const Choice& choice);
     // Of a phase of an algorithm that is laid in this order. Some are those of several algorithms, but for their bytes:

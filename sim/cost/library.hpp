@@ -57,10 +57,11 @@ struct Library {
     Seconds blocking{};  // once per call, on the host, where the caller waits for each call (benchmarks, loggers)
     std::vector<ProtocolCost> costs{};
     std::optional<Tuner> tuner{};  // absent, or not for the operation: the cheapest by `costs` is chosen
+    bool in_rank_order = false;    // one channel, in the order of ranks (MPI), and none that are laid along the links
 
     const ProtocolCost* find(Collective op, std::string_view algorithm, std::string_view protocol) const;  // or null
     bool runs(Collective op) const;  // in groups of some shape
-    bool tunes(Collective op) const { return tuner && is_tuned(op); }
+    Order order_of(const Algorithm& algorithm) const { return in_rank_order ? Order::given : algorithm.order; }
     bool operator==(const Library&) const = default;
 };
 

@@ -29,7 +29,7 @@ double correction(const TunerRow& row, Bytes message) {
 
 }  // namespace
 
-bool is_tuned(Collective op) {
+bool is_predicted(Collective op) {
     return op != Collective::send_receive && op != Collective::point_to_point && op != Collective::all_to_all;
 }
 

@@ -1,6 +1,6 @@
-// How RCCL and NCCL choose an algorithm and a protocol: by a time that they predict from tables of constants
-// (src/graph/tuning.cc of both). The tables were tuned to choose well, not to predict well: what a choice really takes
-// is the library's ProtocolCost.
+// How a library chooses. MPI libraries decide by conditions (decision.hpp). RCCL and NCCL choose an algorithm and a
+// protocol by a time that they predict from tables of constants (src/graph/tuning.cc of both). The tables were tuned to
+// choose well, not to predict well: what a choice really takes is the library's ProtocolCost.
 //
 //   time = base + latency + bytes / bandwidth
 //   ring latency  (s - k) max(in_node, post) + k across     s = 2 (n - 1) for all-reduce, n - 1 for all-gather and
@@ -16,6 +16,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/collective/algorithm.hpp"
+#include "sim/cost/decision.hpp"
 
 namespace weft {
 
@@ -32,20 +33,22 @@ struct TunerRow {
 };
 
 struct TunerTable {
-    BytesPerSecond bus;  // channels x speed of one, as the library believes
-    std::vector<TunerRow> rows;
+    BytesPerSecond bus{};  // channels x speed of one, as the library believes
+    std::vector<TunerRow> rows{};
     bool operator==(const TunerTable&) const = default;
 };
 
 struct Tuner {
-    TunerTable in_node, across;  // for groups inside a node, and for the others
+    TunerTable in_node{}, across{};     // for groups inside a node, and for the others
+    std::vector<Decision> decisions{};  // before the tables
 
     const TunerTable& table(const GroupShape& shape) const { return shape.nodes == 1 ? in_node : across; }
     bool operator==(const Tuner&) const = default;
 };
 
-// Whether libraries choose by tables for it. Sends and receives, and all-to-all that consists of them, have none.
-bool is_tuned(Collective op);
+// Whether libraries choose by predicted times for it. Sends and receives, and all-to-all that consists of them, have
+// none.
+bool is_predicted(Collective op);
 
 Seconds predicted_time(const TunerTable& table, const TunerRow& row, Collective op, const GroupShape& shape,
                        Bytes message);

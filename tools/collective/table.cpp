@@ -138,7 +138,8 @@ Seconds explicit_time(CollectiveSet& set, const Topology& topology, const Collec
         throw po::error(
             fmt::format("--explicit: {:.3g} messages; at most {:.0g} are run one by one", messages, most_messages));
     }
-    return run_explicitly(*choice.algorithm, shape, set.communicators(choice.algorithm->order).front(), message,
+    return run_explicitly(*choice.algorithm, shape,
+                          set.communicators(request.library->order_of(*choice.algorithm)).front(), message,
                           waits_of(*choice.algorithm, shape), topology, *request.library, *choice.protocol)
         .time;
 }
@@ -151,6 +152,7 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
                       .time = call_time(set, request, choice, message),
                       .algorithm = choice.protocol->algorithm,
                       .protocol = choice.protocol->protocol,
+                      .is_tuned = set.costs().is_tuned(request.op, message, request.preference),
                       .channels = set.channels(choice)};
     if (request.pace == Pace::message_by_message) {
         row.time = explicit_time(set, topology, request, choice, message) + host_time(request);

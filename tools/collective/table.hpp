@@ -36,6 +36,7 @@ struct CollectiveRow {
     Seconds time;
     BytesPerSecond algorithm_bandwidth{}, bus_bandwidth{};
     std::string_view algorithm, protocol;
+    bool is_tuned = false;  // whether the library's tuner chose them
     std::uint32_t channels = 0;
     std::vector<ClassUtilization> links{};
     std::vector<PhaseFacts> phases{};          // if explained

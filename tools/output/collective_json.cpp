@@ -92,7 +92,7 @@ std::string collective_json(const CollectiveRequest& request, std::span<const Co
               {"ranks_per_node", layout.ranks_per_node},
               {"groups", layout.groups},
               {"calls", request.calls == Calls::blocking ? "blocking" : "queued"},
-              {"chosen", chosen_by(request)},
+              {"chosen", chosen_by(request, rows)},
               {"size_convention", request.convention == SizeConvention::nccl ? "nccl" : "osu"},
               {"channels", rows.empty() ? 0 : rows.back().channels},
               {"links", links_json(busiest(rows))}};

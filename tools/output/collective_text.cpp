@@ -59,10 +59,10 @@ std::string osu_name(Collective op) {
     throw LogicError("a Collective outside its enumerators");
 }
 
-std::string heading(const CollectiveRequest& request) {
+std::string heading(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
     return fmt::format("# weft collective {}: {}, {}, {}, {} calls\n# algorithm and protocol: {}\n", name(request.op),
                        request.machine.info().name, request.library->name, layout_text(request.layout),
-                       request.calls == Calls::blocking ? "blocking" : "queued", chosen_by(request));
+                       request.calls == Calls::blocking ? "blocking" : "queued", chosen_by(request, rows));
 }
 
 std::string links_text(std::span<const CollectiveRow> rows) {
@@ -82,9 +82,12 @@ std::string layout_text(const SetLayout& layout) {
     return text;
 }
 
-std::string_view chosen_by(const CollectiveRequest& request) {
+std::string_view chosen_by(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
     if (!request.preference.algorithm.empty() && !request.preference.protocol.empty()) return "as asked";
-    return request.library->tunes(request.op) ? "by the library's tuner" : "cheapest by cost";
+    if (std::ranges::none_of(rows, &CollectiveRow::is_tuned)) return "cheapest by cost";
+    return std::ranges::all_of(rows, &CollectiveRow::is_tuned)
+               ? "by the library's tuner"
+               : "by the library's tuner, where it says nothing cheapest by cost";
 }
 
 std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows) {
@@ -104,7 +107,7 @@ std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows) {
 }
 
 std::string collective_nccl(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
-    std::string text = heading(request);
+    std::string text = heading(request, rows);
     text += fmt::format("#{:>12}{:>14}{:>9}{:>8}{:>8}{:>11}{:>9}{:>9}  {:<18} {}\n", "size", "count", "type", "redop",
                         "root", "time", "algbw", "busbw", "algorithm", "protocol");
     text += fmt::format("#{:>12}{:>14}{:>9}{:>8}{:>8}{:>11}{:>9}{:>9}\n", "(B)", "(elements)", "", "", "", "(us)",
@@ -124,7 +127,7 @@ std::string collective_nccl(const CollectiveRequest& request, std::span<const Co
 
 std::string collective_osu(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
     std::string text = fmt::format("# OSU MPI {} Latency Test, as predicted\n", osu_name(request.op));
-    text += heading(request);
+    text += heading(request, rows);
     text += fmt::format("{:<12}{:>16}  {:<18} {}\n", "# Size", "Avg Latency(us)", "Algorithm", "Protocol");
     for (const CollectiveRow& row : rows) {
         text += fmt::format("{:<12.0f}{:>16.2f}  {:<18} {}\n", row.size.value, row.time.value * 1e6, row.algorithm,

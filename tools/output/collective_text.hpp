@@ -23,8 +23,8 @@ std::string collective_explanation(std::span<const CollectiveRow> rows);
 // "64 ranks on 8 nodes, 8 groups of 8"
 std::string layout_text(const SetLayout& layout);
 
-// How the algorithm and protocol of each row were chosen.
-std::string_view chosen_by(const CollectiveRequest& request);
+// How the algorithms and protocols of the rows were chosen.
+std::string_view chosen_by(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
 
 // Of each class the highest utilization in any row.
 std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows);

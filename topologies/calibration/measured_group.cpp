@@ -19,7 +19,8 @@ GroupCosts MeasuredGroup::costs(const Library& library) {
 
 std::vector<PhaseCost> MeasuredGroup::cost(const Algorithm& algorithm, const Library& library,
                                            const ProtocolCost& protocol) {
-    return weft::cost(algorithm, set_.costs().shape(), communicators(algorithm.order), topology_, library, protocol);
+    return weft::cost(algorithm, set_.costs().shape(), communicators(library.order_of(algorithm)), topology_, library,
+                      protocol);
 }
 
 }  // namespace weft

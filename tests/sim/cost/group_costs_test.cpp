@@ -123,6 +123,33 @@ TEST_F(group_costs, a_tuner_chooses_by_its_own_prediction) {
     EXPECT_EQ(said(costs.choose(Collective::all_gather, 512_KiB)), "ring Simple");
 }
 
+// The first decision that holds, whatever rows cost; of what it leaves, the cheapest.
+TEST_F(group_costs, a_tuner_may_decide_by_conditions) {
+    Library library{
+        .name = "toy",
+        .costs = {row("ring", "LL", 9_us), row("ring", "Simple", 8_us), row("recursive_doubling", "LL", 0_us)}};
+    library.tuner =
+        Tuner{.decisions = {{.algorithm = "ring", .ops = {Collective::all_gather}, .most = 1_KiB},
+                            {.algorithm = "recursive_doubling", .ops = {Collective::all_gather}, .most = 1_MiB},
+                            {.algorithm = "bruck", .ops = {Collective::all_gather}}}};
+    GroupCosts costs = of(8, library);
+    EXPECT_EQ(said(costs.choose(Collective::all_gather, 1_KiB)), "ring Simple");
+    EXPECT_EQ(said(costs.choose(Collective::all_gather, 2_KiB)), "recursive_doubling LL");
+    EXPECT_TRUE(costs.is_tuned(Collective::all_gather, 1_KiB));
+    EXPECT_EQ(said(costs.choose(Collective::all_gather, 2_MiB)), "recursive_doubling LL") << "no row of Bruck's";
+    EXPECT_FALSE(costs.is_tuned(Collective::all_gather, 2_MiB));
+    EXPECT_FALSE(costs.is_tuned(Collective::all_reduce, 1_KiB)) << "no decision is for it";
+}
+
+TEST_F(group_costs, a_library_may_run_all_in_the_order_of_ranks) {
+    for (const bool in_rank_order : {false, true}) {
+        GroupCosts costs = of(8, {.name = "toy", .costs = {row("ring", "LL", 9_us)}, .in_rank_order = in_rank_order});
+        laid_.clear();
+        costs.phases(*costs.choose(Collective::all_gather, 1_KiB));
+        EXPECT_EQ(laid_, std::vector{in_rank_order ? Order::given : Order::rings});
+    }
+}
+
 TEST_F(group_costs, where_the_tuner_knows_no_candidate_the_cheapest_is_taken) {
     Library library{.name = "toy", .costs = {row("direct", "LL", 9_us), row("pairwise", "Simple", 1_us)}};
     library.tuner = testing_support::rccl_tuner();
