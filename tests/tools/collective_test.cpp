@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
 
 #include "tests/tools/program.hpp"
 
@@ -195,6 +199,58 @@ TEST(calibrate, writes_a_machine_that_meets_the_table) {
     EXPECT_NEAR(again.at("median_absolute_error"), fitted.at("after").at("median_absolute_error"), 1e-3);
     EXPECT_NE(test::read_file(out).find("fitted to 14 rows of all_gather among 8 ranks on 1 node (measured.csv)"),
               std::string::npos);
+}
+
+// An outlier among rows that the machine's own constants meet: the third row, in line 4.
+TEST(calibrate, warns_of_a_row_that_the_fit_misses_by_more_than_half) {
+    const test::TemporaryFolder folder;
+    const std::string table = (folder.path() / "measured.csv").string();
+    std::ofstream file(table);
+    file << "op,ranks,nnodes,bytes,time_s\n";
+    std::size_t line = 1;
+    const Json rows = collective_json("all_gather --machine dgx-a100 --ranks 8 --sizes 8:1G:4").at("rows");
+    for (const Json& row : rows) {
+        const double factor = ++line == 4 ? 6.0 : 1.0;
+        file << "allgather,8,1," << row.at("size_bytes") << ',' << factor * row.at("time_s").get<double>() << '\n';
+    }
+    file.close();
+    const test::Ran ran = run_weft("calibrate '" + table + "' --machine dgx-a100");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_TRUE(ran.err.starts_with("warning: measured.csv:4: all_gather among 8 ranks on 1 node of 128 B, "))
+        << ran.err;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+}
+
+// Measured on 4, 8 and 16 nodes of Perlmutter (tests/validation): what is fitted to the smaller two meets the largest
+// as well as these.
+TEST(calibrate, fits_small_scales_so_that_the_larger_follow) {
+    const test::TemporaryFolder folder;
+    const std::string table = (folder.path() / "measured.csv").string();
+    std::ofstream file(table);
+    file << "op,ranks,nnodes,bytes,time_s\n";
+    std::istringstream set(test::read_file(WEFT_SOURCE_DIR "/tests/validation/collectives-perlmutter-rings.csv"));
+    std::string line;
+    std::getline(set, line);  // name,use,measured.collective_s,op,ranks,size
+    while (std::getline(set, line)) {
+        std::istringstream cells(line.substr(line.find("\",fit,") + 6));
+        double seconds = 0.0, size = 0.0;
+        unsigned ranks = 0;
+        char comma = 0;
+        std::string unit;
+        cells >> seconds;
+        cells.ignore(12);  // ",all_gather,"
+        cells >> ranks >> comma >> size >> unit;
+        file << "allgather," << ranks << ',' << ranks / 4 << ',' << size * (unit == "GiB" ? 1024.0 : 1.0) * 1048576.0
+             << ',' << seconds << '\n';
+    }
+    file.close();
+    const test::Ran ran = run_weft("calibrate '" + table + "' --machine perlmutter --hold ranks=64 --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const Json found = Json::parse(ran.out);
+    EXPECT_EQ(found.at("fitted").at("after").at("rows"), 44);
+    EXPECT_EQ(found.at("held").at("after").at("rows"), 22);
+    EXPECT_LT(found.at("held").at("after").at("median_absolute_error"), 0.06);
+    EXPECT_LT(found.at("held").at("after").at("percentile_90_absolute_error"), 0.25);
 }
 
 TEST(calibrate, refuses_what_it_cannot_place) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <vector>
 
 #include "sim/io/atomic_file.hpp"
@@ -93,6 +94,7 @@ Exit calibrate_library(const po::variables_map& arguments) {
     const Calibration calibration = calibrate(machine, library, task);
     fmt::print(
         "{}", arguments["json"].as<bool>() ? calibration_json(calibration, rows) : calibration_text(calibration, rows));
+    fmt::print(stderr, "{}", calibration_warnings(calibration, rows));
     if (arguments.count("out") > 0) {
         write_file_atomically(given(arguments, "out"),
                               machine_with(machine_name, calibration, provenance(calibration, rows)));

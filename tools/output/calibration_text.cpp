@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -59,6 +60,20 @@ CalibrationErrors calibration_errors(const Calibration& calibration, const Measu
             .fitted_after = summarize(std::move(after[0])),
             .held_before = summarize(std::move(before[1])),
             .held_after = summarize(std::move(after[1]))};
+}
+
+std::string calibration_warnings(const Calibration& calibration, const MeasuredRows& rows) {
+    constexpr double most = 0.5;
+    std::string text;
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+        const CalibrationRow& row = rows.rows[i];
+        const double error = error_of(calibration.times[i].after, row);
+        if (row.is_held || std::abs(error) <= most) continue;
+        text +=
+            fmt::format("warning: {}:{}: {} of {:.0f} B, fitted and still {} off\n", rows.files[i], row.measured.line,
+                        group_text(row.measured), row.measured.size.value, signed_percent_text(error));
+    }
+    return text;
 }
 
 std::string provenance(const Calibration& calibration, const MeasuredRows& rows) {

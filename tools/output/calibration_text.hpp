@@ -17,6 +17,9 @@ CalibrationErrors calibration_errors(const Calibration& calibration, const Measu
 std::string calibration_text(const Calibration& calibration, const MeasuredRows& rows);
 std::string calibration_json(const Calibration& calibration, const MeasuredRows& rows);
 
+// A line for each fitted row that the fit misses by more than half: the table may hold an outlier or another algorithm.
+std::string calibration_warnings(const Calibration& calibration, const MeasuredRows& rows);
+
 // "fitted to 29 rows of all_reduce among 8 ranks on 1 node (table.csv), median error 3.1 %"
 std::string provenance(const Calibration& calibration, const MeasuredRows& rows);
 
