@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,9 @@ class BlockWiring final : public Wiring {
     LinkId port(std::uint32_t nic) const override {
         return numbering_.up({nic / numbering_.nics, nic % numbering_.nics});
     }
+    std::string switch_name(std::uint32_t number) const override { return network_->name(number); }
+    std::vector<LinkMatrix> matrices() const override;  // ports, and then those of the network
+    std::optional<MatrixPlace> place(LinkId link) const override;
 
   private:
     LinkEnds port_ends(std::uint32_t port_link) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "topologies/blocks/block.hpp"
@@ -19,6 +20,9 @@ class PlacedNetwork final : public Network {
     std::vector<LinkRun> links() const override { return network_->links(); }
     SwitchPair ends(LinkId link) const override { return network_->ends(link); }
     LinkId way_back(LinkId link) const override { return network_->way_back(link); }
+    std::string name(std::uint32_t switch_number) const override { return network_->name(switch_number); }
+    std::vector<LinkMatrix> matrices() const override { return network_->matrices(); }
+    MatrixPlace place(LinkId link) const override { return network_->place(link); }
     LinkClassId port_class() const override { return network_->port_class(); }
     std::uint32_t leaf(Port port) const override { return network_->leaf(placed(port)); }
     Route route(Port from, Port to, std::uint64_t salt) const override {

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "sim/base/table.hpp"
+#include "sim/topology/link_matrix.hpp"
 
 namespace weft {
 
@@ -21,6 +25,10 @@ class Wiring {
     virtual LinkId way_back(LinkId link) const = 0;
     virtual bool joins_switches(LinkId link) const = 0;  // of the network
     virtual LinkId port(std::uint32_t nic) const = 0;    // from a NIC into the network; NICs count node by node
+    virtual std::string switch_name(std::uint32_t number) const = 0;  // of the network's; each has one of its own
+    // Pictures of the links that leave nodes, and where each of these stands; no link inside a node is on one.
+    virtual std::vector<LinkMatrix> matrices() const = 0;
+    virtual std::optional<MatrixPlace> place(LinkId link) const = 0;
 };
 
 }  // namespace weft

@@ -20,8 +20,9 @@ void topology_options(po::options_description& options, po::positional_options_d
                           "a shipped machine, or the path of a machine file")(
         "nodes", count_value("N"), "only the first N nodes (default: all; 2 for --dot and --graphml)")(
         "route", po::value<std::string>()->value_name("A,B"), "only the route from rank A to rank B")(
-        "dot", po::bool_switch(), "a drawing for Graphviz")("graphml", po::bool_switch(), "the graph as GraphML")(
-        "json", po::bool_switch(), "machine-readable output");
+        "dot", po::bool_switch(), "a drawing for Graphviz of the nodes and what lies between them")(
+        "all", po::bool_switch(), "in it, all switches of the network")(
+        "graphml", po::bool_switch(), "the graph as GraphML")("json", po::bool_switch(), "machine-readable output");
     add_fabric_options(options);
     positional.add("machine", 1);
 }
@@ -48,7 +49,7 @@ RouteFacts route_asked(std::string_view pair, const Topology& topology) {
     const std::size_t comma = pair.find(',');
     const RankId from = read_rank(pair.substr(0, comma), topology.ranks);
     const RankId to = read_rank(comma == pair.npos ? "" : pair.substr(comma + 1), topology.ranks);
-    const Table<NodeId, std::string> names = vertex_names(topology);
+    const VertexNames names(topology);
     RouteFacts route = route_facts(topology, names, from, to, "");
     route.detours = detour_facts(topology, names, from, to);
     return route;
@@ -64,8 +65,9 @@ Exit run_topology(const po::variables_map& arguments) {
     // Nodes that follow one another in a placed job need not be neighbours.
     if (!fabric.placement.empty()) info.neighbourhoods.clear();
     const bool json = arguments["json"].as<bool>();
+    if (arguments["all"].as<bool>() && !arguments["dot"].as<bool>()) throw po::error("--all is of the drawing (--dot)");
     if (arguments["dot"].as<bool>()) {
-        fmt::print("{}", to_graphviz(topology));
+        fmt::print("{}", to_graphviz(topology, arguments["all"].as<bool>() ? Drawn::all : Drawn::used));
     } else if (arguments["graphml"].as<bool>()) {
         fmt::print("{}", to_graphml(topology));
     } else if (arguments.count("route") > 0) {
@@ -86,7 +88,7 @@ const Command topology{
     .summary = "figures, routes and drawings of a machine",
     .usage =
         "weft topology MACHINE [--nodes N] [--route A,B] [--placement P] [--routing R] "
-        "[--background CLASS=SHARE]... [--dot | --graphml] [--json]",
+        "[--background CLASS=SHARE]... [--dot [--all] | --graphml] [--json]",
     .details =
         "Shows a route for every kind of pair: in a package, across packages, to the next node and past each\n"
         "neighbourhood of the network. Bandwidths and counts are one way. --route shows the detours, too, where the\n"

@@ -70,36 +70,8 @@ void add_injection(TopologyFacts& facts, const Topology& topology) {
 
 }  // namespace
 
-Table<NodeId, std::string> vertex_names(const Topology& topology) {
-    const std::uint32_t nodes = topology.ranks / topology.ranks_per_node;
-    const std::uint32_t nics = topology.vertices_of(NodeKind::nic) / nodes;
-    const std::uint32_t node_switches = topology.vertices_of(NodeKind::node_switch) / nodes;
-    Table<NodeId, std::string> names;
-    std::uint32_t rank = 0, nic = 0, node_switch = 0, network_switch = 0;  // vertices of a kind come node by node
-    for (NodeId vertex{}; index(vertex) < topology.vertices(); vertex = next(vertex)) {
-        switch (topology.node_kind(vertex)) {
-            case NodeKind::accelerator:
-                names.push_back(fmt::format("rank {}", rank++));
-                break;
-            case NodeKind::nic:
-                names.push_back(fmt::format("node {} NIC {}", nic / nics, nic % nics)), ++nic;
-                break;
-            case NodeKind::node_switch:
-                names.push_back(node_switches == 1 ? fmt::format("node {} switch", node_switch)
-                                                   : fmt::format("node {} switch {}", node_switch / node_switches,
-                                                                 node_switch % node_switches));
-                ++node_switch;
-                break;
-            case NodeKind::network_switch:
-                names.push_back(fmt::format("switch {}", network_switch++));
-                break;
-        }
-    }
-    return names;
-}
-
-static RouteFacts facts_of(const Route& route, const Topology& topology, const Table<NodeId, std::string>& names,
-                           RankId from, RankId to, std::string relation) {
+static RouteFacts facts_of(const Route& route, const Topology& topology, const VertexNames& names, RankId from,
+                           RankId to, std::string relation) {
     RouteFacts facts{.relation = std::move(relation),
                      .from = from,
                      .to = to,
@@ -118,13 +90,12 @@ static RouteFacts facts_of(const Route& route, const Topology& topology, const T
     return facts;
 }
 
-RouteFacts route_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from, RankId to,
+RouteFacts route_facts(const Topology& topology, const VertexNames& names, RankId from, RankId to,
                        std::string relation) {
     return facts_of(topology.route(from, to), topology, names, from, to, std::move(relation));
 }
 
-std::vector<RouteFacts> detour_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from,
-                                     RankId to) {
+std::vector<RouteFacts> detour_facts(const Topology& topology, const VertexNames& names, RankId from, RankId to) {
     std::vector<RouteFacts> facts;
     const std::uint32_t count = topology.routing == Routing::minimal ? 0 : topology.router->detours(from, to);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -134,8 +105,7 @@ std::vector<RouteFacts> detour_facts(const Topology& topology, const Table<NodeI
     return facts;
 }
 
-std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology& topology,
-                                      const Table<NodeId, std::string>& names) {
+std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology& topology, const VertexNames& names) {
     std::vector<RouteFacts> routes;
     const auto add = [&](std::uint32_t to, std::string relation) {
         if (to >= topology.ranks) return;
@@ -163,7 +133,7 @@ TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topolog
     facts.classes = count_classes(topology);
     facts.node_links = direct_links(topology);
     facts.node_rings = lay_rings(topology);
-    facts.routes = sample_routes(machine, topology, vertex_names(topology));
+    facts.routes = sample_routes(machine, topology, VertexNames(topology));
     return facts;
 }
 

@@ -7,6 +7,7 @@
 
 #include "sim/topology/topology.hpp"
 #include "topologies/machine.hpp"
+#include "topologies/vertex_names.hpp"
 
 namespace weft {
 
@@ -43,20 +44,15 @@ struct TopologyFacts {
     std::vector<RouteFacts> routes;
 };
 
-// "rank 3", "node 0 NIC 2", "node 0 switch", "switch 17", by vertex.
-Table<NodeId, std::string> vertex_names(const Topology& topology);
-
-RouteFacts route_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from, RankId to,
+RouteFacts route_facts(const Topology& topology, const VertexNames& names, RankId from, RankId to,
                        std::string relation);
 
 // The detours between two ranks; none where the fabric routes minimally.
-std::vector<RouteFacts> detour_facts(const Topology& topology, const Table<NodeId, std::string>& names, RankId from,
-                                     RankId to);
+std::vector<RouteFacts> detour_facts(const Topology& topology, const VertexNames& names, RankId from, RankId to);
 
 // One pair per kind of path that the machine has: in a package, across packages, to the next node, past each
 // neighbourhood of the network, and from end to end.
-std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology& topology,
-                                      const Table<NodeId, std::string>& names);
+std::vector<RouteFacts> sample_routes(const MachineInfo& machine, const Topology& topology, const VertexNames& names);
 
 TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topology);  // with the sample routes
 

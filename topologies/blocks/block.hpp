@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -101,6 +102,20 @@ class Network {
     virtual SwitchPair ends(LinkId link) const = 0;
     // As Wiring::way_back. Links are twins by default.
     virtual LinkId way_back(LinkId link) const { return twin_of(link); }
+    // As Wiring::switch_name.
+    virtual std::string name(std::uint32_t switch_number) const { return "switch " + std::to_string(switch_number); }
+    // As those of Wiring, of the links between switches: by default one of all switches.
+    virtual std::vector<LinkMatrix> matrices() const {
+        return {{.title = "Between switches",
+                 .row = "from switch",
+                 .column = "to switch",
+                 .rows = switches(),
+                 .columns = switches()}};
+    }
+    virtual MatrixPlace place(LinkId link) const {
+        const SwitchPair pair = ends(link);
+        return {.row = pair.tail, .column = pair.head};
+    }
     virtual LinkClassId port_class() const = 0;       // of the cables between NICs and switches
     virtual std::uint32_t leaf(Port port) const = 0;  // the switch that a NIC is plugged into
     // Links between the leaves of two ports. As long as the route back, for equal salts.

@@ -35,6 +35,7 @@
 #include "topologies/blocks/detours.hpp"
 #include "topologies/blocks/dragonfly_exchange.hpp"
 #include "topologies/blocks/dragonfly_wires.hpp"
+#include "topologies/blocks/matrices.hpp"
 
 namespace weft::blocks {
 
@@ -89,6 +90,21 @@ class Dragonfly final : public Network {
         if (number >= locals) return LinkId(locals + wires().across().way_back(number - locals));
         const std::uint32_t in_group = number % wires().inside().links();
         return LinkId(number - in_group + wires().inside().way_back(in_group));
+    }
+
+    std::string name(std::uint32_t number) const override {
+        return fmt::format("group {} switch {}", number / shape_.switches_per_group,
+                           number % shape_.switches_per_group);
+    }
+
+    std::vector<LinkMatrix> matrices() const override {
+        return groups_ == 1 ? Network::matrices() : std::vector{groups_matrix(groups_)};
+    }
+
+    MatrixPlace place(LinkId link) const override {
+        const SwitchPair pair = ends(link);
+        const std::uint32_t size = groups_ == 1 ? 1 : shape_.switches_per_group;
+        return {.row = pair.tail / size, .column = pair.head / size};
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {

@@ -34,6 +34,7 @@
 #include "topologies/blocks/all_to_all.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/blocks/detours.hpp"
+#include "topologies/blocks/matrices.hpp"
 
 namespace weft::blocks {
 
@@ -86,6 +87,25 @@ class DragonflyPlus final : public Network {
     LinkId way_back(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
         return number < locals() ? twin_of(link) : LinkId(locals() + across().way_back(number - locals()));
+    }
+
+    std::string name(std::uint32_t number) const override {
+        const std::uint32_t place = number % group_size();
+        return place < leaves_ ? fmt::format("group {} leaf {}", number / group_size(), place)
+                               : fmt::format("group {} spine {}", number / group_size(), place - leaves_);
+    }
+
+    std::vector<LinkMatrix> matrices() const override {
+        return {groups_ > 1 ? groups_matrix(groups_) : levels_matrix("leaf", leaves_, "spine", shape_.spines)};
+    }
+
+    MatrixPlace place(LinkId link) const override {
+        const SwitchPair pair = ends(link);
+        if (groups_ > 1) return {.row = pair.tail / group_size(), .column = pair.head / group_size()};
+        const bool up = pair.tail < pair.head;
+        return {.row = up ? pair.tail : pair.head,
+                .column = (up ? pair.head : pair.tail) - leaves_,
+                .way = up ? MatrixWay::to_column : MatrixWay::to_row};
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {

@@ -1,17 +1,26 @@
 #include "topologies/blocks/fat_tree_network.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <boost/container/small_vector.hpp>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/base/hash.hpp"
 #include "topologies/blocks/detours.hpp"
+#include "topologies/blocks/matrices.hpp"
 #include "topologies/blocks/tree_shifts.hpp"
 
 namespace weft::blocks {
 
 namespace {
+
+// From below.
+constexpr std::array<std::string_view, 4> level_names{"leaf", "spine", "core", "top switch"};
 
 class FatTree final : public Network {
   public:
@@ -75,6 +84,30 @@ class FatTree final : public Network {
         return SwitchPair{switch_at(l, high, low), parent}.of_twin(number);
     }
 
+    std::string name(std::uint32_t number) const override {
+        const std::size_t l = level_of(number);
+        return fmt::format("{} {}", level_names[l], number - tiers_[l].first_switch);
+    }
+
+    std::vector<LinkMatrix> matrices() const override {
+        std::vector<LinkMatrix> all;
+        for (std::size_t l = 0; l + 1 < tiers_.size(); ++l) {
+            all.push_back(levels_matrix(level_names[l], tiers_[l].high * tiers_[l].low, level_names[l + 1],
+                                        tiers_[l + 1].high * tiers_[l + 1].low));
+        }
+        return all;
+    }
+
+    MatrixPlace place(LinkId link) const override {
+        const SwitchPair pair = ends(link);
+        const auto [below, above] = std::minmax(pair.tail, pair.head);
+        const std::size_t l = level_of(below);
+        return {.matrix = static_cast<std::uint32_t>(l),
+                .row = below - tiers_[l].first_switch,
+                .column = above - tiers_[l + 1].first_switch,
+                .way = pair.tail == below ? MatrixWay::to_column : MatrixWay::to_row};
+    }
+
     Route route(Port from, Port to, std::uint64_t salt) const override {
         return by_way(leaf(from), leaf(to), way_of(from, to, salt));
     }
@@ -135,6 +168,12 @@ class FatTree final : public Network {
     struct Tier {
         std::uint32_t first_switch, first_link, high, low;
     };
+
+    std::size_t level_of(std::uint32_t switch_number) const {
+        std::size_t l = 0;
+        while (l + 1 < tiers_.size() && tiers_[l + 1].first_switch <= switch_number) ++l;
+        return l;
+    }
 
     std::uint32_t switch_at(std::size_t l, std::uint32_t high, std::uint32_t low) const {
         return tiers_[l].first_switch + high * tiers_[l].low + low;

@@ -29,6 +29,7 @@
 #include "sim/base/hash.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/blocks/detours.hpp"
+#include "topologies/blocks/matrices.hpp"
 
 namespace weft::blocks {
 
@@ -81,15 +82,29 @@ class HyperX final : public Network {
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        std::size_t d = 0;
-        while (number - shape_.dimensions[d].first_link >= links_of(shape_.dimensions[d])) ++d;
-        const HyperXDimension& dimension = shape_.dimensions[d];
+        const HyperXDimension& dimension = shape_.dimensions[dimension_of(link)];
         const std::uint32_t here = number - dimension.first_link, line = here / dimension.links_of_line();
         const std::uint32_t start =
             line / dimension.stride * dimension.stride * dimension.size + line % dimension.stride;
         std::uint32_t pair = here % dimension.links_of_line() / 2 / dimension.cables, a = 0;
         for (; pair >= dimension.size - 1 - a; ++a) pair -= dimension.size - 1 - a;
         return SwitchPair{start + a * dimension.stride, start + (a + 1 + pair) * dimension.stride}.of_twin(number);
+    }
+
+    std::vector<LinkMatrix> matrices() const override {
+        std::vector<LinkMatrix> all;
+        for (const HyperXDimension& dimension : shape_.dimensions) {
+            all.push_back(dimension_matrix(all.size(), dimension.size));
+        }
+        return all;
+    }
+
+    MatrixPlace place(LinkId link) const override {
+        const SwitchPair pair = ends(link);
+        const std::size_t d = dimension_of(link);
+        return {.matrix = static_cast<std::uint32_t>(d),
+                .row = shape_.dimensions[d].coordinate(pair.tail),
+                .column = shape_.dimensions[d].coordinate(pair.head)};
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -139,6 +154,11 @@ class HyperX final : public Network {
     }
 
   private:
+    std::size_t dimension_of(LinkId link) const {
+        std::size_t d = 0;
+        while (index(link) - shape_.dimensions[d].first_link >= links_of(shape_.dimensions[d])) ++d;
+        return d;
+    }
     std::uint32_t links_of(const HyperXDimension& dimension) const {
         return shape_.switches / dimension.size * dimension.links_of_line();
     }

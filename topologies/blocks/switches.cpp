@@ -61,6 +61,10 @@ class Switches final : public Network {
         return runs;
     }
 
+    std::string name(std::uint32_t number) const override {
+        return cabling().names.empty() ? Network::name(number) : cabling().names[number];
+    }
+
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
         const auto after = std::ranges::upper_bound(cabling().bundles, number, {}, &Bundle::first_link);

@@ -29,6 +29,7 @@
 #include <numeric>
 
 #include "topologies/blocks/block.hpp"
+#include "topologies/blocks/matrices.hpp"
 
 namespace weft::blocks {
 
@@ -81,14 +82,28 @@ class Torus final : public Network {
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        std::size_t d = 0;
-        while (number - shape_.dimensions[d].first_link >= links_along(shape_.dimensions[d])) ++d;
-        const Dimension& dimension = shape_.dimensions[d];
+        const Dimension& dimension = shape_.dimensions[dimension_of(link)];
         const std::uint32_t cable = (number - dimension.first_link) / 2;
         const std::uint32_t line = cable / dimension.cables(), i = cable % dimension.cables();
         const std::uint32_t start = dimension.start(line);
         return SwitchPair{start + i * dimension.stride, start + (i + 1) % dimension.size * dimension.stride}.of_twin(
             number);
+    }
+
+    std::vector<LinkMatrix> matrices() const override {
+        std::vector<LinkMatrix> all;
+        for (const Dimension& dimension : shape_.dimensions) {
+            all.push_back(dimension_matrix(all.size(), dimension.size));
+        }
+        return all;
+    }
+
+    MatrixPlace place(LinkId link) const override {
+        const SwitchPair pair = ends(link);
+        const std::size_t d = dimension_of(link);
+        return {.matrix = static_cast<std::uint32_t>(d),
+                .row = shape_.dimensions[d].coordinate(pair.tail),
+                .column = shape_.dimensions[d].coordinate(pair.head)};
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -139,6 +154,12 @@ class Torus final : public Network {
 
     std::uint32_t links_along(const Dimension& dimension) const {
         return 2 * (positions_ / dimension.size) * dimension.cables();
+    }
+
+    std::size_t dimension_of(LinkId link) const {
+        std::size_t d = 0;
+        while (index(link) - shape_.dimensions[d].first_link >= links_along(shape_.dimensions[d])) ++d;
+        return d;
     }
 
     std::uint64_t coordinate_sum(std::uint32_t position) const {
