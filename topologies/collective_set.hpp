@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cost/group_costs.hpp"
+#include "sim/network/link_traffic.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/channels.hpp"
 
@@ -48,7 +49,10 @@ class CollectiveSet {
     };
     std::vector<ClassUse> utilization(const Choice& choice, Bytes message);  // of classes that carry anything
 
-    std::uint32_t channels(const Choice& choice);  // of each group; 0 for groups of one
+    // What each link carries in a call, and the call's time as time() has it.
+    LinkTraffic traffic(const Choice& choice, Bytes message);
+
+    std::uint32_t channels(const Choice& choice) { return costs_.channels(choice); }
 
   private:
     struct Load {
@@ -56,6 +60,7 @@ class CollectiveSet {
         Table<LinkClassId, double> busy;    // seconds per byte of message, of the busiest link
     };
     const Load& load(const Choice& choice);
+    Table<LinkId, Bytes> carried(const Choice& choice, Bytes message);
     Load make_load(const Choice& choice);
     GroupShape shape() const;
     std::vector<RankId> members(std::uint32_t group) const;
@@ -67,7 +72,6 @@ class CollectiveSet {
     ChannelPlanner planner_;
     GroupCosts costs_;
     std::map<Choice, Load> loads_;
-    std::map<Order, std::uint32_t> channels_;
 };
 
 }  // namespace weft

@@ -100,6 +100,12 @@ Choice GroupCosts::require(Collective op, Bytes message) {
                     fmt::join(algorithms_of(op), " or ")));
 }
 
+std::uint32_t GroupCosts::channels(const Choice& choice) {
+    if (base_ != nullptr) return base_->channels(choice);
+    if (shape_.members < 2) return 0;
+    return static_cast<std::uint32_t>(communicators(choice.algorithm->order).front().channels.size());
+}
+
 Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {
     if (base_ != nullptr) return base_->idle_time(choice, message);
     return time_of(phases(choice), message);

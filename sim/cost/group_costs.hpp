@@ -59,6 +59,7 @@ class GroupCosts {
         return base_ != nullptr ? base_->phases(choice) : phases(choice);
     }
     Pattern pattern(const Choice& choice, std::size_t phase);  // phases(choice)[phase].pattern
+    std::uint32_t channels(const Choice& choice);              // of each group; 0 for groups of one
     Seconds idle_time(const Choice& choice, Bytes message);
 
     std::size_t routed_links() const;  // loads of links that were worked out so far

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
+#include <vector>
 
 #include "sim/engine/timeline.hpp"
 #include "sim/network/network_model.hpp"
@@ -39,5 +40,11 @@ using FlowListener = std::function<void(std::uint64_t over, std::uint64_t all)>;
 
 Timeline simulate(const Program& program, const Topology& topology, NetworkKind kind,
                   Recording recording = Recording::spans, const FlowListener& listener = {});
+
+// What flows move on each pattern in each of so many equal parts of a run, which `simulate` found to end at `end`. Runs
+// it once more; nothing for a network that is free.
+std::vector<Table<PatternId, Bytes>> moved_in_slices(const Program& program, const Topology& topology, NetworkKind kind,
+                                                     Instant end, std::uint32_t slices,
+                                                     const FlowListener& listener = {});
 
 }  // namespace weft

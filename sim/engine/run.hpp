@@ -514,6 +514,7 @@ template <NetworkModel N>
 Timeline run(const Program& program, const Topology& topology, N& network) {
     Timeline timeline = Engine<N>(program, network).run();
     sum_up_links(topology, network, timeline);
+    for (PatternId id{}; id != program.patterns.end_id(); id = next(id)) timeline.moved.push_back(network.moved(id));
     return timeline;
 }
 

@@ -53,6 +53,7 @@ struct Timeline {
     std::uint64_t solves = 0;                // of the network
     Table<LinkClassId, double> utilization;  // bytes carried / (bandwidth x step), mean over the links of the class
     Table<LinkClassId, double> peak_utilization;  // the same for the busiest link of the class
+    Table<PatternId, Bytes> moved;                // by flows on each pattern; empty where there is no network
     std::vector<UtilizationSample> samples;       // utilization over time, if Recording::spans_and_links
 
     // Calls visit(OpId, Span) for the ops of a part.

@@ -2,8 +2,8 @@
 
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/base/check.hpp"
@@ -16,12 +16,13 @@ namespace {
 class LinkKinds {
   public:
     explicit LinkKinds(const Topology& topology) : topology_(topology), kind_of_(topology.links(), untouched) {}
+    AlikeLinks take() && { return {std::move(kind_of_), std::move(first_)}; }
 
     void part(const Pattern& pattern) {
         parted_.clear();
         for (const LinkLoad& each : pattern.loads) {
             WEFT_CHECK(index(each.link) < kind_of_.size(), "a pattern names an unknown link");
-            std::uint32_t& kind = kind_of_[index(each.link)];
+            std::uint32_t& kind = kind_of_[each.link];
             kind = part_of(kind != untouched ? kind : static_cast<std::uint32_t>(topology_.link_class(each.link)),
                            each.load);
         }
@@ -29,18 +30,18 @@ class LinkKinds {
 
     // Counts the links of each kind, of which the first stands for the others.
     void count() {
-        first_.assign(kinds_, 0);
+        first_.assign(kinds_, LinkId{});
         links_.assign(kinds_, 0);
-        for (std::uint32_t link = 0; link < kind_of_.size(); ++link) {
+        for (LinkId link{}; link != kind_of_.end_id(); link = next(link)) {
             if (kind_of_[link] == untouched) continue;
             if (links_[kind_of_[link]]++ == 0) first_[kind_of_[link]] = link;
         }
     }
-    bool stands_for_itself(LinkId link) const { return first_[kind_of_[index(link)]] == index(link); }
-    std::uint32_t links_alike(LinkId link) const { return links_[kind_of_[index(link)]]; }
+    bool stands_for_itself(LinkId link) const { return first_[kind_of_[link]] == link; }
+    std::uint32_t links_alike(LinkId link) const { return links_[kind_of_[link]]; }
 
   private:
-    static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t untouched = AlikeLinks::untouched;
     struct Part {
         std::uint32_t kind = untouched;
         double load = 0.0;
@@ -63,17 +64,18 @@ class LinkKinds {
     }
 
     const Topology& topology_;
-    std::vector<std::uint32_t> kind_of_;  // by link
+    Table<LinkId, std::uint32_t> kind_of_;
     std::uint32_t kinds_ = static_cast<std::uint32_t>(topology_.classes.size());
     std::unordered_map<Part, std::uint32_t, HashOfPart> parted_;  // by the pattern at hand; only looked up
     Part last_part_;
     std::uint32_t last_kind_ = 0;
-    std::vector<std::uint32_t> first_, links_;  // by kind
+    std::vector<LinkId> first_;         // by kind
+    std::vector<std::uint32_t> links_;  // of each kind
 };
 
 }  // namespace
 
-void merge_alike_links(const Topology& topology, Table<PatternId, Pattern>& patterns) {
+AlikeLinks merge_alike_links(const Topology& topology, Table<PatternId, Pattern>& patterns) {
     LinkKinds kinds(topology);
     for (const Pattern& pattern : patterns) kinds.part(pattern);
     kinds.count();
@@ -82,6 +84,7 @@ void merge_alike_links(const Topology& topology, Table<PatternId, Pattern>& patt
         for (LinkLoad& each : pattern.loads) each.alike = kinds.links_alike(each.link);
         pattern.loads.shrink_to_fit();
     }
+    return std::move(kinds).take();
 }
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 #include "sim/network/link_patterns.hpp"
 #include "sim/network/max_min.hpp"
 #include "sim/network/network_model.hpp"
-#include "sim/network/utilization.hpp"
+#include "sim/network/traffic_recorder.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
@@ -40,7 +40,7 @@ class FlowNetwork {
     // Of a flow under way. Solves if rates are stale.
     BytesPerSecond rate(FlowId flow);
     // Reports all traffic from now on; `recorder` must outlive this.
-    void record_to(UtilizationRecorder& recorder) { recorder_ = &recorder; }
+    void record_to(TrafficRecorder& recorder) { recorder_ = &recorder; }
 
   private:
     struct Flow {
@@ -79,7 +79,7 @@ class FlowNetwork {
     bool has_changed_ = false;      // the number of flows on a pattern, since then
     Instant clock_;
     std::uint64_t solves_ = 0;
-    UtilizationRecorder* recorder_ = nullptr;
+    TrafficRecorder* recorder_ = nullptr;
 };
 
 static_assert(ForesightNetwork<FlowNetwork>);

@@ -10,7 +10,7 @@
 #include "sim/network/flow_slots.hpp"
 #include "sim/network/link_patterns.hpp"
 #include "sim/network/network_model.hpp"
-#include "sim/network/utilization.hpp"
+#include "sim/network/traffic_recorder.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
@@ -41,7 +41,7 @@ class IdealNetwork {
     // bandwidth on the way.
     BytesPerSecond rate(PatternId pattern) const { return patterns_[pattern].rate; }
     // Reports all traffic from now on; `recorder` must outlive this.
-    void record_to(UtilizationRecorder& recorder) { recorder_ = &recorder; }
+    void record_to(TrafficRecorder& recorder) { recorder_ = &recorder; }
 
   private:
     struct Flow {
@@ -61,7 +61,7 @@ class IdealNetwork {
     FlowSlots<Flow> flows_;
     FinishQueue<FlowId> finishes_;
     Instant clock_;
-    UtilizationRecorder* recorder_ = nullptr;
+    TrafficRecorder* recorder_ = nullptr;
 };
 
 static_assert(ForesightNetwork<IdealNetwork>);

@@ -11,6 +11,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/network/network_model.hpp"
+#include "sim/network/traffic_recorder.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
@@ -22,14 +23,13 @@ struct UtilizationSample {
     float mean = 0.0F;
 };
 
-class UtilizationRecorder {
+class UtilizationRecorder final : public TrafficRecorder {
   public:
     static constexpr std::size_t buckets = 2048;
 
     UtilizationRecorder(const Topology& topology, const Table<PatternId, Pattern>& patterns);
 
-    // A flow on `pattern` moved `bytes` at a constant rate from `begin` to `end` >= `begin`.
-    void add(PatternId pattern, Instant begin, Instant end, Bytes bytes);
+    void add(PatternId pattern, Instant begin, Instant end, Bytes bytes) override;
 
     // Class by class in order of time, from 0 to `end`; equal neighbours are one. Classes that carried nothing are
     // left out.

@@ -55,11 +55,19 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
                      Build build, Costs costs) {
     check_calls(plan);
     check_length(plan);
-    Simulation run{
-        .options = options, .plan = std::move(plan), .prepared = std::move(prepared), .step = {}, .timeline = {}};
+    Simulation run{.options = options,
+                   .plan = std::move(plan),
+                   .prepared = std::move(prepared),
+                   .step = {},
+                   .timeline = {},
+                   .moved = {}};
     run.step = build(run.plan, run.prepared->costs(run.plan), {options.folding, options.on_size});
     if (costs == Costs::forgotten) run.prepared->forget();
     run.timeline = simulate(run.step.program, run.topology(), options.network, options.recording, options.on_progress);
+    if (options.slices > 0) {
+        run.moved = moved_in_slices(run.step.program, run.topology(), options.network, run.timeline.end, options.slices,
+                                    options.on_progress);
+    }
     if (options.kept == Kept::ops && !run.step.program.routines.empty()) {
         run.timeline = unfold(run.step.program, std::move(run.timeline));
         run.step.program = unfold(run.step.program);
@@ -68,6 +76,16 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
 }
 
 }  // namespace
+
+LinkTraffic link_traffic(const Simulation& run) {
+    return link_traffic(run.topology(), run.step.program.patterns, run.timeline.moved, run.step.alike,
+                        since_start(run.timeline.end));
+}
+
+LinkTraffic slice_traffic(const Simulation& run, std::uint32_t i) {
+    return link_traffic(run.topology(), run.step.program.patterns, run.moved[i], run.step.alike,
+                        since_start(run.timeline.end) / run.options.slices);
+}
 
 Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions& options) {
     return simulated(std::move(plan), options, prepare(study), build_step, Costs::forgotten);

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "sim/engine/engine.hpp"
+#include "sim/network/link_traffic.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job.hpp"
 #include "workloads/plan.hpp"
@@ -23,6 +25,7 @@ struct SimulationOptions {
     Folding folding = Folding::stages;  // what many simulations can afford; `weft simulate` asks for more
     Recording recording = Recording::spans;
     Kept kept = Kept::ops;
+    std::uint32_t slices = 0;    // of the step, of whose links the traffic is kept apart; 0: none
     SizeListener on_size{};      // hears how large the step will be
     FlowListener on_progress{};  // and how far it has come
 };
@@ -33,9 +36,14 @@ struct Simulation {
     std::unique_ptr<PreparedTopology> prepared;  // to be moved on to the next simulation
     Step step;
     Timeline timeline;
+    std::vector<Table<PatternId, Bytes>> moved;  // on each pattern, in each of options.slices
 
     const Topology& topology() const { return prepared->topology(); }
 };
+
+// What links carried in the whole step; in slice `i` of options.slices.
+LinkTraffic link_traffic(const Simulation& run);
+LinkTraffic slice_traffic(const Simulation& run, std::uint32_t i);
 
 // Does not ask whether the plan fits in memory; Plan::fits() tells.
 Simulation simulate_step(const Study& study, Plan plan, const SimulationOptions& options = {});

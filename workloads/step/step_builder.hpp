@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "sim/network/alike_links.hpp"
 #include "sim/program/program.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/costs_pool.hpp"
@@ -16,6 +17,7 @@ namespace weft {
 
 struct Step {
     Program program;
+    AlikeLinks alike;                         // of its patterns
     Table<RankClassId, std::uint32_t> stage;  // of each rank class
     Folding folding = Folding::exact;         // as was done
     std::vector<Split> splits;                // why there are more classes than stages
