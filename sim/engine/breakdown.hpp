@@ -26,7 +26,9 @@ struct CallTime {
     LaneId lane{};
     Collective op{};
     std::uint32_t group_size = 1;
-    Bytes messages;  // full message of every call, summed
+    Bytes message;             // full, of one call
+    std::uint32_t method = 0;  // of Program::methods
+    Bytes messages;            // of every call, summed
     LaneTime time;
 };
 
@@ -35,7 +37,7 @@ struct Breakdown {
     Seconds busy{};  // ops of kind compute on the compute lane; on another (the host's) where nothing else goes on
     Seconds idle{};  // neither computing nor in transfer: bubbles and waiting
     Table<LaneId, LaneTime> lanes;
-    std::vector<CallTime> calls;  // the lanes' times by kind of call; sorted by lane, operation and group size
+    std::vector<CallTime> calls;  // the lanes' times by kind of call; sorted as CallKinds
     Seconds interference{};       // of busy, by how much communication made it longer (Program::interference)
     Seconds beside{};             // of busy, on other lanes than the compute lane, which waits for them
 

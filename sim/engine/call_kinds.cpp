@@ -1,16 +1,17 @@
 #include "sim/engine/call_kinds.hpp"
 
 #include <map>
-#include <utility>
+#include <tuple>
 
 namespace weft {
 
 CallKinds::CallKinds(const Program& program, LaneId compute)
     : program_(program), compute_(compute), lanes_(program.lanes.size()) {
-    std::map<std::pair<Collective, std::uint32_t>, std::uint32_t> shapes;
+    std::map<std::tuple<Collective, std::uint32_t, Bytes, std::uint32_t>, std::uint32_t> shapes;
     for (const Communication& what : program.communications) {
         const auto next_shape = static_cast<std::uint32_t>(shapes.size());
-        shape_.push_back(shapes.try_emplace({what.op, what.group_size}, next_shape).first->second);
+        const std::tuple shape{what.op, what.group_size, what.message, what.method};
+        shape_.push_back(shapes.try_emplace(shape, next_shape).first->second);
     }
     std::vector<bool> used(shapes.size() * lanes_, false);
     const auto use = [&](OpId id) {
@@ -31,11 +32,18 @@ CallKinds::CallKinds(const Program& program, LaneId compute)
     }
     slot_.resize(used.size());
     for (LaneId lane{}; index(lane) < lanes_; lane = next(lane)) {
-        for (const auto& [shape, number] : shapes) {  // in the order of operation and group size
+        for (const auto& [shape, number] : shapes) {  // in the order of operation, group size, message and method
             const std::size_t i = number * lanes_ + index(lane);
             if (!used[i]) continue;
             slot_[i] = static_cast<std::uint32_t>(kinds_.size());
-            kinds_.push_back({.lane = lane, .op = shape.first, .group_size = shape.second, .messages = {}, .time = {}});
+            const auto& [operation, group_size, message, method] = shape;
+            kinds_.push_back({.lane = lane,
+                              .op = operation,
+                              .group_size = group_size,
+                              .message = message,
+                              .method = method,
+                              .messages = {},
+                              .time = {}});
         }
     }
 }

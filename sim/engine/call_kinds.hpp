@@ -1,4 +1,4 @@
-// Every kind of call of a program: lane, operation and group size. Few, so a sorted list.
+// Every kind of call of a program: lane, operation, group size, message and method. Few, so a sorted list.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class CallKinds {
     const Program& program_;
     LaneId compute_;
     std::size_t lanes_;
-    Table<CommunicationId, std::uint32_t> shape_;  // number of its (operation, group size)
+    Table<CommunicationId, std::uint32_t> shape_;  // number of its kind, but for the lane
     std::vector<std::uint32_t> slot_;              // (shape, lane) -> index of the kind
     std::vector<CallTime> kinds_;
 };

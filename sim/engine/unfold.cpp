@@ -51,6 +51,7 @@ class Unfolding {
         unfolded_.labels = program_.labels;
         unfolded_.work = program_.work;
         unfolded_.legs = program_.legs;
+        unfolded_.methods = program_.methods;
         unfolded_.communications = program_.communications;
         unfolded_.patterns = program_.patterns;
         unfolded_.interference = program_.interference;

@@ -40,6 +40,13 @@ struct Leg {
     Bytes bytes{};
 };
 
+// How a library carries a communication.
+struct Method {
+    std::string algorithm, protocol;
+    std::uint32_t channels = 0;  // of each group; 0 for groups of one
+    bool operator==(const Method&) const = default;
+};
+
 // A communication that can happen many times: its legs in order, and what it is.
 struct Communication {
     Collective op{};
@@ -48,6 +55,7 @@ struct Communication {
     std::uint32_t groups = 1;      // groups that do it together (folded)
     Bytes message{};               // full buffer of one call of one group (nccl-tests convention)
     std::uint32_t first_leg = 0, legs = 0;
+    std::uint32_t method = 0;  // of Program::methods
 };
 
 // One occurrence: it starts when `parties` ops (one per participating rank class) have arrived.
@@ -86,6 +94,7 @@ struct Program {
     Table<RoutineId, Routine> routines;
     std::vector<Seconds> work;
     std::vector<Leg> legs;
+    std::vector<Method> methods;  // the first has no names: that of communications which nobody chose one for
     Table<CommunicationId, Communication> communications;
     Table<ExchangeId, Exchange> exchanges;
     Table<PatternId, Pattern> patterns;

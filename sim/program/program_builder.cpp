@@ -50,6 +50,7 @@ ProgramBuilder::ProgramBuilder(std::vector<std::string> lanes, double interferen
     WEFT_CHECK(std::isfinite(interference) && interference >= 1.0, "interference is a factor of at least 1");
     program_.interference = interference;
     program_.lanes = std::move(lanes);
+    program_.methods.emplace_back();
     program_.successor_start.push_back(0);
 }
 
@@ -90,8 +91,16 @@ PatternId ProgramBuilder::pattern(Pattern pattern) {
     return id;
 }
 
+std::uint32_t ProgramBuilder::method(const Method& method) {
+    const auto known = std::ranges::find(program_.methods, method);
+    const auto number = static_cast<std::uint32_t>(known - program_.methods.begin());
+    if (known == program_.methods.end()) program_.methods.push_back(method);
+    return number;
+}
+
 CommunicationId ProgramBuilder::communication(Communication what, std::span<const Leg> legs) {
     WEFT_CHECK(index(what.dimension) < program_.lanes.size(), "unknown lane");
+    WEFT_CHECK(what.method < program_.methods.size(), "unknown method");
     for (const Leg& leg : legs) {
         WEFT_CHECK(index(leg.pattern) < program_.patterns.size(), "unknown pattern");
         WEFT_CHECK(is_finite_amount(leg.latency.value), "latency must be finite and at least zero");

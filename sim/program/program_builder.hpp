@@ -26,6 +26,7 @@ class ProgramBuilder {
     LabelId label(std::string_view text);  // interned
     std::uint32_t work(Seconds duration);  // interned; zero is allowed, negative, infinite or NaN is not
     PatternId pattern(Pattern pattern);    // interned by value
+    std::uint32_t method(const Method& method);  // interned
     // `first_leg` and `legs` of `what` are filled in here.
     CommunicationId communication(Communication what, std::span<const Leg> legs);
     ExchangeId exchange(CommunicationId communication, std::uint32_t parties);

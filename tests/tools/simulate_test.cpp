@@ -42,6 +42,35 @@ TEST(simulate, json_has_the_keys_that_others_rely_on) {
     EXPECT_EQ(report.at("simulation").at("ranks"), 128);
 }
 
+// Calls of a row are those of its messages; what carries them is what `weft collective` chooses for as many ranks.
+TEST(simulate, says_what_carries_each_call_and_how_fast) {
+    const Json report = simulate(job);
+    for (const Json& row : report.at("communication")) {
+        double calls = 0, time = 0;
+        for (const Json& each : row.at("by_message")) {
+            calls += each.at("calls").get<double>();
+            time += each.at("time_s").get<double>();
+            EXPECT_FALSE(each.at("algorithm").get<std::string>().empty());
+            EXPECT_FALSE(each.at("protocol").get<std::string>().empty());
+            EXPECT_GE(each.at("channels"), 1);
+            const double factor = row.at("op") == "all_reduce" ? 2 * (1 - 1 / row.at("group_size").get<double>()) : 0;
+            if (factor == 0) continue;
+            const double bytes = each.at("message_bytes").get<double>() * each.at("calls").get<double>();
+            EXPECT_NEAR(each.at("busbw"), bytes * factor / each.at("time_s").get<double>(), 1e-6 * bytes / time);
+        }
+        EXPECT_NEAR(calls, row.at("calls"), 1e-9 * calls) << row;
+        EXPECT_NEAR(time, row.at("time_s"), 1e-9 * time) << row;
+    }
+    const Json& tensor = report.at("communication").at(0);
+    ASSERT_EQ(tensor.at("dimension"), "tensor");
+    const Json& call = tensor.at("by_message").back();
+    const test::Ran alone = test::run_weft("collective " + tensor.at("op").get<std::string>() +
+                                           " --machine frontier --ranks 4 --json --sizes " +
+                                           std::to_string(call.at("message_bytes").get<std::int64_t>()));
+    const Json expected = Json::parse(alone.out).at("rows").at(0);
+    for (const char* key : {"algorithm", "protocol", "channels"}) EXPECT_EQ(call.at(key), expected.at(key)) << key;
+}
+
 // What the record says of this kind is for validity_test.cpp.
 TEST(simulate, says_how_far_to_trust_it) {
     const Json validation = simulate(job).at("validation");

@@ -13,6 +13,7 @@
 #include "tools/output/slice_tails.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/trace_time.hpp"
+#include "topologies/measurements/size_convention.hpp"
 
 namespace weft {
 namespace {
@@ -43,7 +44,11 @@ class Writer {
           tails_(program, lanes_),
           known_(labels_.size()),
           arrows_(program.exchanges.size()),
-          out_(std::move(sink)) {}
+          out_(std::move(sink)) {
+        for (const Communication& what : program.communications) {
+            bus_bytes_.push_back(what.message.value * bus_factor(what.op, what.group_size));
+        }
+    }
 
     TraceSize write() {
         out_.format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"title\":{}}},\"traceEvents\":[\n",
@@ -126,7 +131,7 @@ class Writer {
     }
 
     // Room for the numbers of a line and what stands between them.
-    static constexpr std::size_t numbers = 256;
+    static constexpr std::size_t numbers = 320;
 
     // Heads of slices by lane, up to the time.
     std::vector<std::string> heads(RankClassId c) const {
@@ -150,14 +155,15 @@ class Writer {
             const std::int64_t posted = nanoseconds(span.posted), begin = nanoseconds(span.begin),
                                end = nanoseconds(span.end);
             if (posted != begin)
-                slice(op, head, posted, begin, 0,
+                slice(op, head, posted, begin, {},
                       tails_.find(waits_, "\"wait\"", op.lane, SliceTails::no_communication));
             if (begin == end) continue;
             const bool is_exchange = op.kind == OpKind::exchange;
             const std::uint32_t communication =
                 is_exchange ? index_of(program_.communication_of(op)) : SliceTails::no_communication;
             const std::size_t label = index(op.label);
-            const bool is_written = slice(op, head, begin, end, begin - posted,
+            const double bus = is_exchange ? bus_bytes_[communication] / (span.end - span.begin).value : 0.0;
+            const bool is_written = slice(op, head, begin, end, {begin - posted, static_cast<std::uint64_t>(bus)},
                                           tails_.find(known_[label], labels_[label], op.lane, communication));
             if (is_written && is_exchange) anchor(c, op, begin, end);
         }
@@ -165,8 +171,14 @@ class Writer {
 
     static std::uint32_t index_of(CommunicationId id) { return static_cast<std::uint32_t>(index(id)); }
 
-    // `waited`: before it, for others. Returns whether there was room for it.
-    bool slice(const Op& op, std::string_view head, std::int64_t begin, std::int64_t end, std::int64_t waited,
+    // What only one slice has.
+    struct Own {
+        std::int64_t waited = 0;          // before it, for others
+        std::uint64_t bus_bandwidth = 0;  // in bytes per second; 0: it carries nothing
+    };
+
+    // Returns whether there was room for it.
+    bool slice(const Op& op, std::string_view head, std::int64_t begin, std::int64_t end, Own own,
                std::string_view tail) {
         if (size_.slices == options_.most_slices) {
             ++size_.left_out;
@@ -178,7 +190,8 @@ class Writer {
         put_time(line.put(head), begin).put(",\"dur\":");
         put_length(line, begin, end).put(",\"args\":{\"micro_batch\":").put(std::uint64_t{op.index});
         line.put(",\"layer\":").put(std::uint64_t{op.part});
-        if (waited > 0) put_time(line.put(",\"wait_us\":"), waited);
+        if (own.waited > 0) put_time(line.put(",\"wait_us\":"), own.waited);
+        if (own.bus_bandwidth > 0) line.put(",\"busbw_bytes_per_s\":").put(own.bus_bandwidth);
         out_.end_at(line.put(tail));
         return true;
     }
@@ -262,6 +275,7 @@ class Writer {
     const ChromeTraceOptions& options_;
     std::vector<RankClassId> shown_;
     std::vector<std::string> lanes_, labels_;  // as JSON
+    std::vector<double> bus_bytes_;            // by communication: bus bandwidth x time
     SliceTails tails_;
     std::vector<SliceTails::Known> known_;  // by label
     SliceTails::Known waits_;

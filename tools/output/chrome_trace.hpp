@@ -2,7 +2,8 @@
 // speedscope read it. Format: Google's "Trace Event Format"; what the readers really accept: Perfetto v55.
 //
 //   process  a rank class (pid = index + 1), its threads the lanes; last, "network" with the links' utilization
-//   slice    an operation, or, named "wait", the time that it was ready but its partners were not
+//   slice    an operation (args of a call: what carried it, and its bus bandwidth), or, named "wait", the time that it
+//            was ready but its partners were not
 //   flow     an arrow from a send to its receive
 //   counter  utilization per link class, and the caller's series per rank class
 #pragma once

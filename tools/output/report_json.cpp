@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/output/check_json.hpp"
+#include "tools/output/hot_links_text.hpp"
 #include "tools/output/json_text.hpp"
+#include "tools/output/number.hpp"
 
 namespace weft {
 namespace {
@@ -68,6 +70,20 @@ Json validity_json(const Validity& validity) {
     return {{"job", job}, {"step_time", evidence_json(validity.step_time)}, {"memory", evidence_json(validity.memory)}};
 }
 
+Json calls_json(const std::vector<CallReport>& calls) {
+    Json json = Json::array();
+    for (const CallReport& each : calls) {
+        json.push_back({{"message_bytes", number<Json>(each.message.value)},
+                        {"algorithm", each.method.algorithm},
+                        {"protocol", each.method.protocol},
+                        {"channels", each.method.channels},
+                        {"calls", each.calls},
+                        {"time_s", each.time.value},
+                        {"busbw", each.bus_bandwidth.value}});
+    }
+    return json;
+}
+
 Json heading_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity) {
     Json json;
     json["job"] = job_json(plan.job, plan.machine, record);
@@ -105,13 +121,15 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
                                          {"calls", row.calls},
                                          {"bytes", row.bytes.value},
                                          {"time_s", row.time.value},
-                                         {"exposed_s", row.exposed.value}});
+                                         {"exposed_s", row.exposed.value},
+                                         {"by_message", calls_json(row.by_message)}});
     }
     json["links"] = Json::array();
     for (const LinkReport& row : report.links) {
         json["links"].push_back(
             {{"class", row.link_class}, {"utilization", row.utilization}, {"peak_utilization", row.peak_utilization}});
     }
+    json["hottest_links"] = hot_links_json(report.hottest);
     json["simulation"] = {{"ranks", report.ranks},
                           {"classes", report.classes},
                           {"folding", name(report.folding)},

@@ -22,8 +22,12 @@ class SliceTails {
     // `lanes`: as JSON; must outlive this.
     explicit SliceTails(const Program& program, const std::vector<std::string>& lanes) : lanes_(lanes) {
         for (const Communication& what : program.communications) {
+            const Method& method = program.methods[what.method];
             details_.push_back(fmt::format(R"(,"operation":"{}","group_size":{},"message_bytes":{:.0f})", name(what.op),
                                            what.group_size, what.message.value));
+            if (method == Method{}) continue;
+            details_.back() += fmt::format(R"(,"algorithm":"{}","protocol":"{}","channels":{})", method.algorithm,
+                                           method.protocol, method.channels);
         }
     }
 

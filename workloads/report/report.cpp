@@ -6,6 +6,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/engine/breakdown.hpp"
+#include "topologies/measurements/size_convention.hpp"
 #include "workloads/parallelism/balancing.hpp"
 #include "workloads/recompute_reader.hpp"
 #include "workloads/step/lanes.hpp"
@@ -13,6 +14,8 @@
 
 namespace weft {
 namespace {
+
+constexpr std::size_t hottest_of_class = 3;
 
 // Where several lanes communicate in the open at once, the moment goes to the innermost dimension.
 std::vector<LaneId> exposure_order() {
@@ -83,8 +86,22 @@ std::vector<StageReport> stage_reports(const Plan& plan) {
     return stages;
 }
 
+// Calls on several lanes may be alike.
+void add_calls(CommunicationReport& row, const CallTime& call, const Method& method) {
+    auto& all = row.by_message;
+    const auto known = std::ranges::find_if(
+        all, [&](const CallReport& each) { return each.message == call.message && each.method == method; });
+    CallReport& one = known != all.end() ? *known : all.emplace_back();
+    one.message = call.message;
+    one.method = method;
+    one.calls += call.time.calls;
+    one.time += call.time.transfer;
+    if (one.time == Seconds{}) return;
+    one.bus_bandwidth = one.message * (one.calls * bus_factor(call.op, call.group_size)) / one.time;
+}
+
 // Calls of one kind on several lanes (the ports of a pipeline) are one row.
-std::vector<CommunicationReport> communication_reports(const Breakdown& mean) {
+std::vector<CommunicationReport> communication_reports(const Program& program, const Breakdown& mean) {
     std::vector<CommunicationReport> rows;
     for (const CallTime& call : mean.calls) {
         const std::string dimension = lanes::dimension_name(call.lane), op = lanes::operation_name(call.op, call.lane);
@@ -102,7 +119,9 @@ std::vector<CommunicationReport> communication_reports(const Breakdown& mean) {
         row->bytes += wire_volume(call.op, call.messages, call.group_size);
         row->time += call.time.transfer;
         row->exposed += call.time.exposed;
+        add_calls(*row, call, program.methods[call.method]);
     }
+    for (CommunicationReport& row : rows) std::ranges::stable_sort(row.by_message, {}, &CallReport::message);
     return rows;
 }
 
@@ -243,8 +262,10 @@ Report make_report(const Simulation& run) {
         add_class(report.stages[run.step.stage[id]], program.classes[id], breakdowns[id]);
     }
     report.metrics = metrics(figures(run, average, bubble, optimizer));
-    report.communication = communication_reports(average);
+    report.communication = communication_reports(program, average);
     report.links = link_reports(run);
+    report.hottest = hottest_links(run.topology(), listed_links(program.patterns, run.timeline.moved),
+                                   since_start(run.timeline.end), hottest_of_class);
     report.classes = static_cast<std::uint32_t>(program.classes.size());
     report.folding = run.step.folding;
     report.splits = run.step.splits;

@@ -10,6 +10,8 @@
 
 #include "models/memory/memory.hpp"
 #include "sim/base/quantity.hpp"
+#include "sim/program/program.hpp"
+#include "topologies/hottest_links.hpp"
 #include "workloads/advice.hpp"
 #include "workloads/report/simulation.hpp"
 
@@ -55,15 +57,25 @@ struct StageReport {
     MemoryUse memory;
 };
 
+// Calls that carry the same in the same way, mean over all ranks.
+struct CallReport {
+    Bytes message;  // full buffer of one call
+    Method method;
+    double calls = 0;
+    Seconds time;                  // in transfer, of all of them
+    BytesPerSecond bus_bandwidth;  // message / time x bus_factor(), as nccl-tests has it; 0 in no time
+};
+
 // Calls of one kind, mean over all ranks.
 struct CommunicationReport {
     std::string dimension;
     std::string op;
     std::uint32_t group_size = 1;
     double calls = 0;
-    Bytes bytes;      // put on the wire by one rank
-    Seconds time;     // in transfer, not waiting for others
-    Seconds exposed;  // of it, while the rank computed nothing
+    Bytes bytes;                         // put on the wire by one rank
+    Seconds time;                        // in transfer, not waiting for others
+    Seconds exposed;                     // of it, while the rank computed nothing
+    std::vector<CallReport> by_message;  // ascending
 };
 
 struct LinkReport {
@@ -80,6 +92,7 @@ struct Report {
     std::vector<StageReport> stages;
     std::vector<CommunicationReport> communication;  // sorted by dimension, op, group size
     std::vector<LinkReport> links;                   // busiest class first
+    std::vector<HotLink> hottest;                    // of each class some, busiest first
     std::vector<MemoryAdvice> advice;                // filled in by who asks memory_advice(), where a job does not fit
     std::uint32_t ranks = 0;
     std::uint32_t classes = 0;  // of ranks, that were simulated for all

@@ -97,8 +97,15 @@ CommunicationId GroupSets::communication(std::uint32_t index, const Call& call) 
         const Seconds set_up = i == 0 ? call.first_use : Seconds{};
         legs.push_back({patterns[i], phases[i].latency(call.message) + set_up, phases[i].bytes(call.message)});
     }
-    const Communication what{
-        .op = call.op, .dimension = set.lane, .group_size = set.size, .groups = set.groups, .message = call.message};
+    const std::uint32_t method = builder_.method({.algorithm = choice.protocol->algorithm,
+                                                  .protocol = choice.protocol->protocol,
+                                                  .channels = set.whole->channels(choice)});
+    const Communication what{.op = call.op,
+                             .dimension = set.lane,
+                             .group_size = set.size,
+                             .groups = set.groups,
+                             .message = call.message,
+                             .method = method};
     const CommunicationId id = builder_.communication(what, legs);
     set.communications.emplace(std::tuple{call.op, call.message.value, call.first_use.value}, id);
     return id;

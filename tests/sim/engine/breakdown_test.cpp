@@ -101,7 +101,7 @@ TEST(breakdown, a_blocking_call_on_the_compute_lane_belongs_to_its_dimension) {
     EXPECT_DOUBLE_EQ(b.lanes[compute_lane].exposed.value, 0);
 }
 
-TEST(breakdown, calls_are_told_apart_by_lane_operation_and_group_size) {
+TEST(breakdown, calls_are_told_apart_by_lane_operation_group_size_and_message) {
     // One lane: all_reduce of 4 for 2 s, then nothing for 0 s, then all_gather of 8 for 3 s twice; work hides 1 s.
     Script script;
     const auto call = [&](Collective op, std::uint32_t group_size, double seconds, double bytes) {
@@ -117,8 +117,8 @@ TEST(breakdown, calls_are_told_apart_by_lane_operation_and_group_size) {
     call(Collective::all_gather, 8, 3, 10);
     call(Collective::all_gather, 8, 3, 20);
     const Breakdown b = only_class(script.finish());
-    ASSERT_EQ(b.calls.size(), 3U);
-    const auto kind = [&](Collective op) {
+    ASSERT_EQ(b.calls.size(), 4U);
+    const auto kind = [&](Collective op) {  // the first: the smallest message
         return *std::ranges::find_if(b.calls, [&](const CallTime& c) { return c.op == op; });
     };
     const CallTime reduce = kind(Collective::all_reduce), gather = kind(Collective::all_gather);
@@ -126,9 +126,10 @@ TEST(breakdown, calls_are_told_apart_by_lane_operation_and_group_size) {
     EXPECT_DOUBLE_EQ(reduce.time.transfer.value, 2);
     EXPECT_DOUBLE_EQ(reduce.time.exposed.value, 1);
     EXPECT_EQ(gather.group_size, 8U);
-    EXPECT_DOUBLE_EQ(gather.messages.value, 30);
-    EXPECT_DOUBLE_EQ(gather.time.calls, 2);
-    EXPECT_DOUBLE_EQ(gather.time.exposed.value, 6);
+    EXPECT_EQ(gather.message, Bytes{10});
+    EXPECT_DOUBLE_EQ(gather.messages.value, 10);
+    EXPECT_DOUBLE_EQ(gather.time.calls, 1);
+    EXPECT_DOUBLE_EQ(gather.time.exposed.value, 3);
     EXPECT_DOUBLE_EQ(kind(Collective::broadcast).time.exposed.value, 0);
     EXPECT_DOUBLE_EQ(b.lanes[tensor_lane].exposed.value, 7);
 }

@@ -80,7 +80,8 @@ TEST(chrome_trace, tells_the_size_of_a_message_and_how_long_it_was_waited_for) {
     const json received = events(two_stages(), "X")[3];
     EXPECT_EQ(received["cat"], "receive");
     EXPECT_EQ(received["args"], json::parse(R"({"micro_batch": 7, "layer": 0, "operation": "point_to_point",
-                                                "group_size": 2, "message_bytes": 1000, "wait_us": 3.0})"));
+                                                "group_size": 2, "message_bytes": 1000, "wait_us": 3.0,
+                                                "busbw_bytes_per_s": 1000000000})"));
 }
 
 TEST(chrome_trace, draws_an_arrow_from_inside_the_send_to_inside_its_receive) {
