@@ -173,6 +173,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     if (request.pace == Pace::message_by_message && request.layout.groups > 1) {
         throw po::error(fmt::format("--explicit: one group at a time, not {}", request.layout.groups));
     }
+    request.hottest_of_class = 3;
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
     for (const Bytes size : parse_sizes(text_of(arguments, "sizes"), "sizes")) {
         request.messages.push_back(full_size(op, size, request.convention, request.layout.members()));

@@ -1,6 +1,7 @@
 // What `weft collective` is asked, as values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,8 @@ struct CollectiveRequest {
     Pace pace = Pace::lock_step;
     Detail detail = Detail::plain;
     SizeConvention convention = SizeConvention::nccl;
-    std::vector<Bytes> messages{};  // full buffers
+    std::vector<Bytes> messages{};     // full buffers
+    std::size_t hottest_of_class = 0;  // rows of links that are named of each class
 };
 
 // The library's choice, or a po::error that says what there is instead.

@@ -144,7 +144,19 @@ Seconds explicit_time(CollectiveSet& set, const Topology& topology, const Collec
         .time;
 }
 
-CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const CollectiveRequest& request, Bytes message) {
+void add_links(CollectiveRow& row, CollectiveSet& set, const Topology& topology, const CollectiveRequest& request,
+               const Choice& choice, const TrafficListener& listener) {
+    for (const CollectiveSet::ClassUse& use : set.utilization(choice, row.message)) {
+        row.links.push_back({topology.classes[use.link_class].name, use.utilization});
+    }
+    if (request.hottest_of_class == 0 && !listener) return;
+    const LinkTraffic traffic = set.traffic(choice, row.message);
+    row.hottest = hottest_links(topology, traffic.used(), traffic.time, request.hottest_of_class);
+    if (listener) listener(topology, row, traffic);
+}
+
+CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const CollectiveRequest& request, Bytes message,
+                       const TrafficListener& listener) {
     const std::uint32_t members = request.layout.members();
     const Choice choice = choose(set, request, message);
     CollectiveRow row{.size = stated_size(request.op, message, request.convention, members),
@@ -157,9 +169,7 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
     if (request.pace == Pace::message_by_message) {
         row.time = explicit_time(set, topology, request, choice, message) + host_time(request);
     } else {
-        for (const CollectiveSet::ClassUse& use : set.utilization(choice, message)) {
-            row.links.push_back({topology.classes[use.link_class].name, use.utilization});
-        }
+        add_links(row, set, topology, request, choice, listener);
     }
     if (row.time > Seconds{}) row.algorithm_bandwidth = message / row.time;
     row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(request.op, members);
@@ -200,13 +210,13 @@ void tell_cost(const CollectiveRequest& request, const Topology& topology) {
 
 }  // namespace
 
-std::vector<CollectiveRow> predict(const CollectiveRequest& request) {
+std::vector<CollectiveRow> predict(const CollectiveRequest& request, const TrafficListener& listener) {
     check_preference(*request.library, request.op, request.preference);
     const Topology topology = request.machine.topology(request.layout.nodes(), request.fabric);
     tell_cost(request, topology);
     CollectiveSet set(topology, *request.library, request.layout);
     std::vector<CollectiveRow> rows;
-    for (const Bytes message : request.messages) rows.push_back(make_row(set, topology, request, message));
+    for (const Bytes message : request.messages) rows.push_back(make_row(set, topology, request, message, listener));
     return rows;
 }
 

@@ -1,11 +1,14 @@
 // The rows that `weft collective` prints, as values.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/network/link_traffic.hpp"
 #include "tools/collective/request.hpp"
+#include "topologies/hottest_links.hpp"
 
 namespace weft {
 
@@ -39,10 +42,15 @@ struct CollectiveRow {
     bool is_tuned = false;  // whether the library's tuner chose them
     std::uint32_t channels = 0;
     std::vector<ClassUtilization> links{};
+    std::vector<HotLink> hottest{};            // as many as the request asks for
     std::vector<PhaseFacts> phases{};          // if explained
     std::vector<CandidateFacts> candidates{};  // if explained: in the order of the library's table
 };
 
-std::vector<CollectiveRow> predict(const CollectiveRequest& request);  // throws po::error for what cannot run
+// Hears what each link carries in the call of a row. Not of messages sent one by one.
+using TrafficListener = std::function<void(const Topology& topology, const CollectiveRow& row, const LinkTraffic&)>;
+
+// Throws po::error for what cannot run.
+std::vector<CollectiveRow> predict(const CollectiveRequest& request, const TrafficListener& listener = {});
 
 }  // namespace weft

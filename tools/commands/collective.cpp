@@ -13,6 +13,9 @@
 #include "tools/output/chart_svg.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/comparison_text.hpp"
+#include "tools/output/link_file.hpp"
+#include "tools/output/number.hpp"
+#include "tools/output_option.hpp"
 
 namespace weft::commands {
 namespace {
@@ -24,7 +27,9 @@ void collective_options(po::options_description& options, po::positional_options
     options.add_options()(
         "compare", po::value<std::string>()->value_name("MEASURED"),
         "beside what nccl-tests, rccl-tests or OSU printed, or a CSV table; its sizes unless --sizes")(
-        "plot", po::value<std::string>()->value_name("F.svg"), "draw time over size, with what was measured");
+        "plot", po::value<std::string>()->value_name("F.svg"), "draw time over size, with what was measured")(
+        "links", po::value<std::string>()->value_name("FILE"),
+        "write what each link carries at each size, by name (.csv or .csv.gz)");
     add_measurement_options(options);
 }
 
@@ -69,6 +74,9 @@ void check_options(const po::variables_map& arguments) {
     if (csv && given(arguments, "json")) throw po::error("--json and --csv: only one of them");
     if (csv && given(arguments, "explain")) throw po::error("--explain: not in --csv");
     if (csv && arguments.count("compare") > 0) throw po::error("--compare: not in --csv");
+    if (given(arguments, "explicit") && arguments.count("links") > 0) {
+        throw po::error("--links: not of messages sent one by one (--explicit)");
+    }
     for (const char* option : {"convention", "where"}) {
         if (arguments.count(option) > 0 && arguments.count("compare") == 0) {
             throw po::error(fmt::format("--{}: only with --compare", option));
@@ -76,12 +84,23 @@ void check_options(const po::variables_map& arguments) {
     }
 }
 
+// A file that is begun with the first row, when its topology is known.
+TrafficListener write_to(std::optional<LinkFile>& file, const std::string& path) {
+    return [&file, path](const Topology& topology, const CollectiveRow& row, const LinkTraffic& traffic) {
+        if (!file) file.emplace(path, topology, "size_bytes,");
+        file->add_all(traffic, number_text(row.size.value) + ',');
+    };
+}
+
 Exit run_collective(const po::variables_map& arguments) {
     check_options(arguments);
     CollectiveRequest request = collective_request(arguments);
     std::vector<CollectiveMeasurement> measured;
     if (arguments.count("compare") > 0) measured = measurements(arguments, request);
-    const std::vector<CollectiveRow> rows = predict(request);
+    const std::string links = output_option(arguments, "links", {".csv", ".csv.gz"});
+    std::optional<LinkFile> file;
+    const std::vector<CollectiveRow> rows = predict(request, links.empty() ? TrafficListener{} : write_to(file, links));
+    if (file) file->commit();
     const auto comparison = measured.empty() ? std::nullopt : std::optional(compare(measured, rows));
     fmt::print("{}", text_of(arguments, request, rows, comparison));
     if (arguments.count("plot") > 0) {

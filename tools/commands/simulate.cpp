@@ -17,6 +17,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
+#include "tools/count_option.hpp"
 #include "tools/flops_option.hpp"
 #include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
@@ -24,6 +25,7 @@
 #include "tools/output/json_text.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
+#include "tools/output/step_links.hpp"
 #include "tools/output/step_trace.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/output/validity_text.hpp"
@@ -46,6 +48,9 @@ void simulate_options(po::options_description& options, po::positional_options_d
         "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
         "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
         "report", po::value<std::string>()->value_name("FILE"), "write everything as a page to look at (.html)")(
+        "links", po::value<std::string>()->value_name("FILE"),
+        "write what each link carried, by name (.csv or .csv.gz)")(
+        "link-samples", count_value("N"), "in that file, each of so many equal parts of the step; runs it twice")(
         "stages", po::value<std::string>()->value_name("N,N-N,..."),
         "stages whose timeline the page shows at first (default: evenly chosen ones)");
     add_memory_option(options);
@@ -119,6 +124,8 @@ std::optional<Metric> asked_flops(const po::variables_map& arguments, const Simu
     return flop_metric(simulation.plan.job, *convention, since_start(simulation.timeline.end));
 }
 
+constexpr CountOption most_link_samples{.name = "link-samples", .most = 10'000, .reason = "more than anybody looks at"};
+
 constexpr Seconds worth_a_bar{10.0};  // what takes longer says how long, and shows how far it is
 
 // Of a step that may be told how large it is. Refuses what takes too much memory.
@@ -146,10 +153,13 @@ Exit simulate_once(const po::variables_map& arguments) {
     const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
     const std::string picture = output_option(arguments, "picture", {".svg"});
     const std::string page = output_option(arguments, "report", {".html"});
-    const bool writes_files = !trace.empty() || !picture.empty() || !page.empty();
-    if (arguments["compare"].as<bool>() && (writes_files || !arguments["network"].defaulted())) {
-        throw po::error("--compare runs both networks; it takes no --network, --trace, --picture or --report");
+    const std::string links = output_option(arguments, "links", {".csv", ".csv.gz"});
+    const std::uint32_t slices = count_option(arguments, most_link_samples).value_or(0);
+    const bool writes_ops = !trace.empty() || !picture.empty() || !page.empty();
+    if (arguments["compare"].as<bool>() && (writes_ops || !links.empty() || !arguments["network"].defaulted())) {
+        throw po::error("--compare runs both networks; it takes no --network, --trace, --picture, --report or --links");
     }
+    if (slices > 0 && links.empty()) throw po::error("--link-samples is of the file that --links writes");
     if (arguments.count("stages") && page.empty()) throw po::error("--stages is of the page that --report writes");
     flops_option(arguments);  // refuses unknown names before anything runs
     const Study study = job_study(arguments);
@@ -167,7 +177,8 @@ Exit simulate_once(const po::variables_map& arguments) {
         .network = network_option(arguments),
         .folding = folding_option(arguments),
         .recording = !trace.empty() || !page.empty() ? Recording::spans_and_links : Recording::spans,
-        .kept = writes_files ? Kept::ops : Kept::sums};
+        .kept = writes_ops ? Kept::ops : Kept::sums,
+        .slices = slices};
     if (arguments["dry-run"].as<bool>()) return dry_run(arguments, study, plan, options);
     Seconds foreseen;
     std::optional<ProgressBar> bar;
@@ -194,6 +205,7 @@ Exit simulate_once(const po::variables_map& arguments) {
     report.advice = advice;
     const std::optional<Metric> flops = asked_flops(arguments, simulation);
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
+    if (!links.empty()) write_step_links(simulation, links);
     if (!picture.empty()) write_step_picture(simulation, picture);
     if (!page.empty()) {
         JobInput input = job_input("simulate", arguments);
@@ -231,7 +243,8 @@ const Command simulate{
     .summary = "one training step of one layout: time, breakdown, memory, links",
     .usage =
         "weft simulate [JOB] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]... [--json] [--trace FILE] "
-        "[--picture FILE] [--report FILE] [--stages N,N-N,...] [--memory-limit SIZE] [--dry-run]",
+        "[--picture FILE] [--report FILE] [--links FILE [--link-samples N]] [--stages N,N-N,...] "
+        "[--memory-limit SIZE] [--dry-run]",
     .details =
         "JOB is a job file or what another tool is configured with; --model and --machine are enough without one, and\n"
         "what is then assumed is said.\n\n"

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/output/collective_text.hpp"
+#include "tools/output/hot_links_text.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/number.hpp"
 
@@ -52,7 +53,8 @@ Json row_json(const CollectiveRow& row, Detail detail) {
               {"algorithm", row.algorithm},
               {"protocol", row.protocol},
               {"channels", row.channels},
-              {"links", links_json(row.links)}};
+              {"links", links_json(row.links)},
+              {"hottest_links", hot_links_json(row.hottest)}};
     if (detail == Detail::explained) {
         json["phases"] = phases_json(row.phases);
         json["candidates"] = candidates_json(row.candidates);

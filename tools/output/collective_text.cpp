@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "sim/io/units.hpp"
 #include "tools/output/csv.hpp"
+#include "tools/output/hot_links_text.hpp"
 #include "tools/output/number.hpp"
 #include "tools/output/text_table.hpp"
 
@@ -65,12 +68,23 @@ std::string heading(const CollectiveRequest& request, std::span<const Collective
                        request.calls == Calls::blocking ? "blocking" : "queued", chosen_by(request, rows));
 }
 
+// One of each class.
+std::string hottest_text(const CollectiveRow& row) {
+    std::string text;
+    std::set<std::string_view> named;
+    for (const HotLink& link : row.hottest) {
+        if (!named.insert(link.link_class).second) continue;
+        text += fmt::format("#{:>7.1f} %  {:<20} {}\n", 100.0 * link.busy, link.link_class, hot_link_text(link));
+    }
+    return text.empty() ? text : fmt::format("# hottest links at {:.0f} B:\n", row.size.value) + text;
+}
+
 std::string links_text(std::span<const CollectiveRow> rows) {
     std::string text;
     for (const ClassUtilization& use : busiest(rows)) {
         text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", use.link_class, 100.0 * use.utilization);
     }
-    return text.empty() ? text : "# busiest links of each class, at most: " + text + "\n";
+    return text.empty() ? text : "# busiest links of each class, at most: " + text + "\n" + hottest_text(rows.back());
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+#include "tools/output/link_file.hpp"
+
+#include <unordered_map>
+
+#include "tools/output/csv.hpp"
+#include "tools/output/number.hpp"
+
+namespace weft {
+namespace {
+
+Table<LinkId, std::uint16_t> count_cables(const Topology& topology) {
+    std::unordered_map<std::uint64_t, std::uint16_t> cables;  // by both ends; only looked up
+    Table<LinkId, std::uint16_t> numbers;
+    numbers.reserve(topology.links());
+    for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
+        const LinkEnds ends = topology.ends(link);
+        numbers.push_back(cables[std::uint64_t{index(ends.tail)} << 32U | index(ends.head)]++);
+    }
+    return numbers;
+}
+
+}  // namespace
+
+LinkFile::LinkFile(const std::filesystem::path& path, const Topology& topology, std::string_view before)
+    : topology_(topology),
+      names_(topology),
+      cable_(count_cables(topology)),
+      file_(path, path.extension() == ".gz" ? Packing::gzip : Packing::none),
+      out_([this](std::string block) { return file_.exchange(std::move(block)); }) {
+    out_.put(before).put("from,to,cable,class,bandwidth_bytes_per_s,bytes,busy\n");
+}
+
+void LinkFile::add(const LinkTraffic& traffic, LinkId link, std::string_view before) {
+    const LinkEnds ends = topology_.ends(link);
+    const LinkClass& link_class = topology_.link(link);
+    out_.format("{}{},{},{},{},{},{},{}\n", before, csv_cell(names_[ends.tail]), csv_cell(names_[ends.head]),
+                cable_[link], csv_cell(link_class.name), number_text(link_class.bandwidth.value),
+                number_text(traffic.bytes[link].value), number_text(traffic.busy(topology_, link)));
+}
+
+void LinkFile::add_all(const LinkTraffic& traffic, std::string_view before) {
+    for (LinkId link{}; link != traffic.bytes.end_id(); link = next(link)) add(traffic, link, before);
+}
+
+void LinkFile::add_used(const LinkTraffic& traffic, const LinkTraffic& whole, std::string_view before) {
+    for (LinkId link{}; link != whole.bytes.end_id(); link = next(link)) {
+        if (whole.bytes[link] > Bytes{}) add(traffic, link, before);
+    }
+}
+
+void LinkFile::commit() {
+    out_.flush();
+    file_.commit();
+}
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+// A file of what each link carried: comma-separated values, a row for each.
+//
+//   from, to                the vertices that it joins (VertexNames)
+//   cable                   0, or its number among the links from one of them to the other
+//   class, bandwidth_bytes_per_s
+//   bytes, busy             and bytes / (bandwidth x time)
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "sim/network/link_traffic.hpp"
+#include "tools/output/background_writer.hpp"
+#include "tools/output/text_stream.hpp"
+#include "topologies/vertex_names.hpp"
+
+namespace weft {
+
+class LinkFile {
+  public:
+    // `before`: headings of the columns that come first, each followed by a comma. Compressed if the name ends in .gz.
+    LinkFile(const std::filesystem::path& path, const Topology& topology, std::string_view before = {});
+
+    // In the order of their numbers, whatever they carried. `before`: cells of the first columns, likewise.
+    void add_all(const LinkTraffic& traffic, std::string_view before = {});
+    // Only those that carried anything in the time of `whole`.
+    void add_used(const LinkTraffic& traffic, const LinkTraffic& whole, std::string_view before);
+    // Without it nothing is written. Throws std::runtime_error as BackgroundWriter.
+    void commit();
+
+  private:
+    void add(const LinkTraffic& traffic, LinkId link, std::string_view before);
+
+    const Topology& topology_;
+    VertexNames names_;
+    Table<LinkId, std::uint16_t> cable_;
+    BackgroundWriter file_;
+    TextStream out_;
+};
+
+}  // namespace weft
