@@ -10,6 +10,7 @@ const scaled = (value, units) => {
 };
 const timeUnits = [[1e-9, 'ns'], [1e-6, 'us'], [1e-3, 'ms'], [1, 's']];
 const byteUnits = [[1, 'B'], [2 ** 10, 'KiB'], [2 ** 20, 'MiB'], [2 ** 30, 'GiB'], [2 ** 40, 'TiB']];
+const rateUnits = [[1, 'B/s'], [1e3, 'kB/s'], [1e6, 'MB/s'], [1e9, 'GB/s'], [1e12, 'TB/s']];
 const timeText = seconds => seconds === 0 ? '0 s' : scaled(seconds, timeUnits);
 // What a view of `span` nanoseconds can tell apart: a thousandth of it, as a power of ten, from one nanosecond to one
 // millisecond.
@@ -31,6 +32,7 @@ const lengthText = (time, span) => {
   return (time / 1e9 / factor).toFixed(Math.min(least, Math.max(usual, fine))) + ' ' + name;
 };
 const bytesText = bytes => Math.abs(bytes) < 1024 && Number.isInteger(bytes) ? bytes + ' B' : scaled(bytes, byteUnits);
+const rateText = bytesPerSecond => scaled(bytesPerSecond, rateUnits);
 const percentText = share => (100 * share).toFixed(1) + ' %';
 const grouped = value => value.toLocaleString('en-US');
 const plainText = value => Number.isInteger(value) || Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));

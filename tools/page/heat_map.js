@@ -1,7 +1,10 @@
 // A matrix of values as colours on a canvas, with a scale, the value under the pointer or the keyboard's cell, and
 // numbers in the cells where they have room.
-//   heatMap(host, {title, rows: {label, names}, columns: {label, names}, value(row, column), text(value), why, log, most})
+//   heatMap(host, {title, rows: {label, names}, columns: {label, names}, value(row, column), text(value), detail, none, why, log, from, high})
 //     value: null where there is none; why(row, column): then the reason, if there is one
+//     high: pixels of a row, if not as many as fit
+//     from: where the scale begins, unless a value is below it (else with the least value)
+//     detail(row, column): what else is told of a value; none: what is told of others ("nothing")
 const mixed = (low, high, share) => {
   const [a, b] = [partsOf(low), partsOf(high)];
   return a.map((part, i) => Math.round(part + (b[i] - part) * share));
@@ -13,7 +16,7 @@ const heatMap = (host, asked) => {
     const one = value(r, c);
     if (Number.isFinite(one) && !(asked.log && one <= 0)) values.push(one);
   }
-  const least = values.reduce((a, b) => Math.min(a, b), Infinity), most = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const least = values.reduce((a, b) => Math.min(a, b), asked.from ?? Infinity), most = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const shareOf = one => most === least ? 0.5
     : asked.log ? (Math.log(one) - Math.log(least)) / (Math.log(most) - Math.log(least)) : (one - least) / (most - least);
   const canvas = element('canvas', {tabIndex: 0,
@@ -34,7 +37,7 @@ const heatMap = (host, asked) => {
     const widest = names => names.reduce((a, name) => Math.max(a, probe.measureText(name).width), 0);
     const left = Math.min(200, widest(rows.names) + 34), count = columns.names.length;
     const cell = Math.max(3, Math.min(asked.cell ?? 110, (width - left - 4) / count));
-    const high = Math.max(3, Math.min(asked.cell ?? 34, rows.names.length > 40 ? cell : 34));
+    const high = asked.high ?? Math.max(3, Math.min(asked.cell ?? 34, rows.names.length > 40 ? cell : 34));
     const wide = rows.names.length > 40 && count > 40 ? high : cell;
     const top = 38, height = top + high * rows.names.length + 4;
     const pen = sized(canvas, Math.min(width, left + wide * count + 4), height);
@@ -100,7 +103,8 @@ const heatMap = (host, asked) => {
   };
   const words = ([r, c]) => {
     const one = value(r, c);
-    const what = Number.isFinite(one) ? text(one) : asked.why?.(r, c) || 'nothing';
+    const known = Number.isFinite(one), more = known && asked.detail?.(r, c);
+    const what = (known ? text(one) : asked.why?.(r, c) || asked.none || 'nothing') + (more ? `, ${more}` : '');
     return [`${rows.label} ${rows.names[r]}, ${columns.label} ${columns.names[c]}`, what];
   };
   canvas.addEventListener('pointermove', event => {

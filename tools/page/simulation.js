@@ -70,4 +70,26 @@ if (partnersHost && data.partners.dimensions.length) {
         bytesText(pairs.reduce((sum, part, i) => i % 3 === 2 ? sum + part : sum, 0))])));
   draw();
 }
+// Of a matrix of links: a cell's value is that of its busiest link, whichever way it leads.
+const fabricMatrix = ({title, rows, columns, row, column, ways}) => {
+  const coarse = [[rows, 'row'], [columns, 'column']].filter(([side]) => side.per_cell > 1)
+    .map(([side, name]) => `${side.per_cell} to a ${name}`);
+  const wide = columns.names.length, cell = new Map(row.map((r, i) => [r * wide + column[i], i]));
+  const at = (r, c) => cell.get(r * wide + c);
+  const told = (way, i) => `${way.name ? way.name + ' ' : ''}${(100 * way.busiest[i]).toFixed(2)} %, ` +
+    `${grouped(way.bytes[i])} B over ${way.links[i]} ${way.links[i] === 1 ? 'link' : 'links'}`;
+  const host = element('div'), size = wide > 32 ? 10 : wide > 12 ? 20 : 52;
+  Object.assign(host.style, {flex: `1 1 ${Math.max(300, 80 + size * wide)}px`, maxWidth: '100%'});
+  heatMap(host, {title: title + (coarse.length ? ` (${coarse.join(', ')})` : ''), rows, columns,
+    value: (r, c) => at(r, c) === undefined ? null : Math.max(...ways.map(way => way.busiest[at(r, c)])),
+    text: percentText, detail: (r, c) => ways.map(way => told(way, at(r, c))).join('; '), none: 'no links',
+    cell: size, high: rows.names.length > 16 ? undefined : 20, from: 0, noTable: wide > 32});
+  return host;
+};
+const fabricHost = document.getElementById('fabric-charts');
+fabricHost.append(...data.fabric.matrices.map(fabricMatrix));
+if (data.fabric.idle.length) {
+  fabricHost.after(element('p', {className: 'quiet', textContent: `Nothing was carried: ${data.fabric.idle.join('; ')}.`}));
+}
+
 tellWhenDrawn();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/output/trace_time.hpp"
+#include "tools/page/fabric_map.hpp"
 #include "tools/page/partners.hpp"
 #include "tools/page/timeline_data.hpp"
 #include "workloads/report/memory_timeline.hpp"
@@ -47,13 +48,54 @@ Json partners_json(const Partners& partners) {
     return {{"cells", partners.cells}, {"ranks_per_cell", partners.ranks_per_cell}, {"dimensions", dimensions}};
 }
 
+// Cells as a list for each column, in order; the ways back only where there are any.
+Json matrix_json(const MapMatrix& matrix) {
+    Json json{{"title", matrix.what.title}};
+    const auto side_json = [](const std::string& label, const MapSide& side) {
+        return Json{{"label", label}, {"names", side.names}, {"per_cell", side.per_cell}};
+    };
+    json["rows"] = side_json(matrix.what.row, matrix.rows);
+    json["columns"] = side_json(matrix.what.column, matrix.columns);
+    json["ways"] = Json::array();
+    for (const MapCell& cell : matrix.cells) {
+        json["row"].push_back(cell.row);
+        json["column"].push_back(cell.column);
+    }
+    const auto add_way = [&](const std::string& name, CellTraffic MapCell::*way) {
+        Json own{{"name", name}};
+        for (const MapCell& cell : matrix.cells) {
+            own["busiest"].push_back(std::round((cell.*way).busiest * 1e6) / 1e6);
+            own["bytes"].push_back(std::llround((cell.*way).bytes.value));
+            own["links"].push_back((cell.*way).links);
+        }
+        json["ways"].push_back(std::move(own));
+    };
+    add_way(matrix.what.to_column, &MapCell::to_column);
+    if (!matrix.what.to_row.empty()) add_way(matrix.what.to_row, &MapCell::to_row);
+    return json;
+}
+
+// Of matrices in which nothing was carried the titles alone.
+Json fabric_json(const Simulation& run) {
+    Json matrices = Json::array(), idle = Json::array();
+    for (const MapMatrix& matrix : fabric_map(run.topology(), link_traffic(run))) {
+        if (matrix.cells.empty()) {
+            idle.push_back(matrix.what.title);
+        } else {
+            matrices.push_back(matrix_json(matrix));
+        }
+    }
+    return {{"matrices", std::move(matrices)}, {"idle", std::move(idle)}};
+}
+
 }  // namespace
 
 std::string simulation_data(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path) {
     const Json json{{"end", nanoseconds(run.timeline.end)},
                     {"timeline", timeline_data(run, part, path)},
                     {"memory", memory_json(run, part)},
-                    {"partners", partners_json(partners(run))}};
+                    {"partners", partners_json(partners(run))},
+                    {"fabric", fabric_json(run)}};
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

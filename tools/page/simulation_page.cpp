@@ -185,7 +185,7 @@ class SimulationBody {
                             {"exposed"},
                             {"of the step"}},
                            rows, HtmlOrder::sortable) +
-                    "<h3>Message sizes</h3>\n" + message_table(message_histogram(message_counts(run_))) +
+                    methods() + "<h3>Message sizes</h3>\n" + message_table(message_histogram(message_counts(run_))) +
                     "<h3>Who talks to whom</h3>\n<p>What each rank sends in a step, laid evenly on the other members "
                     "of its group: the pattern of the layout, whatever algorithm carries it.</p>"
                     "<div id=\"partners-chart\"></div>\n");
@@ -201,15 +201,67 @@ class SimulationBody {
                             share_cell(row.utilization),
                             share_cell(row.peak_utilization)});
         }
-        section("links", "Links",
-                "<div id=\"links-chart\"></div>\n" +
-                    html_table("Bytes carried over what the links could carry in the step.",
-                               {{"link class", Kind::text},
-                                {"bandwidth reached"},
-                                {"specified"},
-                                {"mean utilization"},
-                                {"busiest link"}},
-                               rows, HtmlOrder::sortable));
+        section(
+            "links", "Links",
+            "<div id=\"links-chart\"></div>\n" +
+                html_table("Bytes carried over what the links could carry in the step.",
+                           {{"link class", Kind::text},
+                            {"bandwidth reached"},
+                            {"specified"},
+                            {"mean utilization"},
+                            {"busiest link"}},
+                           rows, HtmlOrder::sortable) +
+                "<h3>Map of the network</h3>\n<p>A cell is as dark as its busiest link is busy, over the whole step. "
+                "Rows and columns in which nothing was carried are left out; of more than 64, neighbours are "
+                "drawn as one. Links inside nodes are in the tables alone.</p><div id=\"fabric-charts\" "
+                "class=\"row\"></div>\n"
+                "<noscript><p>The map needs JavaScript.</p></noscript>\n" +
+                hottest_links());
+    }
+
+    std::string hottest_links() const {
+        if (report_.hottest.empty()) return "";
+        std::vector<std::vector<HtmlCell>> rows;
+        for (const HotLink& link : report_.hottest) {
+            rows.push_back({{link.from + " \u2192 " + link.to},
+                            share_cell(link.busy),
+                            cell(link.bytes),
+                            count_cell(link.links),
+                            {link.link_class}});
+        }
+        return "<h3>Busiest links</h3>\n" +
+               html_table("Up to three of each class; where several carried the same, the first of them.",
+                          {{"link", Kind::text}, {"utilization"}, {"carried"}, {"alike"}, {"class", Kind::text}}, rows,
+                          HtmlOrder::sortable);
+    }
+
+    // Behind a line: there may be many.
+    std::string methods() const {
+        std::vector<std::vector<HtmlCell>> rows;
+        for (const CommunicationReport& kind : report_.communication) {
+            for (const CallReport& call : kind.by_message) {
+                rows.push_back({{kind.dimension + ' ' + kind.op},
+                                count_cell(kind.group_size),
+                                cell(call.message),
+                                {call.method.algorithm},
+                                {call.method.protocol},
+                                count_cell(call.method.channels),
+                                count_cell(call.calls),
+                                {to_text(call.bus_bandwidth), call.bus_bandwidth.value}});
+            }
+        }
+        return html_details("What carries them: algorithms, protocols and bus bandwidths",
+                            html_table("Message is the full buffer of a call; bus bandwidth as nccl-tests has it, with "
+                                       "all that shared links meanwhile.",
+                                       {{"call", Kind::text},
+                                        {"group"},
+                                        {"message"},
+                                        {"algorithm", Kind::text},
+                                        {"protocol", Kind::text},
+                                        {"channels"},
+                                        {"calls"},
+                                        {"bus bandwidth"}},
+                                       rows, HtmlOrder::sortable));
     }
 
     void metrics() {

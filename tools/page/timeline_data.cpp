@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "tools/output/activity.hpp"
+#include "tools/output/method_text.hpp"
 #include "tools/output/trace_time.hpp"
+#include "topologies/measurements/size_convention.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
@@ -71,7 +73,9 @@ class TimelineJson {
         }
         for (const CommunicationId id : calls_) {
             const Communication& call = program_.communications[id];
-            json_["calls"].push_back({name(call.op), call.group_size, std::llround(call.message.value)});
+            json_["calls"].push_back({name(call.op), call.group_size, std::llround(call.message.value),
+                                      method_text(program_.methods[call.method]),
+                                      bus_factor(call.op, call.group_size)});
         }
     }
 

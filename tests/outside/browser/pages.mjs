@@ -75,6 +75,14 @@ const content = name => JSON.parse(readFileSync(`${folder}/${name}.html`, 'utf8'
   check(await page.value(marked('#memory-chart canvas')) > 0.001, 'memory is drawn');
   check(await page.value(marked('#links-chart canvas')) > 0.001, 'links are drawn');
   check(await page.value(colours('#partners-chart .matrix canvas')) > 4, 'the matrix is drawn');
+  check(await page.value(colours('#fabric-charts .matrix canvas')) > 4, 'the map of the network is drawn');
+  check(await page.value('document.querySelectorAll("#fabric-charts figure").length') === content('simulation').fabric.matrices.length,
+    'with a matrix for each part of it');
+  await page.value('document.querySelector("#fabric-charts .matrix canvas").focus()');
+  await page.key('ArrowRight');
+  check(/^NIC 0, node 0: [\d.]+ %, in [\d.]+ %, [\d,]+ B over 1 link; out [\d.]+ %/.test(
+    await page.value(text('#fabric-charts .readout'))), 'its cells are told', await page.value(text('#fabric-charts .readout')));
+  check(await page.value('document.querySelectorAll("#links tbody tr").length') > 8, 'links are told by name');
   check(await page.value('document.querySelectorAll(".bars .bar").length') === 5, 'a bar for each stage and for all');
   const sums = await page.value(`[...document.querySelectorAll('.bars .bar')].map(bar =>
     [...bar.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0))`);

@@ -172,6 +172,22 @@ TEST(simulation_page, tells_sources_and_how_it_was_made) {
     EXPECT_EQ(page, simulation_page(test::dense_run(), make_report(run), input)) << "the same bytes every time";
 }
 
+TEST(simulation_page, names_the_busiest_links_and_what_carries_each_kind_of_call) {
+    const Simulation run = test::dense_run();
+    const Report report = make_report(run);
+    const std::string page = simulation_page(run, report, {.command = "", .text = "{}"});
+    ASSERT_GT(report.hottest.size(), 4u);
+    for (const HotLink& link : report.hottest) {
+        EXPECT_GE(count(page, ">" + link.from + " \u2192 " + link.to + "<"), 1u) << link.from;
+    }
+    std::size_t kinds = 0;
+    for (const CommunicationReport& row : report.communication) kinds += row.by_message.size();
+    EXPECT_GE(kinds, report.communication.size());
+    const std::size_t begin = page.find("What carries them"), end = page.find("</table>", begin);
+    ASSERT_NE(end, std::string::npos);
+    EXPECT_EQ(count(page.substr(begin, end - begin), "<tr>"), kinds + 1);
+}
+
 TEST(simulation_page, says_what_the_timeline_leaves_out) {
     const Simulation run = test::small_run("frontier-gpt-neox-20b-3d.json", {"batch.global=32768"});
     const std::string page = simulation_page(run, make_report(run), {.command = "", .text = "{}"});
