@@ -88,26 +88,32 @@ std::vector<Communicator> CollectiveSet::communicators(Order order) {
     for (std::uint32_t group = 0; group < layout_.groups; ++group) {
         communicators.push_back(with_channels(planner_.lay(members(group), laid)));
     }
-    channels_[order] = static_cast<std::uint32_t>(communicators.front().channels.size());
     return communicators;
+}
+
+Table<LinkId, Bytes> CollectiveSet::carried(const Choice& choice, Bytes message) {
+    Table<LinkId, Bytes> carried(topology_.links());
+    for (const PhaseCost& phase : costs_.phases(choice)) {
+        const Bytes bytes = phase.bytes(message);
+        for (const LinkLoad& each : phase.pattern.loads) carried[each.link] += bytes * each.load;
+    }
+    return carried;
 }
 
 CollectiveSet::Load CollectiveSet::make_load(const Choice& choice) {
     Load load{.rates = {}, .busy = Table<LinkClassId, double>(topology_.classes.size(), 0.0)};
-    Table<LinkId, double> carried(topology_.links(), 0.0);  // per byte of message
-    std::vector<LinkId> used;
-    for (const PhaseCost& phase : costs_.phases(choice)) {
-        load.rates.push_back(idle_rate(phase.pattern, topology_));
-        for (const LinkLoad& each : phase.pattern.loads) {
-            if (carried[each.link] == 0.0) used.push_back(each.link);
-            carried[each.link] += each.load * phase.bytes_per_message_byte;
-        }
-    }
-    for (const LinkId link : used) {
+    for (const PhaseCost& phase : costs_.phases(choice)) load.rates.push_back(idle_rate(phase.pattern, topology_));
+    const Table<LinkId, Bytes> per_byte = carried(choice, Bytes{1.0});
+    for (LinkId link{}; link != per_byte.end_id(); link = next(link)) {
+        if (per_byte[link] == Bytes{}) continue;
         double& busy = load.busy[topology_.link_class(link)];
-        busy = std::max(busy, carried[link] / topology_.link(link).bandwidth.value);
+        busy = std::max(busy, (per_byte[link] / topology_.link(link).bandwidth).value);
     }
     return load;
+}
+
+LinkTraffic CollectiveSet::traffic(const Choice& choice, Bytes message) {
+    return {.bytes = carried(choice, message), .time = time(choice, message)};
 }
 
 const CollectiveSet::Load& CollectiveSet::load(const Choice& choice) {
@@ -135,12 +141,6 @@ std::vector<CollectiveSet::ClassUse> CollectiveSet::utilization(const Choice& ch
         if (busy[id] > 0.0 && seconds > 0.0) uses.push_back({id, busy[id] * message.value / seconds});
     }
     return uses;
-}
-
-std::uint32_t CollectiveSet::channels(const Choice& choice) {
-    costs_.phases(choice);  // lays the channels
-    const auto known = channels_.find(library_.order_of(*choice.algorithm));
-    return layout_.members() < 2 || known == channels_.end() ? 0 : known->second;
 }
 
 }  // namespace weft

@@ -103,7 +103,7 @@ Choice GroupCosts::require(Collective op, Bytes message) {
 std::uint32_t GroupCosts::channels(const Choice& choice) {
     if (base_ != nullptr) return base_->channels(choice);
     if (shape_.members < 2) return 0;
-    return static_cast<std::uint32_t>(communicators(choice.algorithm->order).front().channels.size());
+    return static_cast<std::uint32_t>(communicators(library_.order_of(*choice.algorithm)).front().channels.size());
 }
 
 Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {

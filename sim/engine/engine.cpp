@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/ideal_network.hpp"
 #include "sim/program/routine_runs.hpp"
+#include "sim/network/traffic_slices.hpp"
+#include "sim/network/utilization.hpp"
 
 namespace weft {
 namespace {
@@ -66,6 +69,16 @@ Timeline simulate_on(const Program& program, const Topology& topology, Recording
     return timeline;
 }
 
+template <NetworkModel N>
+std::vector<Table<PatternId, Bytes>> slices_on(const Program& program, const Topology& topology, Instant end,
+                                               std::uint32_t slices, const FlowListener& listener) {
+    Watched<N> network(program, topology, listener);
+    TrafficSlices recorder(program.patterns.size(), end, slices);
+    network.record_to(recorder);
+    run(program, topology, network);
+    return std::move(recorder).take();
+}
+
 // No leg reaches the network, so it needs no patterns.
 Timeline simulate_free(const Program& program, const Topology& topology) {
     IdealNetwork silent(topology, {});
@@ -85,6 +98,19 @@ Timeline simulate(const Program& program, const Topology& topology, NetworkKind 
             return simulate_on<IdealNetwork>(program, topology, recording, listener);
         case NetworkKind::free:
             return simulate_free(program, topology);
+    }
+    throw LogicError("unknown kind of network");
+}
+
+std::vector<Table<PatternId, Bytes>> moved_in_slices(const Program& program, const Topology& topology, NetworkKind kind,
+                                                     Instant end, std::uint32_t slices, const FlowListener& listener) {
+    switch (kind) {
+        case NetworkKind::flow:
+            return slices_on<FlowNetwork>(program, topology, end, slices, listener);
+        case NetworkKind::ideal:
+            return slices_on<IdealNetwork>(program, topology, end, slices, listener);
+        case NetworkKind::free:
+            return std::vector<Table<PatternId, Bytes>>(slices);
     }
     throw LogicError("unknown kind of network");
 }

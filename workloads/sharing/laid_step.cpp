@@ -46,7 +46,7 @@ LaidStep lay_step(const Study& study, std::span<const std::uint32_t> nodes, std:
                                       laid.size = size;
                                       on_size(size);
                                   },
-                              .alike_links = AlikeLinks::apart};
+                              .merges_alike_links = false};
     laid.program = build_step(plan, prepared.costs(plan), options).program;
     if (!laid.program.routines.empty()) laid.program = unfold(laid.program);
     return laid;

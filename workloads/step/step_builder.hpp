@@ -27,13 +27,10 @@ struct Step {
 // Told how large a step will be before its tables are made; throws to refuse it.
 using SizeListener = std::function<void(const StepSize&)>;
 
-// Links that carry the same for everybody (sim/network/alike_links). Only who adds more traffic keeps them apart.
-enum class AlikeLinks : std::uint8_t { as_one, apart };
-
 struct StepOptions {
     Folding folding = Folding::stages;
     SizeListener on_size{};
-    AlikeLinks alike_links = AlikeLinks::as_one;
+    bool merges_alike_links = true;  // sim/network/alike_links; only who adds more traffic keeps them apart
 };
 
 // One step of the kind that the job asks for; what comes before the first one. The pool is of the plan's library.
