@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,16 +25,20 @@ Routing read_routing(const std::string& text) {
         fmt::format("--routing: expected {}, got \"{}\"{}", fmt::join(known, ", "), text, suggestion(text, known)));
 }
 
+// From 0 to below 1.
+std::optional<double> read_share(std::string_view text) {
+    double share = -1.0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, share);
+    return error == std::errc{} && stop == end && share >= 0.0 && share < 1.0 ? std::optional(share) : std::nullopt;
+}
+
 // "slingshot.global=0.3"
 std::pair<std::string, double> read_background(const std::string& text, const MachineInfo& machine) {
     const std::size_t equals = text.rfind('=');
-    double share = -1.0;
-    if (equals != text.npos) {
-        const char* const end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data() + equals + 1, end, share);
-        if (error != std::errc{} || stop != end) share = -1.0;
-    }
-    if (!(share >= 0.0 && share < 1.0)) {
+    const std::optional<double> share =
+        equals != text.npos ? read_share(std::string_view(text).substr(equals + 1)) : std::nullopt;
+    if (!share) {
         throw po::error(
             fmt::format("--background: expected CLASS=SHARE, a share of at least 0 and below 1; got \"{}\"", text));
     }
@@ -42,7 +48,21 @@ std::pair<std::string, double> read_background(const std::string& text, const Ma
                                     name, suggestion(name, machine.link_classes),
                                     fmt::join(machine.link_classes, ", ")));
     }
-    return {name, share};
+    return {name, *share};
+}
+
+// On every link between switches, but where --background says another share of a class.
+void add_load(const std::string& text, const MachineInfo& machine, Fabric& fabric) {
+    const std::optional<double> share = read_share(text);
+    if (!share) throw po::error(fmt::format("--load: expected a share of at least 0 and below 1, got \"{}\"", text));
+    if (machine.switch_classes.empty()) {
+        throw po::error(fmt::format("--load: {} has no links between switches that others could use", machine.name));
+    }
+    const std::vector<std::pair<std::string, double>> said = fabric.background;
+    for (const std::string& name : machine.switch_classes) {
+        const auto names_it = [&](const std::pair<std::string, double>& each) { return each.first == name; };
+        if (std::ranges::none_of(said, names_it)) fabric.background.emplace_back(name, *share);
+    }
 }
 
 std::vector<std::uint32_t> read_placement(const std::string& text, const MachineInfo& machine, std::uint32_t nodes) {
@@ -63,7 +83,9 @@ void add_fabric_options(po::options_description& options) {
                                                        po::value<std::string>()->value_name("minimal|valiant|adaptive"),
                                                        "minimal, valiant or adaptive (default: the machine's)")(
         "background", po::value<Words>()->value_name("CLASS=SHARE")->composing(),
-        "other traffic takes this share of the links of a class (may be repeated)");
+        "other traffic takes this share of the links of a class (may be repeated), and packets wait for it")(
+        "load", po::value<std::string>()->value_name("SHARE"),
+        "the same of every link between switches, from 0 to below 1");
 }
 
 Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& machine, std::uint32_t nodes) {
@@ -77,6 +99,7 @@ Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& mach
             fabric.background.push_back(read_background(each, machine));
         }
     }
+    if (arguments.count("load") > 0) add_load(arguments["load"].as<std::string>(), machine, fabric);
     return fabric;
 }
 

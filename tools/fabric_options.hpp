@@ -1,4 +1,4 @@
-// The fabric as command-line options: --placement, --routing, --background.
+// The fabric as command-line options: --placement, --routing, --background, --load.
 #pragma once
 
 #include <boost/program_options.hpp>

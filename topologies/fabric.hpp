@@ -17,11 +17,14 @@ namespace weft {
 struct Fabric {
     std::optional<Routing> routing{};        // absent: the machine's own
     std::vector<std::uint32_t> placement{};  // the machine's node that each node of the job is; empty: the first ones
-    // By link class: the share of its bandwidth that other traffic takes, at least 0 and below 1.
+    // By link class: the share of its bandwidth that other traffic takes, at least 0 and below 1. Packets wait for it,
+    // too (see queueing.hpp).
     std::vector<std::pair<std::string, double>> background{};
     std::vector<LinkFault> link_faults{};
     bool operator==(const Fabric&) const = default;
 };
+
+bool has_background(const Fabric& fabric, std::string_view link_class);  // any other traffic
 
 std::optional<Routing> find_routing(std::string_view name);  // "minimal", "valiant", "adaptive"
 

@@ -14,6 +14,7 @@
 #include "topologies/blocks/block.hpp"
 #include "topologies/library_reader.hpp"
 #include "topologies/placed_network.hpp"
+#include "topologies/queueing.hpp"
 
 namespace weft {
 
@@ -87,7 +88,7 @@ void check_placement(const MachineInfo& machine, std::uint32_t nodes, std::span<
     }
 }
 
-// Other traffic takes its share of every link of the class.
+// Other traffic takes its share of every link of the class, and packets wait for it.
 void add_background(Topology& topology, const Fabric& fabric) {
     for (const std::pair<std::string, double>& load : fabric.background) {
         const auto known = std::find_if(topology.classes.begin(), topology.classes.end(),
@@ -99,6 +100,7 @@ void add_background(Topology& topology, const Fabric& fabric) {
         if (!(load.second >= 0.0 && load.second < 1.0)) {
             throw RangeError(fmt::format("background traffic takes a share from 0 to below 1, not {}", load.second));
         }
+        known->latency += waiting_time(load.second, known->bandwidth);
         known->bandwidth *= 1.0 - load.second;
     }
 }
@@ -140,6 +142,16 @@ HostInfo read_host(Field field) {
     field.text("source", "");
     field.done();
     return host;
+}
+
+// Their names, each once.
+std::vector<std::string> classes_of(const std::vector<LinkRun>& links, const Table<LinkClassId, LinkClass>& classes) {
+    std::vector<std::string> names;
+    for (const LinkRun& run : links) {
+        const std::string& name = classes[run.link_class].name;
+        if (run.links > 0 && std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return names;
 }
 
 std::string stem(std::string_view path) { return std::filesystem::path(path).stem().string(); }
@@ -197,6 +209,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     root.done();
     if (root.has_errors()) return std::nullopt;
 
+    info.switch_classes = classes_of(parts->network->links(), parts->classes);
     info.neighbourhoods = parts->network->neighbourhoods();
     info.bisection = parts->network->bisection(parts->classes);
     info.nic = parts->classes[parts->network->port_class()].bandwidth;

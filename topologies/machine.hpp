@@ -56,7 +56,8 @@ struct MachineInfo {
     Routing routing = Routing::minimal;         // of the fabric, unless a job asks for another
     std::vector<Library> libraries;             // the first is the default
     std::vector<std::string> link_classes;
-    std::optional<HostInfo> host;  // absent: the machine file does not say it
+    std::vector<std::string> switch_classes;  // of these, those of links between switches
+    std::optional<HostInfo> host;             // absent: the machine file does not say it
     Operation operation;
     std::optional<NodeNames> node_names;  // absent: nodes are known by their numbers only
 

@@ -149,9 +149,23 @@ TEST(background, takes_its_share_of_one_class) {
         EXPECT_EQ(loaded.classes[id].bandwidth, idle.classes[id].bandwidth * left);
         EXPECT_EQ(loaded.classes[id].nominal, idle.classes[id].nominal);
     }
+    EXPECT_EQ(dragonflies.info().switch_classes, (std::vector<std::string>{"up", "core"}));
     EXPECT_THROW(dragonflies.topology(16, {.background = {{"cores", 0.25}}}), RangeError);
     EXPECT_THROW(dragonflies.topology(16, {.background = {{"core", 1.0}}}), RangeError);
     EXPECT_THROW(dragonflies.topology(16, {.background = {{"core", -0.1}}}), RangeError);
+}
+
+// Pollaczek and Khinchine's mean waiting time with service times that do not vary, l E[S^2] / (2 (1 - l E[S])) for
+// packets that come at rate l and take S: here 4096 B at 10 GB/s, three quarters of the time.
+TEST(background, makes_packets_wait_as_in_an_m_d_1_queue) {
+    const Machine dragonflies = small();
+    const Topology idle = dragonflies.topology(16), loaded = dragonflies.topology(16, {.background = {{"core", 0.75}}});
+    const double service = 4096.0 / 10e9, rate = 0.75 / service;
+    const double wait = rate * service * service / (2.0 * (1.0 - rate * service));
+    for (LinkClassId id{}; id < idle.classes.end_id(); id = next(id)) {
+        const double longer = (loaded.classes[id].latency - idle.classes[id].latency).value;
+        EXPECT_NEAR(longer, idle.classes[id].name == "core" ? wait : 0.0, 1e-18);
+    }
 }
 
 TEST(node_names, are_read_with_the_machine) {
