@@ -115,6 +115,42 @@ TEST(collective, explains_phases_and_candidates) {
     EXPECT_EQ(chosen, 1);
 }
 
+TEST(collective, a_loaded_fabric_is_slower) {
+    for (const std::string op : {"all_reduce", "all_gather", "send_receive"}) {
+        const std::string of = op + " --machine leonardo --ranks 64 --sizes 64K --load ";
+        double before = 0.0;
+        for (const char* const load : {"0", "0.25", "0.5", "0.75", "0.9"}) {
+            const double now = time_of(of + load);
+            EXPECT_GT(now, before) << op << load;
+            before = now;
+        }
+    }
+    const std::string one_switch = "collective all_reduce --machine dgx-h100 --ranks 16 --sizes 64K --load 0.75";
+    const std::string text = run_weft(one_switch).out;
+    EXPECT_NE(text.find("# other traffic: infiniband.leaf_spine 75 % (a packet waits 1.5 times its own time), "),
+              text.npos)
+        << text;
+    EXPECT_NE(text.find("# no message meets other traffic\n"), text.npos) << text;
+}
+
+TEST(collective, samples_vary_by_a_jitter_that_is_stated) {
+    const std::string of = "all_reduce --machine frontier --ranks 64 --sizes 64K,64M --samples 200 --jitter ";
+    for (const Json& row : collective_json(of + "0").at("rows")) {
+        for (const char* const key : {"p50_s", "p95_s", "p99_s"}) {
+            EXPECT_NEAR(row.at("sampled").at(key).get<double>() / row.at("time_s").get<double>(), 1.0, 1e-9);
+        }
+    }
+    const Json json = collective_json(of + "0.2");
+    EXPECT_EQ(json.at("jitter").at("source"), "assumed");
+    for (const Json& row : json.at("rows")) {
+        EXPECT_LT(row.at("time_s"), row.at("sampled").at("p50_s"));
+        EXPECT_LT(row.at("sampled").at("p50_s"), row.at("sampled").at("p95_s"));
+        EXPECT_LT(row.at("sampled").at("p95_s"), row.at("sampled").at("p99_s"));
+    }
+    EXPECT_EQ(run_weft("collective " + of + "0.2 --jobs 1").out, run_weft("collective " + of + "0.2 --jobs 3").out);
+    EXPECT_NE(run_weft("collective " + of + "0.2").out, run_weft("collective " + of + "0.2 --seed 1").out);
+}
+
 void expect_refused(const std::string& arguments, const std::string& because) {
     const test::Ran ran = run_weft("collective " + arguments);
     EXPECT_EQ(ran.exit_code, 2) << arguments;
@@ -137,6 +173,12 @@ TEST(collective, refusals_say_what_there_is) {
     expect_refused("all_reduce --machine frontier --ranks 8 --routing fast", "minimal, valiant, adaptive");
     expect_refused("all_reduce --machine frontier --ranks 8 --background slingshot.globel=0.2", "slingshot.global");
     expect_refused("all_reduce --machine frontier --ranks 8 --background x=2", "below 1");
+    expect_refused("all_reduce --machine frontier --ranks 8 --load 1", "below 1");
+    expect_refused("all_reduce --machine frontier --ranks 8 --samples 10", "state one with --jitter");
+    expect_refused("all_reduce --machine frontier --ranks 8 --jitter 0.1", "only with --samples");
+    expect_refused("all_reduce --machine frontier --ranks 8 --samples 10 --jitter 2", "from 0 to 1");
+    expect_refused("all_reduce --machine frontier --ranks 8 --samples 10 --jitter 0.1 --explicit",
+                   "not with --explicit");
     expect_refused("all_reduce --machine frontier --ranks 8 --calls late", "blocking, queued");
 }
 

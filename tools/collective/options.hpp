@@ -26,6 +26,12 @@ MeasurementHints measurement_hints(const po::variables_map& arguments);
 // --calls blocking|queued. Throws po::error for another word.
 Calls calls_option(const po::variables_map& arguments);
 
+// --ranks-per-node, or all accelerators of a node. Throws po::error for more than it has.
+std::uint32_t ranks_per_node_option(const po::variables_map& arguments, const MachineInfo& machine);
+
+// One group of so many ranks. Throws po::error where they need more nodes than the machine has.
+SetLayout layout_of(std::uint32_t ranks, std::uint32_t ranks_per_node, const MachineInfo& machine);
+
 // Of the machine: the one of that name, or its default if it is empty. Throws po::error, with the nearest names.
 const Library& library_named(const MachineInfo& machine, const std::string& name);
 

@@ -7,6 +7,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/explicit/explicit_run.hpp"
+#include "tools/collective/jittered_call.hpp"
 #include "tools/command.hpp"
 
 namespace weft {
@@ -173,6 +174,10 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
     }
     if (row.time > Seconds{}) row.algorithm_bandwidth = message / row.time;
     row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(request.op, members);
+    if (request.jitter.samples > 0) {
+        const JitteredCall call = jittered_call(set, topology, choice, message);
+        row.sampled = sampled_times(host_time(request) + call.fixed, call.rounds, request.jitter);
+    }
     if (request.detail == Detail::explained) {
         row.phases = explain_phases(set, topology, choice, message);
         row.candidates = explain_candidates(set, request, choice, message);

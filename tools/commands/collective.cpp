@@ -64,6 +64,7 @@ std::string text_of(const po::variables_map& arguments, const CollectiveRequest&
     if (given(arguments, "csv")) return collective_csv(rows);
     std::string text =
         request.convention == SizeConvention::osu ? collective_osu(request, rows) : collective_nccl(request, rows);
+    text += collective_samples(request, rows);
     if (request.detail == Detail::explained) text += collective_explanation(rows);
     if (comparison) text += comparison_text(*comparison, arguments["compare"].as<std::string>());
     return text;
@@ -123,10 +124,20 @@ const Command collective{
         "Sizes are bytes of the full buffer, as in nccl-tests (all-gather: the output; reduce-scatter: the input);\n"
         "with --format osu those of the OSU micro-benchmarks (all-gather: per rank, all-to-all: per destination).\n"
         "Bus bandwidth is algorithm bandwidth times 2(n-1)/n for all-reduce, (n-1)/n for all-gather,\n"
-        "reduce-scatter and all-to-all, 1 for the others.\n\n"
+        "reduce-scatter and all-to-all, 1 for the others.\n"
+        "--load and --background: other traffic takes a share s of a link's bandwidth, and each link adds the time "
+        "that a\n"
+        "packet of 4096 B then waits, s / (2 (1 - s)) times its own (M/D/1). --load is about links between switches: "
+        "the\n"
+        "ports of a job's nodes carry the job alone, unless --background names their class.\n"
+        "--samples: the time of every message varies by a factor of its own, log-normal of mean 1 and standard "
+        "deviation\n"
+        "--jitter; a round of messages lasts as long as its slowest, launch and host do not vary.\n\n"
         "  weft collective all_reduce --machine frontier --ranks 64 --sizes 1K:1G:4\n"
         "  weft collective all_gather --machine frontier --ranks 128 --sizes 64M --explain\n"
         "  weft collective all_reduce --machine frontier --ranks 64 --groups 8 --sizes 256M --json\n"
+        "  weft collective all_reduce --machine frontier --ranks 1024 --sizes 64K --load 0.75 --samples 1000 --jitter "
+        "0.1\n"
         "  weft collective all_to_all --machine frontier --ranks 512 --placement scatter:8 --routing minimal\n"
         "  weft collective all_reduce --machine frontier --ranks 64 --compare measured.txt --plot times.svg\n"
         "  weft collective point_to_point --machine frontier --ranks 2 --ranks-per-node 1 --format osu",

@@ -17,6 +17,8 @@ std::string collective_osu(const CollectiveRequest& request, std::span<const Col
 std::string collective_json(const CollectiveRequest& request, std::span<const CollectiveRow> rows,
                             const std::optional<Comparison>& comparison);
 std::string collective_csv(std::span<const CollectiveRow> rows);
+// Quantiles of every row, if samples were asked for.
+std::string collective_samples(const CollectiveRequest& request, std::span<const CollectiveRow> rows);
 // Phases and candidates of every row.
 std::string collective_explanation(std::span<const CollectiveRow> rows);
 

@@ -1,0 +1,37 @@
+// How the time of a collective spreads where its messages take longer or shorter by chance.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sim/base/quantity.hpp"
+
+namespace weft {
+
+// Of every message the time is its expected one times a factor of its own: log-normal, of mean 1 and this standard
+// deviation. No machine file says one that was measured: whoever asks states it.
+struct JitterTerms {
+    double deviation = 0.0;
+    std::uint32_t samples = 0;  // 0: none asked
+    std::uint64_t seed = 0;
+    unsigned jobs = 1;  // threads; the result is the same for any number
+};
+
+// Rounds in lock step: each lasts as long as the slowest of its messages.
+struct JitteredRounds {
+    Seconds each;  // without jitter
+    std::uint64_t rounds = 1;
+    double messages = 1.0;  // of a round
+};
+
+struct TimeQuantiles {
+    Seconds p50, p95, p99;  // by nearest rank
+};
+
+// The slowest of so many factors, at probability `p` (above 0, below 1) of being less: one draw in place of all.
+double slowest_factor(double deviation, double messages, double p);
+
+// `fixed`: what does not vary, the launch and the host. At least one sample.
+TimeQuantiles sampled_times(Seconds fixed, std::span<const JitteredRounds> rounds, const JitterTerms& terms);
+
+}  // namespace weft
