@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/base/check.hpp"
@@ -33,19 +34,33 @@ struct MessageRun {
     std::uint64_t solves = 0;  // of rates
 };
 
-template <MessageScript Script>
+// Sees the messages of a run that move bytes over links: which links when these start, and when all have arrived.
+template <class W>
+concept MessageWatch = requires(W& watch, ActorId from, Instant now, std::span<const LinkId> links) {
+    watch.depart(from, now, links);
+    watch.arrive(from, now);
+};
+
+struct NobodyWatches {
+    void depart(ActorId /*from*/, Instant /*now*/, std::span<const LinkId> /*links*/) {}
+    void arrive(ActorId /*from*/, Instant /*now*/) {}
+};
+
+template <MessageScript Script, MessageWatch Watch = NobodyWatches>
 class MessageRunner {
   public:
-    MessageRunner(const Script& script, const MessageTables& tables, const Topology& topology)
+    MessageRunner(const Script& script, const MessageTables& tables, const Topology& topology, Watch watch = {})
         : script_(script),
           tables_(tables),
           topology_(topology),
+          watch_(std::move(watch)),
           network_(topology),
           actors_(tables.seats.size()),
           arrivals_(tables.seats.size() * tables.inboxes) {}
 
     // All actors start together. LogicError if one waits for ever, or if the network delivers other than it was asked.
     MessageRun run();
+    const Watch& watch() const { return watch_; }
 
   private:
     struct Actor {
@@ -90,6 +105,7 @@ class MessageRunner {
     const Script& script_;
     const MessageTables& tables_;
     const Topology& topology_;
+    Watch watch_;
     RouteNetwork network_;
     Table<ActorId, Actor> actors_;
     StridedRows<ActorId, LinkId> routes_;
@@ -102,8 +118,8 @@ class MessageRunner {
 };
 
 // The next action of an actor, with what all its repetitions share.
-template <MessageScript Script>
-void MessageRunner<Script>::prepare(ActorId id) {
+template <MessageScript Script, MessageWatch Watch>
+void MessageRunner<Script, Watch>::prepare(ActorId id) {
     Actor& actor = actors_[id];
     actor.action = script_.next(id, actor.place);
     actor.left = actor.action.repeat;
@@ -125,8 +141,8 @@ void MessageRunner<Script>::prepare(ActorId id) {
     }
 }
 
-template <MessageScript Script>
-void MessageRunner<Script>::begin(ActorId id) {
+template <MessageScript Script, MessageWatch Watch>
+void MessageRunner<Script, Watch>::begin(ActorId id) {
     Actor& actor = actors_[id];
     const MessageAction& action = actor.action;
     const std::uint32_t turn = actor.place.turn + action.repeat - actor.left;
@@ -155,8 +171,8 @@ void MessageRunner<Script>::begin(ActorId id) {
     }
 }
 
-template <MessageScript Script>
-bool MessageRunner<Script>::is_over(const Actor& actor, ActorId id) {
+template <MessageScript Script, MessageWatch Watch>
+bool MessageRunner<Script, Watch>::is_over(const Actor& actor, ActorId id) {
     if (actor.waiting > 0) return false;
     switch (actor.action.kind) {
         case MessageActionKind::exchange:
@@ -169,8 +185,8 @@ bool MessageRunner<Script>::is_over(const Actor& actor, ActorId id) {
     }
 }
 
-template <MessageScript Script>
-void MessageRunner<Script>::go_on(ActorId id) {
+template <MessageScript Script, MessageWatch Watch>
+void MessageRunner<Script, Watch>::go_on(ActorId id) {
     Actor& actor = actors_[id];
     while (is_over(actor, id)) {
         if (--actor.left == 0) prepare(id);
@@ -181,8 +197,8 @@ void MessageRunner<Script>::go_on(ActorId id) {
 // Where the fabric routes adaptively, a message looks at the minimal route and two detours, and takes the one on which
 // it can expect most (as UGAL does packet by packet: Singh, PhD thesis, Stanford 2005); under Valiant routing it takes
 // any detour.
-template <MessageScript Script>
-Route MessageRunner<Script>::choose_route(const Delayed& message) const {
+template <MessageScript Script, MessageWatch Watch>
+Route MessageRunner<Script, Watch>::choose_route(const Delayed& message) const {
     const ActorSeat from = tables_.seats[message.from], to = tables_.seats[message.to];
     const MessageLoad& load = tables_.shapes[message.shape].load;
     Route best = minimal_route(message.from, message.to);
@@ -203,8 +219,8 @@ Route MessageRunner<Script>::choose_route(const Delayed& message) const {
     return best;
 }
 
-template <MessageScript Script>
-void MessageRunner<Script>::fall_due(const Delayed& delayed) {
+template <MessageScript Script, MessageWatch Watch>
+void MessageRunner<Script, Watch>::fall_due(const Delayed& delayed) {
     if (delayed.kind != MessageActionKind::work) return depart(delayed);
     --actors_[delayed.from].waiting;
     go_on(delayed.from);
@@ -212,8 +228,8 @@ void MessageRunner<Script>::fall_due(const Delayed& delayed) {
 
 // An actor keeps the route of the message that it waits for; of one that it posted it may have moved on. Routes are
 // large: no branch clears one that it does not fill.
-template <MessageScript Script>
-void MessageRunner<Script>::depart(const Delayed& message) {
+template <MessageScript Script, MessageWatch Watch>
+void MessageRunner<Script, Watch>::depart(const Delayed& message) {
     if (takes_detours(message.from, message.to)) {
         const Route route = choose_route(message);
         start(message, route.links());
@@ -225,19 +241,20 @@ void MessageRunner<Script>::depart(const Delayed& message) {
     }
 }
 
-template <MessageScript Script>
-void MessageRunner<Script>::start(const Delayed& message, std::span<const LinkId> links) {
+template <MessageScript Script, MessageWatch Watch>
+void MessageRunner<Script, Watch>::start(const Delayed& message, std::span<const LinkId> links) {
     ++messages_;
     const MessageShape& shape = tables_.shapes[message.shape];
     if (links.empty() || shape.bytes == Bytes{}) return arrive(message);
+    watch_.depart(message.from, now_, links);
     const FlowId flow = network_.start_on(now_, links, shape.load, shape.bytes, shape.cap);
     while (index(flow) >= under_way_.size()) under_way_.push_back({});
     under_way_[flow] = message;
     asked_ += shape.bytes;
 }
 
-template <MessageScript Script>
-void MessageRunner<Script>::arrive(const Delayed& message) {
+template <MessageScript Script, MessageWatch Watch>
+void MessageRunner<Script, Watch>::arrive(const Delayed& message) {
     Actor& from = actors_[message.from];
     --(message.kind == MessageActionKind::post ? from.posted : from.waiting);
     if (message.inbox != no_inbox) {
@@ -247,8 +264,8 @@ void MessageRunner<Script>::arrive(const Delayed& message) {
     go_on(message.from);
 }
 
-template <MessageScript Script>
-MessageRun MessageRunner<Script>::run() {
+template <MessageScript Script, MessageWatch Watch>
+MessageRun MessageRunner<Script, Watch>::run() {
     for (ActorId id{}; id != actors_.end_id(); id = next(id)) {
         prepare(id);
         begin(id);
@@ -262,7 +279,10 @@ MessageRun MessageRunner<Script>::run() {
         if (then == Instant::never()) break;
         now_ = then;
         network_.advance(now_, finished);
-        for (const FlowId flow : finished) arrived.push_back(under_way_[flow]);
+        for (const FlowId flow : finished) {
+            arrived.push_back(under_way_[flow]);
+            watch_.arrive(arrived.back().from, now_);
+        }
         for (const Delayed& message : arrived) arrive(message);
         finished.clear();
         arrived.clear();

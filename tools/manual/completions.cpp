@@ -13,6 +13,7 @@
 #include "tools/command_line.hpp"
 #include "tools/manual/shell_scripts.hpp"
 #include "tools/schema/reference.hpp"
+#include "tools/traffic/patterns.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/formats/format.hpp"
 
@@ -86,6 +87,7 @@ Words values(const po::option_description& option, const std::string& current) {
     if (placeholder == "DEVICE") return shipped_names(embedded::devices());
     if (placeholder == "SET") return shipped_names(embedded::validation());
     if (placeholder == "OP") return collective_names();
+    if (placeholder == "PATTERN") return traffic_pattern_names();
     if (placeholder == "KIND") return reference_kinds();
     if (placeholder == "SHELL") return shell_names();
     if (placeholder == "FORMAT") return names_of(exports::all());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -13,26 +14,26 @@ std::string lower(std::string text) {
     return text;
 }
 
-// Nothing if a quotation is still open at the end.
-std::optional<std::vector<std::string>> split_cells(std::string_view line) {
-    std::vector<std::string> cells(1);
+}  // namespace
+
+std::optional<CsvRow> read_csv_row(const TableLine& line) {
+    CsvRow row{.line = line.number, .cells = {""}, .places = {1}};
     bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const char c = line[i];
-        if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-            cells.back() += line[++i];
-        } else if (c == '"' && (quoted || cells.back().empty())) {
+    for (std::size_t i = 0; i < line.text.size(); ++i) {
+        const char c = line.text[i];
+        if (quoted && c == '"' && i + 1 < line.text.size() && line.text[i + 1] == '"') {
+            row.cells.back() += line.text[++i];
+        } else if (c == '"' && (quoted || row.cells.back().empty())) {
             quoted = !quoted;
         } else if (c == ',' && !quoted) {
-            cells.emplace_back();
+            row.cells.emplace_back();
+            row.places.push_back(static_cast<int>(i) + 2);
         } else {
-            cells.back() += c;
+            row.cells.back() += c;
         }
     }
-    return quoted ? std::nullopt : std::optional(std::move(cells));
+    return quoted ? std::nullopt : std::optional(std::move(row));
 }
-
-}  // namespace
 
 std::optional<std::size_t> CsvTable::find(std::string_view column) const {
     const auto found = std::find(columns.begin(), columns.end(), column);
@@ -43,21 +44,22 @@ std::optional<std::size_t> CsvTable::find(std::string_view column) const {
 CsvTable read_csv_table(const TableText& text, TableErrors& errors) {
     CsvTable table;
     for (const TableLine& line : text.lines) {
-        std::optional<std::vector<std::string>> cells = split_cells(line.text);
-        if (!cells) {
+        std::optional<CsvRow> row = read_csv_row(line);
+        if (!row) {
             errors.add(line.number, "a quotation mark is open at the end of the line");
         } else if (&line == &text.lines.front()) {
-            for (std::string& name : *cells) {
+            for (std::string& name : row->cells) {
                 name = lower(std::move(name));
                 if (!name.empty() && table.find(name)) {
                     errors.add(line.number, fmt::format("two columns are called \"{}\"", excerpt(name)));
                 }
                 table.columns.push_back(std::move(name));
             }
-        } else if (cells->size() != table.columns.size()) {
-            errors.add(line.number, fmt::format("expected {} columns, got {}", table.columns.size(), cells->size()));
+        } else if (row->cells.size() != table.columns.size()) {
+            errors.add(line.number,
+                       fmt::format("expected {} columns, got {}", table.columns.size(), row->cells.size()));
         } else {
-            table.rows.push_back({line.number, std::move(*cells)});
+            table.rows.push_back(std::move(*row));
         }
     }
     return table;

@@ -62,10 +62,10 @@ std::string excerpt(std::string_view text) {
     return text.size() > most ? shown + "..." : shown;
 }
 
-void TableErrors::add(int line, std::string message) {
+void TableErrors::add(int line, int column, std::string message) {
     if (is_full()) return;
     errors_.push_back(
-        {.file = file_, .line = line, .column = line > 0 ? 1 : 0, .key = {}, .message = std::move(message)});
+        {.file = file_, .line = line, .column = line > 0 ? column : 0, .key = {}, .message = std::move(message)});
 }
 
 void TableErrors::check() const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/io/diagnostics.hpp"
@@ -31,7 +32,8 @@ std::string excerpt(std::string_view text);                  // printable, at mo
 class TableErrors {
   public:
     explicit TableErrors(std::string file) : file_(std::move(file)) {}
-    void add(int line, std::string message);  // line 0: of the whole file
+    void add(int line, std::string message) { add(line, 1, std::move(message)); }  // line 0: of the whole file
+    void add(int line, int column, std::string message);
     bool is_full() const { return errors_.size() >= most; }
     void check() const;  // throws ConfigError if there is any
     [[noreturn]] void fail(int line, std::string message);

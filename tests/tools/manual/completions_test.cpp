@@ -40,6 +40,7 @@ TEST(completions, names_that_a_placeholder_stands_for) {
     EXPECT_THAT(offered({"simulate", "--model", "llama3-"}), ElementsAre("llama3-405b", "llama3-70b", "llama3-8b"));
     EXPECT_THAT(offered({"topology", "dgx-h1"}), ElementsAre("dgx-h100"));
     EXPECT_THAT(offered({"collective", "all_"}), ElementsAre("all_reduce", "all_gather", "all_to_all"));
+    EXPECT_THAT(offered({"traffic", "in"}), ElementsAre("incast"));
     EXPECT_THAT(offered({"collective", "all_reduce", "--routing", "m"}), ElementsAre("minimal"));
     EXPECT_THAT(offered({"export", "job.json", "--format", "mega"}), ElementsAre("megatron"));
     EXPECT_THAT(offered({"import", "--from", "nccl"}), ElementsAre("nccl-xml"));

@@ -1,0 +1,94 @@
+#include "tools/output/traffic_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/io/units.hpp"
+#include "tools/output/background_text.hpp"
+#include "tools/output/collective_text.hpp"
+#include "tools/output/figures.hpp"
+#include "tools/output/number.hpp"
+#include "tools/output/text_table.hpp"
+
+namespace weft {
+namespace {
+
+std::string limit_text(BytesPerSecond most) { return std::isinf(most.value) ? "as fast as links" : to_text(most); }
+
+std::string spreads_text(const TrafficFacts& facts) {
+    TextTable table({"<a message", "least", "median", "most"});
+    const auto add = [&](const char* what, const TrafficSpread& spread, auto quantity) {
+        table.add(
+            {what, to_text(quantity(spread.least)), to_text(quantity(spread.median)), to_text(quantity(spread.most))});
+    };
+    add("rate", facts.rates, [](double value) { return BytesPerSecond{value}; });
+    add("time", facts.times, [](double value) { return Seconds{value}; });
+    return table.text();
+}
+
+std::string ways_text(const TrafficRequest& request, const TrafficFacts& facts) {
+    TextTable table(
+        {"<sent by " + request.library->name, "<", "messages", "of the endpoints' bandwidth", "a sender's most"});
+    for (const SendingWay& way : facts.run.ways) {
+        table.add({std::string(way.protocol), way.across ? "between nodes" : "in a node", fmt::to_string(way.messages),
+                   percent(way.efficiency), limit_text(way.most)});
+    }
+    return table.text();
+}
+
+std::string links_text(const TrafficFacts& facts) {
+    TextTable table({"<link", "<", "<class", "bytes", "messages", "binds", "busy"});
+    for (const TrafficLinkFacts& link : facts.busiest) {
+        table.add({link.from, "to " + link.to, link.link_class, to_text(link.bytes), fmt::to_string(link.messages),
+                   fmt::to_string(link.bound), percent(link.busy)});
+    }
+    std::string text = table.text();
+    if (facts.links > facts.busiest.size())
+        text += fmt::format("and {} more links\n", facts.links - facts.busiest.size());
+    if (facts.run.bound_by_library > 0) {
+        text += fmt::format("{} messages bound by what a sender sends at most\n", facts.run.bound_by_library);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string_view routing_name(const TrafficRequest& request) {
+    switch (request.fabric.routing.value_or(request.machine.info().routing)) {
+        case Routing::minimal:
+            return "minimal";
+        case Routing::valiant:
+            return "valiant";
+        case Routing::adaptive:
+            return "adaptive";
+    }
+    throw LogicError("a Routing outside its enumerators");
+}
+
+std::string traffic_text(const TrafficRequest& request, const TrafficFacts& facts) {
+    std::string text = fmt::format("{} on {}: {}, {}, {} calls, {} routing\n", request.pattern,
+                                   request.machine.info().name, layout_text(request.layout), request.library->name,
+                                   request.calls == Calls::blocking ? "blocking" : "queued", routing_name(request));
+    if (const std::string others = background_text(request.fabric); !others.empty()) {
+        text += fmt::format("other traffic: {}{}\n", others, facts.meets_others ? "" : "; no message meets it");
+    }
+    text += fmt::format("{} message{} of {} in {}: {} together\n\n", facts.run.messages.size(),
+                        facts.run.messages.size() == 1 ? "" : "s", to_text(facts.bytes), to_text(facts.time),
+                        to_text(facts.bytes / facts.time));
+    return text + spreads_text(facts) + "\n" + ways_text(request, facts) + "\n" + links_text(facts);
+}
+
+std::string traffic_csv(const TrafficRequest& request, const TrafficFacts& facts) {
+    std::string text = "source,destination,bytes,start_s,arrival_s,rate_bytes_per_s,hops,protocol\n";
+    for (std::size_t i = 0; i < request.messages.size(); ++i) {
+        const RankMessage& message = request.messages[i];
+        const SentMessage& sent = facts.run.messages[i];
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", message.from, message.to, number_text(message.bytes.value),
+                            number_text(message.start.value), number_text(sent.arrival.value),
+                            number_text(sent.rate(message.bytes).value), sent.hops, facts.run.ways[sent.way].protocol);
+    }
+    return text;
+}
+
+}  // namespace weft
