@@ -17,6 +17,7 @@ class Joiner {
     explicit Joiner(Program& joined) : joined_(joined) {
         joined_.labels.push_back("begin");
         joined_.patterns.push_back({});
+        joined_.methods.emplace_back();
         joined_.successor_start.push_back(0);
     }
 
@@ -49,6 +50,8 @@ class Joiner {
         const Program& program = *part.program;
         const auto first_leg = static_cast<std::uint32_t>(joined_.legs.size());
         const auto first = static_cast<std::uint32_t>(joined_.communications.size());
+        const auto first_method = static_cast<std::uint32_t>(joined_.methods.size());
+        joined_.methods.insert(joined_.methods.end(), program.methods.begin(), program.methods.end());
         const auto parties = static_cast<std::uint32_t>(program.classes.size());
         for (Leg leg : program.legs) {
             leg.pattern = PatternId(static_cast<std::uint32_t>(base_.patterns + index(leg.pattern)));
@@ -56,6 +59,7 @@ class Joiner {
         }
         for (Communication what : program.communications) {
             what.first_leg += first_leg;
+            what.method += first_method;
             joined_.communications.push_back(what);
         }
         const CommunicationId meeting = joined_.communications.push_back({});

@@ -11,6 +11,7 @@
 #include "tools/collective/sizes.hpp"
 #include "tools/count_option.hpp"
 #include "tools/fabric_options.hpp"
+#include "tools/parallel.hpp"
 #include "topologies/library_reader.hpp"
 
 namespace weft {
@@ -68,20 +69,10 @@ std::vector<std::uint32_t> read_order(std::string_view text, std::uint32_t ranks
 
 SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& machine) {
     constexpr CountOption channels{.name = "channels", .most = 1024, .reason = "more than any library opens"};
-    SetLayout layout{
-        .ranks = *count_option(arguments, {"ranks"}),
-        .ranks_per_node = count_option(arguments, {"ranks-per-node"}).value_or(machine.accelerators_per_node),
-        .groups = count_option(arguments, {"groups"}).value_or(1),
-        .channels = count_option(arguments, channels).value_or(0)};
-    if (layout.ranks_per_node > machine.accelerators_per_node) {
-        throw po::error(fmt::format("--ranks-per-node: a node of {} has {} accelerators, not {}", machine.name,
-                                    machine.accelerators_per_node, layout.ranks_per_node));
-    }
-    if (layout.nodes() > machine.nodes) {
-        throw po::error(fmt::format("--ranks: {} has {} nodes, which hold {} ranks at {} per node, not {}",
-                                    machine.name, machine.nodes, std::uint64_t{machine.nodes} * layout.ranks_per_node,
-                                    layout.ranks_per_node, layout.ranks));
-    }
+    SetLayout layout =
+        layout_of(*count_option(arguments, {"ranks"}), ranks_per_node_option(arguments, machine), machine);
+    layout.groups = count_option(arguments, {"groups"}).value_or(1);
+    layout.channels = count_option(arguments, channels).value_or(0);
     if (layout.ranks % layout.groups != 0) {
         throw po::error(fmt::format("--groups: {} ranks do not fill {} equal groups", layout.ranks, layout.groups));
     }
@@ -105,6 +96,20 @@ const Library& library_named(const MachineInfo& machine, const std::string& name
                                 suggestion(name, known), fmt::join(known, ", ")));
 }
 
+std::uint32_t ranks_per_node_option(const po::variables_map& arguments, const MachineInfo& machine) {
+    const std::uint32_t ranks = count_option(arguments, {"ranks-per-node"}).value_or(machine.accelerators_per_node);
+    if (ranks <= machine.accelerators_per_node) return ranks;
+    throw po::error(fmt::format("--ranks-per-node: a node of {} has {} accelerators, not {}", machine.name,
+                                machine.accelerators_per_node, ranks));
+}
+
+SetLayout layout_of(std::uint32_t ranks, std::uint32_t ranks_per_node, const MachineInfo& machine) {
+    const SetLayout layout{.ranks = ranks, .ranks_per_node = ranks_per_node};
+    if (layout.nodes() <= machine.nodes) return layout;
+    throw po::error(fmt::format("--ranks: {} has {} nodes, which hold {} ranks at {} per node, not {}", machine.name,
+                                machine.nodes, std::uint64_t{machine.nodes} * ranks_per_node, ranks_per_node, ranks));
+}
+
 void add_collective_options(po::options_description& options, po::positional_options_description& positional) {
     const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
     options.add_options()("op", text("OP")->required(), "the collective")("machine", text("MACHINE")->required(),
@@ -123,6 +128,11 @@ void add_collective_options(po::options_description& options, po::positional_opt
         "format", text("nccl|osu")->default_value("nccl"), "whose table and size convention: nccl or osu")(
         "explicit", po::bool_switch(),
         "every message a flow of its own, sent one by one as blocking MPI does; no lock step")(
+        "samples", count_value("N"), "p50, p95 and p99 of so many calls, each with --jitter of its own")(
+        "jitter", text("SIGMA"),
+        "of each message's time, the standard deviation over the mean: no machine file says one (see below)")(
+        "seed", count_value("S"), "of the samples (default: 0)")("jobs", count_value("J"),
+                                                                 "threads for the samples (default: all)")(
         "explain", po::bool_switch(), "phases, bottlenecks and the candidates with their times")(
         "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows");
     add_fabric_options(options);
@@ -160,6 +170,30 @@ Calls calls_option(const po::variables_map& arguments) {
     return one_of(arguments, "calls", {"blocking", "queued"}) == 0 ? Calls::blocking : Calls::queued;
 }
 
+// A standard deviation above 0, up to 1.
+JitterTerms jitter_option(const po::variables_map& arguments) {
+    if (arguments.count("samples") == 0) {
+        for (const char* const option : {"jitter", "seed", "jobs"}) {
+            if (arguments.count(option) > 0) throw po::error(fmt::format("--{}: only with --samples", option));
+        }
+        return {};
+    }
+    const std::string text = text_of(arguments, "jitter");
+    if (text.empty()) {
+        throw po::error(
+            "--samples: no machine file has a jitter that was measured; state one with --jitter, as in 0.05");
+    }
+    if (arguments["explicit"].as<bool>()) throw po::error("--samples: of rounds in lock step, not with --explicit");
+    JitterTerms terms{.samples = *count_option(arguments, {.name = "samples", .most = 10'000'000}),
+                      .seed = count_option(arguments, {.name = "seed", .least = 0}).value_or(0),
+                      .jobs = count_option(arguments, jobs_option).value_or(all_threads())};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), terms.deviation);
+    if (error == std::errc{} && end == text.data() + text.size() && terms.deviation >= 0.0 && terms.deviation <= 1.0) {
+        return terms;
+    }
+    throw po::error(fmt::format("--jitter: expected a number from 0 to 1, got \"{}\"", text));
+}
+
 CollectiveRequest collective_request(const po::variables_map& arguments) {
     const Collective op = read_op(text_of(arguments, "op"));
     CollectiveRequest request{.machine = Machine::load(text_of(arguments, "machine")), .op = op};
@@ -174,6 +208,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
         throw po::error(fmt::format("--explicit: one group at a time, not {}", request.layout.groups));
     }
     request.hottest_of_class = 3;
+    request.jitter = jitter_option(arguments);
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
     for (const Bytes size : parse_sizes(text_of(arguments, "sizes"), "sizes")) {
         request.messages.push_back(full_size(op, size, request.convention, request.layout.members()));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/cost/group_costs.hpp"
+#include "tools/collective/jitter.hpp"
 #include "topologies/collective_set.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/machine.hpp"
@@ -36,6 +37,7 @@ struct CollectiveRequest {
     SizeConvention convention = SizeConvention::nccl;
     std::vector<Bytes> messages{};     // full buffers
     std::size_t hottest_of_class = 0;  // rows of links that are named of each class
+    JitterTerms jitter{};
 };
 
 // The library's choice, or a po::error that says what there is instead.

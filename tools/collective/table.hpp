@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ struct CollectiveRow {
     std::uint32_t channels = 0;
     std::vector<ClassUtilization> links{};
     std::vector<HotLink> hottest{};            // as many as the request asks for
+    std::optional<TimeQuantiles> sampled{};    // of the time, if samples are asked for
     std::vector<PhaseFacts> phases{};          // if explained
     std::vector<CandidateFacts> candidates{};  // if explained: in the order of the library's table
 };

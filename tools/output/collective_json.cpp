@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "tools/output/background_text.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/hot_links_text.hpp"
 #include "tools/output/json_text.hpp"
@@ -55,6 +56,10 @@ Json row_json(const CollectiveRow& row, Detail detail) {
               {"channels", row.channels},
               {"links", links_json(row.links)},
               {"hottest_links", hot_links_json(row.hottest)}};
+    if (row.sampled) {
+        json["sampled"] = {
+            {"p50_s", row.sampled->p50.value}, {"p95_s", row.sampled->p95.value}, {"p99_s", row.sampled->p99.value}};
+    }
     if (detail == Detail::explained) {
         json["phases"] = phases_json(row.phases);
         json["candidates"] = candidates_json(row.candidates);
@@ -95,9 +100,16 @@ std::string collective_json(const CollectiveRequest& request, std::span<const Co
               {"groups", layout.groups},
               {"calls", request.calls == Calls::blocking ? "blocking" : "queued"},
               {"chosen", chosen_by(request, rows)},
+              {"background", background_json(request.fabric)},
               {"size_convention", request.convention == SizeConvention::nccl ? "nccl" : "osu"},
               {"channels", rows.empty() ? 0 : rows.back().channels},
               {"links", links_json(busiest(rows))}};
+    if (const JitterTerms& jitter = request.jitter; jitter.samples > 0) {
+        json["jitter"] = {{"standard_deviation", jitter.deviation},
+                          {"source", "assumed"},
+                          {"samples", jitter.samples},
+                          {"seed", jitter.seed}};
+    }
     json["rows"] = Json::array();
     for (const CollectiveRow& row : rows) json["rows"].push_back(row_json(row, request.detail));
     if (comparison) json["comparison"] = comparison_json(*comparison);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "sim/io/units.hpp"
+#include "tools/output/background_text.hpp"
 #include "tools/output/csv.hpp"
 #include "tools/output/hot_links_text.hpp"
 #include "tools/output/number.hpp"
@@ -63,9 +64,11 @@ std::string osu_name(Collective op) {
 }
 
 std::string heading(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+    const std::string others = background_text(request.fabric);
     return fmt::format("# weft collective {}: {}, {}, {}, {} calls\n# algorithm and protocol: {}\n", name(request.op),
                        request.machine.info().name, request.library->name, layout_text(request.layout),
-                       request.calls == Calls::blocking ? "blocking" : "queued", chosen_by(request, rows));
+                       request.calls == Calls::blocking ? "blocking" : "queued", chosen_by(request, rows)) +
+           (others.empty() ? "" : "# other traffic: " + others + "\n");
 }
 
 // One of each class.
@@ -79,12 +82,23 @@ std::string hottest_text(const CollectiveRow& row) {
     return text.empty() ? text : fmt::format("# hottest links at {:.0f} B:\n", row.size.value) + text;
 }
 
-std::string links_text(std::span<const CollectiveRow> rows) {
+// Whether a row has a link that other traffic uses.
+bool meets_others(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+    return std::ranges::any_of(
+        busiest(rows), [&](const ClassUtilization& use) { return has_background(request.fabric, use.link_class); });
+}
+
+std::string links_text(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
     std::string text;
-    for (const ClassUtilization& use : busiest(rows)) {
-        text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", use.link_class, 100.0 * use.utilization);
+    if (!request.fabric.background.empty() && request.pace == Pace::lock_step && !meets_others(request, rows)) {
+        text = "# no message meets other traffic\n";
     }
-    return text.empty() ? text : "# busiest links of each class, at most: " + text + "\n" + hottest_text(rows.back());
+    std::string links;
+    for (const ClassUtilization& use : busiest(rows)) {
+        links += fmt::format("{}{} {:.0f} %", links.empty() ? "" : ", ", use.link_class, 100.0 * use.utilization);
+    }
+    if (links.empty()) return text;
+    return text + "# busiest links of each class, at most: " + links + "\n" + hottest_text(rows.back());
 }
 
 }  // namespace
@@ -136,7 +150,7 @@ std::string collective_nccl(const CollectiveRequest& request, std::span<const Co
         sum += row.bus_bandwidth.value / 1e9;
     }
     if (!rows.empty()) text += fmt::format("# Avg bus bandwidth    : {:g}\n", sum / static_cast<double>(rows.size()));
-    return text + links_text(rows);
+    return text + links_text(request, rows);
 }
 
 std::string collective_osu(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
@@ -147,15 +161,37 @@ std::string collective_osu(const CollectiveRequest& request, std::span<const Col
         text += fmt::format("{:<12.0f}{:>16.2f}  {:<18} {}\n", row.size.value, row.time.value * 1e6, row.algorithm,
                             row.protocol);
     }
-    return text + links_text(rows);
+    return text + links_text(request, rows);
 }
 
 std::string collective_csv(std::span<const CollectiveRow> rows) {
-    std::string text = "size_bytes,time_s,algbw,busbw,algorithm,protocol,channels\n";
+    const bool sampled = !rows.empty() && rows.front().sampled;
+    std::string text = fmt::format("size_bytes,time_s,algbw,busbw,algorithm,protocol,channels{}\n",
+                                   sampled ? ",p50_s,p95_s,p99_s" : "");
     for (const CollectiveRow& row : rows) {
-        text += fmt::format("{},{},{},{},{},{},{}\n", number_text(row.size.value), number_text(row.time.value),
+        text += fmt::format("{},{},{},{},{},{},{}", number_text(row.size.value), number_text(row.time.value),
                             number_text(row.algorithm_bandwidth.value), number_text(row.bus_bandwidth.value),
                             csv_cell(row.algorithm), csv_cell(row.protocol), row.channels);
+        if (sampled) {
+            text += fmt::format(",{},{},{}", number_text(row.sampled->p50.value), number_text(row.sampled->p95.value),
+                                number_text(row.sampled->p99.value));
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+std::string collective_samples(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
+    const JitterTerms& jitter = request.jitter;
+    if (jitter.samples == 0) return {};
+    std::string text = fmt::format(
+        "# {} calls, jitter of messages {:g} % (assumed: no machine file has one that was measured), seed {}\n"
+        "#{:>12}{:>11}{:>11}{:>11}\n#{:>12}{:>11}{:>11}{:>11}\n",
+        jitter.samples, 100.0 * jitter.deviation, jitter.seed, "size", "p50", "p95", "p99", "(B)", "(us)", "(us)",
+        "(us)");
+    for (const CollectiveRow& row : rows) {
+        text += fmt::format("#{:>12.0f}{:>11}{:>11}{:>11}\n", row.size.value, microseconds(row.sampled->p50),
+                            microseconds(row.sampled->p95), microseconds(row.sampled->p99));
     }
     return text;
 }
