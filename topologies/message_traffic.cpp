@@ -149,10 +149,10 @@ class Recorder {
 
 void add_links(std::span<const TrafficMessage> messages, const MessageTables& tables, const Topology& topology,
                const Recorder& recorder, TrafficRun& run) {
-    std::map<LinkId, LinkTraffic> carried;
+    std::map<LinkId, CarryingLink> carried;
     for (std::size_t i = 0; i < messages.size(); ++i) {
         for (const LinkId id : recorder.links(i)) {
-            LinkTraffic& link = carried[id];
+            CarryingLink& link = carried[id];
             const double load = tables.shapes[i].load.on(topology.joins_switches(id));
             ++link.messages;
             link.bytes += messages[i].bytes;
@@ -160,9 +160,9 @@ void add_links(std::span<const TrafficMessage> messages, const MessageTables& ta
         }
     }
     for (std::size_t i = 0; i < messages.size(); ++i) {
-        LinkTraffic* longest = nullptr;
+        CarryingLink* longest = nullptr;
         for (const LinkId id : recorder.links(i)) {
-            LinkTraffic& link = carried[id];
+            CarryingLink& link = carried[id];
             if (longest == nullptr || link.held > longest->held) longest = &link;
         }
         const Seconds at_most = messages[i].bytes / tables.shapes[i].cap;

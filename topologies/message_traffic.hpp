@@ -36,7 +36,7 @@ struct SentMessage {
     BytesPerSecond rate(Bytes bytes) const { return bytes / (arrival - depart); }
 };
 
-struct LinkTraffic {
+struct CarryingLink {
     LinkId link{};
     std::uint32_t messages = 0;
     std::uint32_t bound = 0;  // messages of whose links this is the one that is held longest
@@ -48,7 +48,7 @@ struct TrafficRun {
     Seconds time;  // until the last message has arrived
     std::vector<SendingWay> ways{};
     std::vector<SentMessage> messages{};  // in the order asked
-    std::vector<LinkTraffic> links{};     // that carry anything, by number
+    std::vector<CarryingLink> links{};    // that carry anything, by number
     std::uint32_t bound_by_library = 0;   // messages that take longer at the most that they may have than on any link
 };
 

@@ -22,10 +22,10 @@ class ProgramBuilder {
     // `interference` is Program::interference: finite, at least 1.
     explicit ProgramBuilder(std::vector<std::string> lanes, double interference = 1.0);
 
-    void reserve(std::size_t ops);         // room for so many, and what they wait for
-    LabelId label(std::string_view text);  // interned
-    std::uint32_t work(Seconds duration);  // interned; zero is allowed, negative, infinite or NaN is not
-    PatternId pattern(Pattern pattern);    // interned by value
+    void reserve(std::size_t ops);               // room for so many, and what they wait for
+    LabelId label(std::string_view text);        // interned
+    std::uint32_t work(Seconds duration);        // interned; zero is allowed, negative, infinite or NaN is not
+    PatternId pattern(Pattern pattern);          // interned by value
     std::uint32_t method(const Method& method);  // interned
     // `first_leg` and `legs` of `what` are filled in here.
     CommunicationId communication(Communication what, std::span<const Leg> legs);

@@ -69,7 +69,7 @@ TEST(message_traffic, of_an_incast_shares_the_last_link) {
         const Seconds held = senders * 4_MiB / 10_GBps;
         EXPECT_NEAR(relative(ran.time, latency + held), 0.0, 1e-9);
         for (const SentMessage& sent : ran.messages) EXPECT_NEAR(sent.rate(4_MiB) / 10_GBps * senders, 1.0, 1e-9);
-        const auto last = std::ranges::max_element(ran.links, {}, &LinkTraffic::held);
+        const auto last = std::ranges::max_element(ran.links, {}, &CarryingLink::held);
         EXPECT_NEAR(relative(last->held, held), 0.0, 1e-12);
         if (senders > 1) {
             EXPECT_EQ(last->bound, senders);
@@ -126,7 +126,7 @@ TEST(message_traffic, puts_every_byte_on_every_link_of_its_way) {
             Bytes asked, carried;
             for (std::size_t i = 0; i < messages.size(); ++i) asked += messages[i].bytes * ran.messages[i].hops;
             std::uint32_t bound = ran.bound_by_library;
-            for (const LinkTraffic& link : ran.links) {
+            for (const CarryingLink& link : ran.links) {
                 carried += link.bytes;
                 bound += link.bound;
                 EXPECT_LE(link.held, ran.time);

@@ -13,6 +13,7 @@
 #include "tools/output/text_table.hpp"
 #include "tools/output/topology_facts.hpp"
 #include "topologies/node_list.hpp"
+#include "topologies/vertex_names.hpp"
 
 namespace weft {
 namespace {
@@ -81,7 +82,7 @@ std::string meetings_table(const Sharing& sharing, std::uint32_t links) {
         add_row(classes, {class_name(sharing, each.link_class), grouped(each.links)}, each.bytes, each.busiest);
     }
     TextTable table(headings(sharing, {"<busiest of these links", "<"}, "busy"));
-    const Table<NodeId, std::string> names = vertex_names(sharing.topology);
+    const VertexNames names(sharing.topology);
     for (const SharedLink& each : busiest(sharing, links)) {
         const LinkEnds ends = sharing.topology.ends(each.link);
         add_row(table,
@@ -138,7 +139,7 @@ std::string sharing_json(const Sharing& sharing, std::uint32_t links, Seconds wa
                                     {"bytes", bytes_json(each.bytes)},
                                     {"busiest", each.busiest}});
     }
-    const Table<NodeId, std::string> names = vertex_names(sharing.topology);
+    const VertexNames names(sharing.topology);
     for (const SharedLink& each : busiest(sharing, links)) {
         const LinkEnds ends = sharing.topology.ends(each.link);
         json["links"].push_back({{"class", class_name(sharing, sharing.topology.link_class(each.link))},

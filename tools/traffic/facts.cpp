@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/output/topology_facts.hpp"
+#include "topologies/vertex_names.hpp"
 
 namespace weft {
 namespace {
@@ -26,12 +27,12 @@ TrafficSpread spread_of(std::vector<double> values) {
 }
 
 std::vector<TrafficLinkFacts> busiest_links(const TrafficRun& run, const Topology& topology, std::size_t top) {
-    std::vector<LinkTraffic> links = run.links;
-    std::ranges::stable_sort(links, [](const LinkTraffic& a, const LinkTraffic& b) { return a.held > b.held; });
+    std::vector<CarryingLink> links = run.links;
+    std::ranges::stable_sort(links, [](const CarryingLink& a, const CarryingLink& b) { return a.held > b.held; });
     links.resize(std::min(links.size(), top));
-    const Table<NodeId, std::string> names = vertex_names(topology);
+    const VertexNames names(topology);
     std::vector<TrafficLinkFacts> facts;
-    for (const LinkTraffic& link : links) {
+    for (const CarryingLink& link : links) {
         facts.push_back({.from = names[topology.tail(link.link)],
                          .to = names[topology.head(link.link)],
                          .link_class = topology.link(link.link).name,
@@ -57,7 +58,7 @@ TrafficFacts traffic_facts(const TrafficRequest& request, std::size_t top) {
         rates.push_back(sent.rate(messages[i].bytes).value);
         times.push_back((sent.arrival - messages[i].start).value);
     }
-    for (const LinkTraffic& link : facts.run.links) {
+    for (const CarryingLink& link : facts.run.links) {
         facts.link_bytes += link.bytes;
         facts.meets_others |= has_background(request.fabric, topology.link(link.link).name);
     }

@@ -13,7 +13,7 @@ namespace weft {
 struct TrafficLinkFacts {
     std::string from, to;  // names of vertices
     std::string link_class;
-    std::uint32_t messages = 0, bound = 0;  // see LinkTraffic
+    std::uint32_t messages = 0, bound = 0;  // see CarryingLink
     Bytes bytes{};
     double busy = 0.0;  // share of the whole time that the link needs for what it carries
 };
