@@ -29,8 +29,9 @@ void read_nics(Field& block, const LinkClasses& classes, NodePlan& plan) {
 }
 
 void NodePlan::leave_idle(std::uint32_t used) {
-    const LinkClassId link_class = links.front().link_class;
     accelerators = used;
+    if (links.empty()) return;  // a node without NICs, or with mistaken ones
+    const LinkClassId link_class = links.front().link_class;
     std::erase_if(nics, [&](std::uint32_t accelerator) { return accelerator >= used; });
     links.clear();
     for (std::uint32_t nic = 0; nic < nics.size(); ++nic) connect(nics[nic], nic_vertex(nic), link_class);

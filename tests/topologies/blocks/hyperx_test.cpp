@@ -111,6 +111,10 @@ TEST(crossbar_node, may_leave_accelerators_idle) {
     Document wrong = open_machine("gb200-nvl72");
     wrong.assign("node.uses=73");
     EXPECT_THROW(Machine::read(std::move(wrong)), ConfigError);
+    Document mistyped = open_machine("gb200-nvl72");
+    mistyped.assign("node.uses=64");
+    mistyped.assign("node.nics.attached={\"a\": 1}");
+    EXPECT_THROW(Machine::read(std::move(mistyped)), ConfigError) << "not that it crashes";
 }
 
 }  // namespace
