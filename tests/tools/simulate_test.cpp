@@ -109,6 +109,24 @@ TEST(simulate, free_communication_leaves_the_pipeline_bubble) {
     EXPECT_NEAR(neox.at("bubble_s").get<double>() / neox.at("time_s").get<double>(), lighter / (32 + lighter), 0.005);
 }
 
+TEST(simulate, says_what_is_modelled_and_cannot_be_run) {
+    const test::TemporaryFolder folder;
+    const std::string page = (folder.path() / "step.html").string(), why = "gpipe is not in DeepSpeed, which runs 1f1b";
+    const std::string modelled = std::string(job) + " --set schedule=gpipe --allow-oom";
+    const test::Ran ran = test::run_weft("simulate " + modelled + " --report " + page);
+    EXPECT_NE(ran.out.find("modelled, cannot be run: " + why), std::string::npos) << ran.out;
+    EXPECT_NE(test::read_file(page).find("Modelled, cannot be run: " + why), std::string::npos);
+    EXPECT_EQ(simulate(modelled).at("job").at("runnable"), "modelled: " + why);
+    EXPECT_EQ(simulate(job).at("job").at("runnable"), true);
+}
+
+// 10T parameters with experts on 131,072 GPUs: what is simulated fits in a second (bench/README.md times it).
+TEST(simulate, a_model_of_ten_trillion_parameters_is_little_work) {
+    const Json simulation = simulate("bench/jobs/spectrum-x-moe-10t.json").at("simulation");
+    EXPECT_LE(simulation.at("classes"), 16);
+    EXPECT_LT(simulation.at("events"), 300'000);
+}
+
 TEST(simulate, two_runs_differ_in_nothing_but_wall_time) {
     Json first = simulate(job), second = simulate(job);
     first.at("simulation").erase("wall_s");

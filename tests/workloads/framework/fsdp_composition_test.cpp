@@ -280,7 +280,14 @@ TEST(fsdp_composition, one_replica_is_full_sharding) {
     }
 }
 
-// One tensor rank cuts nothing and gathers nothing, whatever it is said to.
+// One tensor rank cuts nothing and gathers nothing, whatever it is said to: to the byte.
+TEST(fsdp_composition, one_tensor_rank_is_sharding_alone) {
+    const Settings alone{"layout.data=8", "batch.global=32"}, composed{"layout.tensor=1", "sequence_parallel=true"};
+    EXPECT_EQ(calls_of(with(alone, composed), GroupKind::data), calls_of(alone, GroupKind::data));
+    EXPECT_EQ(metrics_of(with(alone, composed)), metrics_of(alone));
+    EXPECT_TRUE(calls_of(with(alone, composed), GroupKind::tensor).empty());
+}
+
 TEST(fsdp_composition, one_tensor_rank_has_whole_experts) {
     const Settings alone{"model.experts={\"count\": 8, \"top_k\": 2, \"ffn_hidden\": 512}", "layout.data=8",
                          "batch.global=32", "layout.expert=4"};
