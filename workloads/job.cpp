@@ -39,22 +39,31 @@ Job Job::with_imbalance_of(std::uint32_t layer) const {
     return job;
 }
 
+static bool is_plain(Modules modules) { return modules == Modules::pytorch || modules == Modules::pytorch_units; }
+
+// torchtitan compiles the loss with the model (compile.components of its configuration).
+static CrossEntropy cross_entropy(const Job& job) {
+    if (job.megatron.fused_cross_entropy == Setting::on) return CrossEntropy::fused;
+    if (!is_plain(job.framework->modules(job))) return CrossEntropy::unfused;
+    const bool fused = job.compile == Setting::on || job.fsdp.fused_cross_entropy == Setting::on;
+    return fused ? CrossEntropy::apart : CrossEntropy::autograd;
+}
+
 Shard Job::shard() const {
-    Shard shard{
-        .micro_batch = batch.micro,
-        .sequence = batch.sequence,
-        .element_bytes = element_bytes(precision),
-        .attention = attention,
-        .sequence_parallel = sequence_parallel,
-        .dropout = dropout,
-        .casting = is_narrow(precision) ? recipe : Casting::none,
-        .cross_entropy = megatron.fused_cross_entropy == Setting::on ? CrossEntropy::fused : CrossEntropy::unfused,
-        .element_wise = element_wise,
-        .imbalance = experts.imbalance,
-        .capacity_factor = experts.capacity_factor,
-        .dispatch = experts.dispatcher,
-        .routing = framework->routing,
-        .packing = packing};
+    Shard shard{.micro_batch = batch.micro,
+                .sequence = batch.sequence,
+                .element_bytes = element_bytes(precision),
+                .attention = attention,
+                .sequence_parallel = sequence_parallel,
+                .dropout = dropout,
+                .casting = is_narrow(precision) ? recipe : Casting::none,
+                .cross_entropy = cross_entropy(*this),
+                .element_wise = element_wise,
+                .imbalance = experts.imbalance,
+                .capacity_factor = experts.capacity_factor,
+                .dispatch = experts.dispatcher,
+                .routing = framework->routing,
+                .packing = packing};
     for (const Scheme* scheme : parallelism::all()) {
         if (scheme->shard != nullptr) scheme->shard(*this, shard);
     }
@@ -195,7 +204,7 @@ static void check_model(const Job& job, std::vector<JobError>& errors) {
 
 static void check_host(const Job& job, std::vector<JobError>& errors) {
     const Modules modules = job.framework->modules(job);
-    if (job.compile == Setting::on && modules != Modules::pytorch && modules != Modules::pytorch_units) {
+    if (job.compile == Setting::on && !is_plain(modules)) {
         errors.push_back(
             {"compile", fmt::format("torch.compile is known of plain modules (fsdp, ddp) only; those of {} "
                                     "bring their kernels",

@@ -79,7 +79,8 @@ struct FsdpSettings {
     BackwardPrefetch backward_prefetch = BackwardPrefetch::before;
     Setting forward_prefetch = Setting::off;
     Setting limit_all_gathers = Setting::on;
-    double reduce_bytes = 0;  // per gradient element on the wire; 0: as the parameters
+    Setting fused_cross_entropy = Setting::off;  // CrossEntropy::apart
+    double reduce_bytes = 0;                     // per gradient element on the wire; 0: as the parameters
     Accumulate accumulate = Accumulate::by_version;
     Reshard reshard = Reshard::by_strategy;
     std::uint32_t reshard_ranks = 0;  // Reshard::over_few: ranks that share a layer between forward and backward
@@ -104,7 +105,9 @@ enum class Balancing : std::uint8_t { even, auxiliary_loss, sequence_auxiliary_l
 struct ExpertSettings {
     Dispatch dispatcher = Dispatch::all_to_all;
     Setting eighth_dispatch = Setting::off;  // tokens travel in 8 bits to their experts, and back in 16
+    Setting fused_indices = Setting::off;    // a kernel finds the rows of each expert that DeepEP brought
     Balancing balancing = Balancing::even;
+    std::vector<Balancing> other_losses;       // beside that of `balancing`
     double imbalance = 1.0;                    // tokens of the busiest expert rank over the mean; of layers their mean
     std::vector<double> given_by_layer;        // of each layer with experts; empty: alike
     std::vector<std::vector<double>> tokens;   // or of it what each expert got

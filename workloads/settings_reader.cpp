@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft {
@@ -134,6 +137,7 @@ void read_settings(Field& root, FsdpSettings& settings) {
                                                       : BackwardPrefetch::none;
     read_flag(field, "forward_prefetch", settings.forward_prefetch);
     read_flag(field, "limit_all_gathers", settings.limit_all_gathers);
+    read_flag(field, "fused_cross_entropy", settings.fused_cross_entropy);
     const std::string reduce = field.choice("reduce_precision", {"parameters", "fp32", "bf16", "fp16"}, "parameters");
     settings.reduce_bytes = reduce == "parameters" ? 0 : reduce == "fp32" ? 4 : 2;
     settings.accumulate = read_accumulation(field, Accumulate::by_version);
@@ -152,6 +156,40 @@ void read_settings(Field& root, DdpSettings& settings) {
 }
 
 namespace {
+
+// In the order of Balancing.
+constexpr std::array<std::string_view, 5> balancing_names{"even", "auxiliary_loss", "sequence_auxiliary_loss",
+                                                          "global_auxiliary_loss", "bias"};
+
+Balancing balancing_of(std::string_view name) {
+    return Balancing{static_cast<std::uint8_t>(std::ranges::find(balancing_names, name) - balancing_names.begin())};
+}
+
+// One word, or a list of losses, each once.
+void read_balancing(Field& field, ExpertSettings& settings) {
+    constexpr std::string_view key = "balancing";
+    if (!field.has(key) || field.is_text(key)) {
+        const std::vector<std::string> names(balancing_names.begin(), balancing_names.end());
+        settings.balancing = balancing_of(field.choice(key, names, "even"));
+        return;
+    }
+    const auto losses = std::span(balancing_names).subspan(1, 3);
+    std::vector<Balancing> given;
+    for (Field& element : field.list(key)) {
+        const std::string name = element.as_text();
+        if (name.empty()) continue;
+        if (std::ranges::find(losses, name) == losses.end()) {
+            field.error(key, fmt::format("expected losses out of {}, got \"{}\"", fmt::join(losses, ", "), name));
+        } else if (std::ranges::find(given, balancing_of(name)) != given.end()) {
+            field.error(key, fmt::format("\"{}\" is there twice", name));
+        } else {
+            given.push_back(balancing_of(name));
+        }
+    }
+    if (given.empty()) return;
+    settings.balancing = given.front();
+    settings.other_losses.assign(given.begin() + 1, given.end());
+}
 
 // Of all layers, of each, or of each the tokens of its experts.
 void read_imbalance(Field& field, ExpertSettings& settings) {
@@ -191,13 +229,8 @@ void read_settings(Field& root, ExpertSettings& settings) {
                           : dispatcher == "hybridep" ? Dispatch::hybridep
                                                      : Dispatch::all_to_all;
     read_flag(field, "fp8_dispatch", settings.eighth_dispatch);
-    const std::string balancing = field.choice(
-        "balancing", {"even", "auxiliary_loss", "sequence_auxiliary_loss", "global_auxiliary_loss", "bias"}, "even");
-    settings.balancing = balancing == "auxiliary_loss"            ? Balancing::auxiliary_loss
-                         : balancing == "sequence_auxiliary_loss" ? Balancing::sequence_auxiliary_loss
-                         : balancing == "global_auxiliary_loss"   ? Balancing::global_auxiliary_loss
-                         : balancing == "bias"                    ? Balancing::bias
-                                                                  : Balancing::even;
+    read_flag(field, "fused_indices", settings.fused_indices);
+    read_balancing(field, settings);
     const bool assumed = field.has("balancing") && !field.has("imbalance");
     settings.imbalance_assumed = assumed ? Setting::on : Setting::off;
     read_imbalance(field, settings);

@@ -77,13 +77,16 @@ Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& sha
 Bytes layer_workspace(const Transformer& model, const Shard& shard, Recompute recompute);  // without experts
 
 // Kept by the embedding (dropout mask and token ids; its output is the first layer's input and counted there) and by
-// the head (inputs of the final norm and of the logits: 4 s b h, and the softmax in fp32, 4 s b V/t, or the logits in
-// working precision) per micro-batch.
+// the head (inputs of the final norm and of the logits: 4 s b h, and the softmax or its logarithm in fp32, 4 s b V/t,
+// or the logits in working precision) per micro-batch.
 Bytes embedding_activations(const Transformer& model, const Shard& shard);
 Bytes head_activations(const Transformer& model, const Shard& shard);
 // Alive beyond those while the head runs backward: the gradient of its input, its input gathered from the tensor ranks
 // under sequence parallelism, the logits' gradient if it does not take the place of what is kept, and a tensor of the
-// weight's shape, the gradient or its placeholder.
+// weight's shape, the gradient or its placeholder. Where autograd goes back through the loss that is one moment, with
+// the logarithms gone, and that of the loss another: the gradients of the logarithms and of the logits in fp32, and
+// over tensor ranks a third such tensor (_nll_loss_and_log_softmax_backward: the gradient, the exponentials, their
+// sum).
 Bytes head_workspace(const Transformer& model, const Shard& shard);
 
 // Workspace of the vendor's matrix library, allocated once: 32 MiB for PyTorch (CUDABlasHandlePool, compute capability

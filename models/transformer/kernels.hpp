@@ -50,9 +50,15 @@ enum class Casting : std::uint8_t { none, delayed, tensorwise, blockwise, mxfp8,
 // byte per element (PyTorch, Megatron-LM's bias_dropout_add).
 enum class Dropout : std::uint8_t { off, on };
 
-// Unfused cross entropy keeps the softmax in fp32; fused kernels write the gradient over the logits
-// (Transformer Engine, common/triton/cross_entropy.py).
-enum class CrossEntropy : std::uint8_t { unfused, fused };
+// Cross entropy, and what it keeps of every logit:
+//   unfused   the softmax in fp32, over which the gradient is written (Megatron-LM, tensor_parallel/cross_entropy.py)
+//   fused     the logits, over which the gradient is written (Transformer Engine, common/triton/cross_entropy.py)
+//   autograd  the logarithm of the softmax in fp32; its gradient and that of the logits are tensors of their own
+//             (PyTorch's cross_entropy of logits.float(); over tensor ranks distributed/tensor/parallel/loss.py)
+//   apart     the logits, read again for a gradient of its own in working precision (torch.compile of the same;
+//             flash-attn, losses/cross_entropy.py)
+enum class CrossEntropy : std::uint8_t { unfused, fused, autograd, apart };
+constexpr bool keeps_logits(CrossEntropy loss) { return loss == CrossEntropy::fused || loss == CrossEntropy::apart; }
 
 // Whether the output that attention keeps is the tensor that the projection keeps as its input, or, when heads and
 // not sequences were divided between context ranks, a second one (Transformer Engine since 2.8, context_parallel.py).

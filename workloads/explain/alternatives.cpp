@@ -58,9 +58,11 @@ const Switch switches[] = {
     {"fsdp.backward_prefetch", {"pre"}},
     {"fsdp.forward_prefetch", {yes}},
     {"fsdp.limit_all_gathers", {no, yes}},
+    {"fsdp.fused_cross_entropy", {yes}},
     {"fsdp.reduce_precision", {"bf16"}, true},
     {"experts.dispatcher", {"all_to_all", "all_gather", "deepep", "hybridep"}},
     {"experts.fp8_dispatch", {yes}, true},
+    {"experts.fused_indices", {yes}},
     {"experts.overlap", {"none", "shared_experts", "passes"}},
     {"experts.delay_weight_gradients", {no, yes}},
 };

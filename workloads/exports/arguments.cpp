@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "models/transformer/transformer.hpp"
+#include "workloads/framework/expert_balancing.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/recipe_reader.hpp"
 #include "workloads/recompute_reader.hpp"
@@ -78,14 +81,18 @@ void add_dispatcher(Arguments list, Dispatch dispatcher) {
 }
 
 // With the coefficient that arguments.py recommends to start with.
-void add_balancing_loss(Arguments list, Balancing balancing) {
-    const std::string_view type = balancing == Balancing::auxiliary_loss            ? "aux_loss"
-                                  : balancing == Balancing::sequence_auxiliary_loss ? "seq_aux_loss"
-                                  : balancing == Balancing::global_auxiliary_loss   ? "global_aux_loss"
-                                                                                    : "";
-    if (type.empty()) return;
-    list.add("moe-router-load-balancing-type", type);
-    list.add("moe-aux-loss-coeff", 0.01);
+void add_balancing_losses(Arguments list, const Job& job) {
+    std::vector<std::string_view> types, coefficients;
+    for (const auto& [loss, type] : {std::pair{Balancing::auxiliary_loss, "aux_loss"},
+                                     std::pair{Balancing::sequence_auxiliary_loss, "seq_aux_loss"},
+                                     std::pair{Balancing::global_auxiliary_loss, "global_aux_loss"}}) {
+        if (!balances_by(job, loss)) continue;
+        types.push_back(type);
+        coefficients.push_back("0.01");
+    }
+    if (types.empty()) return;
+    list.add("moe-router-load-balancing-type", fmt::format("{}", fmt::join(types, " ")));
+    list.add("moe-aux-loss-coeff", fmt::format("{}", fmt::join(coefficients, " ")));
 }
 
 void add_experts(Arguments list, const Job& job) {
@@ -98,8 +105,10 @@ void add_experts(Arguments list, const Job& job) {
         list.add("moe-shared-expert-intermediate-size", std::uint64_t{experts.shared} * experts.shared_ffn_hidden);
     if (experts.first_dense > 0 || experts.every > 1) list.add("moe-layer-freq", layer_frequency(job.model));
     list.add_if(experts.balancing_bias, "moe-router-enable-expert-bias");
-    add_balancing_loss(list, job.experts.balancing);
+    add_balancing_losses(list, job);
     add_dispatcher(list, job.experts.dispatcher);
+    list.add_if(job.experts.fused_indices == Setting::on, "moe-permute-fusion");
+    list.add_if(job.experts.fused_indices == Setting::on, "enable-experimental");
     if (experts.groups > 1) list.add("moe-router-num-groups", experts.groups);
     if (experts.groups > 1) list.add("moe-router-group-topk", experts.token_groups);
     list.add("moe-grouped-gemm");

@@ -107,6 +107,9 @@ void refuse_settings(const Job& job, Unsayable& unsayable) {
                      "torchtitan has no key for it");
     unsayable.unless(settings.limit_all_gathers == Setting::on, "fsdp.limit_all_gathers",
                      "fully_shard always limits them");
+    unsayable.unless(settings.fused_cross_entropy == Setting::off || job.compile == Setting::on,
+                     "fsdp.fused_cross_entropy",
+                     "torchtitan's loss is fused where it is compiled; set compile to true");
     unsayable.unless(job.dropout == Dropout::off, "dropout", "torchtitan's models have none");
     unsayable.unless(job.attention == AttentionCore::flash, "attention", "torchtitan's attention is PyTorch's own");
     unsayable.unless(job.element_wise == ElementWise::fused, "element_wise", "torchtitan has no key for it");

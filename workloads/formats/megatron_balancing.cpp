@@ -70,12 +70,13 @@ void read_loss(MegatronReading& in) {
         return;
     }
     const std::string_view key = in.keys.has(types_key) ? types_key : coefficients_key;
-    if (losses.size() > 1) {
-        in.warn(key, fmt::format("weft has one loss that balances experts: the calls of {} are simulated",
-                                 losses.front().name));
-    }
-    balance(losses.front().balancing, key);
-    in.needs(losses.front().since, key);
+    for (const BalancingLoss& loss : losses) in.needs(loss.since, key);
+    if (losses.size() == 1) return balance(losses.front().balancing, key);
+    std::vector<std::string> names;
+    for (const BalancingLoss& loss : losses) names.push_back(fmt::format("\"{}\"", loss.balancing));
+    in.import.object.object("experts").set_json("balancing", fmt::format("[{}]", fmt::join(names, ", ")),
+                                                in.origin(key));
+    in.needs(several_losses_since, key);
 }
 
 }  // namespace

@@ -71,6 +71,10 @@ static void read_dispatcher(MegatronReading& in) {
     take(backend,
          in.keys.has("moe_flex_dispatcher_backend") ? "moe_flex_dispatcher_backend" : "moe_token_dispatcher_type");
     in.needs(backend == "deepep" ? "core-0.13" : "core-0.15", "moe_token_dispatcher_type");
+    if (backend == "deepep" && in.on("moe_permute_fusion") && in.on("enable_experimental")) {
+        in.import.object.object("experts").set("fused_indices", true, in.origin("moe_permute_fusion"));
+        in.needs(fused_indices_since, "moe_permute_fusion");
+    }
 }
 
 void read_megatron_expert_ranks(MegatronReading& in) {

@@ -32,7 +32,43 @@ Call of_probabilities(const Job& job, Collective op, std::string_view label) {
             .type = "fp32"};
 }
 
+void add_loss(const Job& job, Balancing loss, LossCalls& calls) {
+    const double experts = job.model.experts.count;
+    const std::uint32_t ranks = job.layout.tensor * job.layout.context;
+    switch (loss) {
+        case Balancing::even:
+        case Balancing::bias:
+            break;
+        case Balancing::auxiliary_loss: {
+            const bool apart = !is_since(job, loss_sums_since) && job.experts.dispatcher == Dispatch::all_to_all;
+            if (!is_since(job, "core-0.8") || (apart ? job.layout.context : ranks) == 1) break;
+            calls.forward.push_back(sum_of_counts(apart ? GroupKind::context : GroupKind::tensor_context, experts));
+            break;
+        }
+        case Balancing::sequence_auxiliary_loss:
+            if (ranks == 1) break;
+            if (is_since(job, sequence_counts_since)) {
+                calls.forward.push_back(sum_of_counts(GroupKind::tensor_context, experts * job.batch.micro));
+                break;
+            }
+            calls.forward.push_back(
+                of_probabilities(job, Collective::all_gather, "all-gather balancing probabilities"));
+            calls.backward.push_back(
+                of_probabilities(job, Collective::reduce_scatter, "reduce-scatter balancing probability gradients"));
+            break;
+        case Balancing::global_auxiliary_loss:
+            if (job.layout.ranks_of_stage() == 1) break;
+            calls.forward.push_back(sum_of_counts(GroupKind::stage, experts));
+            break;
+    }
+}
+
 }  // namespace
+
+bool balances_by(const Job& job, Balancing balancing) {
+    return job.experts.balancing == balancing ||
+           std::ranges::find(job.experts.other_losses, balancing) != job.experts.other_losses.end();
+}
 
 std::vector<Call> expert_bias_calls(const Job& job, std::span<const StageModule> modules) {
     if (job.model.experts.count == 0 || !job.model.experts.balancing_bias) return {};
@@ -50,40 +86,17 @@ LossCalls balancing_loss_calls(const Job& job) {
     LossCalls calls;
     if (job.model.experts.count == 0 || !is_megatron(job)) return calls;
     calls.once = is_since(job, "core-0.13") ? Setting::on : Setting::off;
-    const double experts = job.model.experts.count;
-    const std::uint32_t ranks = job.layout.tensor * job.layout.context;
-    switch (job.experts.balancing) {
-        case Balancing::even:
-        case Balancing::bias:
-            break;
-        case Balancing::auxiliary_loss: {
-            const bool apart = !is_since(job, loss_sums_since) && job.experts.dispatcher == Dispatch::all_to_all;
-            if (!is_since(job, "core-0.8") || (apart ? job.layout.context : ranks) == 1) break;
-            calls.forward = {sum_of_counts(apart ? GroupKind::context : GroupKind::tensor_context, experts)};
-            break;
-        }
-        case Balancing::sequence_auxiliary_loss:
-            if (ranks == 1) break;
-            if (is_since(job, sequence_counts_since)) {
-                calls.forward = {sum_of_counts(GroupKind::tensor_context, experts * job.batch.micro)};
-                break;
-            }
-            calls.forward = {of_probabilities(job, Collective::all_gather, "all-gather balancing probabilities")};
-            calls.backward = {
-                of_probabilities(job, Collective::reduce_scatter, "reduce-scatter balancing probability gradients")};
-            break;
-        case Balancing::global_auxiliary_loss:
-            if (job.layout.ranks_of_stage() == 1) break;
-            calls.forward = {sum_of_counts(GroupKind::stage, experts)};
-            break;
+    for (const Balancing loss :
+         {Balancing::auxiliary_loss, Balancing::sequence_auxiliary_loss, Balancing::global_auxiliary_loss}) {
+        if (balances_by(job, loss)) add_loss(job, loss, calls);
     }
     return calls;
 }
 
 void check_balancing(const Job& job, std::vector<JobError>& errors) {
-    const Balancing balancing = job.experts.balancing;
-    if (balancing != Balancing::sequence_auxiliary_loss && balancing != Balancing::global_auxiliary_loss) return;
     if (is_megatron(job)) return;
+    if (!balances_by(job, Balancing::sequence_auxiliary_loss) && !balances_by(job, Balancing::global_auxiliary_loss))
+        return;
     errors.push_back(
         {"experts.balancing", fmt::format("{} has a loss of each rank's own tokens alone; set it to auxiliary_loss, or "
                                           "framework to megatron",

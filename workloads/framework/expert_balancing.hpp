@@ -22,12 +22,16 @@ std::vector<Call> expert_bias_calls(const Job& job, std::span<const StageModule>
 //   sequence_auxiliary_loss  one for each expert and sequence, over tensor x context ranks; to 0.13 the probabilities
 //                            of their tokens instead, in fp32, gathered forward, and their gradients dealt out backward
 //   global_auxiliary_loss    one for each expert, over tensor x context x data ranks
+// Several losses (since 0.14) are computed one after another in this order.
 struct LossCalls {
     std::vector<Call> forward, backward;
     // Since 0.13 not where the pass is run again for its gradients, but then (torch.is_grad_enabled).
     Setting once = Setting::on;
 };
 LossCalls balancing_loss_calls(const Job& job);
+
+// That, or a loss among several.
+bool balances_by(const Job& job, Balancing balancing);
 
 void check_balancing(const Job& job, std::vector<JobError>& errors);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "workloads/framework/expert_balancing.hpp"
 #include "workloads/framework/version_since.hpp"
 #include "workloads/job.hpp"
 
@@ -58,9 +59,13 @@ constexpr std::array features{
     Feature{"model.experts.balancing_bias", "balancing of experts by a bias", expert_bias_since,
             [](const Job& job) { return job.model.experts.balancing_bias; }},
     Feature{"experts.balancing", "a loss of each sequence's tokens", sequence_loss_since,
-            [](const Job& job) { return job.experts.balancing == Balancing::sequence_auxiliary_loss; }},
+            [](const Job& job) { return balances_by(job, Balancing::sequence_auxiliary_loss); }},
     Feature{"experts.balancing", "a loss of all ranks' tokens", global_loss_since,
-            [](const Job& job) { return job.experts.balancing == Balancing::global_auxiliary_loss; }},
+            [](const Job& job) { return balances_by(job, Balancing::global_auxiliary_loss); }},
+    Feature{"experts.balancing", "several losses that balance experts", several_losses_since,
+            [](const Job& job) { return !job.experts.other_losses.empty(); }},
+    Feature{"experts.fused_indices", "a kernel that finds the rows of experts", fused_indices_since,
+            [](const Job& job) { return job.experts.fused_indices == Setting::on; }},
     Feature{"fp8_recipe", "a choice of recipes for fp8", recipes_since,
             [](const Job& job) { return job.names_recipe == Setting::on && job.recipe != Casting::delayed; }},
     Feature{"precision", "fp4", quarter_since, [](const Job& job) { return job.precision == Precision::fp4; }},

@@ -27,15 +27,18 @@ inline constexpr std::string_view expert_bias_since = "core-0.11";     // --moe-
 inline constexpr std::string_view sequence_loss_since = "core-0.10";   // --moe-router-load-balancing-type seq_aux_loss
 inline constexpr std::string_view global_loss_since = "core-0.15";     // and global_aux_loss
 inline constexpr std::string_view sequence_counts_since =
-    "core-0.14";                                                      // seq_aux_loss sums counts, before probabilities
-inline constexpr std::string_view loss_sums_since = "core-0.9";       // of tensor and context ranks by any dispatcher
-inline constexpr std::string_view late_counts_since = "core-0.8";     // cuda_sync_point, token_dispatcher.py
-inline constexpr std::string_view counts_alone_since = "core-0.12";   // and cuda_dtoh_stream
-inline constexpr std::string_view recipes_since = "core-0.13";        // --fp8-recipe as it is there; not in core-0.9
-inline constexpr std::string_view quarter_since = "core-0.15";        // --fp4-format
-inline constexpr std::string_view host_updates_since = "core-0.13";   // --optimizer-cpu-offload; not in core-0.9
-inline constexpr std::string_view predictions_since = "core-0.12";    // --mtp-num-layers
-inline constexpr std::string_view probabilities_since = "core-0.13";  // sent with tokens, token_dispatcher.py
-inline constexpr std::string_view stage_layout_since = "core-0.13";   // --pipeline-model-parallel-layout
+    "core-0.14";                                                       // seq_aux_loss sums counts, before probabilities
+inline constexpr std::string_view several_losses_since = "core-0.14";  // a list of --moe-router-load-balancing-type
+inline constexpr std::string_view loss_sums_since = "core-0.9";        // of tensor and context ranks by any dispatcher
+inline constexpr std::string_view deepep_since = "core-0.12";          // --moe-enable-deepep, by tag
+inline constexpr std::string_view fused_indices_since = "core-0.13";   // fusions/fused_indices_converter.py
+inline constexpr std::string_view late_counts_since = "core-0.8";      // cuda_sync_point, token_dispatcher.py
+inline constexpr std::string_view counts_alone_since = "core-0.12";    // and cuda_dtoh_stream
+inline constexpr std::string_view recipes_since = "core-0.13";         // --fp8-recipe as it is there; not in core-0.9
+inline constexpr std::string_view quarter_since = "core-0.15";         // --fp4-format
+inline constexpr std::string_view host_updates_since = "core-0.13";    // --optimizer-cpu-offload; not in core-0.9
+inline constexpr std::string_view predictions_since = "core-0.12";     // --mtp-num-layers
+inline constexpr std::string_view probabilities_since = "core-0.13";   // sent with tokens, token_dispatcher.py
+inline constexpr std::string_view stage_layout_since = "core-0.13";    // --pipeline-model-parallel-layout
 
 }  // namespace weft

@@ -199,7 +199,7 @@ void add_fused(const Job& job, const Ways& labels, Around& around) {
 }
 
 // DeepEP's low-latency kernels are for decoding (deep_ep/buffers/legacy.py: a few tokens of each rank into buffers for
-// the most there can be, no layout for backward); Megatron-core 0.11 to 0.19 (transformer/moe/fused_a2a.py) and
+// the most there can be, no layout for backward); Megatron-core 0.12 to 0.19 (transformer/moe/fused_a2a.py) and
 // torchtitan train with the others. Units that any of them takes from computation are in the device's interference, as
 // those of collectives are: DeepEP's 20 of an H100's 132 (Megatron's --moe-deepep-num-sms) alone would be a factor
 // of 1.18.
@@ -215,7 +215,7 @@ void check_version(const Job& job, const std::function<void(std::string)>& refus
                                   name_of(dispatcher), job.framework->name));
     }
     if (!is_fused(dispatcher)) return;
-    const std::string_view first = dispatcher == Dispatch::deepep ? "core-0.11" : "core-0.15";
+    const std::string_view first = dispatcher == Dispatch::deepep ? deepep_since : "core-0.15";
     if (has_since(job.megatron.version, first)) return;
     refuse(fmt::format("Megatron {} has no {}; set megatron.version to {} or later", job.megatron.version.name,
                        name_of(dispatcher), first));
@@ -274,6 +274,8 @@ CountsWanted counts_wanted(const Job& job) {
     if (job.framework->name == "deepspeed") return CountsWanted::to_permute;
     if (job.framework->name != "megatron") return CountsWanted::to_send_in_order;
     if (job.experts.dispatcher == Dispatch::all_gather) return CountsWanted::to_compute;
+    if (job.experts.dispatcher == Dispatch::deepep && job.experts.fused_indices == Setting::off)
+        return CountsWanted::to_send_and_index;
     if (is_fused(job.experts.dispatcher)) return CountsWanted::to_send;
     if (!has_since(job.megatron.version, late_counts_since)) return CountsWanted::to_permute;
     const bool replayed = job.cuda_graphs == CudaGraphs::router || job.cuda_graphs == CudaGraphs::around_experts;
@@ -302,6 +304,8 @@ void check_dispatcher(const Job& job, std::vector<JobError>& errors) {
     if (job.experts.dispatcher == Dispatch::all_gather && job.experts.capacity_factor > 0) {
         refuse("all_gather pads no expert to a capacity; use all_to_all, or leave capacity_factor out");
     }
+    if (job.experts.fused_indices == Setting::on && job.experts.dispatcher != Dispatch::deepep)
+        errors.push_back({"experts.fused_indices", "only deepep brings rows whose experts are yet to be found"});
     if (job.experts.eighth_dispatch == Setting::off) return;
     if (!is_fused(job.experts.dispatcher)) {
         errors.push_back({"experts.fp8_dispatch", "tokens travel in 8 bits under deepep and hybridep only"});

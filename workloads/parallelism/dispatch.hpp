@@ -30,14 +30,17 @@ void add_dispatch(const Job& job, Pass pass, Around& around);
 //                                    permutation has been launched; up to 0.11, and where a graph has the counts
 //                                    ("moe_preprocess"), for that too; up to 0.7 before it. all_gather: once it has
 //                                    gathered (tokens_per_expert.cpu()). deepep, hybridep: inside the dispatch, for a
-//                                    first kernel of it (DeepEP csrc/legacy/buffer.hpp, moe_recv_counter)
+//                                    first kernel of it (DeepEP csrc/legacy/buffer.hpp, moe_recv_counter). deepep: then
+//                                    for the dispatch itself, as rows are looked up by a mask whose size the host wants
+//                                    (_indices_to_multihot), unless a kernel does it (experts.fused_indices)
 //   torchtitan expert_parallel.py    before the exchange, for all that was launched (output_splits, non_blocking=False)
 //   DeepSpeed sharded_moe.py         before its masks are made, as wide as the largest number
 enum class CountsWanted : std::uint8_t {
     never,
     to_permute,
-    to_send,           // the counts alone
-    to_send_in_order,  // all before
+    to_send,            // the counts alone
+    to_send_and_index,  // and what was sent
+    to_send_in_order,   // all before
     to_compute,
 };
 CountsWanted counts_wanted(const Job& job);

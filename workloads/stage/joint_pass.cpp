@@ -135,6 +135,7 @@ void PassWriter::layer_pair(const std::optional<At>& ahead, const std::optional<
     }
     if (ahead) {
         wait(ahead_sent);
+        counts_known(*ahead, Piece::experts, Known::called);
         ahead_meets_experts(*ahead, joined);
     }
     if (behind) {

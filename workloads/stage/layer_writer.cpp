@@ -22,12 +22,13 @@ bool issues(const Script& script, std::size_t first, GroupKind kind) {
 // Where a piece's calls are over, or it is computed.
 void PassWriter::counts_known(const At& at, Piece piece, Known known) {
     const auto wants = [&](CountsWanted when) { return counts_wanted_ == when; };
-    const bool called = known == Known::called;
-    if (piece == Piece::permute && wants(called ? CountsWanted::to_send : CountsWanted::to_send_in_order)) {
+    const bool called = known == Known::called, indexes = wants(CountsWanted::to_send_and_index);
+    if (piece == Piece::permute &&
+        (called ? wants(CountsWanted::to_send) || indexes : wants(CountsWanted::to_send_in_order))) {
         counted_ = script_.now();
     }
     if (called && ((piece == Piece::permute && wants(CountsWanted::to_permute)) ||
-                   (piece == Piece::experts && wants(CountsWanted::to_compute)))) {
+                   (piece == Piece::experts && (wants(CountsWanted::to_compute) || indexes)))) {
         host_.wait_for_results(script_.now(), at.pass.where);
     }
 }

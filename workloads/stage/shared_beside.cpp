@@ -19,6 +19,7 @@ void PassWriter::shared_beside_forward(const At& at) {
     std::vector<ActionId> sent = send(exchange.there, at);
     forward_pieces(at, {cut.shared.front()});
     wait(sent);
+    counts_known(at, Piece::experts, Known::called);
     forward_pieces(at, cut.experts);
     sent = send(exchange.back, at);
     forward_pieces(at, {cut.shared.back()});

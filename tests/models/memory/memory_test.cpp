@@ -186,6 +186,8 @@ TEST(head_activations, follow_korthikanti_section_4_3) {
     EXPECT_EQ(kept(2, CrossEntropy::unfused), 4.0 * 32 * (64 + 640));
     // A fused kernel leaves 2-byte logits, over which it writes their gradient.
     EXPECT_EQ(kept(2, CrossEntropy::fused), 4.0 * 32 * 64 + 2.0 * 32 * 640);
+    EXPECT_EQ(kept(1, CrossEntropy::autograd), kept(1, CrossEntropy::unfused));
+    EXPECT_EQ(kept(2, CrossEntropy::apart), kept(2, CrossEntropy::fused));
 }
 
 // The input's gradient, the logits' unless in place, the weight's; the input gathered where its tokens were divided.
@@ -198,6 +200,24 @@ TEST(head_workspace, holds_the_gradients_of_the_output_layer) {
     at.tensor = 2;
     at.sequence_parallel = SequenceParallel::on;
     EXPECT_EQ(head_workspace(model, at).value, 2.0 * (2 * 32 * 64 + 640 * 64));
+}
+
+// PyTorch's loss: two gradients in fp32 before the products begin, three over tensor ranks; of few tokens the products
+// take more, when the logarithms (4 bytes) have gone and the gradient in half precision has come.
+TEST(head_workspace, holds_the_gradients_of_an_unfused_loss) {
+    const Transformer model = plain(1, 64, 4, 1280);
+    Shard at = shard(2, 16, 1, AttentionCore::flash);
+    at.micro_batch = 64;
+    at.cross_entropy = CrossEntropy::autograd;
+    EXPECT_EQ(head_workspace(model, at).value, 8.0 * 1024 * 1280);
+    at.tensor = 2;
+    EXPECT_EQ(head_workspace(model, at).value, 12.0 * 1024 * 640);
+    at.tensor = 1;
+    at.micro_batch = 1;
+    at.sequence = 4;
+    EXPECT_EQ(head_workspace(model, at).value, 2.0 * (4 * 64 + 1280 * 64) - 2.0 * 4 * 1280);
+    at.cross_entropy = CrossEntropy::apart;
+    EXPECT_EQ(head_workspace(model, at).value, 2.0 * (4 * 64 + 4 * 1280 + 1280 * 64));
 }
 
 TEST(embedding_activations, are_a_mask_and_the_tokens) {

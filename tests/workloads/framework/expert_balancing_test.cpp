@@ -69,6 +69,20 @@ TEST(expert_balancing, by_a_loss_sums_counts_of_every_router_and_micro_batch) {
 }
 
 // To 0.13 every rank gathered the probabilities, in fp32, that the tokens of a whole micro-batch have for all experts.
+TEST(expert_balancing, by_several_losses_sums_the_counts_of_each) {
+    const auto counted = [](const char* losses) {
+        return test::called(plan_of({"megatron.version=core-0.15", std::string("experts.balancing=") + losses}), 1,
+                            counts);
+    };
+    const test::Called both = counted(R"(["sequence_auxiliary_loss", "auxiliary_loss"])");
+    EXPECT_EQ(double(both.calls), 2 * 4 * micro_batches);
+    EXPECT_EQ(both.bytes, 4 * micro_batches * 8 * (experts + experts * sequences));
+    EXPECT_EQ(counted(R"(["global_auxiliary_loss"])").bytes, counted("global_auxiliary_loss").bytes);
+    EXPECT_THAT(test::mistakes(R"(experts.balancing=["bias"])"), ::testing::HasSubstr("expected losses out of"));
+    EXPECT_THAT(test::mistakes(R"(experts.balancing=["auxiliary_loss", "auxiliary_loss"])"),
+                ::testing::HasSubstr("there twice"));
+}
+
 TEST(expert_balancing, by_a_loss_of_sequences_gathered_probabilities_before) {
     const Plan plan = plan_of({"megatron.version=core-0.13", "experts.balancing=sequence_auxiliary_loss"});
     EXPECT_EQ(test::called(plan, 1, counts).calls, 0U);

@@ -169,14 +169,17 @@ TEST(dispatch, is_refused_where_a_version_has_it_not) {
     const auto refused = [](const std::string& dispatcher, const std::string& version) {
         return test::mistake_at(settings_of(dispatcher, {"megatron.version=" + version}), "experts.dispatcher");
     };
-    EXPECT_NE(refused("deepep", "core-0.10").find("core-0.11 or later"), std::string::npos);
-    EXPECT_EQ(refused("deepep", "core-0.11"), "");
+    EXPECT_NE(refused("deepep", "core-0.11").find("core-0.12 or later"), std::string::npos);
+    EXPECT_EQ(refused("deepep", "core-0.12"), "");
     EXPECT_NE(refused("hybridep", "core-0.14").find("core-0.15 or later"), std::string::npos);
     EXPECT_NE(
         test::mistake_at(settings_of("deepep", {"experts.capacity_factor=1"}), "experts.dispatcher").find("capacity"),
         std::string::npos);
     EXPECT_NE(test::mistake_at(settings_of("all_to_all", {"experts.fp8_dispatch=true"}), "experts.fp8_dispatch")
                   .find("deepep and hybridep only"),
+              std::string::npos);
+    EXPECT_NE(test::mistake_at(settings_of("hybridep", {"experts.fused_indices=true"}), "experts.fused_indices")
+                  .find("only deepep"),
               std::string::npos);
 }
 

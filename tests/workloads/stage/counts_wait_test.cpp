@@ -104,8 +104,17 @@ TEST(counts, leave_to_issue_what_no_graph_has_and_was_not_issued_before) {
     left({"cuda_graphs=around_experts"}, 3);
     left({"experts.overlap=shared_experts"}, 3);
     left({"experts.dispatcher=all_gather"}, 1);
-    left({"experts.dispatcher=deepep"}, 2);
+    left({"experts.dispatcher=deepep", "experts.fused_indices=true"}, 2);
     left({"experts.dispatcher=hybridep"}, 2);
+}
+
+// DeepEP's rows are looked up by a mask, for whose size the host waits until they have come; not where a kernel does
+// it.
+TEST(counts, are_waited_for_and_so_are_the_rows_that_deepep_brings) {
+    const std::vector<Wait> waits = waits_of(plan_of({"experts.dispatcher=deepep"}));
+    ASSERT_EQ(waits.size(), 2U * 2U * 2U);
+    for (std::size_t i = 1; i < waits.size(); i += 2) EXPECT_EQ(waits[i].call, "dispatch in nodes");
+    EXPECT_EQ(waits_of(plan_of({"experts.dispatcher=deepep", "experts.fused_indices=true"})).size(), 2U * 2U);
 }
 
 TEST(counts, are_waited_for_again_where_experts_are_run_again) {
