@@ -68,12 +68,13 @@ Nodes deal(Deal how, std::uint32_t nodes, std::uint32_t groups, const MachineInf
     return placed;
 }
 
+// `file`: empty for a list in the placement itself.
 Nodes listed(const std::string& file, std::string_view text, std::uint32_t nodes, const MachineInfo& machine) {
     Nodes placed = parse_node_list(file, text, machine);
     if (placed.size() < nodes) {
-        throw ConfigError({{.file = file,
-                            .key = {},
-                            .message = fmt::format("expected the {} nodes of the job, got {}", nodes, placed.size())}});
+        std::string message = fmt::format("expected the {} nodes of the job, got {}", nodes, placed.size());
+        if (file.empty()) refuse(std::move(message));
+        throw ConfigError({{.file = file, .key = {}, .message = std::move(message)}});
     }
     placed.resize(nodes);
     return placed;

@@ -1,6 +1,8 @@
 #include <array>
 #include <boost/program_options/errors.hpp>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -114,8 +116,10 @@ void read_sweep(const std::string& text) {
 
 // Of a job beside it.
 void read_sharing(const std::string& text) {
-    file_of("a.json", R"({"machine": "frontier", "model": "gpt-neox-125m", "batch": {"global": 8}, "nodes": 1})");
-    for (const Tenant& tenant : read_sharing_file(file_of("sharing.json", text)).tenants) {
+    const std::string path = file_of("sharing.json", text);
+    std::ofstream(std::filesystem::path(path).replace_filename("a.json"))
+        << R"({"machine": "frontier", "model": "gpt-neox-125m", "batch": {"global": 8}, "nodes": 1})";
+    for (const Tenant& tenant : read_sharing_file(path).tenants) {
         must(tenant.study.job.fabric.placement.size() == tenant.study.job.nodes, "a job without nodes of its own");
     }
 }

@@ -76,7 +76,7 @@ TEST_F(traffic_command, says_who_sends_and_what_binds) {
         ran.out.starts_with("incast:15 on frontier: 16 ranks on 16 nodes, rccl, blocking calls, adaptive routing\n"
                             "15 messages of 60.0 MiB in "))
         << ran.out;
-    for (const char* const part : {"Simple        between nodes        15", "node 0 NIC 0  slingshot.nic"}) {
+    for (const char* const part : {"Simple        between nodes        15", "to node 0 NIC 0      slingshot.nic"}) {
         EXPECT_NE(ran.out.find(part), std::string::npos) << part << ran.out;
     }
     const Json json = traffic_command::json("incast:15 --machine frontier --ranks 16 --ranks-per-node 1 --size 4M");

@@ -45,8 +45,9 @@ TEST(needed_calls, that_the_library_lacks_are_refused_by_name_with_what_could_st
     EXPECT_EQ(refusal(without(plan, Collective::all_to_all)), "") << "which this job does not call";
     const Plan lacking = without(plan, Collective::all_reduce);
     const std::string text = refusal(lacking);
-    for (const char* part : {"megatron calls all_reduce", "rccl on frontier has no costs", "\"costs\" in the machine",
-                             "\"algorithm\" halving_doubling or ", "\"library\": \"cray-mpich\", which has it"}) {
+    for (const char* part :
+         {"megatron calls all_reduce", "rccl on frontier has no costs", "\"costs\" in the machine",
+          "\"algorithm\" collnet or halving_doubling or ", "\"library\": \"cray-mpich\", which has it"}) {
         EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
     }
     EXPECT_THROW(simulate_step(study, lacking), ConfigError);

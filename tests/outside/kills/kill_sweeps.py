@@ -8,6 +8,7 @@ Exit codes: 0 fine, 1 not, 77 fine, but without what needs Open MPI.
 
 import argparse
 import collections
+import itertools
 import os
 import pathlib
 import random
@@ -35,6 +36,7 @@ program, job = (str(pathlib.Path(path).resolve()) for path in (arguments.program
 sweep = [program, "sweep", job, "--set", "batch.global=32", "--vary", "zero=0..3",
          "--vary", "batch.micro=1,2", "--vary", "batch.sequence=512..12800+1024,100352"]
 mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"]
+most_strikes = 12  # of one run: then it goes on to its end
 kills = collections.Counter()
 longest_wait, left_launchers = 0.0, []
 
@@ -81,12 +83,12 @@ def strike_process(process, name):
 
 
 def run_to_the_end(command, out, most_seconds, strike, name):
-    """Again and again, until one is not struck before it ends."""
+    """Again and again, until one is not struck before it ends; after so many strikes none is."""
     journal = Journal(out)
-    while True:
+    for strikes in itertools.count():
         process = begun(command)
         try:
-            process.wait(draws.uniform(0, most_seconds))
+            process.wait(draws.uniform(0, most_seconds) if strikes < most_strikes else None)
             expect(process.returncode == 0, f"exit code {process.returncode} of {' '.join(command)}")
             break
         except subprocess.TimeoutExpired:
