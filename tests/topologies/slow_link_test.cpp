@@ -1,9 +1,11 @@
 // A slow link costs no more than a dead one, and no less than a sound one: libraries lay channels past it, and messages
-// go around it, where that carries more. Their ways differ by some links, and so by some latency.
+// go around it, where that carries more. Their ways differ by some links, and so by some latency. WEFT_CALLS: how many
+// calls are drawn.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <random>
 
 #include "sim/io/diagnostics.hpp"
@@ -38,10 +40,12 @@ TEST(slow_link, is_never_worse_than_a_dead_one_nor_better_than_a_sound_one) {
     const auto draw = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
     const std::vector<Collective> ops{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                                       Collective::all_to_all, Collective::send_receive};
+    const char* const calls = std::getenv("WEFT_CALLS");
+    const int of_each = calls == nullptr ? 16 : std::atoi(calls) / 5;
     std::uint32_t compared = 0;
     for (const char* const name : {"frontier", "dgx-h100", "perlmutter", "alps-mi250x", "megascale"}) {
         const Machine machine = Machine::load(name);
-        for (int i = 0; i < 16; ++i) {
+        for (int i = 0; i < of_each; ++i) {
             const std::uint32_t nodes = 2 + draw(3), per_node = 1 + draw(machine.info().accelerators_per_node);
             Call call{.layout = {.ranks = nodes * per_node, .ranks_per_node = per_node},
                       .op = ops[draw(5)],
