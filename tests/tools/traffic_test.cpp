@@ -74,7 +74,7 @@ TEST_F(traffic_command, says_who_sends_and_what_binds) {
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_TRUE(
         ran.out.starts_with("incast:15 on frontier: 16 ranks on 16 nodes, rccl, blocking calls, adaptive routing\n"
-                            "15 messages of 60.0 MiB in "))
+                            "15 messages, 60.0 MiB in all, in "))
         << ran.out;
     for (const char* const part : {"Simple        between nodes        15", "to node 0 NIC 0      slingshot.nic"}) {
         EXPECT_NE(ran.out.find(part), std::string::npos) << part << ran.out;

@@ -73,7 +73,7 @@ std::string traffic_text(const TrafficRequest& request, const TrafficFacts& fact
     if (const std::string others = background_text(request.fabric); !others.empty()) {
         text += fmt::format("other traffic: {}{}\n", others, facts.meets_others ? "" : "; no message meets it");
     }
-    text += fmt::format("{} message{} of {} in {}: {} together\n\n", facts.run.messages.size(),
+    text += fmt::format("{} message{}, {} in all, in {}: {} together\n\n", facts.run.messages.size(),
                         facts.run.messages.size() == 1 ? "" : "s", to_text(facts.bytes), to_text(facts.time),
                         to_text(facts.bytes / facts.time));
     return text + spreads_text(facts) + "\n" + ways_text(request, facts) + "\n" + links_text(facts);
