@@ -24,6 +24,7 @@ double tile_efficiency(const GemmCurve& curve, const Tile& tile, double split, c
 // The largest power of two that divides a dimension; 1 for what is no whole number.
 double multiple_of(double dimension) {
     if (dimension < 1.0 || dimension != std::floor(dimension)) return 1.0;
+    if (dimension >= 0x1p63) return 0x1p11;  // as all numbers that large with 53 bits are
     const auto whole = static_cast<std::uint64_t>(dimension);
     return static_cast<double>(whole & (~whole + 1));
 }

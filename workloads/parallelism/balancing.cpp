@@ -66,6 +66,13 @@ void settle_imbalance(Job& job) {
 
 void check_imbalance(const Job& job, std::vector<JobError>& errors) {
     const ExpertSettings& experts = job.experts;
+    double most = experts.imbalance;
+    for (const double own : experts.given_by_layer) most = std::max(most, own);
+    if (experts.imbalance_assumed == Setting::off && most > job.model.experts.count) {
+        errors.push_back(
+            {"experts.imbalance", fmt::format("the busiest of {} experts has at most {} times the mean, not {}",
+                                              job.model.experts.count, job.model.experts.count, most)});
+    }
     const std::size_t given = experts.given_by_layer.size() + experts.tokens.size();
     if (given == 0) return;
     const Transformer& model = job.model;

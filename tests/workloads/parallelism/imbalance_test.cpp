@@ -41,6 +41,13 @@ double step(const std::string& imbalance, const Settings& more = {}) {
     return report(study_of(imbalance, more)).metric("step.time_s");
 }
 
+TEST(imbalance, of_more_than_all_tokens_on_one_expert_is_refused) {
+    EXPECT_NO_THROW(step("8"));
+    for (const char* more : {"8.1", "1e19", "[1, 9, 1]"}) {
+        EXPECT_NE(test::refusal_of([&] { step(more); }).find("at most 8 times the mean"), std::string::npos) << more;
+    }
+}
+
 TEST(imbalance, of_each_layer_is_that_of_all_where_layers_are_alike) {
     for (const char* more : {"experts.dispatcher=all_to_all", "experts.overlap=shared_experts",
                              "experts.dispatcher=deepep", "recompute=full"}) {
