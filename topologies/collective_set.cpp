@@ -36,7 +36,6 @@ BytesPerSecond idle_rate(const Pattern& pattern, const Topology& topology) {
 
 CollectiveSet::CollectiveSet(const Topology& topology, const Library& library, SetLayout layout)
     : topology_(topology),
-      library_(library),
       layout_(std::move(layout)),
       planner_(topology, first_accelerators(layout_)),
       costs_(topology, library, shape(), [this](Order order) { return communicators(order); }) {}

@@ -67,7 +67,6 @@ class CollectiveSet {
     Communicator with_channels(Communicator communicator) const;
 
     const Topology& topology_;
-    const Library& library_;
     SetLayout layout_;
     ChannelPlanner planner_;
     GroupCosts costs_;
