@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/topology/link_matrix.hpp"
+#include "topologies/blocks/block.hpp"
 
 namespace weft::blocks {
 
@@ -33,13 +35,25 @@ inline LinkMatrix levels_matrix(std::string_view below, std::uint32_t rows, std:
             .to_row = "down"};
 }
 
-// Of the links of all lines along a dimension of a lattice.
-inline LinkMatrix dimension_matrix(std::size_t dimension, std::uint32_t size) {
-    return {.title = fmt::format("Along dimension {}", dimension + 1),
-            .row = "from coordinate",
-            .column = "to coordinate",
-            .rows = size,
-            .columns = size};
+// Of the links of all lines along each dimension of a lattice, which have a `size`.
+template <class Dimensions>
+std::vector<LinkMatrix> dimension_matrices(const Dimensions& dimensions) {
+    std::vector<LinkMatrix> all;
+    for (const auto& dimension : dimensions) {
+        all.push_back({.title = fmt::format("Along dimension {}", all.size() + 1),
+                       .row = "from coordinate",
+                       .column = "to coordinate",
+                       .rows = dimension.size,
+                       .columns = dimension.size});
+    }
+    return all;
+}
+// Of a link along dimension `d` in those.
+template <class Dimensions>
+MatrixPlace place_along(const Dimensions& dimensions, std::size_t d, const SwitchPair& pair) {
+    return {.matrix = static_cast<std::uint32_t>(d),
+            .row = dimensions[d].coordinate(pair.tail),
+            .column = dimensions[d].coordinate(pair.head)};
 }
 
 }  // namespace weft::blocks

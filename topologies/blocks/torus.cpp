@@ -90,20 +90,9 @@ class Torus final : public Network {
             number);
     }
 
-    std::vector<LinkMatrix> matrices() const override {
-        std::vector<LinkMatrix> all;
-        for (const Dimension& dimension : shape_.dimensions) {
-            all.push_back(dimension_matrix(all.size(), dimension.size));
-        }
-        return all;
-    }
-
+    std::vector<LinkMatrix> matrices() const override { return dimension_matrices(shape_.dimensions); }
     MatrixPlace place(LinkId link) const override {
-        const SwitchPair pair = ends(link);
-        const std::size_t d = dimension_of(link);
-        return {.matrix = static_cast<std::uint32_t>(d),
-                .row = shape_.dimensions[d].coordinate(pair.tail),
-                .column = shape_.dimensions[d].coordinate(pair.head)};
+        return place_along(shape_.dimensions, dimension_of(link), ends(link));
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {

@@ -15,13 +15,13 @@ namespace {
 
 using Nodes = std::vector<std::uint32_t>;
 
-// To what there is, some runs of a step.
+// To what there is, some runs of a step, which are written out.
 void add(StepSize& sum, const StepSize& one, std::uint32_t runs) {
     sum.ranks += one.ranks;
     sum.classes += one.classes;
-    sum.ops += one.ops * runs;
-    sum.parties += one.parties * runs;
-    sum.exchanges += one.exchanges * runs;
+    sum.ops += one.unfolded_ops * runs;
+    sum.parties += one.unfolded_parties * runs;
+    sum.exchanges += one.unfolded_exchanges * runs;
     sum.meetings += one.meetings * runs;
     sum.routed += one.loads();
 }
@@ -77,7 +77,12 @@ class Sharer {
         std::uint32_t first = 0;
         for (const std::size_t number : order) {
             const Study& study = tenants_[number].study;
-            jobs_.push_back({number, lay_step(study, all, first, [this](const StepSize& size) { tell_size(size); })});
+            const auto on_size = [this](const StepSize& size) {
+                StepSize one;
+                add(one, size, 1);
+                tell_size(one);
+            };
+            jobs_.push_back({number, lay_step(study, all, first, on_size)});
             first += study.job.nodes;
         }
         for (Running& job : jobs_) job.alone = alone(job);

@@ -1,6 +1,7 @@
 #include "workloads/step/routine_cutter.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -131,7 +132,16 @@ std::vector<Repeat> repeated_passages(const Script& script) {
         past = repeat.first + repeat.actions;
         return false;
     });
+    const auto passage = [](const Repeat& repeat) { return std::pair(repeat.original, repeat.actions); };
+    std::map<std::pair<ActionId, std::uint32_t>, std::uint32_t> times;
+    for (const Repeat& repeat : all) ++times[passage(repeat)];
+    std::erase_if(all, [&](const Repeat& repeat) { return times[passage(repeat)] < 2; });
     return all;
+}
+
+bool may_be_in_routine(const Script& script, const Action& call) {
+    const GroupKind kind = script.calls()[call.subject].group;
+    return keeps_to_stage(kind) && !script.issues_early(kind);
 }
 
 std::vector<PassagePart> cut(const Script& script, const Repeat& repeat,

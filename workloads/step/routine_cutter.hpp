@@ -14,6 +14,10 @@ namespace weft {
 // longest.
 std::vector<Repeat> repeated_passages(const Script& script);
 
+// Whether all who take part in a call have the same script, and so the same routines, and no later call of the same
+// lane may be waiting for it alone.
+bool may_be_in_routine(const Script& script, const Action& call);
+
 // Actions of a passage, counted from its first.
 struct ActionSegment {
     std::uint32_t action = 0;

@@ -34,10 +34,8 @@ class Placer {
     void write() {
         ActionId next = 0;
         for (const Repeat& repeat : passages_in_order_) {
-            const auto known = passages_.find(extent(repeat));
-            if (known == passages_.end()) continue;
             write(next, repeat.first);
-            write(known->second, repeat);
+            write(passages_.at(extent(repeat)), repeat);
             next = repeat.first + repeat.actions;
         }
         write(next, static_cast<ActionId>(script_.actions().size()));
@@ -78,14 +76,14 @@ class Placer {
         ActionId last = 0;  // as the routines have it: elsewhere it may have been made longer
         std::vector<Part> parts;
     };
-    static constexpr std::uint32_t fewest_repeats = 2;
 
-    // Of what is repeated often enough.
+    // As the first that is no original has them: that may have been made longer.
     void write_routines() {
-        std::map<Extent, std::uint32_t> repeats;
         for (const Repeat& repeat : passages_in_order_) {
-            if (++repeats[extent(repeat)] != fewest_repeats) continue;
-            RepeatedPassage& passage = passages_[extent(repeat)];
+            if (repeat.first == repeat.original) continue;
+            const auto [known, fresh] = passages_.try_emplace(extent(repeat));
+            if (!fresh) continue;
+            RepeatedPassage& passage = known->second;
             passage.last = repeat.first + repeat.actions - 1;
             for (PassagePart& part : cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); })) {
                 const RoutineId routine = part.segments.empty() ? RoutineId{} : write_routine(repeat, part);
@@ -94,11 +92,8 @@ class Placer {
         }
     }
 
-    // Whether all who take part have the same script, and so the same routines, and no later call of the same lane may
-    // be waiting for it alone.
     bool may_be_inside(const Action& call) const {
-        const GroupKind kind = script_.calls()[call.subject].group;
-        return keeps_to_stage(kind) && !script_.issues_early(kind) && placed_[call.subject].issued != nullptr;
+        return placed_[call.subject].issued != nullptr && may_be_in_routine(script_, call);
     }
 
     RoutineId write_routine(const Repeat& repeat, const PassagePart& part) {

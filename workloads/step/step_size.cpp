@@ -18,8 +18,20 @@ namespace {
 
 // Of one rank class. Exchanges that it shares with others count in part.
 struct Counts {
-    std::uint64_t ops = 0, parties = 0, repeated = 0;
+    std::uint64_t ops = 0, parties = 0;
     double exchanges = 0.0, meetings = 0.0;
+
+    Counts& operator+=(const Counts& other) {
+        ops += other.ops;
+        parties += other.parties;
+        exchanges += other.exchanges;
+        meetings += other.meetings;
+        return *this;
+    }
+};
+struct ScriptCounts {
+    Counts stored, unfolded;     // with routines, and with those written out; meetings happen as in the latter
+    std::uint64_t repeated = 0;  // see StepSize
 };
 
 // What the calls of a script meet: rank classes that take part in each; 0 for a group of one, which is no call.
@@ -29,75 +41,69 @@ using Parties = std::vector<std::uint32_t>;
 class Counter {
   public:
     Counter(const Script& script, const Parties& parties, const Jitter& jitter)
-        : script_(script), parties_(parties), repeats_(repeated_passages(script)), has_jitter_(jitter.spread > 0.0) {}
+        : script_(script), parties_(parties), has_jitter_(jitter.spread > 0.0) {}
 
-    Counts count() {
+    ScriptCounts count() {
         ActionId next = 0;
-        for (const Repeat& repeat : repeats_) {
-            if (repeats_of(repeat) < 2) continue;
-            count(next, repeat.first);
-            count(repeat);
+        for (const Repeat& repeat : repeated_passages(script_)) {
+            add_plain(next, repeat.first);
+            add(repeat);
             next = repeat.first + repeat.actions;
         }
-        count(next, static_cast<ActionId>(script_.actions().size()));
+        add_plain(next, static_cast<ActionId>(script_.actions().size()));
         return counts_;
     }
 
   private:
-    using Extent = std::pair<ActionId, std::uint32_t>;
-    static Extent extent(const Repeat& repeat) { return {repeat.original, repeat.actions}; }
-
-    std::uint32_t repeats_of(const Repeat& repeat) {
-        if (times_.empty()) {
-            for (const Repeat& each : repeats_) ++times_[extent(each)];
-        }
-        return times_[extent(repeat)];
-    }
-
-    bool may_be_inside(const Action& call) const {
-        const GroupKind kind = script_.calls()[call.subject].group;
-        return keeps_to_stage(kind) && !script_.issues_early(kind) && parties_[call.subject] > 0;
-    }
-
     // A part of a passage, and what a run of it is, if it is a routine.
     struct Part {
         PassagePart actions;
         Counts run{};
     };
 
-    void count(const Repeat& repeat) {
-        const auto [known, fresh] = passages_.try_emplace(extent(repeat));
+    void add_plain(ActionId first, ActionId end) {
+        const Counts plain = counted(first, end);
+        counts_.stored += plain;
+        counts_.unfolded += plain;
+    }
+
+    void add(const Repeat& repeat) {
+        const auto [known, fresh] = passages_.try_emplace({repeat.original, repeat.actions});
         if (fresh) {
             for (PassagePart& part : cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); }))
                 known->second.push_back(define(repeat, std::move(part)));
         }
         for (const auto& [actions, run] : known->second) {
             if (actions.segments.empty()) {
-                count(repeat.first + actions.begin, repeat.first + actions.end);
+                add_plain(repeat.first + actions.begin, repeat.first + actions.end);
                 continue;
             }
-            ++counts_.ops;
-            counts_.meetings += run.meetings;
+            ++counts_.stored.ops;
+            counts_.unfolded += run;
             if (has_jitter_ || run.meetings > 0.0) counts_.repeated += run.ops;
         }
+    }
+
+    bool may_be_inside(const Action& call) const {
+        return parties_[call.subject] > 0 && may_be_in_routine(script_, call);
     }
 
     // A routine: its ops, and the one that leaves it.
     Part define(const Repeat& repeat, PassagePart&& part) {
         if (part.segments.empty()) return {std::move(part)};
-        const Counts before = counts_;
-        count(repeat.first + part.begin, repeat.first + part.end);
-        const Counts run{.ops = counts_.ops - before.ops, .meetings = counts_.meetings - before.meetings};
-        counts_.meetings = before.meetings;
-        ++counts_.ops;
+        const Counts run = counted(repeat.first + part.begin, repeat.first + part.end);
+        counts_.stored += run;
+        ++counts_.stored.ops;
         return {std::move(part), run};
     }
 
-    void count(ActionId first, ActionId end) {
-        for (ActionId id = first; id < end; ++id) count(script_.actions()[id]);
+    Counts counted(ActionId first, ActionId end) const {
+        Counts counts;
+        for (ActionId id = first; id < end; ++id) count(script_.actions()[id], counts);
+        return counts;
     }
 
-    void count(const Action& action) {
+    void count(const Action& action, Counts& counts) const {
         switch (action.kind) {
             case Action::Kind::wait:
             case Action::Kind::join:
@@ -105,24 +111,22 @@ class Counter {
             case Action::Kind::call:
             case Action::Kind::issue:
                 if (const std::uint32_t parties = parties_[action.subject]; parties > 0) {
-                    ++counts_.ops;
-                    ++counts_.parties;
-                    counts_.exchanges += 1.0 / parties;
-                    if (parties > 1) counts_.meetings += 1.0 / parties;
+                    ++counts.ops;
+                    ++counts.parties;
+                    counts.exchanges += 1.0 / parties;
+                    if (parties > 1) counts.meetings += 1.0 / parties;
                 }
                 return;
             default:
-                ++counts_.ops;
+                ++counts.ops;
         }
     }
 
     const Script& script_;
     const Parties& parties_;
-    std::vector<Repeat> repeats_;
     bool has_jitter_;
-    std::map<Extent, std::uint32_t> times_;
-    std::map<Extent, std::vector<Part>> passages_;
-    Counts counts_;
+    std::map<std::pair<ActionId, std::uint32_t>, std::vector<Part>> passages_;  // by original and length
+    ScriptCounts counts_;
 };
 
 Parties parties_of(const Script& script, const Cell& cell, GroupSets& groups) {
@@ -216,21 +220,25 @@ StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankCl
     ProgramBuilder unused(lanes::names());
     GroupSets groups(plan, families, classes, unused);
     StepSize size{.classes = static_cast<std::uint32_t>(classes.cells.size())};
-    std::map<std::pair<std::uint32_t, Parties>, Counts> known;
-    double exchanges = 0.0, meetings = 0.0;
+    std::map<std::pair<std::uint32_t, Parties>, ScriptCounts> known;
+    double exchanges = 0.0, unfolded_exchanges = 0.0, meetings = 0.0;
     for (const Cell& cell : classes.cells) {
         const Script& script = scripts[cell.stage];
         const auto [it, fresh] = known.try_emplace({cell.stage, parties_of(script, cell, groups)});
         if (fresh) it->second = Counter(script, it->first.second, plan.job.faults.jitter).count();
-        const Counts& counts = it->second;
+        const auto& [stored, unfolded, repeated] = it->second;
         size.ranks += cell.weight;
-        size.ops += counts.ops;
-        size.parties += counts.parties;
-        size.repeated += counts.repeated;
-        exchanges += counts.exchanges;
-        meetings += counts.meetings;
+        size.ops += stored.ops;
+        size.parties += stored.parties;
+        size.repeated += repeated;
+        size.unfolded_ops += unfolded.ops;
+        size.unfolded_parties += unfolded.parties;
+        exchanges += stored.exchanges;
+        unfolded_exchanges += unfolded.exchanges;
+        meetings += unfolded.meetings;
     }
     size.exchanges = static_cast<std::uint64_t>(exchanges + 0.5);
+    size.unfolded_exchanges = static_cast<std::uint64_t>(unfolded_exchanges + 0.5);
     size.meetings = static_cast<std::uint64_t>(meetings + 0.5);
     CostsPool own(topology, families.library());  // channels may depend on those laid before
     for (const Family& family : families.families()) add_loads(size, family, families, own);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/engine/run.hpp"
+#include "sim/engine/unfold.hpp"
 #include "sim/network/flow_network.hpp"
 #include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/studies.hpp"
@@ -53,6 +54,10 @@ RC_GTEST_PROP(step_size, counts_what_the_program_will_have, ()) {
         RC_ASSERT(is_near(size.ops, program.ops.size()));
         RC_ASSERT(is_near(size.parties, parties_of(program)));
         RC_ASSERT(is_near(size.exchanges, program.exchanges.size()));
+        const Program unfolded = unfold(program);
+        RC_ASSERT(is_near(size.unfolded_ops, unfolded.ops.size()));
+        RC_ASSERT(is_near(size.unfolded_parties, parties_of(unfolded)));
+        RC_ASSERT(is_near(size.unfolded_exchanges, unfolded.exchanges.size()));
     } catch (const ConfigError&) {
         RC_DISCARD("refused");
     } catch (const RangeError&) {
