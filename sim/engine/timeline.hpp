@@ -61,8 +61,8 @@ struct Timeline {
     void visit(const RoutinePart& part, Visit visit) const {
         if (part.is_one_op()) return visit(OpId{part.first}, Span{part.posted, part.begin, part.over});
         routine_times.visit(part.first, part.end(), part.begin, part.beside(),
-                            [&visit](OpId op, Instant begin, Instant end) {
-                                visit(op, Span{begin, begin, end});
+                            [&visit](OpId op, Instant from, Instant to) {
+                                visit(op, Span{from, from, to});
                             });
     }
 };
