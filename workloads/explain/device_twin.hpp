@@ -19,7 +19,8 @@ class DeviceTwins {
     DeviceTwins(const Plan& plan, const Step& step);
 
     // Program::work with the study's device in place of the plan's; the study differs from the plan's in the device
-    // alone. Nothing where a stage would do something else there.
+    // alone. Nothing where a stage would do something else there. Computations that take the same time on the plan's
+    // device have one number: where they would not on the study's, it is the time of one of them.
     std::optional<std::vector<Seconds>> work(const Study& study) const;
 
   private:

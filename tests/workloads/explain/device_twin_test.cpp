@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -16,7 +19,8 @@
 namespace weft {
 namespace {
 
-// Built in full for the other device, op by op.
+// Built in full for the other device, op by op. Computations that take the same time on the device are one entry; few
+// of those differ on the other.
 RC_GTEST_PROP(device_twin, has_the_work_of_a_step_built_for_it, ()) {
     try {
         const Study study = test::small_study(test::random_job());
@@ -31,11 +35,19 @@ RC_GTEST_PROP(device_twin, has_the_work_of_a_step_built_for_it, ()) {
         const Program other = build_step(plan, step.run.prepared->costs(plan), {.folding = Folding::stages}).program;
         const Program& own = step.folded.program;
         RC_ASSERT(other.ops.size() == own.ops.size());
+        std::map<std::uint32_t, std::vector<double>> expected;  // by entry, of all its ops
         for (OpId op{}; op != own.ops.end_id(); op = next(op)) {
             if (own.ops[op].kind != OpKind::compute) continue;
-            const double expected = other.work[other.ops[op].subject].value;
-            RC_ASSERT(std::abs((*work)[own.ops[op].subject].value - expected) <= 1e-9 * expected);
+            expected[own.ops[op].subject].push_back(other.work[other.ops[op].subject].value);
         }
+        std::size_t apart = 0;
+        for (const auto& [entry, times] : expected) {
+            const double time = (*work)[entry].value;
+            const auto is_it = [time](double each) { return std::abs(time - each) <= 1e-9 * each; };
+            RC_ASSERT(std::ranges::any_of(times, is_it));
+            if (!std::ranges::all_of(times, is_it)) ++apart;
+        }
+        RC_ASSERT(20 * apart <= expected.size() + 20);
     } catch (const ConfigError&) {
         RC_TAG("refused");
     }
