@@ -31,8 +31,8 @@ struct SendingWay {
 struct SentMessage {
     std::uint32_t way = 0;
     std::uint32_t hops = 0;  // links that it takes
-    Seconds depart;          // when its first byte is on the links
-    Seconds arrival;
+    Seconds depart{};        // when its first byte is on the links
+    Seconds arrival{};
     BytesPerSecond rate(Bytes bytes) const { return bytes / (arrival - depart); }
 };
 

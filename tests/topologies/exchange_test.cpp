@@ -107,7 +107,8 @@ TEST_P(exchange, of_trees_takes_the_detours_of_its_messages) {
     const Topology topology = topology_of(machine, nodes, scattered, random);
     if (machine.info().routing != Routing::valiant) return;
     std::vector<RankId> ranks;
-    for (std::uint32_t rank = 0; rank < topology.ranks; rank += 1 + random() % 3) ranks.push_back(RankId(rank));
+    for (std::uint32_t rank = 0; rank < topology.ranks; rank += 1 + std::uint32_t(random() % 3))
+        ranks.push_back(RankId(rank));
     Counted counted(topology);
     ASSERT_TRUE(topology.router->add_exchange(ranks, 5, Router::Ways::detours, counted));
     std::map<LinkId, double> routed;

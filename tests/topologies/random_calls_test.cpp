@@ -44,7 +44,7 @@ struct RandomCall {
     Fabric fabric{};
     Collective op{};
     Bytes message{};
-    std::string text;
+    std::string text{};
 };
 
 RandomCall draw_call(Draw& draw, const std::vector<Machine>& machines) {

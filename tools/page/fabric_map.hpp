@@ -19,7 +19,7 @@ struct CellTraffic {
 
 struct MapCell {
     std::uint32_t row = 0, column = 0;
-    CellTraffic to_column, to_row;
+    CellTraffic to_column{}, to_row{};
 };
 
 // The rows, or the columns, that are drawn.

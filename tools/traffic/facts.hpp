@@ -24,11 +24,11 @@ struct TrafficSpread {
 };
 
 struct TrafficFacts {
-    Seconds time;         // of all
-    Bytes bytes;          // of all messages
-    Bytes link_bytes;     // that links carried: of each message on every link of its way
-    TrafficSpread rates;  // bytes/s of messages while their bytes are on the way
-    TrafficSpread times;  // s, from call to arrival
+    Seconds time{};         // of all
+    Bytes bytes{};          // of all messages
+    Bytes link_bytes{};     // that links carried: of each message on every link of its way
+    TrafficSpread rates{};  // bytes/s of messages while their bytes are on the way
+    TrafficSpread times{};  // s, from call to arrival
     TrafficRun run;
     std::size_t links = 0;                    // that carry anything
     bool meets_others = false;                // whether any of these carries other traffic, too

@@ -25,13 +25,13 @@ struct SourceFile {
 
 // What the user says beside the files; empty or 0 where nothing is said. A file's own word yields to it.
 struct FormatOptions {
-    std::string machine;
+    std::string machine{};
     std::uint32_t nodes = 0;
-    std::string model;
-    std::uint32_t vocabulary = 0;        // of the tokenizer, which training configurations name and do not count
-    std::string like;                    // the machine that an imported one is otherwise like
-    std::vector<std::string> variables;  // "NAME=VALUE" of a script
-    std::vector<std::string> overrides;  // "key.path=value" of what is made
+    std::string model{};
+    std::uint32_t vocabulary = 0;          // of the tokenizer, which training configurations name and do not count
+    std::string like{};                    // the machine that an imported one is otherwise like
+    std::vector<std::string> variables{};  // "NAME=VALUE" of a script
+    std::vector<std::string> overrides{};  // "key.path=value" of what is made
 };
 
 // Something about the input that the user should know. An error is a key that would change the result and cannot be

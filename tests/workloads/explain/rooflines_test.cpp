@@ -92,12 +92,16 @@ TEST(device_roofline, has_nothing_above_its_roof) {
 TEST(device_roofline, knows_what_bounds_a_class) {
     const DeviceRoofline device = device_roofline(make_plan(test::small_study()), 0);
     for (const KernelClassUse& use : device.kernels) {
-        if (use.name == "element-wise" || use.name == "optimizer") EXPECT_EQ(use.bound(), "memory");
+        if (use.name == "element-wise" || use.name == "optimizer") {
+            EXPECT_EQ(use.bound(), "memory");
+        }
     }
     Study slow = test::small_study({"batch.sequence=64"});
     slow.device.kernel_launch = Seconds{1e-3};
     for (const KernelClassUse& use : device_roofline(make_plan(slow), 0).kernels) {
-        if (use.name != "optimizer") EXPECT_EQ(use.bound(), "gaps between kernels") << use.name;
+        if (use.name != "optimizer") {
+            EXPECT_EQ(use.bound(), "gaps between kernels") << use.name;
+        }
     }
 }
 

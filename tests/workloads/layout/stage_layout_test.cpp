@@ -35,7 +35,9 @@ TEST(stage_layout, texts_mean_what_megatron_makes_of_them) {
         EXPECT_EQ(fmt::format("{}", fmt::join(layout.layers, "-")), row.at("layers")) << text;
         const std::string& predictions = row.at("predictions");
         EXPECT_EQ(layout.predictions.has_value(), !predictions.empty()) << text;
-        if (layout.predictions) EXPECT_EQ(fmt::to_string(*layout.predictions), predictions) << text;
+        if (layout.predictions) {
+            EXPECT_EQ(fmt::to_string(*layout.predictions), predictions) << text;
+        }
         const std::string again =
             stage_layout_text(layout.layers, layout.predictions.value_or(parts - 1), layout.mtp_layers);
         EXPECT_EQ(parse_stage_layout(again, why).layers, layout.layers) << again;

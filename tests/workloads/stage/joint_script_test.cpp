@@ -197,7 +197,9 @@ TEST(joint_scripts, launch_as_much_whether_the_host_waits_or_not) {
                   knows = written(host_bound({"experts.capacity_factor=1"})).front();
     EXPECT_NEAR(launched(waits) / launched(knows), 1, 1e-9);
     for (ActionId id = 0; id < knows.end(); ++id) {
-        if (knows.action(id).kind == Action::Kind::launch) EXPECT_EQ(knows.action(id).after, Action::none);
+        if (knows.action(id).kind == Action::Kind::launch) {
+            EXPECT_EQ(knows.action(id).after, Action::none);
+        }
     }
 }
 
