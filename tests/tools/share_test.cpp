@@ -127,8 +127,8 @@ TEST_F(share_command, all_mistakes_are_told_at_once) {
     EXPECT_THAT(text, ::testing::Not(HasSubstr("at least one job")));
     EXPECT_THAT(refusal(""), HasSubstr("jobs: expected at least one job"));
     EXPECT_THAT(
-        refusal(R"({"job": "a.json", "set": {"faults": {"links": [{"node": 0, "nic": 0, "bandwidth": 0.5}]}}})"),
-        HasSubstr("faults.links are of a machine that nobody shares"));
+        refusal(R"({"job": "a.json", "set": {"faults": {"links": [{"node": 0, "nic": 9, "bandwidth": 0.5}]}}})"),
+        HasSubstr("has NICs 0 to 3, not 9"));
     EXPECT_THAT(
         refusal(R"({"job": "a.json"}, {"job": "b.json", "set": {"fabric.background": {"slingshot.global": 0.5}}})"),
         HasSubstr("expected the same fabric.background as of \"a\""));

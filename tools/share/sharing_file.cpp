@@ -76,7 +76,6 @@ class Reader {
                 refuse(fmt::format("\"{}\" is on {}, and \"{}\" on {}{}: expected one machine", name, own, other,
                                    own == its ? "another " : "", its));
             }
-            if (!study.job.fabric.link_faults.empty()) refuse("faults.links are of a machine that nobody shares");
             if (study.job.fabric.background != like.job.fabric.background) {
                 refuse("expected the same fabric.background " + another);
             }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "sim/engine/unfold.hpp"
 #include "workloads/groups/prepared_topology.hpp"
@@ -11,35 +12,70 @@
 namespace weft {
 namespace {
 
-// Where the first nodes of a topology lie in one of as many nodes that has so many others before them.
-LinkMove move_behind(std::uint32_t others, const Topology& topology) {
-    const std::uint32_t all = topology.ranks / topology.ranks_per_node, inside = all * topology.node_links;
+// Where the first nodes of a topology lie in one of as many nodes that has so many others before them. `node_links`: of
+// each node without faults, whose links have the same numbers.
+LinkMove move_behind(std::uint32_t others, const Topology& topology, std::uint32_t node_links) {
+    const std::uint32_t all = topology.ranks / topology.ranks_per_node, inside = all * node_links;
     const std::uint32_t ports = 2 * topology.vertices_of(NodeKind::nic);  // a link each way
     LinkMove move(static_cast<std::int32_t>(others * topology.ranks_per_node));
-    move.add_stretch(LinkId{0}, std::int64_t{others} * topology.node_links);
+    move.add_stretch(LinkId{0}, std::int64_t{others} * node_links);
     move.add_stretch(LinkId{inside}, std::int64_t{others} * (ports / all));
     move.add_stretch(LinkId{inside + ports}, 0);
     return move;
 }
 
-}  // namespace
-
-Topology topology_on(const Study& study, std::vector<std::uint32_t> nodes) {
-    const auto count = static_cast<std::uint32_t>(nodes.size());
-    Fabric fabric = study.job.fabric;
-    fabric.placement = std::move(nodes);
-    return study.machine.topology(count, fabric);
+// Where what it names is `place(node)`, of nodes that are counted anew.
+template <class Place>
+LinkFault moved(LinkFault fault, std::uint32_t ranks_per_node, Place place) {
+    const auto moved_rank = [&](RankId rank) {
+        const auto number = static_cast<std::uint32_t>(rank);
+        return RankId(place(number / ranks_per_node) * ranks_per_node + number % ranks_per_node);
+    };
+    if (auto* const cable = std::get_if<NicCable>(&fault.where)) {
+        cable->node = place(cable->node);
+    } else {
+        auto& route = std::get<RouteCables>(fault.where);
+        route.from = moved_rank(route.from);
+        route.to = moved_rank(route.to);
+    }
+    return fault;
 }
 
-LaidStep lay_step(const Study& study, std::span<const std::uint32_t> nodes, std::uint32_t first,
-                  const SizeListener& on_size) {
+}  // namespace
+
+void JointNodes::add(const Job& job, std::span<const std::uint32_t> own) {
+    const auto others = static_cast<std::uint32_t>(nodes.size());
+    nodes.insert(nodes.end(), own.begin(), own.end());
+    for (const LinkFault& fault : job.fabric.link_faults) {
+        faults.push_back(moved(fault, job.ranks_per_node, [&](std::uint32_t node) { return others + node; }));
+    }
+}
+
+JointNodes JointNodes::beginning_with(std::uint32_t first, std::uint32_t count, std::uint32_t ranks_per_node) const {
+    JointNodes turned = *this;
+    const auto begin = turned.nodes.begin() + first;
+    std::rotate(turned.nodes.begin(), begin, begin + count);
+    for (LinkFault& fault : turned.faults) {
+        fault = moved(fault, ranks_per_node, [&](std::uint32_t node) {
+            return node < first ? node + count : node < first + count ? node - first : node;
+        });
+    }
+    return turned;
+}
+
+Topology topology_on(const Study& study, const JointNodes& all) {
+    Fabric fabric = study.job.fabric;
+    fabric.placement = all.nodes;
+    fabric.link_faults = all.faults;
+    return study.machine.topology(static_cast<std::uint32_t>(all.nodes.size()), fabric);
+}
+
+LaidStep lay_step(const Study& study, const JointNodes& all, std::uint32_t first, const SizeListener& on_size) {
     const Plan plan = make_plan(study);
     check_calls(plan);
-    std::vector<std::uint32_t> own_first(nodes.begin(), nodes.end());
-    const auto begin = own_first.begin() + first;
-    std::rotate(own_first.begin(), begin, begin + study.job.nodes);
-    PreparedTopology prepared(topology_on(study, std::move(own_first)));
-    LaidStep laid{.program = {}, .move = move_behind(first, prepared.topology()), .size = {}};
+    PreparedTopology prepared(topology_on(study, all.beginning_with(first, study.job.nodes, study.job.ranks_per_node)));
+    const std::uint32_t node_links = topology_on(study, {.nodes = {all.nodes.front()}}).node_links;
+    LaidStep laid{.program = {}, .move = move_behind(first, prepared.topology(), node_links), .size = {}};
     const StepOptions options{.folding = Folding::none,
                               .on_size =
                                   [&](const StepSize& size) {

@@ -67,10 +67,9 @@ class Sharer {
         std::iota(order.begin(), order.end(), std::size_t{0});
         const auto nodes = [this](std::size_t number) { return nodes_of(tenants_[number].study.job); };
         std::ranges::sort(order, {}, [&](std::size_t number) { return std::ranges::min(nodes(number)); });
-        Nodes all;
+        JointNodes all;
         for (const std::size_t number : order) {
-            const Nodes own = nodes(number);
-            all.insert(all.end(), own.begin(), own.end());
+            all.add(tenants_[number].study.job, nodes(number));
             begin_ = std::max(begin_, Instant{} + tenants_[number].start);
         }
         sharing_.topology = topology_on(tenants_.front().study, all);

@@ -63,7 +63,8 @@ struct Sharing {
     Timeline timeline;
 };
 
-// Jobs of one machine and one background, without faults of links. Throws RangeError where two have a node in common,
+// Jobs of one machine and one background. Faults of any job's links are the machine's: all meet them, each also alone.
+// Throws RangeError where two have a node in common,
 // what simulate_step() throws, and what `on_size` does.
 Sharing share(const std::vector<Tenant>& tenants, const SharingOptions& options = {});
 

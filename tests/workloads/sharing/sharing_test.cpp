@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "tests/workloads/studies.hpp"
 #include "workloads/report/report.hpp"
@@ -82,6 +83,23 @@ TEST(sharing, jobs_that_share_no_link_do_not_feel_each_other) {
     const auto [slow, fast] = std::minmax(sharing.jobs[0].alone.time, sharing.jobs[1].alone.time);
     EXPECT_EQ(sharing.begin, Seconds{});
     EXPECT_NEAR(sharing.end.value, 2 * std::max(slow, fast).value, 1e-12);
+}
+
+// Said by rank of the second job, and by node of the first.
+TEST(sharing, faults_of_links_are_there_for_all_jobs) {
+    const std::string dead = R"(faults.links=[{"node": 1, "nic": 2, "bandwidth": 0}])";
+    const std::string slow = R"(faults.links=[{"from": 0, "to": 8, "class": "slingshot.local", "bandwidth": 0.1}])";
+    const Tenant first = small_tenant("first", "0,1", with(with(all_data, minimal), dead));
+    const Tenant second = small_tenant("second", "4,10", with(with(all_data, minimal), slow));
+    const Sharing sharing = share({second, first});
+    EXPECT_EQ(sharing.jobs[0].alone.time, since_start(alone(second).timeline.end));
+    EXPECT_EQ(sharing.jobs[1].alone.time, since_start(alone(first).timeline.end));
+    const Tenant sound = small_tenant("sound", "0,1", with(all_data, minimal));
+    EXPECT_GT(sharing.jobs[1].alone.time, 1.02 * share({sound}).jobs.front().alone.time);
+    const auto has = [&](std::string_view name) {
+        return std::ranges::any_of(sharing.topology.classes, [&](const LinkClass& each) { return each.name == name; });
+    };
+    EXPECT_TRUE(has("slingshot.nic (dead)") && has("slingshot.local (x 0.1)"));
 }
 
 // Bytes by link class.
