@@ -52,17 +52,13 @@ std::pair<std::string, double> read_background(const std::string& text, const Ma
 }
 
 // On every link between switches, but where --background says another share of a class.
-void add_load(const std::string& text, const MachineInfo& machine, Fabric& fabric) {
+void read_load(const std::string& text, const MachineInfo& machine, Fabric& fabric) {
     const std::optional<double> share = read_share(text);
     if (!share) throw po::error(fmt::format("--load: expected a share of at least 0 and below 1, got \"{}\"", text));
     if (machine.switch_classes.empty()) {
         throw po::error(fmt::format("--load: {} has no links between switches that others could use", machine.name));
     }
-    const std::vector<std::pair<std::string, double>> said = fabric.background;
-    for (const std::string& name : machine.switch_classes) {
-        const auto names_it = [&](const std::pair<std::string, double>& each) { return each.first == name; };
-        if (std::ranges::none_of(said, names_it)) fabric.background.emplace_back(name, *share);
-    }
+    add_load(fabric, *share, machine.switch_classes);
 }
 
 std::vector<std::uint32_t> read_placement(const std::string& text, const MachineInfo& machine, std::uint32_t nodes) {
@@ -99,7 +95,7 @@ Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& mach
             fabric.background.push_back(read_background(each, machine));
         }
     }
-    if (arguments.count("load") > 0) add_load(arguments["load"].as<std::string>(), machine, fabric);
+    if (arguments.count("load") > 0) read_load(arguments["load"].as<std::string>(), machine, fabric);
     return fabric;
 }
 

@@ -24,6 +24,9 @@ struct Fabric {
     bool operator==(const Fabric&) const = default;
 };
 
+// Other traffic on these link classes, but where something is said of one already.
+void add_load(Fabric& fabric, double share, const std::vector<std::string>& link_classes);
+
 bool has_background(const Fabric& fabric, std::string_view link_class);  // any other traffic
 
 std::optional<Routing> find_routing(std::string_view name);  // "minimal", "valiant", "adaptive"

@@ -1,6 +1,7 @@
 // The "fabric" section of a job file:
 //
-//   "fabric": { "routing": "adaptive", "placement": "scatter:4", "background": { "slingshot.global": 0.3 } }
+//   "fabric": { "routing": "adaptive", "placement": "scatter:4", "load": 0.1,
+//               "background": { "slingshot.global": 0.3 } }
 #pragma once
 
 #include <cstdint>

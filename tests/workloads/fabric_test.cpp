@@ -34,6 +34,14 @@ TEST(fabric, is_read_from_its_section) {
     EXPECT_EQ(fabric.background[0].second, 0.3);
 }
 
+TEST(fabric, a_load_is_on_all_links_between_switches_that_the_background_does_not_name) {
+    const Fabric fabric = small_study({R"(fabric={"load": 0.5, "background": {"slingshot.global": 0.3}})"}).job.fabric;
+    EXPECT_EQ(fabric.background,
+              (std::vector<std::pair<std::string, double>>{{"slingshot.global", 0.3}, {"slingshot.local", 0.5}}));
+    const std::string none = test::mistakes(R"(fabric={"load": 1})");
+    EXPECT_NE(none.find("fabric.load: expected a share of at least 0 and below 1, got 1"), std::string::npos) << none;
+}
+
 TEST(fabric, takes_overrides_key_by_key) {
     EXPECT_EQ(small_study({"fabric.placement=group:2"}).job.fabric.placement, (std::vector<std::uint32_t>{0, 128}));
 }
