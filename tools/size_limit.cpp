@@ -86,8 +86,10 @@ std::string size_json(const SizedStep& step) {
 
 std::string what_would_fit(const po::variables_map& arguments, Folding asked, const TooLarge& refused) {
     std::string lines;
-    const auto offer = [&](const std::string& how, const std::optional<SizedStep>& step) {
-        if (!step || step->size.memory() > refused.limit) return false;
+    const auto offer = [&](const std::string& how, std::optional<SizedStep> step) {
+        if (!step) return false;
+        step->size.is_written_out = refused.size.is_written_out;
+        if (step->size.memory() > refused.limit) return false;
         lines += fmt::format("  {}: {}\n", how, size_text(step->size));
         return true;
     };

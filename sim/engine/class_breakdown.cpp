@@ -1,7 +1,6 @@
 #include "sim/engine/class_breakdown.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "sim/base/check.hpp"
@@ -25,8 +24,8 @@ ClassBreakdown::ClassBreakdown(const Program& program, const Timeline& timeline,
 Breakdown ClassBreakdown::of(RankClassId id) {
     clear();
     const RankClass& rank_class = program_.classes[id];
-    std::span<const RoutinePart> parts;
-    if (!timeline_.parts.empty()) parts = timeline_.parts[id];
+    std::optional<RoutineParts::Reader> parts;
+    if (!timeline_.parts.empty()) parts.emplace(timeline_.parts[id]);
     begin_op_ = rank_class.begin_op();
     rank_ = rank_class.representative;
     if (rank_class.routine_ops > 0) find_others(rank_class);
@@ -34,7 +33,7 @@ Breakdown ClassBreakdown::of(RankClassId id) {
         const Op& what = program_.ops[op];
         if (what.kind == OpKind::routine) {
             const Routine& routine = program_.routines[RoutineId(what.subject)];
-            for (const RoutinePart& part : take_run(routine, parts)) add_part(part, op);
+            parts->visit_run(routine, [&](const RoutinePart& part) { add_part(part, op); });
         } else {
             add(op, timeline_.spans[op]);
         }
@@ -151,20 +150,20 @@ void ClassBreakdown::add_part(const RoutinePart& part, OpId caller) {
         auto last = other;
         while (last + 1 != others_.end() && (last + 1)->begin < part.over) ++last;
         const RoutineTimes& times = timeline_.routine_times;
-        const std::int64_t start = part.begin.femtoseconds - times.begin(part.first, part.beside());
+        const std::int64_t start = part.begin.femtoseconds - times.begin(part.first, part.beside);
         const auto last_begun = [&](Instant by) {
-            return times.last_begun(part.first, part.end(), by.femtoseconds - start, part.beside());
+            return times.last_begun(part.first, part.end(), by.femtoseconds - start, part.beside);
         };
         from = last_begun(std::max(other->begin, part.begin));
         to = last_begun(last->end);
-        if (start + times.begin(to, part.beside()) < last->end.femtoseconds) to += times.ops_of_segment(to);
-        times.visit(from, to, {start + times.begin(from, part.beside())}, part.beside(),
+        if (start + times.begin(to, part.beside) < last->end.femtoseconds) to += times.ops_of_segment(to);
+        times.visit(from, to, {start + times.begin(from, part.beside)}, part.beside,
                     [&visit](OpId op, Instant begin, Instant end) {
                         visit(op, {begin, begin, end});
                     });
     }
-    pass_by(part.first, from, part.beside());
-    pass_by(to, part.end(), part.beside());
+    pass_by(part.first, from, part.beside);
+    pass_by(to, part.end(), part.beside);
 }
 
 void ClassBreakdown::pass_by(std::uint32_t first, std::uint32_t end, Disturbance beside) {

@@ -350,12 +350,18 @@ void Engine<N>::release(OpId op) {
 // all are through with this one.
 template <NetworkModel N>
 void Engine<N>::record_part(OpId op, const Span& span) {
-    std::vector<RoutinePart>& parts = timeline_.parts[class_of_[op]];
-    parts.emplace_back(op, 1, Disturbance::none, span);
+    RoutineParts& parts = timeline_.parts[class_of_[op]];
+    const RoutinePart part{.first = static_cast<std::uint32_t>(op),
+                           .ops = 1,
+                           .posted = span.posted,
+                           .begin = span.begin,
+                           .over = span.end};
     // Of two side by side the second may have been over first.
-    const std::size_t last = parts.size() - 1;
-    if (last > 0 && !ops_[op].leads_on && parts[last - 1].first == index(op) + 1)
-        std::swap(parts[last - 1], parts[last]);
+    if (!ops_[op].leads_on && parts.last().ops > 0 && parts.last().first == part.end()) {
+        parts.add_before_last(part);
+    } else {
+        parts.add(part);
+    }
     if (program_.ops[op].kind != OpKind::exchange) return;
     const auto id = ExchangeId(program_.ops[op].subject);
     const Exchange& exchange = program_.exchanges[id];

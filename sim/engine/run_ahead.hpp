@@ -239,8 +239,12 @@ void RunAhead<N>::record(RankClassId rank_class, std::uint32_t end, Instant over
     ++passes_[run.first];
     --passes_[end];
     if (run.is_of_routine) {
-        const Span span{run.begin, run.begin, over};
-        timeline_.parts[rank_class].emplace_back(OpId{run.first}, end - run.first, run.beside, span);
+        timeline_.parts[rank_class].add({.first = run.first,
+                                         .ops = end - run.first,
+                                         .beside = run.beside,
+                                         .posted = run.begin,
+                                         .begin = run.begin,
+                                         .over = over});
     } else {
         times_.visit(run.first, end, run.begin, run.beside, [this](OpId op, Instant begin, Instant end_of_op) {
             timeline_.spans[op] = {begin, begin, end_of_op};

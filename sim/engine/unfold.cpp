@@ -162,16 +162,16 @@ Timeline unfold(const Program& program, Timeline timeline) {
     spans.reserve(unfolded_ops(program));
     for (RankClassId id{}; id != program.classes.end_id(); id = next(id)) {
         const RankClass& rank_class = program.classes[id];
-        std::span<const RoutinePart> parts = timeline.parts[id];
+        RoutineParts::Reader parts(timeline.parts[id]);
         for (std::uint32_t i = rank_class.first_op; i < rank_class.end_op(); ++i) {
             const Op& op = program.ops[OpId{i}];
             if (op.kind != OpKind::routine) {
                 spans.push_back(timeline.spans[OpId{i}]);
                 continue;
             }
-            for (const RoutinePart& part : take_run(program.routines[RoutineId(op.subject)], parts)) {
+            parts.visit_run(program.routines[RoutineId(op.subject)], [&](const RoutinePart& part) {
                 timeline.visit(part, [&spans](OpId, const Span& span) { spans.push_back(span); });
-            }
+            });
         }
     }
     timeline.spans = std::move(spans);

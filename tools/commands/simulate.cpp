@@ -139,7 +139,8 @@ SizeListener size_listener(const po::variables_map& arguments, Seconds& foreseen
 
 Exit dry_run(const po::variables_map& arguments, const Study& study, const Plan& plan,
              const SimulationOptions& options) {
-    const SizedStep step = size_step(plan, prepare(study)->costs(plan), {.folding = options.folding});
+    SizedStep step = size_step(plan, prepare(study)->costs(plan), {.folding = options.folding});
+    step.size.is_written_out = options.kept == Kept::ops;
     if (arguments["json"].as<bool>()) {
         fmt::print("{}", size_json(step));
     } else {

@@ -61,7 +61,12 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
                    .step = {},
                    .timeline = {},
                    .moved = {}};
-    run.step = build(run.plan, run.prepared->costs(run.plan), {options.folding, options.on_size});
+    const auto on_size = [&options](StepSize size) {
+        size.is_written_out = options.kept == Kept::ops;
+        options.on_size(size);
+    };
+    run.step = build(run.plan, run.prepared->costs(run.plan),
+                     {options.folding, options.on_size ? SizeListener(on_size) : SizeListener()});
     if (costs == Costs::forgotten) run.prepared->forget();
     run.timeline = simulate(run.step.program, run.topology(), options.network, options.recording, options.on_progress);
     if (options.slices > 0) {

@@ -189,20 +189,23 @@ constexpr double number(std::uint64_t count) { return static_cast<double>(count)
 
 // What an operation holds: itself and its numbers in the program (what it waits for and who waits for it, an edge each
 // and a little more) and in its builder; its span; and of the engine's tables its state, its routine and place in
-// one, and how often it went ahead; of a routine, when it happened each time that it did not go ahead. An exchange:
-// itself, where it stands, who takes part. Loads
-// are in the costs, the program, and if they stay apart in the network's transposes, demands and constraints
-// (measured).
+// one, and how often it went ahead; of a routine, when it happened each time that it did not go ahead, and itself and
+// its span again if that is written out. An exchange: itself, where it stands, who takes part. Loads are in the costs,
+// the program, and if they stay apart in the network's transposes, demands and constraints (measured).
 Bytes StepSize::memory() const {
     constexpr double process = 12e6, number_bytes = sizeof(std::uint32_t);
     constexpr double of_op = sizeof(Op) + sizeof(Span) + 11 * number_bytes + sizeof(std::int64_t);
     constexpr double of_party = 2 * number_bytes;
     constexpr double of_exchange = sizeof(Exchange) + 3 * number_bytes;
-    constexpr double of_repeated = sizeof(RoutinePart);
+    constexpr double of_repeated = RoutineParts::usual_bytes;
+    constexpr double of_written_op = sizeof(Op) + sizeof(Span) + 5 * number_bytes;
     constexpr double of_rank = 100, of_routed = 65, of_moved = 22;
-    return Bytes{process + of_op * number(ops) + of_party * number(parties) + of_exchange * number(exchanges) +
-                 of_repeated * number(repeated) + of_rank * ranks + of_routed * number(routed) +
-                 of_moved * number(moved)};
+    const double written_out = is_written_out && unfolded_ops != ops ? of_written_op * number(unfolded_ops) +
+                                                                           sizeof(Exchange) * number(unfolded_exchanges)
+                                                                     : 0.0;
+    return Bytes{process + written_out + of_op * number(ops) + of_party * number(parties) +
+                 of_exchange * number(exchanges) + of_repeated * number(repeated) + of_rank * ranks +
+                 of_routed * number(routed) + of_moved * number(moved)};
 }
 
 // On a core of 2.8 GHz. Classes that meet share links with the more others the more there are, and a solve looks at

@@ -20,8 +20,9 @@ struct StepSize {
     std::uint64_t parties = 0;    // of them, that take part in an exchange
     std::uint64_t exchanges = 0;  // of the program
     std::uint64_t repeated = 0;   // ops of routines that do not run ahead, as often as they run
-    // The same of the program with its routines written out (sim/engine/unfold.hpp).
+    // The same of the program with its routines written out (sim/engine/unfold.hpp), and whether it will be.
     std::uint64_t unfolded_ops = 0, unfolded_parties = 0, unfolded_exchanges = 0;
+    bool is_written_out = false;
     std::uint64_t meetings = 0;  // exchanges of several classes, as often as they happen: they never run ahead
     std::uint64_t routed = 0;    // loads of links by groups that have to be routed
     std::uint64_t moved = 0;     // by groups that are others moved, whose links mostly become one with those

@@ -94,6 +94,25 @@ TEST_P(step_size_of, is_within_a_factor_of_two_of_the_bytes_that_are_held) {
     EXPECT_GT(said, 0.5 * most) << size.ops << " operations, " << size.loads() << " loads";
 }
 
+TEST_P(step_size_of, with_routines_written_out_is_within_a_factor_of_two_too) {
+    if (held() == 0) GTEST_SKIP() << "an allocator that does not tell what it holds";
+    const Study study = test::small_study(GetParam().settings);
+    StepSize size;
+    const Simulation run =
+        simulate_step(study, make_plan(study),
+                      {.folding = GetParam().folding, .kept = Kept::sums, .on_size = [&](StepSize s) { size = s; }});
+    if (run.step.program.routines.empty()) GTEST_SKIP() << "no routines";
+    StepSize written = size;
+    written.is_written_out = true;
+    const double before = held();
+    const Program program = unfold(run.step.program);
+    const Table<OpId, Span> spans(program.ops.size());
+    const double more = held() - before;
+    const double said = (written.memory() - size.memory()).value;
+    EXPECT_LT(said, 2.0 * more);
+    EXPECT_GT(said, 0.5 * more);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     shapes, step_size_of,
     testing::Values(
