@@ -30,7 +30,7 @@ std::optional<double> read_share(std::string_view text) {
     double share = -1.0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, share);
-    return error == std::errc{} && stop == end && share >= 0.0 && share < 1.0 ? std::optional(share) : std::nullopt;
+    return error == std::errc{} && stop == end && may_be_background(share) ? std::optional(share) : std::nullopt;
 }
 
 // "slingshot.global=0.3"

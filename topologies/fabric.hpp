@@ -24,6 +24,7 @@ struct Fabric {
     bool operator==(const Fabric&) const = default;
 };
 
+constexpr bool may_be_background(double share) { return share >= 0.0 && share < 1.0; }
 // Other traffic on these link classes, but where something is said of one already.
 void add_load(Fabric& fabric, double share, const std::vector<std::string>& link_classes);
 

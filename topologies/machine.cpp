@@ -97,7 +97,7 @@ void add_background(Topology& topology, const Fabric& fabric) {
             throw RangeError(
                 fmt::format("{} has no link class \"{}\" for background traffic", topology.name, load.first));
         }
-        if (!(load.second >= 0.0 && load.second < 1.0)) {
+        if (!may_be_background(load.second)) {
             throw RangeError(fmt::format("background traffic takes a share from 0 to below 1, not {}", load.second));
         }
         known->latency += waiting_time(load.second, known->bandwidth);

@@ -24,8 +24,6 @@ std::vector<std::uint32_t> read_placement(Field& section, const MachineInfo& mac
     }
 }
 
-bool is_share(double share) { return share >= 0.0 && share < 1.0; }
-
 std::vector<std::pair<std::string, double>> read_background(Field section, const MachineInfo& machine) {
     std::vector<std::pair<std::string, double>> background;
     for (const std::string& name : section.keys()) {
@@ -33,7 +31,7 @@ std::vector<std::pair<std::string, double>> read_background(Field section, const
         if (std::ranges::find(machine.link_classes, name) == machine.link_classes.end()) {
             section.error(name, fmt::format("no link class of {} is called \"{}\"{}", machine.name, name,
                                             suggestion(name, machine.link_classes)));
-        } else if (!is_share(share)) {
+        } else if (!may_be_background(share)) {
             section.error(name, fmt::format("expected a share of at least 0 and below 1, got {}", share));
         } else {
             background.emplace_back(name, share);
@@ -47,7 +45,7 @@ void read_load(Field& section, const MachineInfo& machine, Fabric& fabric) {
     const double share = section.number("load");
     if (machine.switch_classes.empty()) {
         section.error("load", fmt::format("{} has no links between switches that others could use", machine.name));
-    } else if (!is_share(share)) {
+    } else if (!may_be_background(share)) {
         section.error("load", fmt::format("expected a share of at least 0 and below 1, got {}", share));
     } else {
         add_load(fabric, share, machine.switch_classes);

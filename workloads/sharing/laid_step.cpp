@@ -12,13 +12,14 @@
 namespace weft {
 namespace {
 
-// Where the first nodes of a topology lie in one of as many nodes that has so many others before them. `node_links`: of
-// each node without faults, whose links have the same numbers.
-LinkMove move_behind(std::uint32_t others, const Topology& topology, std::uint32_t node_links) {
-    const std::uint32_t all = topology.ranks / topology.ranks_per_node, inside = all * node_links;
+// Where the first nodes of a topology lie in one of as many nodes that has so many others before them. Links of nodes
+// come before those of ports, with faults or without.
+LinkMove move_behind(std::uint32_t others, const Topology& topology) {
+    const std::uint32_t all = topology.ranks / topology.ranks_per_node;
     const std::uint32_t ports = 2 * topology.vertices_of(NodeKind::nic);  // a link each way
+    const std::uint32_t inside = ports > 0 ? static_cast<std::uint32_t>(topology.wiring->port(0)) : topology.links();
     LinkMove move(static_cast<std::int32_t>(others * topology.ranks_per_node));
-    move.add_stretch(LinkId{0}, std::int64_t{others} * node_links);
+    move.add_stretch(LinkId{0}, std::int64_t{others} * (inside / all));
     move.add_stretch(LinkId{inside}, std::int64_t{others} * (ports / all));
     move.add_stretch(LinkId{inside + ports}, 0);
     return move;
@@ -74,8 +75,7 @@ LaidStep lay_step(const Study& study, const JointNodes& all, std::uint32_t first
     const Plan plan = make_plan(study);
     check_calls(plan);
     PreparedTopology prepared(topology_on(study, all.beginning_with(first, study.job.nodes, study.job.ranks_per_node)));
-    const std::uint32_t node_links = topology_on(study, {.nodes = {all.nodes.front()}}).node_links;
-    LaidStep laid{.program = {}, .move = move_behind(first, prepared.topology(), node_links), .size = {}};
+    LaidStep laid{.program = {}, .move = move_behind(first, prepared.topology()), .size = {}};
     const StepOptions options{.folding = Folding::none,
                               .on_size =
                                   [&](const StepSize& size) {

@@ -64,8 +64,7 @@ struct Sharing {
 };
 
 // Jobs of one machine and one background. Faults of any job's links are the machine's: all meet them, each also alone.
-// Throws RangeError where two have a node in common,
-// what simulate_step() throws, and what `on_size` does.
+// Throws RangeError where two have a node in common, what simulate_step() throws, and what `on_size` does.
 Sharing share(const std::vector<Tenant>& tenants, const SharingOptions& options = {});
 
 // The machine's node that each node of a job is.

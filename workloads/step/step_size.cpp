@@ -200,12 +200,13 @@ Bytes StepSize::memory() const {
     constexpr double of_repeated = RoutineParts::usual_bytes;
     constexpr double of_written_op = sizeof(Op) + sizeof(Span) + 5 * number_bytes;
     constexpr double of_rank = 100, of_routed = 65, of_moved = 22;
-    const double written_out = is_written_out && unfolded_ops != ops ? of_written_op * number(unfolded_ops) +
-                                                                           sizeof(Exchange) * number(unfolded_exchanges)
-                                                                     : 0.0;
-    return Bytes{process + written_out + of_op * number(ops) + of_party * number(parties) +
-                 of_exchange * number(exchanges) + of_repeated * number(repeated) + of_rank * ranks +
-                 of_routed * number(routed) + of_moved * number(moved)};
+    Bytes written_out;
+    if (is_written_out && unfolded_ops != ops) {
+        written_out = Bytes{of_written_op * number(unfolded_ops) + sizeof(Exchange) * number(unfolded_exchanges)};
+    }
+    return written_out + Bytes{process + of_op * number(ops) + of_party * number(parties) +
+                               of_exchange * number(exchanges) + of_repeated * number(repeated) + of_rank * ranks +
+                               of_routed * number(routed) + of_moved * number(moved)};
 }
 
 // On a core of 2.8 GHz. Classes that meet share links with the more others the more there are, and a solve looks at
