@@ -17,10 +17,10 @@ sweep=$1 rows=$2 count=${3:-$SLURM_ARRAY_TASK_COUNT} weft=${WEFT:-weft} options=
 shards=$rows.shards
 mkdir -p "$shards"
 
-# The first of the array submits the merge; it starts when all have ended well.
+# The first of the array submits the merge; it starts when all have ended well, and goes where one has not.
 if ((SLURM_ARRAY_TASK_ID == SLURM_ARRAY_TASK_MIN)); then
-    sbatch --job-name=weft-merge --dependency="afterok:$SLURM_ARRAY_JOB_ID" --ntasks=1 --time=00:10:00 \
-        --wrap "'$weft' merge '$rows' '$shards'/*.shard"
+    sbatch --job-name=weft-merge --dependency="afterok:$SLURM_ARRAY_JOB_ID" --kill-on-invalid-dep=yes \
+        --ntasks=1 --time=00:10:00 --wrap "'$weft' merge '$rows' '$shards'/*.shard"
 fi
 
 exec "$weft" sweep "$sweep" "${options[@]}" --shard "$SLURM_ARRAY_TASK_ID/$count" --jobs "$SLURM_CPUS_PER_TASK" \

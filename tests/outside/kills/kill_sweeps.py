@@ -1,7 +1,9 @@
 """Sweeps and merges that are killed at random moments and begun again: no row may be lost, doubled or changed, nothing may
 lie about in the end, and no rank of an MPI job may wait for good.
 
-    kill_sweeps.py PROGRAM JOB FOLDER [--kills 900] [--mpi-kills 100] [--seed 1] [--patience 1]
+    kill_sweeps.py PROGRAM JOB FOLDER [--kills 900] [--mpi-kills 100] [--slurm-kills 0] [--seed 1] [--patience 1]
+
+Kills under Slurm need one that runs here, a single node will do, with no other jobs of this user.
 
 Exit codes: 0 fine, 1 not, 77 fine, but without what needs Open MPI.
 """
@@ -25,6 +27,7 @@ parser.add_argument("job")
 parser.add_argument("folder", type=pathlib.Path)
 parser.add_argument("--kills", type=int, default=900)
 parser.add_argument("--mpi-kills", type=int, default=100)
+parser.add_argument("--slurm-kills", type=int, default=0)
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--patience", type=float, default=1)
 arguments = parser.parse_args()
@@ -191,6 +194,40 @@ def trial_of_mpi():
     expect_the_same(out)
 
 
+def processes_about(text):
+    """Those whose command line has this in it, but this one."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if text.encode() in path.read_bytes() and int(path.parent.name) != os.getpid():
+                found.append(int(path.parent.name))
+        except OSError:
+            pass
+    return found
+
+
+def jobs_in_slurm():
+    return subprocess.run(["squeue", "--me", "--noheader", "--format=%F"], check=True, capture_output=True, text=True).stdout
+
+
+def trial_of_slurm():
+    """The array is struck at any of its processes, or a task is cancelled, and submitted again until the result is there."""
+    out, strikes = fresh("rows.csv"), 0
+    while not out.exists():
+        expect(begun([*sweep, "--submit", "slurm", "--shards", "6", "--out", str(out)]).wait() == 0, "it is not submitted")
+        while jobs_in_slurm():
+            time.sleep(draws.uniform(0, 0.5))
+            victims = processes_about(f"{out}.shards")
+            if victims and strikes < most_strikes and draws.random() < 0.5:
+                try:
+                    os.kill(draws.choice(victims), signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+                kills["Slurm"] += 1
+                strikes += 1
+    expect_the_same(out, beside=[out.name + ".shards"])
+
+
 shutil.rmtree(folder, ignore_errors=True)
 folder.mkdir(parents=True)
 whole = {}
@@ -208,10 +245,12 @@ if has_mpi:
     mpi_seconds = seconds_of([*mpirun, *sweep, "--out", "mpi.csv"])
     while sum(kills.values()) < arguments.kills + arguments.mpi_kills:
         trial_of_mpi()
+while kills["Slurm"] < arguments.slurm_kills:
+    trial_of_slurm()
 for name, count in sorted(kills.items()):
     print(f"{count:5} {name}")
 print(f"{sum(kills.values())} kills: no row lost, doubled or changed"
-      + (f"; after a strike the others end within {longest_wait:.1f} s, where a whole job takes {mpi_seconds:.1f} s" if has_mpi else ""))
+      + (f"; after a strike the others end within {longest_wait:.1f} s, where a whole job takes {mpi_seconds:.1f} s" if longest_wait else ""))
 if left_launchers:
     print(f"{len(left_launchers)} times mpirun stayed when all ranks had left")
 if not has_mpi:
