@@ -70,11 +70,13 @@ need_packages() {
     run_logged "$log" apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}" || exit 3
 }
 
-# configure FOLDER ARGUMENT...: CMake into build/FOLDER with Ninja, and with ccache where there is one.
+# configure FOLDER ARGUMENT...: CMake into build/FOLDER with Ninja, and with ccache where there is one, which then takes a
+# file of this checkout and the same file of another for the same.
 configure() {
     local folder=$1 launcher=()
     shift
-    command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    command -v ccache >/dev/null &&
+        launcher=("-DCMAKE_CXX_COMPILER_LAUNCHER=env;CCACHE_BASEDIR=$root;CCACHE_NOHASHDIR=1;ccache")
     run_logged "$root/build/build.log" cmake -G Ninja -S "$root" -B "$root/build/$folder" "${launcher[@]}" "$@"
 }
 
