@@ -9,6 +9,7 @@ target_compile_features(weft_options INTERFACE cxx_std_20)
 target_compile_options(weft_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor
   -ffp-contract=off  # the same bits from every compiler: no fused multiply-add behind our back
+  -fmacro-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=  # what fails is sim/..., wherever it was built
   $<$<BOOL:${CMAKE_POSITION_INDEPENDENT_CODE}>:-fno-semantic-interposition>)  # nobody replaces our functions
 if(NOT CMAKE_UNITY_BUILD)  # there, local names meet those of other files
   target_compile_options(weft_options INTERFACE -Wshadow)
