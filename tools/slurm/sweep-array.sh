@@ -17,7 +17,7 @@ sweep=$1 rows=$2 count=${3:-$SLURM_ARRAY_TASK_COUNT} weft=${WEFT:-weft} options=
 shards=$rows.shards
 mkdir -p "$shards"
 
-# The first of the array submits the merge; it starts when all have ended well, and goes where one has not.
+# The first of the array submits the merge; it starts when all have ended well, and leaves the queue where one has not.
 if ((SLURM_ARRAY_TASK_ID == SLURM_ARRAY_TASK_MIN)); then
     sbatch --job-name=weft-merge --dependency="afterok:$SLURM_ARRAY_JOB_ID" --kill-on-invalid-dep=yes \
         --ntasks=1 --time=00:10:00 --wrap "'$weft' merge '$rows' '$shards'/*.shard"

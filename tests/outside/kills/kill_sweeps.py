@@ -211,7 +211,7 @@ def jobs_in_slurm():
 
 
 def trial_of_slurm():
-    """The array is struck at any of its processes, or a task is cancelled, and submitted again until the result is there."""
+    """Any process of the array is struck, its scripts and the merge, too, and it is submitted until the result is there."""
     out, strikes = fresh("rows.csv"), 0
     while not out.exists():
         expect(begun([*sweep, "--submit", "slurm", "--shards", "6", "--out", str(out)]).wait() == 0, "it is not submitted")
