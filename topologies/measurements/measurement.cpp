@@ -1,6 +1,9 @@
 #include "topologies/measurements/measurement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "sim/io/text_file.hpp"
 #include "topologies/measurements/formats.hpp"
@@ -26,9 +29,7 @@ bool begins_as_json(std::string_view text) {
     return first != text.npos && text[first] == '{';
 }
 
-}  // namespace
-
-MeasurementTable parse_measurements(std::string file, std::string_view text, const MeasurementHints& hints) {
+MeasurementTable read_by_format(std::string file, std::string_view text, const MeasurementHints& hints) {
     if (begins_as_json(text)) {
         return read_nccl_tests_json(std::move(file), std::string(text), hints);
     }
@@ -42,6 +43,25 @@ MeasurementTable parse_measurements(std::string file, std::string_view text, con
                 "expected the output of nccl-tests or of an OSU micro-benchmark with its comment lines, or a CSV "
                 "table that begins with the names of its columns; got \"" +
                     excerpt(table.lines.front().text) + "\"");
+}
+
+// Each figure is a number, but what comes of several need not be one, as of 1e308 bytes for each of 16 ranks.
+void check_numbers(const MeasurementTable& table) {
+    TableErrors errors(table.file);
+    for (const CollectiveMeasurement& row : table.rows) {
+        if (std::isfinite(row.size.value) && std::isfinite(row.time.value)) continue;
+        errors.add(row.line,
+                   fmt::format("{} bytes in {} s: no such measurement can be", row.size.value, row.time.value));
+    }
+    errors.check();
+}
+
+}  // namespace
+
+MeasurementTable parse_measurements(std::string file, std::string_view text, const MeasurementHints& hints) {
+    MeasurementTable table = read_by_format(std::move(file), text, hints);
+    check_numbers(table);
+    return table;
 }
 
 MeasurementTable read_measurements(const std::filesystem::path& path, const MeasurementHints& hints) {
