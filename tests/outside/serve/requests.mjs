@@ -100,6 +100,7 @@ const round = async count => {
     if (answer.headers) check(answer.headers['x-content-type-options'] === 'nosniff', 'headers are there');
     if (answer.status >= 400) check(JSON.parse(answer.text.replace(/^HTTP.*?\r\n\r\n/s, '')).error.length > 0, 'it says why');
   }));
+  check(closed === 0 || busy > 0, 'a connection breaks only where there are too many', closed);
   console.log(`${count} requests in ${Date.now() - start} ms, ${busy} times too many at once, ${closed} times too slow`);
 };
 
