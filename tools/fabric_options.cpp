@@ -18,11 +18,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Routing read_routing(const std::string& text) {
-    if (const std::optional<Routing> routing = find_routing(text)) return *routing;
-    const Words known{"minimal", "valiant", "adaptive"};
-    throw po::error(
-        fmt::format("--routing: expected {}, got \"{}\"{}", fmt::join(known, ", "), text, suggestion(text, known)));
+RouteChoice read_routing(const std::string& text) {
+    if (const std::optional<RouteChoice> choice = find_routing(text)) return *choice;
+    throw po::error(fmt::format("--routing: {}", unknown_routing(text)));
 }
 
 // From 0 to below 1.
@@ -75,9 +73,9 @@ std::vector<std::uint32_t> read_placement(const std::string& text, const Machine
 void add_fabric_options(po::options_description& options) {
     options.add_options()("placement", po::value<std::string>()->value_name("P"),
                           "where the nodes are: contiguous, random[:SEED], group:K, scatter:K, nodes:LIST or a file of "
-                          "them (default: the first)")("routing",
-                                                       po::value<std::string>()->value_name("minimal|valiant|adaptive"),
-                                                       "minimal, valiant or adaptive (default: the machine's)")(
+                          "them (default: the first)")(
+        "routing", po::value<std::string>()->value_name("minimal|ecmp|valiant|adaptive"),
+        "minimal, ecmp[:SEED], valiant or adaptive (default: the machine's)")(
         "background", po::value<Words>()->value_name("CLASS=SHARE")->composing(),
         "other traffic takes this share of the links of a class (may be repeated), and packets wait for it")(
         "load", po::value<std::string>()->value_name("SHARE"),

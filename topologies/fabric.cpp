@@ -17,11 +17,4 @@ void add_load(Fabric& fabric, double share, const std::vector<std::string>& link
     }
 }
 
-std::optional<Routing> find_routing(std::string_view name) {
-    if (name == "minimal") return Routing::minimal;
-    if (name == "valiant") return Routing::valiant;
-    if (name == "adaptive") return Routing::adaptive;
-    return std::nullopt;
-}
-
 }  // namespace weft

@@ -12,6 +12,7 @@
 #include "sim/io/sourced.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
+#include "topologies/hashed_network.hpp"
 #include "topologies/library_reader.hpp"
 #include "topologies/placed_network.hpp"
 #include "topologies/queueing.hpp"
@@ -194,8 +195,7 @@ std::optional<Machine> Machine::read(Field root, std::string name) {
     }
 
     Field network = root.object("network");
-    const std::string routing = network.choice("routing", {"minimal", "valiant", "adaptive"}, "minimal");
-    info.routing = *find_routing(routing);
+    info.routing = read_routing(network, network.text("routing", "minimal"));
     const NetworkReader read_network = reader_of(network, &BlockKind::read_network);
     if (read_network != nullptr && read_node != nullptr) {  // a network has ports for the NICs of a node
         parts->network =
@@ -250,11 +250,13 @@ Topology Machine::topology(std::uint32_t nodes, const Fabric& fabric) const {
         throw RangeError(fmt::format("{} has 1 to {} nodes, not {}", info_.name, info_.nodes, nodes));
     }
     check_placement(info_, nodes, fabric.placement);
-    Topology topology =
-        build_topology(info_.name, nodes, blocks_->node, blocks_->classes,
-                       fabric.placement.empty() ? blocks_->network->first(nodes)
-                                                : std::make_unique<PlacedNetwork>(*blocks_->network, fabric.placement));
-    topology.routing = fabric.routing.value_or(info_.routing);
+    const RouteChoice choice = fabric.routing.value_or(info_.routing);
+    std::shared_ptr<const Network> whole(blocks_, blocks_->network.get());
+    if (choice.routing == Routing::ecmp) whole = std::make_shared<HashedNetwork>(std::move(whole), choice.seed);
+    Topology topology = build_topology(
+        info_.name, nodes, blocks_->node, blocks_->classes,
+        fabric.placement.empty() ? whole->first(nodes) : std::make_unique<PlacedNetwork>(*whole, fabric.placement));
+    topology.routing = choice.routing;
     add_background(topology, fabric);
     add_link_faults(topology, fabric.link_faults);
     return topology;

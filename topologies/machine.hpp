@@ -53,7 +53,7 @@ struct MachineInfo {
     BytesPerSecond nic;                         // achievable, of one NIC, one way
     std::vector<std::uint32_t> neighbourhoods;  // nodes that sit together at each level of the network, ascending
     BytesPerSecond bisection;                   // specified, one way, between two halves of the whole machine
-    Routing routing = Routing::minimal;         // of the fabric, unless a job asks for another
+    RouteChoice routing;                        // of the fabric, unless a job asks for another
     std::vector<Library> libraries;             // the first is the default
     std::vector<std::string> link_classes;
     std::vector<std::string> switch_classes;  // of these, those of links between switches

@@ -2,55 +2,42 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "topologies/blocks/block.hpp"
+#include "topologies/wrapped_network.hpp"
 
 namespace weft {
 
 // Node i of the job is node `nodes[i]` of the machine. Switches and links keep the numbers that they have in the
 // smallest network that holds all of these.
-class PlacedNetwork final : public Network {
+class PlacedNetwork final : public WrappedNetwork {
   public:
     PlacedNetwork(const Network& whole, std::vector<std::uint32_t> nodes);  // one node at least
 
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override;
-    std::uint32_t switches() const override { return network_->switches(); }
-    std::vector<LinkRun> links() const override { return network_->links(); }
-    SwitchPair ends(LinkId link) const override { return network_->ends(link); }
-    LinkId way_back(LinkId link) const override { return network_->way_back(link); }
-    std::string name(std::uint32_t switch_number) const override { return network_->name(switch_number); }
-    std::vector<LinkMatrix> matrices() const override { return network_->matrices(); }
-    MatrixPlace place(LinkId link) const override { return network_->place(link); }
-    LinkClassId port_class() const override { return network_->port_class(); }
-    std::uint32_t leaf(Port port) const override { return network_->leaf(placed(port)); }
+    std::uint32_t leaf(Port port) const override { return inner().leaf(placed(port)); }
     Route route(Port from, Port to, std::uint64_t salt) const override {
-        return network_->route(placed(from), placed(to), salt);
+        return inner().route(placed(from), placed(to), salt);
     }
-    bool has_one_route(Port from, Port to) const override { return network_->has_one_route(placed(from), placed(to)); }
-    std::uint32_t detours(Port from, Port to) const override { return network_->detours(placed(from), placed(to)); }
+    bool has_one_route(Port from, Port to) const override { return inner().has_one_route(placed(from), placed(to)); }
+    std::uint32_t detours(Port from, Port to) const override { return inner().detours(placed(from), placed(to)); }
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
-        return network_->detour(placed(from), placed(to), salt, i);
+        return inner().detour(placed(from), placed(to), salt, i);
     }
     void add_detours(Port from, Port to, std::uint64_t salt, std::vector<LinkTimes>& links) const override {
-        network_->add_detours(placed(from), placed(to), salt, links);
+        inner().add_detours(placed(from), placed(to), salt, links);
     }
     std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
                                                  std::span<const Port> moved) const override {
-        return network_->shifts(placed(ports), placed(moved));
+        return inner().shifts(placed(ports), placed(moved));
     }
     bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
                       const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const override {
         std::vector<PortUse> uses(ports.begin(), ports.end());
         for (PortUse& use : uses) use.port = placed(use.port);
-        return network_->add_exchange(uses, salt, ways, classes, sink);
+        return inner().add_exchange(uses, salt, ways, classes, sink);
     }
-    std::uint64_t residue(Port port) const override { return network_->residue(placed(port)); }
-    std::vector<std::uint32_t> neighbourhoods() const override { return network_->neighbourhoods(); }
-    BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
-        return network_->bisection(classes);
-    }
+    std::uint64_t residue(Port port) const override { return inner().residue(placed(port)); }
 
   private:
     Port placed(Port port) const { return {nodes_[port.node], port.nic}; }
@@ -61,7 +48,6 @@ class PlacedNetwork final : public Network {
     }
 
     std::vector<std::uint32_t> nodes_;
-    std::unique_ptr<const Network> network_;
 };
 
 }  // namespace weft

@@ -57,9 +57,7 @@ void read_load(Field& section, const MachineInfo& machine, Fabric& fabric) {
 Fabric read_fabric(Field section, const MachineInfo& machine, std::uint32_t nodes,
                    const std::filesystem::path& folder) {
     Fabric fabric;
-    if (section.has("routing")) {
-        fabric.routing = find_routing(section.choice("routing", {"minimal", "valiant", "adaptive"}));
-    }
+    if (section.has("routing")) fabric.routing = read_routing(section, section.text("routing"));
     fabric.placement = read_placement(section, machine, nodes, folder);
     if (section.has("background")) fabric.background = read_background(section.object("background"), machine);
     if (section.has("load")) read_load(section, machine, fabric);

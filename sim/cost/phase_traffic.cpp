@@ -47,7 +47,7 @@ MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t c
     const MessageLoad load = load_of(protocol_, across, ports);
     const Part whole = part(load, share);
     const Route route = router_.route(from, to, channel);
-    const std::uint32_t detours = across && topology_.routing != Routing::minimal ? router_.detours(from, to) : 0;
+    const std::uint32_t detours = across && uses_detours(topology_.routing) ? router_.detours(from, to) : 0;
     const Way way = detours > 0 ? Way::minimal : Way::only;
     for (const LinkId link : route.links()) own_.loads.add(link, way, whole.on(topology_.joins_switches(link)));
     Seconds latency = topology_.latency(route);
@@ -130,10 +130,10 @@ bool PhaseTraffic::count_exchange(const Communicator& communicator) {
     const double share = 1.0 / static_cast<double>(communicator.channels.size());
     const MessageLoad across = load_of(protocol_, true, communicator.ports);
     Counting sink(own_.loads, topology_, share, load_of(protocol_, false, communicator.ports), across);
-    if (topology_.routing == Routing::minimal) sink.minimal = Way::only;
+    if (!uses_detours(topology_.routing)) sink.minimal = Way::only;
     for (std::uint64_t c = 0; c < communicator.channels.size(); ++c) {
         if (!router_.add_exchange(ranks, c, Router::Ways::straight, sink)) return false;
-        if (!sink.diverts || topology_.routing == Routing::minimal) continue;
+        if (!sink.diverts || !uses_detours(topology_.routing)) continue;
         if (topology_.routing == Routing::adaptive) {
             own_.exchanges.push_back({ranks, c, share, across});
         } else {
@@ -170,7 +170,7 @@ bool PhaseTraffic::channels_are_alike(const Phase& phase, const Communicator& co
     return std::all_of(members.begin(), members.end(), [&](RankId from) {
         return std::all_of(members.begin(), members.end(), [&](RankId to) {
             return router_.has_one_route(from, to) &&
-                   (topology_.routing == Routing::minimal || router_.detours(from, to) == 0);
+                   (!uses_detours(topology_.routing) || router_.detours(from, to) == 0);
         });
     });
 }

@@ -85,7 +85,7 @@ class MessageRunner {
         return arrivals_[index(actor) * tables_.inboxes + index(inbox)];
     }
     bool takes_detours(ActorId from, ActorId to) const {
-        return topology_.routing != Routing::minimal &&
+        return uses_detours(topology_.routing) &&
                topology_.node_of(tables_.seats[from].rank) != topology_.node_of(tables_.seats[to].rank);
     }
     Route minimal_route(ActorId from, ActorId to) const {

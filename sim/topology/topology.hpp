@@ -77,12 +77,15 @@ class Router {
     virtual std::uint64_t residue(std::span<const RankId> /*ranks*/) const { return 0; }
 };
 
-// Which routes traffic takes where a network offers detours.
+// Which of the routes that a network offers traffic takes.
 enum class Routing : std::uint8_t {
-    minimal,
+    minimal,   // no detours; equal ways are dealt out in order, which spreads regular traffic evenly
+    ecmp,      // no detours; a hash picks one of equal ways
     valiant,   // all of it spreads over the detours (Valiant, SIAM J. Comput. 11 (1982) 350-361)
     adaptive,  // as much as makes the busiest link least busy (as UGAL does: Singh, PhD thesis, Stanford 2005)
 };
+
+constexpr bool uses_detours(Routing routing) { return routing == Routing::valiant || routing == Routing::adaptive; }
 
 enum class NodeKind : std::uint8_t { accelerator, nic, node_switch, network_switch };
 

@@ -171,7 +171,8 @@ TEST(collective, refusals_say_what_there_is) {
     expect_refused("all_reduce --machine frontier --ranks -4", "at least 1");
     expect_refused("all_reduce --machine frontier --ranks 3 --order 0,1", "all 3 ranks, got 2");
     expect_refused("all_reduce --machine frontier --ranks 3 --order 0,1,1", "twice");
-    expect_refused("all_reduce --machine frontier --ranks 8 --routing fast", "minimal, valiant, adaptive");
+    expect_refused("all_reduce --machine frontier --ranks 8 --routing fast",
+                   "minimal, ecmp, ecmp:SEED, valiant, adaptive");
     expect_refused("all_reduce --machine frontier --ranks 8 --background slingshot.globel=0.2", "slingshot.global");
     expect_refused("all_reduce --machine frontier --ranks 8 --background x=2", "below 1");
     expect_refused("all_reduce --machine frontier --ranks 8 --load 1", "below 1");

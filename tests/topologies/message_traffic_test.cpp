@@ -118,7 +118,7 @@ std::vector<TrafficMessage> random_messages(const Topology& topology, std::uint3
 
 TEST(message_traffic, puts_every_byte_on_every_link_of_its_way) {
     const Machine machine = small(dragonfly);
-    for (const Routing routing : {Routing::minimal, Routing::adaptive, Routing::valiant}) {
+    for (const Routing routing : {Routing::minimal, Routing::ecmp, Routing::adaptive, Routing::valiant}) {
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
             const Topology topology = machine.topology(16, {.routing = routing});
             const std::vector<TrafficMessage> messages = random_messages(topology, 200, seed);

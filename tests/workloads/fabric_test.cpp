@@ -42,6 +42,17 @@ TEST(fabric, a_load_is_on_all_links_between_switches_that_the_background_does_no
     EXPECT_NE(none.find("fabric.load: expected a share of at least 0 and below 1, got 1"), std::string::npos) << none;
 }
 
+TEST(fabric, a_hash_has_a_seed) {
+    EXPECT_EQ(small_study({"fabric.routing=ecmp"}).job.fabric.routing, Routing::ecmp);
+    EXPECT_EQ(small_study({"fabric.routing=ecmp:7"}).job.fabric.routing, RouteChoice(Routing::ecmp, 7));
+    for (const char* wrong : {"ecmp:", "ecmp:-1", "ecmp:7 ", "valiant:7", "ecmp:99999999999999999999"}) {
+        EXPECT_NE(
+            test::mistakes(std::string("fabric.routing=\"") + wrong + '"').find("expected minimal, ecmp, ecmp:SEED"),
+            std::string::npos)
+            << wrong;
+    }
+}
+
 TEST(fabric, takes_overrides_key_by_key) {
     EXPECT_EQ(small_study({"fabric.placement=group:2"}).job.fabric.placement, (std::vector<std::uint32_t>{0, 128}));
 }

@@ -97,7 +97,7 @@ RouteFacts route_facts(const Topology& topology, const VertexNames& names, RankI
 
 std::vector<RouteFacts> detour_facts(const Topology& topology, const VertexNames& names, RankId from, RankId to) {
     std::vector<RouteFacts> facts;
-    const std::uint32_t count = topology.routing == Routing::minimal ? 0 : topology.router->detours(from, to);
+    const std::uint32_t count = uses_detours(topology.routing) ? topology.router->detours(from, to) : 0;
     for (std::uint32_t i = 0; i < count; ++i) {
         facts.push_back(facts_of(topology.router->detour(from, to, 0, i), topology, names, from, to,
                                  fmt::format("detour {} of {}", i + 1, count)));

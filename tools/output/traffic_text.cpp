@@ -54,16 +54,8 @@ std::string links_text(const TrafficFacts& facts) {
 
 }  // namespace
 
-std::string_view routing_name(const TrafficRequest& request) {
-    switch (request.fabric.routing.value_or(request.machine.info().routing)) {
-        case Routing::minimal:
-            return "minimal";
-        case Routing::valiant:
-            return "valiant";
-        case Routing::adaptive:
-            return "adaptive";
-    }
-    throw LogicError("a Routing outside its enumerators");
+std::string routing_name(const TrafficRequest& request) {
+    return to_text(request.fabric.routing.value_or(request.machine.info().routing));
 }
 
 std::string traffic_text(const TrafficRequest& request, const TrafficFacts& facts) {

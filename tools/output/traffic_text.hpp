@@ -12,6 +12,6 @@ std::string traffic_json(const TrafficRequest& request, const TrafficFacts& fact
 std::string traffic_csv(const TrafficRequest& request, const TrafficFacts& facts);  // a row for each message
 
 // As asked, or the machine's own.
-std::string_view routing_name(const TrafficRequest& request);
+std::string routing_name(const TrafficRequest& request);
 
 }  // namespace weft

@@ -4,7 +4,6 @@
 //     "kind": "fat_tree",
 //     "nodes_per_leaf": 20, "rails": 8,  // NIC i of each node of a unit of 20 nodes: leaf switch i of the unit
 //     "leaf_order": "rail",              // which leaves are neighbours below a spine: those of a "rail" or of a "unit"
-//     "ecmp": "arithmetic",              // how the way up is chosen (absent: "arithmetic"), or "hash"
 //     "radix": 40,                       // ports of a switch: what is wired must fit
 //     "port": "infiniband.nic",
 //     "levels": [                        // above the leaves, from below
@@ -122,8 +121,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
     }
     const std::string order = block.choice("leaf_order", {"unit", "rail"}, "unit");
     shape.order = order == "rail" ? LeafOrder::rail : LeafOrder::unit;
-    const std::string ecmp = block.choice("ecmp", {"arithmetic", "hash"}, "arithmetic");
-    shape.ecmp = ecmp == "hash" ? Ecmp::hash : Ecmp::arithmetic;
     shape.port = classes.read(block, "port");
     shape.levels = read_levels(block, classes, shape, size);
     check_radix(block, shape);

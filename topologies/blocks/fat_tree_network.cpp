@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/base/hash.hpp"
 #include "topologies/blocks/detours.hpp"
 #include "topologies/blocks/matrices.hpp"
 #include "topologies/blocks/tree_shifts.hpp"
@@ -109,7 +108,7 @@ class FatTree final : public Network {
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
-        return by_way(leaf(from), leaf(to), way_of(from, to, salt));
+        return by_way(leaf(from), leaf(to), destination(to) + salt);
     }
 
     bool has_one_route(Port from, Port to) const override { return leaf(from) == leaf(to); }
@@ -120,12 +119,11 @@ class FatTree final : public Network {
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const std::uint32_t here = leaf(from), there = leaf(to);
-        return by_way(here, there, way_of(from, to, salt) + (i + 1) * spread(ways(here, there)));
+        return by_way(here, there, destination(to) + salt + (i + 1) * spread(ways(here, there)));
     }
 
     std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
                                                  std::span<const Port> moved) const override {
-        if (shape_.ecmp == Ecmp::hash) return Network::shifts(ports, moved);
         boost::container::small_vector<std::uint32_t, 32> here, there;
         const std::uint64_t destinations = destination(moved[0]) - destination(ports[0]);  // modulo 2^64
         for (std::size_t i = 0; i < ports.size(); ++i) {
@@ -137,10 +135,10 @@ class FatTree final : public Network {
                            static_cast<std::int64_t>(destinations), tree_links_);
     }
 
-    bool routes_by_leaf() const override { return shape_.ecmp == Ecmp::arithmetic; }
+    bool routes_by_leaf() const override { return true; }
 
     std::uint64_t residue(Port port) const override {
-        if (shape_.ecmp == Ecmp::hash || shape_.levels.empty()) return Network::residue(port);
+        if (shape_.levels.empty()) return Network::residue(port);
         return destination(port) % shape_.levels.front().ports_up();
     }
 
@@ -198,11 +196,6 @@ class FatTree final : public Network {
     // From one detour to the next, where there are so many ways.
     static std::uint64_t spread(std::uint64_t ways) {
         return ways / (std::min<std::uint64_t>(most_detours, ways - 1) + 1);
-    }
-
-    std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
-        return shape_.ecmp == Ecmp::arithmetic ? destination(to) + salt
-                                               : hash_of({from.node, from.nic, to.node, to.nic, salt});
     }
 
     // The lowest digits of `way`, level by level, choose the ports up.

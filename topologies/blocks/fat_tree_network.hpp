@@ -11,8 +11,6 @@
 // Routes go up to the lowest common level and down again. The cable up is D-mod-k (Zahavi et al., "D-Mod-K Routing
 // Providing Non-Blocking Traffic for Shift Permutations on Real Life Fat Trees", 2010): the destination's number
 // decides, so that traffic to different NICs of one leaf spreads evenly over the spines; the salt rotates the choice.
-// With "ecmp": "hash" a hash of source, destination and salt decides, as the switches of an Ethernet do by the hash of
-// a packet's header (Hopps, "Analysis of an Equal-Cost Multi-Path Algorithm", RFC 2992): flows then collide by chance.
 // Detours are other ways up to the same level, spread evenly over all of them: what adaptive switches choose among.
 #pragma once
 
@@ -36,13 +34,11 @@ struct TreeLevel {
 };
 
 enum class LeafOrder : std::uint8_t { unit, rail };
-enum class Ecmp : std::uint8_t { arithmetic, hash };
 
 struct TreeShape {
     std::uint32_t nodes_per_leaf = 1, rails = 1;
     std::uint32_t nics_per_rail = 1;  // of one node
     LeafOrder order = LeafOrder::unit;
-    Ecmp ecmp = Ecmp::arithmetic;
     std::uint32_t units_per_block = 1;  // units whose leaves of one rail are neighbours
     LinkClassId port{};
     std::vector<TreeLevel> levels;

@@ -35,7 +35,6 @@ struct Cabling {
     std::vector<std::string> names;        // of switches; empty: numbers are their names
     std::vector<Bundle> bundles;
     std::vector<std::uint32_t> leaves;  // of node n, NIC i: n * nics + i
-    bool hashes = false;                // "ecmp": "hash"
 
     std::uint32_t nodes() const { return static_cast<std::uint32_t>(leaves.size() / nics); }
     std::string name(std::uint32_t number) const;

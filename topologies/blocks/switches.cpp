@@ -8,8 +8,7 @@
 //       "infiniband.leaf_spine": [[0, 2, 4], [1, 2, 4]]
 //     },
 //     "nodes": [0, [0, 1], ...],                 // of each node: the switch of all its NICs, or of each
-//     "ecmp": "arithmetic",                      // how one of several equal ways is chosen (absent: "arithmetic"), or
-//     "hash" "source": "..."
+//     "source": "..."
 //   }
 //
 // Numbering: switches as listed. Cables as listed, class by class and pair by pair: cable k of a pair [a, b] is the
@@ -18,7 +17,7 @@
 // Routes are shortest paths, as OpenSM's minimum-hop routing lays them (opensm(8), "Min Hop Algorithm") and as
 // equal-cost routing of Ethernet does. Of n equal ways, cables of one pair counted apart, number (destination + salt)
 // mod n is taken, where ports of one leaf have consecutive numbers, so that traffic to the NICs of a leaf spreads over
-// the ways; or with "hash" one by a hash of sender, receiver and salt. Detours are other shortest ways.
+// the ways. Detours are other shortest ways.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +28,6 @@
 #include <string>
 #include <utility>
 
-#include "sim/base/hash.hpp"
 #include "topologies/blocks/detours.hpp"
 #include "topologies/blocks/shortest_ways.hpp"
 
@@ -87,7 +85,7 @@ class Switches final : public Network {
         return ways_->route(leaf(from), leaf(to), (way_of(from, to, salt) + (i + 1) * apart) % count);
     }
 
-    bool routes_by_leaf() const override { return !cabling().hashes; }
+    bool routes_by_leaf() const override { return true; }
 
     std::vector<std::uint32_t> neighbourhoods() const override;
     BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override;
@@ -96,9 +94,7 @@ class Switches final : public Network {
     const Cabling& cabling() const { return ways_->cabling(); }
 
     std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
-        const std::uint64_t way =
-            cabling().hashes ? hash_of({from.node, from.nic, to.node, to.nic, salt}) : ways_->destination(to) + salt;
-        return way % ways_->count(leaf(from), leaf(to));
+        return (ways_->destination(to) + salt) % ways_->count(leaf(from), leaf(to));
     }
 
     // Whether NICs of one number are so near to each other.
@@ -267,8 +263,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
     block.text("source", "");
     Cabling cabling;
     cabling.port = classes.read(block, "port");
-    const std::string ecmp = block.choice("ecmp", {"arithmetic", "hash"}, "arithmetic");
-    cabling.hashes = ecmp == "hash";
     read_names(block, cabling);
     read_cables(block, classes, cabling);
     read_nodes(block, size, cabling);

@@ -46,10 +46,6 @@ std::string slow_links(const Job& job) {
     return "[" + list + "]";
 }
 
-std::string_view routing_name(Routing routing) {
-    return routing == Routing::minimal ? "minimal" : routing == Routing::valiant ? "valiant" : "adaptive";
-}
-
 void add_faults(Comments& comments, const Job& job) {
     const Faults& faults = job.faults;
     comments.add_if(!faults.slow.empty(), "faults.slow_gpus", slow_gpus(job));
@@ -60,7 +56,7 @@ void add_faults(Comments& comments, const Job& job) {
 }
 
 void add_fabric(Comments& comments, const Fabric& fabric) {
-    if (fabric.routing) comments.add_if(true, "fabric.routing", routing_name(*fabric.routing));
+    if (fabric.routing) comments.add_if(true, "fabric.routing", to_text(*fabric.routing));
     std::string background;
     for (const auto& [link_class, share] : fabric.background)
         background += fmt::format(R"({}"{}": {})", background.empty() ? "" : ", ", link_class, share);

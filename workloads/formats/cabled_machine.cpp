@@ -70,10 +70,6 @@ void set_node_names(Draft& object, const std::vector<CabledNode>& nodes, const O
     object.object("node_names").set("first", number, origin);
 }
 
-std::string_view routing_word(Routing routing) {
-    return routing == Routing::valiant ? "valiant" : routing == Routing::adaptive ? "adaptive" : "minimal";
-}
-
 // Whether a machine file has a network of this kind, itself or by what it extends: cables of both would come together.
 bool is_cabled(std::string name) {
     constexpr int longest_chain = 16;
@@ -141,7 +137,7 @@ void write_cabled_machine(Import& import, const CabledFabric& fabric, const Like
     }
     Draft& network = object.object("network");
     network.set("kind", "switches", origin);
-    network.set("routing", routing_word(like.routing), said);
+    network.set("routing", to_text(like.routing), said);
     network.set("port", port, own_port ? origin : said);
     network.set_json("switches", to_json_text(json(fabric.switches)), origin);
     for (const auto& [name, cables] : fabric.cables)

@@ -18,7 +18,7 @@ struct LikeNode {
     std::string extends;                  // what a machine file calls that machine
     std::vector<std::uint32_t> attached;  // the accelerator of each NIC
     LinkClass port;                       // of its NICs
-    Routing routing = Routing::minimal;
+    RouteChoice routing;
 
     std::uint32_t nics() const { return static_cast<std::uint32_t>(attached.size()); }
     double port_gbit() const { return port.nominal.value * 8e-9; }

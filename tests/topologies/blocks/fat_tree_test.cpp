@@ -170,25 +170,6 @@ TEST_P(small_fat_tree, salts_use_every_way_up_equally) {
 INSTANTIATE_TEST_SUITE_P(orders, small_fat_tree, testing::Values(one_block, rail_blocks),
                          [](const auto& test) { return std::string(test.index == 0 ? "one_block" : "rail_blocks"); });
 
-// 32 ranks hash a flow each on the 32 cables above the leaves of their rails: chance alone makes some meet, which
-// D-mod-k avoids. Salts spread one pair over all ways, each 1/4 of the time give or take five standard deviations.
-TEST(fat_tree_with_hashing, flows_collide_by_chance) {
-    const Topology topology = build(replaced(one_block, R"("radix": 16)", R"("radix": 16, "ecmp": "hash")"));
-    expect_sound_routes(topology);
-    std::map<LinkId, std::uint32_t> load;
-    for (std::uint32_t rank = 0; rank < topology.ranks; ++rank) {
-        const Route route = topology.route(RankId(rank), RankId((rank + 8) % topology.ranks));
-        for (const LinkId link : route.links()) ++load[link];
-    }
-    std::uint32_t most = 0;
-    for (const auto& [link, flows] : load) most = std::max(most, topology.link(link).name == "up" ? flows : 0U);
-    EXPECT_GT(most, 1U);
-    std::map<LinkId, std::uint32_t> first_up;
-    for (std::uint64_t salt = 0; salt < 1600; ++salt) ++first_up[topology.route(RankId(0), RankId(30), salt).hop[2]];
-    ASSERT_EQ(first_up.size(), 4U);
-    for (const auto& [link, times] : first_up) EXPECT_NEAR(times, 400, 5 * std::sqrt(300.0));
-}
-
 // Four cables up from every leaf: three other ways, none twice.
 TEST_P(small_fat_tree, detours_are_the_other_ways_up) {
     const Topology topology = build(GetParam());

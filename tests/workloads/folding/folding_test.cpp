@@ -83,7 +83,7 @@ RC_GTEST_PROP(folding, is_exact_for_any_job, ()) {
     if (*rc::gen::arbitrary<bool>()) {
         settings.push_back("fabric.placement=random:" + std::to_string(*rc::gen::inRange(0, 100)));
     }
-    settings.push_back("fabric.routing=" + test::one_of<std::string>({"minimal", "adaptive", "valiant"}));
+    settings.push_back("fabric.routing=" + test::one_of<std::string>({"minimal", "ecmp:3", "adaptive", "valiant"}));
     RC_LOG() << testing::PrintToString(settings);
     try {
         const Study study = test::small_study(settings);

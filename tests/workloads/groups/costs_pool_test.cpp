@@ -74,8 +74,8 @@ void expect_equal(const std::vector<PhaseCost>& found, const std::vector<PhaseCo
 }
 
 void expect_same_costs(const Machine& machine, Routing routing, const PoolLayout& layout) {
-    Topology topology = machine.topology(layout.per_stage() * layout.stages / machine.info().accelerators_per_node);
-    topology.routing = routing;
+    const Topology topology = machine.topology(
+        layout.per_stage() * layout.stages / machine.info().accelerators_per_node, {.routing = routing});
     CostsPool pool(topology, machine.info().library());
     const Library& library = pool.library();
     ChannelPlanner planner(topology);
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(machines, costs_pool, testing::ValuesIn(machine_names()
 TEST_P(costs_pool, finds_what_groups_cost_one_by_one) {
     const Machine machine = Machine::load(GetParam());
     const std::uint32_t local = machine.info().accelerators_per_node, nodes = std::min(machine.info().nodes, 48U);
-    for (const Routing routing : {Routing::minimal, Routing::valiant, Routing::adaptive}) {
+    for (const Routing routing : {Routing::minimal, Routing::ecmp, Routing::valiant, Routing::adaptive}) {
         for (const std::uint32_t tensor : {local, local > 1 && local % 2 == 0 ? local / 2 : 1}) {
             const std::uint32_t stages = nodes % 3 == 0 ? 3 : 2;
             SCOPED_TRACE(static_cast<int>(routing));
