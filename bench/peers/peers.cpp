@@ -98,19 +98,24 @@ StepShape step_among(std::uint32_t ranks) {
     return {.tensor = side, .data = ranks / side / side, .pipeline = side};
 }
 
-std::vector<Choice> choices(const std::string& name, std::uint32_t ranks) {
+std::vector<Choice> choices(const std::string& name, std::uint32_t ranks, Likeness likeness) {
     if (ranks < 2) throw po::error("--ranks: at least 2");
     std::vector<Choice> result;
     if (name == "all" || name == "ring") {
-        result.push_back({"ring all-reduce", ranks, [=] { return ring_all_reduce(ranks); }});
+        result.push_back({"ring all-reduce", ranks, [=] { return ring_all_reduce(ranks, likeness); }});
     }
     if (name == "all" || name == "all_to_all") {
-        result.push_back({"staggered all-to-all", ranks, [=] { return staggered_all_to_all(ranks); }});
+        result.push_back({"staggered all-to-all", ranks, [=] { return staggered_all_to_all(ranks, likeness); }});
     }
     if (name == "all" || name == "step") {
-        result.push_back({"GPT-like step", ranks, [shape = step_among(ranks)] { return gpt_step(shape); }});
+        const StepShape shape = step_among(ranks);
+        result.push_back({"GPT-like step", ranks, [=] { return gpt_step(shape, likeness); }});
     }
-    if (result.empty()) throw po::error("--work: expected ring, all_to_all, step or all, got \"" + name + "\"");
+    if ((name == "all" && likeness == Likeness::perturbed) || name == "random") {
+        if (ranks % 16 != 0) throw po::error(fmt::format("--ranks: racks have 16 ranks, got {}", ranks));
+        result.push_back({"random pairs on racks", ranks, [=] { return random_pairs(ranks); }});
+    }
+    if (result.empty()) throw po::error("--work: expected ring, all_to_all, step, random or all, got \"" + name + "\"");
     return result;
 }
 
@@ -118,7 +123,8 @@ int run(int argc, char** argv) {
     po::options_description options("weft and SimGrid side by side; ratios are of processor time");
     options.add_options()("help", "this text")("json", "a JSON array instead of a table")(
         "smoke", "64 ranks: whether answers agree, not how fast")(
-        "work", po::value<std::string>()->default_value("all"), "ring, all_to_all, step or all")(
+        "work", po::value<std::string>()->default_value("all"), "ring, all_to_all, step, random or all")(
+        "perturb", "starts, times, sizes and cables of no two ranks are alike; and random pairs over 4:1 racks")(
         "ranks", po::value<std::uint32_t>()->default_value(1024), "how many")(
         "repeat", po::value<unsigned>()->default_value(1), "runs of each in turn, of which the fastest counts");
     po::variables_map map;
@@ -130,10 +136,11 @@ int run(int argc, char** argv) {
     }
     const unsigned repeat = std::max(1U, map["repeat"].as<unsigned>());
     const std::uint32_t ranks = map.count("smoke") > 0 ? 64 : map["ranks"].as<std::uint32_t>();
+    const Likeness likeness = map.count("perturb") > 0 ? Likeness::perturbed : Likeness::alike;
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     bool agree = true;
     if (map.count("json") == 0) print_head();
-    for (const Choice& choice : choices(map["work"].as<std::string>(), ranks)) {
+    for (const Choice& choice : choices(map["work"].as<std::string>(), ranks, likeness)) {
         const Row row = compare(choice, repeat);
         agree = agree && row.agrees();
         if (map.count("json") == 0) print(row);

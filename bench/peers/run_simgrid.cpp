@@ -23,23 +23,31 @@ class Peer {
     explicit Peer(const Work& work)
         : work_(work),
           inboxes_(work.program.tables.inboxes),
-          actors_(work.ranks),
-          arrivals_(std::size_t{work.ranks} * inboxes_) {
-        s4u::NetZone* const zone = s4u::create_star_zone("crossbar");
-        for (std::uint32_t rank = 0; rank < work_.ranks; ++rank) {
-            const std::string name = std::to_string(rank);
-            s4u::Host* const host = zone->create_host(name, speed)->seal();
-            hosts_.push_back(host);
-            zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {link(*zone, name + "_up")}, false);
-            zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, {link(*zone, name + "_down")}, false);
+          actors_(work.size()),
+          arrivals_(std::size_t{work.size()} * inboxes_) {
+        const bool has_racks = work_.racks.size() > 1;
+        s4u::NetZone* const all = s4u::create_star_zone("all");
+        for (std::uint32_t rack = 0; rack < work_.racks.size(); ++rack) {
+            const std::string name = "rack_" + std::to_string(rack);
+            s4u::NetZone* zone = all;
+            simgrid::kernel::routing::NetPoint* gateway = nullptr;
+            if (has_racks) {
+                zone = s4u::create_star_zone(name);
+                zone->set_parent(all);
+                gateway = zone->create_router(name + "_switch");
+            }
+            add_ranks(*zone, rack);
+            if (!has_racks) continue;
+            zone->seal();
+            plug(*all, zone->get_netpoint(), gateway, name, work_.racks[rack]);
         }
-        zone->seal();
+        all->seal();
         s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { complete(activity); });
     }
 
     // All actors start together, before the engine runs.
     void start() {
-        for (std::uint32_t rank = 0; rank < work_.ranks; ++rank) begin(ActorId(rank));
+        for (std::uint32_t rank = 0; rank < work_.size(); ++rank) begin(ActorId(rank));
     }
     std::uint64_t messages() const { return messages_; }
     bool is_over() const {
@@ -62,8 +70,22 @@ class Peer {
         Task task;
     };
 
-    static s4u::LinkInRoute link(s4u::NetZone& zone, const std::string& name) {
-        return s4u::LinkInRoute(zone.create_link(name, bandwidth.value)->set_latency(latency.value)->seal());
+    void add_ranks(s4u::NetZone& zone, std::uint32_t rack) {
+        const auto per_rack = static_cast<std::uint32_t>(work_.size() / work_.racks.size());
+        for (std::uint32_t rank = rack * per_rack; rank < (rack + 1) * per_rack; ++rank) {
+            const std::string name = std::to_string(rank);
+            hosts_.push_back(zone.create_host(name, speed)->seal());
+            plug(zone, hosts_.back()->get_netpoint(), nullptr, name, work_.ranks[rank]);
+        }
+    }
+    // A link from `end` to the middle of a star, and one back.
+    void plug(s4u::NetZone& star, simgrid::kernel::routing::NetPoint* end, simgrid::kernel::routing::NetPoint* gateway,
+              const std::string& name, const Cable& cable) {
+        star.add_route(end, nullptr, gateway, nullptr, {link(star, name + "_up", cable.up)}, false);
+        star.add_route(nullptr, end, nullptr, gateway, {link(star, name + "_down", cable.down)}, false);
+    }
+    s4u::LinkInRoute link(s4u::NetZone& zone, const std::string& name, BytesPerSecond rate) const {
+        return s4u::LinkInRoute(zone.create_link(name, rate.value)->set_latency(work_.latency.value)->seal());
     }
     int& arrivals(ActorId actor, InboxId inbox) { return arrivals_[index(actor) * inboxes_ + index(inbox)]; }
 
@@ -168,9 +190,9 @@ Answer run_simgrid(const Work& work) {
     char* words[] = {program.data(), quiet.data(), nullptr};
     s4u::Engine engine(&arguments, words);
     // Max-min sharing with nothing of TCP in it, as in tests/outside/simgrid, and small stacks.
-    for (const char* const setting :
-         {"network/model:CM02", "network/TCP-gamma:0", "network/bandwidth-factor:1", "network/latency-factor:1",
-          "network/weight-S:0", "network/crosstraffic:0", "contexts/stack-size:64", "contexts/guard-size:0"}) {
+    for (const char* const setting : {"network/model:CM02", "network/TCP-gamma:0", "network/bandwidth-factor:1",
+                                      "network/latency-factor:1", "network/weight-S:0", "network/crosstraffic:0",
+                                      "contexts/stack-size:64", "contexts/guard-size:0", "surf/precision:1e-12"}) {
         s4u::Engine::set_config(setting);
     }
     Peer peer(work);

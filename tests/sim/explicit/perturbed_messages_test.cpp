@@ -5,35 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <vector>
 
 #include "sim/explicit/message_runner.hpp"
+#include "tests/sim/collective/toy_racks.hpp"
 #include "tests/sim/explicit/naive_messages.hpp"
 
 namespace weft {
 namespace {
-
-// Rank r's link up is LinkId(2 r), its link down LinkId(2 r + 1); those of the racks come after those of the ranks.
-class Racks : public Router {
-  public:
-    Racks(std::uint32_t ranks, std::uint32_t per_rack) : ranks_(ranks), per_rack_(per_rack) {}
-    Route route(RankId from, RankId to, std::uint64_t) const override {
-        Route route;
-        const auto a = static_cast<std::uint32_t>(from) / per_rack_, b = static_cast<std::uint32_t>(to) / per_rack_;
-        route.push_back(uplink(from));
-        if (a != b) route.push_back(LinkId(2 * (ranks_ + a)));
-        if (a != b) route.push_back(LinkId(2 * (ranks_ + b) + 1));
-        route.push_back(downlink(to));
-        return route;
-    }
-    LinkId uplink(RankId rank) const override { return LinkId(2 * static_cast<std::uint32_t>(rank)); }
-    LinkId downlink(RankId rank) const override { return LinkId(2 * static_cast<std::uint32_t>(rank) + 1); }
-
-  private:
-    std::uint32_t ranks_, per_rack_;
-};
 
 class Perturbed {
   public:
@@ -65,21 +45,14 @@ class Perturbed {
     }
 
     void lay_links(std::uint32_t ranks, std::uint32_t per_rack) {
-        topology_.ranks = ranks;
-        const NodeId hub = topology_.add_vertex(NodeKind::network_switch);
-        const auto add = [&](NodeId from, NodeId to, double bandwidth) {
-            bandwidths_.push_back(bandwidth * between(0.8, 1.2));
-            const BytesPerSecond rate{bandwidths_.back()};
-            topology_.add_link(from, to, topology_.classes.push_back({"", rate, rate, 500_ns}));
-        };
+        std::vector<testing_support::Cable> of_ranks, of_racks;
         for (std::uint32_t i = 0; i < ranks + ranks / per_rack; ++i) {
-            const NodeId end = topology_.add_vertex(i < ranks ? NodeKind::accelerator : NodeKind::network_switch);
-            if (i < ranks) topology_.add_endpoint(end);
             const double bandwidth = i < ranks ? 50e9 : 50e9 * per_rack / 4;
-            add(end, hub, bandwidth);
-            add(hub, end, bandwidth);
+            for (int way = 0; way < 2; ++way) bandwidths_.push_back(bandwidth * between(0.8, 1.2));
+            const BytesPerSecond up{bandwidths_[2 * i]}, down{bandwidths_[2 * i + 1]};
+            (i < ranks ? of_ranks : of_racks).push_back({up, down});
         }
-        topology_.router = std::make_unique<Racks>(ranks, per_rack);
+        topology_ = testing_support::toy_racks(of_ranks, of_racks, 500_ns);
     }
 
     void send(std::uint32_t from, std::uint32_t to) {
