@@ -88,15 +88,24 @@ class DelayQueue {
         for (std::size_t i = 0; i < lines_used_; ++i) {
             if (delays_[i] == ticks) return i;
         }
-        if (lines_used_ == lines_.size()) return lines_used_;
+        if (lines_used_ == most_lines) return most_lines;
         delays_[lines_used_] = ticks;
         return lines_used_++;
     }
 
+    // A line in which nobody waits is out of use: delays that came once do not keep lines from others, and fewer are
+    // looked at.
     Item pop_line() {
         Line& line = lines_[next_line_];
         const Item item = line.pop();
-        fronts_[next_line_] = line.count == 0 ? Front{} : Front{line.front().at, line.front().order};
+        if (line.count > 0) {
+            fronts_[next_line_] = {line.front().at, line.front().order};
+            return item;
+        }
+        --lines_used_;
+        std::swap(line, lines_[lines_used_]);
+        delays_[next_line_] = delays_[lines_used_];
+        fronts_[next_line_] = fronts_[lines_used_];
         return item;
     }
 
