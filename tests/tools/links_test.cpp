@@ -71,7 +71,7 @@ TEST_F(links, of_a_class_carry_together_what_the_report_says) {
     std::map<std::string, double> busy, peak, count;
     for (const Row& row : rows) {
         const std::string& of = row.at("class");
-        const double share = number(row, "bytes") / (number(row, "bandwidth_bytes_per_s") * time);
+        const double share = number(row, "load_bytes") / (number(row, "bandwidth_bytes_per_s") * time);
         EXPECT_NEAR(number(row, "busy"), share, 1e-12 * share);
         busy[of] += share;
         peak[of] = std::max(peak[of], share);
@@ -93,15 +93,15 @@ TEST_F(links, each_have_a_name_of_their_own_and_the_hottest_are_among_them) {
     const std::vector<Row> rows = run(job);
     std::map<std::string, double> bytes;
     for (const Row& row : rows) {
-        EXPECT_TRUE(bytes.emplace(name(row), number(row, "bytes")).second) << name(row);
+        EXPECT_TRUE(bytes.emplace(name(row), number(row, "load_bytes")).second) << name(row);
     }
     ASSERT_GT(json_.at("hottest_links").size(), 3U);
     for (const Json& hot : json_.at("hottest_links")) {
         const std::string text = hot.at("from").get<std::string>() + " -> " + hot.at("to").get<std::string>();
-        const double own = hot.at("bytes");
+        const double own = hot.at("load_bytes");
         EXPECT_NEAR(bytes.at(text + " cable 0"), own, 1e-9 * own) << text;
         const auto as_much = std::ranges::count_if(rows, [&](const Row& row) {
-            return row.at("class") == hot.at("class") && std::abs(number(row, "bytes") - own) <= 1e-9 * own;
+            return row.at("class") == hot.at("class") && std::abs(number(row, "load_bytes") - own) <= 1e-9 * own;
         });
         EXPECT_EQ(as_much, hot.at("links_alike")) << text;
     }
@@ -116,7 +116,7 @@ TEST_F(links, are_the_same_folded_and_each_rank_on_its_own) {
     ASSERT_EQ(folded.size(), own.size());
     for (std::size_t i = 0; i < own.size(); ++i) {
         ASSERT_EQ(name(folded[i]), name(own[i]));
-        ASSERT_NEAR(number(folded[i], "bytes"), number(own[i], "bytes"), 1e-9 * number(own[i], "bytes"))
+        ASSERT_NEAR(number(folded[i], "load_bytes"), number(own[i], "load_bytes"), 1e-9 * number(own[i], "load_bytes"))
             << name(own[i]);
     }
 }
@@ -125,13 +125,13 @@ TEST_F(links, are_the_same_folded_and_each_rank_on_its_own) {
 TEST_F(links, in_slices_carry_together_what_they_do_in_the_step) {
     std::map<std::string, double> whole, sum;
     for (const Row& row : run(job)) {
-        if (number(row, "bytes") > 0) whole[name(row)] = number(row, "bytes");
+        if (number(row, "load_bytes") > 0) whole[name(row)] = number(row, "load_bytes");
     }
     const std::vector<Row> rows = run(std::string(job) + "--link-samples 7");
     EXPECT_EQ(rows.size(), 7 * whole.size());
     const double time = json_.at("step").at("time_s");
     for (const Row& row : rows) {
-        sum[name(row)] += number(row, "bytes");
+        sum[name(row)] += number(row, "load_bytes");
         const double slice = number(row, "slice");
         EXPECT_NEAR(number(row, "begin_s"), time * slice / 7, 1e-12 * time);
         EXPECT_NEAR(number(row, "end_s"), time * (slice + 1) / 7, 1e-12 * time);

@@ -252,6 +252,9 @@ const Command simulate{
         "  weft simulate job.json --set layout.tensor=8\n"
         "  weft simulate train.sh --model config.json --machine dgx-h100 --nodes 64\n"
         "  weft simulate --model meta-llama/Llama-3.1-8B --machine LUMI --nodes 4\n\n"
+        "--links: load_bytes are the bytes that crossed a cable, with a protocol's flags; on links of nodes and of "
+        "their\n"
+        "ports divided by what the library reaches of these.\n"
         "Open the trace at ui.perfetto.dev or in speedscope; it stays on your machine.\n"
         "Exit codes: 0 simulated, 3 mistakes in the input, 4 does not fit in memory.",
     .options = simulate_options,

@@ -12,7 +12,7 @@ nlohmann::ordered_json hot_links_json(std::span<const HotLink> links) {
         json.push_back({{"from", link.from},
                         {"to", link.to},
                         {"class", link.link_class},
-                        {"bytes", link.bytes.value},
+                        {"load_bytes", link.bytes.value},
                         {"utilization", link.busy},
                         {"links_alike", link.links}});
     }

@@ -27,7 +27,7 @@ LinkFile::LinkFile(const std::filesystem::path& path, const Topology& topology, 
       cable_(count_cables(topology)),
       file_(path, path.extension() == ".gz" ? Packing::gzip : Packing::none),
       out_([this](std::string block) { return file_.exchange(std::move(block)); }) {
-    out_.put(before).put("from,to,cable,class,bandwidth_bytes_per_s,bytes,busy\n");
+    out_.put(before).put("from,to,cable,class,bandwidth_bytes_per_s,load_bytes,busy\n");
 }
 
 void LinkFile::add(const LinkTraffic& traffic, LinkId link, std::string_view before) {

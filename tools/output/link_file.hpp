@@ -3,7 +3,9 @@
 //   from, to                the vertices that it joins (VertexNames)
 //   cable                   0, or its number among the links from one of them to the other
 //   class, bandwidth_bytes_per_s
-//   bytes, busy             and bytes / (bandwidth x time)
+//   load_bytes, busy        the bytes that crossed it and the flags between them, on links of nodes and of their ports
+//                           divided by what the library reaches of these (sim/cost/protocol_limits.hpp); and
+//                           load_bytes / (bandwidth x time)
 #pragma once
 
 #include <cstdint>
