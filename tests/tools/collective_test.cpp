@@ -133,6 +133,26 @@ TEST(collective, a_loaded_fabric_is_slower) {
     EXPECT_NE(text.find("# no message meets other traffic\n"), text.npos) << text;
 }
 
+// The first sample has the hashes of the row, and each has those of a seed of its own.
+TEST(collective, samples_of_ecmp_vary_by_their_hashes) {
+    const std::string of = "all_reduce --machine megascale --ranks 2048 --placement random:1 --sizes 256M ";
+    std::vector<double> times;
+    for (int seed = 3; seed < 10; ++seed) {
+        const Json one = collective_json(of + "--routing ecmp:" + std::to_string(seed));
+        times.push_back(one.at("rows").at(0).at("time_s").get<double>());
+    }
+    const Json drawn = collective_json(of + "--routing ecmp:3 --samples 7");
+    EXPECT_EQ(drawn.at("jitter").at("hashes_from"), "ecmp:3");
+    const Json& row = drawn.at("rows").at(0);
+    EXPECT_NEAR(row.at("time_s").get<double>(), times[0], 1e-9 * times[0]);
+    std::ranges::sort(times);
+    EXPECT_LT(times.front(), times.back());
+    EXPECT_NEAR(row.at("sampled").at("p50_s").get<double>(), times[3], 1e-9 * times[3]);
+    EXPECT_NEAR(row.at("sampled").at("p99_s").get<double>(), times.back(), 1e-9 * times.back());
+    EXPECT_EQ(run_weft("collective " + of + "--routing ecmp --samples 5 --jitter 0.1 --jobs 1").out,
+              run_weft("collective " + of + "--routing ecmp --samples 5 --jitter 0.1 --jobs 2").out);
+}
+
 TEST(collective, samples_vary_by_a_jitter_that_is_stated) {
     const std::string of = "all_reduce --machine frontier --ranks 64 --sizes 64K,64M --samples 200 --jitter ";
     const Json steady = collective_json(of + "0");

@@ -1,8 +1,10 @@
 // How the time of a collective spreads where its messages take longer or shorter by chance.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sim/base/quantity.hpp"
 
@@ -31,7 +33,11 @@ struct TimeQuantiles {
 // The slowest of so many factors, at probability `p` (above 0, below 1) of being less: one draw in place of all.
 double slowest_factor(double deviation, double messages, double p);
 
-// `fixed`: what does not vary, the launch and the host. At least one sample.
+TimeQuantiles quantiles(std::vector<Seconds> times);  // of one at least
+
+// `fixed`: what does not vary, the launch and the host. One of the samples, and all of them: one at least.
+Seconds sampled_time(Seconds fixed, std::span<const JitteredRounds> rounds, const JitterTerms& terms,
+                     std::size_t sample);
 TimeQuantiles sampled_times(Seconds fixed, std::span<const JitteredRounds> rounds, const JitterTerms& terms);
 
 }  // namespace weft

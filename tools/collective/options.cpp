@@ -128,7 +128,8 @@ void add_collective_options(po::options_description& options, po::positional_opt
         "format", text("nccl|osu")->default_value("nccl"), "whose table and size convention: nccl or osu")(
         "explicit", po::bool_switch(),
         "every message a flow of its own, sent one by one as blocking MPI does; no lock step")(
-        "samples", count_value("N"), "p50, p95 and p99 of so many calls, each with --jitter of its own")(
+        "samples", count_value("N"),
+        "p50, p95 and p99 of so many calls, each with --jitter of its own and, routed by ECMP, other hashes")(
         "jitter", text("SIGMA"),
         "of each message's time, the standard deviation over the mean: no machine file says one (see below)")(
         "seed", count_value("S"), "of the samples (default: 0)")("jobs", count_value("J"),
@@ -171,7 +172,8 @@ Calls calls_option(const po::variables_map& arguments) {
 }
 
 // A standard deviation above 0, up to 1.
-JitterTerms jitter_option(const po::variables_map& arguments) {
+// Not needed where `hashes` vary.
+JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
     if (arguments.count("samples") == 0) {
         for (const char* const option : {"jitter", "seed", "jobs"}) {
             if (arguments.count(option) > 0) throw po::error(fmt::format("--{}: only with --samples", option));
@@ -179,7 +181,7 @@ JitterTerms jitter_option(const po::variables_map& arguments) {
         return {};
     }
     const std::string text = text_of(arguments, "jitter");
-    if (text.empty()) {
+    if (text.empty() && !hashes) {
         throw po::error(
             "--samples: no machine file has a jitter that was measured; state one with --jitter, as in 0.05");
     }
@@ -187,6 +189,7 @@ JitterTerms jitter_option(const po::variables_map& arguments) {
     JitterTerms terms{.samples = *count_option(arguments, {.name = "samples", .most = 10'000'000}),
                       .seed = count_option(arguments, {.name = "seed", .least = 0}).value_or(0),
                       .jobs = count_option(arguments, jobs_option).value_or(all_threads())};
+    if (text.empty()) return terms;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), terms.deviation);
     if (error == std::errc{} && end == text.data() + text.size() && terms.deviation >= 0.0 && terms.deviation <= 1.0) {
         return terms;
@@ -208,7 +211,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
         throw po::error(fmt::format("--explicit: one group at a time, not {}", request.layout.groups));
     }
     request.hottest_of_class = 3;
-    request.jitter = jitter_option(arguments);
+    request.jitter = jitter_option(arguments, request.routing().routing == Routing::ecmp);
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
     for (const Bytes size : parse_sizes(text_of(arguments, "sizes"), "sizes")) {
         request.messages.push_back(full_size(op, size, request.convention, request.layout.members()));

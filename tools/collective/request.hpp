@@ -38,6 +38,11 @@ struct CollectiveRequest {
     std::vector<Bytes> messages{};     // full buffers
     std::size_t hottest_of_class = 0;  // rows of links that are named of each class
     JitterTerms jitter{};
+
+    RouteChoice routing() const { return fabric.routing.value_or(machine.info().routing); }
+    // Whether each sample has hashes of its own: with a seed that is so much above the fabric's as it has samples
+    // before it.
+    bool draws_hashes() const { return jitter.samples > 0 && routing().routing == Routing::ecmp; }
 };
 
 // The library's choice, or a po::error that says what there is instead.

@@ -4,11 +4,14 @@
 
 #include <cstdio>
 #include <span>
+#include <utility>
 
 #include "sim/base/check.hpp"
 #include "sim/explicit/explicit_run.hpp"
 #include "tools/collective/jittered_call.hpp"
 #include "tools/command.hpp"
+#include "tools/parallel.hpp"
+#include "tools/progress.hpp"
 
 namespace weft {
 namespace {
@@ -174,7 +177,7 @@ CollectiveRow make_row(CollectiveSet& set, const Topology& topology, const Colle
     }
     if (row.time > Seconds{}) row.algorithm_bandwidth = message / row.time;
     row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(request.op, members);
-    if (request.jitter.samples > 0) {
+    if (request.jitter.samples > 0 && !request.draws_hashes()) {
         const JitteredCall call = jittered_call(set, topology, choice, message);
         row.sampled = sampled_times(host_time(request) + call.fixed, call.rounds, request.jitter);
     }
@@ -213,6 +216,28 @@ void tell_cost(const CollectiveRequest& request, const Topology& topology) {
                messages, messages * each);
 }
 
+// The calls of the rows, by the same algorithms and protocols, where other flows meet.
+void draw_hashes(const CollectiveRequest& request, std::span<CollectiveRow> rows) {
+    std::vector<std::vector<Seconds>> times(rows.size(), std::vector<Seconds>(request.jitter.samples));
+    ProgressBar progress;
+    for_each_in_parallel(
+        request.jitter.samples, request.jitter.jobs,
+        [&](std::size_t i) {
+            Fabric fabric = request.fabric;
+            fabric.routing = RouteChoice(Routing::ecmp, request.routing().seed + i);
+            const Topology topology = request.machine.topology(request.layout.nodes(), fabric);
+            CollectiveSet set(topology, *request.library, request.layout);
+            for (std::size_t r = 0; r < rows.size(); ++r) {
+                const Preference same{std::string(rows[r].algorithm), std::string(rows[r].protocol)};
+                const Choice choice = set.costs().choose(request.op, rows[r].message, same).value();
+                const JitteredCall call = jittered_call(set, topology, choice, rows[r].message);
+                times[r][i] = sampled_time(host_time(request) + call.fixed, call.rounds, request.jitter, i);
+            }
+        },
+        [&](std::size_t done, std::size_t all) { progress.show(done, all); });
+    for (std::size_t r = 0; r < rows.size(); ++r) rows[r].sampled = quantiles(std::move(times[r]));
+}
+
 }  // namespace
 
 std::vector<CollectiveRow> predict(const CollectiveRequest& request, const TrafficListener& listener) {
@@ -222,6 +247,7 @@ std::vector<CollectiveRow> predict(const CollectiveRequest& request, const Traff
     CollectiveSet set(topology, *request.library, request.layout);
     std::vector<CollectiveRow> rows;
     for (const Bytes message : request.messages) rows.push_back(make_row(set, topology, request, message, listener));
+    if (request.draws_hashes()) draw_hashes(request, rows);
     return rows;
 }
 

@@ -109,6 +109,7 @@ std::string collective_json(const CollectiveRequest& request, std::span<const Co
                           {"source", "assumed"},
                           {"samples", jitter.samples},
                           {"seed", jitter.seed}};
+        if (request.draws_hashes()) json["jitter"]["hashes_from"] = to_text(request.routing());
     }
     json["rows"] = Json::array();
     for (const CollectiveRow& row : rows) json["rows"].push_back(row_json(row, request.detail));

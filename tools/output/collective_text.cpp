@@ -184,11 +184,14 @@ std::string collective_csv(std::span<const CollectiveRow> rows) {
 std::string collective_samples(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
     const JitterTerms& jitter = request.jitter;
     if (jitter.samples == 0) return {};
-    std::string text = fmt::format(
-        "# {} calls, jitter of messages {:g} % (assumed: no machine file has one that was measured), seed {}\n"
-        "#{:>12}{:>11}{:>11}{:>11}\n#{:>12}{:>11}{:>11}{:>11}\n",
-        jitter.samples, 100.0 * jitter.deviation, jitter.seed, "size", "p50", "p95", "p99", "(B)", "(us)", "(us)",
-        "(us)");
+    std::string text = fmt::format("# {} calls", jitter.samples);
+    if (request.draws_hashes()) text += fmt::format(", each with other hashes, from {} on", to_text(request.routing()));
+    if (jitter.deviation > 0 || !request.draws_hashes()) {
+        text += fmt::format(", jitter of messages {:g} % (assumed: no machine file has one that was measured), seed {}",
+                            100.0 * jitter.deviation, jitter.seed);
+    }
+    text += fmt::format("\n#{:>12}{:>11}{:>11}{:>11}\n#{:>12}{:>11}{:>11}{:>11}\n", "size", "p50", "p95", "p99", "(B)",
+                        "(us)", "(us)", "(us)");
     for (const CollectiveRow& row : rows) {
         text += fmt::format("#{:>12.0f}{:>11}{:>11}{:>11}\n", row.size.value, microseconds(row.sampled->p50),
                             microseconds(row.sampled->p95), microseconds(row.sampled->p99));
