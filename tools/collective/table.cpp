@@ -210,10 +210,9 @@ void tell_cost(const CollectiveRequest& request, const Topology& topology) {
     constexpr double most_untold = 1e7, each = 1e-6;  // seconds of a message, with its detours, about
     const double members = request.layout.members(), messages = members * (members - 1) * request.layout.groups;
     if (messages < most_untold) return;
-    fmt::print(stderr,
-               "{:.3g} messages, each routed by itself, since this network is not alike everywhere: about {:.0f} s "
-               "for each channel\n",
-               messages, messages * each);
+    fmt::print(stderr, "{:.3g} messages, each routed by itself, since {}: about {:.0f} s for each channel\n", messages,
+               topology.routing == Routing::ecmp ? "hashes choose their ways" : "this network is not alike everywhere",
+               messages * each);
 }
 
 // The calls of the rows, by the same algorithms and protocols, where other flows meet.

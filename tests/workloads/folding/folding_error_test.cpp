@@ -47,7 +47,9 @@ INSTANTIATE_TEST_SUITE_P(on_machines_where_ranks_differ, folding_error_of,
                                          Case{"alps", "deepspeed", 8, 2, 8}, Case{"aurora", "megatron", 8, 2, 8},
                                          Case{"aurora", "megatron", 8, 4, 4}, Case{"aurora", "megatron", 4, 2, 32},
                                          Case{"aurora", "deepspeed", 4, 2, 32}, Case{"leonardo", "megatron", 8, 4, 4},
-                                         Case{"gb200-nvl72", "megatron", 4, 2, 32}));
+                                         Case{"gb200-nvl72", "megatron", 4, 2, 32},
+                                         Case{"megascale", "megatron", 8, 2, 64},
+                                         Case{"megascale", "deepspeed", 4, 4, 64}));
 
 }  // namespace
 }  // namespace weft
