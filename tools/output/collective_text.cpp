@@ -185,7 +185,10 @@ std::string collective_samples(const CollectiveRequest& request, std::span<const
     const JitterTerms& jitter = request.jitter;
     if (jitter.samples == 0) return {};
     std::string text = fmt::format("# {} calls", jitter.samples);
-    if (request.draws_hashes()) text += fmt::format(", each with other hashes, from {} on", to_text(request.routing()));
+    if (request.draws_hashes()) {
+        const std::uint64_t first = request.routing().seed;
+        text += fmt::format(", each with other hashes (ecmp:{} to ecmp:{})", first, first + jitter.samples - 1);
+    }
     if (jitter.deviation > 0 || !request.draws_hashes()) {
         text += fmt::format(", jitter of messages {:g} % (assumed: no machine file has one that was measured), seed {}",
                             100.0 * jitter.deviation, jitter.seed);
