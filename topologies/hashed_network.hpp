@@ -30,16 +30,6 @@ class HashedNetwork final : public WrappedNetwork {
     void add_detours(Port from, Port to, std::uint64_t salt, std::vector<LinkTimes>& links) const override {
         inner().add_detours(from, to, hashed(from, to, salt), links);
     }
-    // Neither ports of a leaf nor moved ports are routed alike.
-    bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
-                      const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const override {
-        return Network::add_exchange(ports, salt, ways, classes, sink);
-    }
-    std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
-                                                 std::span<const Port> moved) const override {
-        return Network::shifts(ports, moved);
-    }
-    std::uint64_t residue(Port port) const override { return Network::residue(port); }
 
   private:
     // The same both ways, since a route has to be as long as the one back; of 44 bits, so that networks may add to it.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <vector>
 
@@ -11,12 +13,22 @@
 
 namespace weft {
 
+namespace {
+
+struct RoutingWord {
+    std::string_view text;
+    Routing routing;
+};
+constexpr std::array routing_words{RoutingWord{"minimal", Routing::minimal}, RoutingWord{"ecmp", Routing::ecmp},
+                                   RoutingWord{"valiant", Routing::valiant},
+                                   RoutingWord{"adaptive", Routing::adaptive}};
+constexpr std::string_view seeded = "ecmp:";
+
+}  // namespace
+
 std::optional<RouteChoice> find_routing(std::string_view text) {
-    if (text == "minimal") return Routing::minimal;
-    if (text == "ecmp") return Routing::ecmp;
-    if (text == "valiant") return Routing::valiant;
-    if (text == "adaptive") return Routing::adaptive;
-    constexpr std::string_view seeded = "ecmp:";
+    const auto word = std::ranges::find(routing_words, text, &RoutingWord::text);
+    if (word != routing_words.end()) return word->routing;
     if (!text.starts_with(seeded)) return std::nullopt;
     RouteChoice choice = Routing::ecmp;
     const char* const end = text.data() + text.size();
@@ -25,21 +37,14 @@ std::optional<RouteChoice> find_routing(std::string_view text) {
 }
 
 std::string to_text(const RouteChoice& choice) {
-    switch (choice.routing) {
-        case Routing::minimal:
-            return "minimal";
-        case Routing::ecmp:
-            return choice.seed == 0 ? "ecmp" : fmt::format("ecmp:{}", choice.seed);
-        case Routing::valiant:
-            return "valiant";
-        case Routing::adaptive:
-            return "adaptive";
-    }
-    throw LogicError("a Routing outside its enumerators");
+    if (choice.routing == Routing::ecmp && choice.seed != 0) return fmt::format("{}{}", seeded, choice.seed);
+    const auto word = std::ranges::find(routing_words, choice.routing, &RoutingWord::routing);
+    WEFT_CHECK(word != routing_words.end(), "a Routing outside its enumerators");
+    return std::string(word->text);
 }
 
 std::string unknown_routing(std::string_view text) {
-    const std::vector<std::string> known(routing_words.begin(), routing_words.end());
+    const std::vector<std::string> known{"minimal", "ecmp", "ecmp:SEED", "valiant", "adaptive"};
     return fmt::format("expected {}, got \"{}\"{}", fmt::join(known, ", "), text, suggestion(text, known));
 }
 

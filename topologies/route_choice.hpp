@@ -1,7 +1,6 @@
 // How files and options name the routing of a fabric.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,11 +20,10 @@ struct RouteChoice {
     bool operator==(const RouteChoice&) const = default;
 };
 
-inline constexpr std::array<std::string_view, 5> routing_words{"minimal", "ecmp", "ecmp:SEED", "valiant", "adaptive"};
-
-std::optional<RouteChoice> find_routing(std::string_view text);  // one of these words, SEED a number of 64 bits
-std::string to_text(const RouteChoice& choice);                  // what find_routing() reads
-std::string unknown_routing(std::string_view text);              // what was expected in its place
+// "minimal", "ecmp", "ecmp:SEED" with a number of 64 bits, "valiant" or "adaptive".
+std::optional<RouteChoice> find_routing(std::string_view text);
+std::string to_text(const RouteChoice& choice);      // what find_routing() reads
+std::string unknown_routing(std::string_view text);  // what was expected in its place
 // `text` of the key "routing", where anything else is an error.
 RouteChoice read_routing(Field& section, std::string_view text);
 

@@ -1,4 +1,5 @@
-// A network that is another one but for what a class derived from this says.
+// A network with the switches, links and ports of another one. Which ports and moves are routed alike is left to the
+// classes derived from this: by default none, as of any network.
 #pragma once
 
 #include <memory>

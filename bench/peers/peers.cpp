@@ -112,7 +112,9 @@ std::vector<Choice> choices(const std::string& name, std::uint32_t ranks, Likene
         result.push_back({"GPT-like step", ranks, [=] { return gpt_step(shape, likeness); }});
     }
     if ((name == "all" && likeness == Likeness::perturbed) || name == "random") {
-        if (ranks % 16 != 0) throw po::error(fmt::format("--ranks: racks have 16 ranks, got {}", ranks));
+        if (ranks % ranks_per_rack != 0) {
+            throw po::error(fmt::format("--ranks: racks have {} ranks, got {}", ranks_per_rack, ranks));
+        }
         result.push_back({"random pairs on racks", ranks, [=] { return random_pairs(ranks); }});
     }
     if (result.empty()) throw po::error("--work: expected ring, all_to_all, step, random or all, got \"" + name + "\"");

@@ -149,12 +149,12 @@ Work staggered_all_to_all(std::uint32_t ranks, Likeness likeness) {
 
 // Links have no latency: SimGrid gives a flow a share in proportion to 1 / latency of its route.
 Work random_pairs(std::uint32_t ranks) {
-    constexpr std::uint32_t messages = 64, per_rack = 16, oversubscription = 4;
+    constexpr std::uint32_t messages = 64, oversubscription = 4;
     Writer writer(ranks, 0, Likeness::perturbed);
     writer.work().latency = {};
     writer.work().racks.clear();
-    const double rack = static_cast<double>(per_rack) / oversubscription;
-    for (std::uint32_t i = 0; i < ranks / per_rack; ++i) {
+    const double rack = static_cast<double>(ranks_per_rack) / oversubscription;
+    for (std::uint32_t i = 0; i < ranks / ranks_per_rack; ++i) {
         writer.work().racks.push_back({rack * writer.cable(), rack * writer.cable()});
     }
     writer.add_shape(64_KiB);

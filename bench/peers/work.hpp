@@ -35,7 +35,8 @@ Work ring_all_reduce(std::uint32_t ranks, Likeness likeness);
 Work staggered_all_to_all(std::uint32_t ranks, Likeness likeness);
 
 // Always perturbed: every rank sends 64 messages, one after another and of about 64 KiB, to ranks that chance picks,
-// over racks of 16 whose links take a quarter of what these send.
+// over racks, which the ranks must fill, whose links take a quarter of what these send.
+inline constexpr std::uint32_t ranks_per_rack = 16;
 Work random_pairs(std::uint32_t ranks);
 
 // A training step of a GPT-like model: every stage of a pipeline runs micro-batches in the order one forward, one

@@ -171,8 +171,7 @@ Calls calls_option(const po::variables_map& arguments) {
     return one_of(arguments, "calls", {"blocking", "queued"}) == 0 ? Calls::blocking : Calls::queued;
 }
 
-// A standard deviation above 0, up to 1.
-// Not needed where `hashes` vary.
+// A standard deviation from 0 to 1, which may be left out where `hashes` vary.
 JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
     if (arguments.count("samples") == 0) {
         for (const char* const option : {"jitter", "seed", "jobs"}) {

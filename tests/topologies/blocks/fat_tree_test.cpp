@@ -1,7 +1,6 @@
 // Fat trees: the DGX machines, and a small tree in full.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <map>
 #include <set>
 
