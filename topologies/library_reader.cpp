@@ -82,25 +82,49 @@ ProtocolCost read_cost(Field row) {
     return cost;
 }
 
+// "ratio" for all groups, or "ratio_few" and "ratio_many".
+template <class T, class Read>
+ByNodes<T> read_by_nodes(Field& row, const std::string& key, const ByNodes<T>& otherwise, Read read) {
+    if (row.has(key)) {
+        const T value = read(key, otherwise.few);
+        return {value, value};
+    }
+    return {read(key + "_few", otherwise.few), read(key + "_many", otherwise.many)};
+}
+
+TunerRow read_tuner_row(Field row) {
+    const auto bandwidth = [&](const std::string& key, BytesPerSecond otherwise) {
+        return row.bandwidth(key, otherwise);
+    };
+    const auto number = [&](const std::string& key, double otherwise) { return row.number(key, otherwise); };
+    TunerRow read;
+    read.algorithm = row.choice("algorithm", {"ring", "tree", "nvls", "nvls_tree", "pat"});
+    read.protocol = row.choice("protocol", protocols);
+    read.ops = read_operations(row);
+    read.base = row.duration("base");
+    read.in_node = row.duration("in_node");
+    read.across = row.duration("across");
+    if (row.has("across_alone")) read.across_alone = row.duration("across_alone");
+    read.post = row.duration("post", Seconds{});
+    read.plateau = row.number("plateau", read.plateau);
+    read.ratio = read_by_nodes(row, "ratio", read.ratio, number);
+    read.most = read_by_nodes(row, "most", read.most, bandwidth);
+    read.channel = read_by_nodes(row, "channel", read.channel, bandwidth);
+    if (row.has("correction")) {
+        for (Field& element : row.list("correction")) read.correction.push_back(element.as_number());
+    }
+    row.text("source", "");
+    row.done();
+    return read;
+}
+
 TunerTable read_table(Field table) {
     TunerTable result;
-    result.bus = table.bandwidth("bus");
+    if (table.has("bus")) result.bus = table.bandwidth("bus");
+    result.doubled_up_to = table.whole("doubled_up_to", 0);
+    result.extra_across = table.whole("extra_across", 0);
     table.text("source", "");
-    for (Field& row : table.list("rows")) {
-        TunerRow& read = result.rows.emplace_back();
-        read.algorithm = row.choice("algorithm", {"ring", "tree"});
-        read.protocol = row.choice("protocol", protocols);
-        read.base = row.duration("base");
-        read.in_node = row.duration("in_node");
-        read.across = row.duration("across");
-        read.post = row.duration("post", Seconds{});
-        read.ratio_few = row.number("ratio_few");
-        read.ratio_many = row.number("ratio_many");
-        if (row.has("correction")) {
-            for (Field& element : row.list("correction")) read.correction.push_back(element.as_number());
-        }
-        row.done();
-    }
+    for (Field& row : table.list("rows")) result.rows.push_back(read_tuner_row(row));
     table.done();
     return result;
 }

@@ -27,7 +27,7 @@ std::vector<Choice> GroupCosts::candidates(Collective op, const Preference& pref
     return found;
 }
 
-std::vector<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const {
+std::vector<Choice> GroupCosts::by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) {
     if (!library_.tuner || shape_.members < 2 || candidates.empty()) return {};
     const std::vector<Choice> decided = by_decision(op, message, candidates);
     return decided.empty() ? by_prediction(op, message, candidates) : decided;
@@ -43,21 +43,34 @@ std::vector<Choice> GroupCosts::by_decision(Collective op, Bytes message, std::s
     return found;
 }
 
-std::vector<Choice> GroupCosts::by_prediction(Collective op, Bytes message, std::span<const Choice> candidates) const {
-    std::vector<Choice> best;
-    if (!is_predicted(op)) return best;
+std::vector<Choice> GroupCosts::by_prediction(Collective op, Bytes message, std::span<const Choice> candidates) {
+    if (!is_predicted(op)) return {};
     const TunerTable& table = library_.tuner->table(shape_);
+    const std::optional<BytesPerSecond> believed = bus(op);
+    if (!believed) return {};
+    std::vector<Choice> best;
     Seconds least;
     for (const Choice& choice : candidates) {
         for (const TunerRow& row : table.rows) {
-            if (row.algorithm != choice.protocol->algorithm || row.protocol != choice.protocol->protocol) continue;
-            const Seconds time = predicted_time(table, row, op, shape_, message);
+            const ProtocolCost& cost = *choice.protocol;
+            if (row.algorithm != cost.algorithm || row.protocol != cost.protocol || !row.is_for(op)) continue;
+            const Seconds time = predicted_time(table, row, *believed, op, shape_, message);
             if (!best.empty() && !(time < least)) continue;
             best = {choice};
             least = time;
         }
     }
     return best;
+}
+
+std::optional<BytesPerSecond> GroupCosts::bus(Collective op) {
+    if (const auto& known = library_.tuner->table(shape_).bus) return known;
+    const Algorithm* const ring = find_algorithm(op, "ring");
+    const ProtocolCost* const simple = library_.find(op, "ring", "Simple");
+    if (ring == nullptr || simple == nullptr) return std::nullopt;
+    Seconds per_byte;
+    for (const PhaseCost& phase : phases_of_first({ring, simple})) per_byte += phase.bytes(1_B) / phase.pattern.alone;
+    return Bytes{static_cast<double>(ring_rounds(op, shape_.members)) / shape_.members} / per_byte;
 }
 
 bool GroupCosts::carries(const Choice& choice, Bytes message) const {
@@ -87,7 +100,8 @@ std::optional<Choice> GroupCosts::choose(Collective op, Bytes message, const Pre
     return possible.size() == 1 ? possible.front() : cheapest(possible, message);
 }
 
-bool GroupCosts::is_tuned(Collective op, Bytes message, const Preference& preference) const {
+bool GroupCosts::is_tuned(Collective op, Bytes message, const Preference& preference) {
+    if (base_ != nullptr) return base_->is_tuned(op, message, preference);
     return !by_tuner(op, message, fitting(op, message, preference)).empty();
 }
 
@@ -114,15 +128,18 @@ Seconds GroupCosts::idle_time(const Choice& choice, Bytes message) {
 // The groups run in lock step, and on idle links the slowest of them sets the time: no choice takes less than its first
 // group alone.
 Seconds GroupCosts::least_idle_time(const Choice& choice, Bytes message) {
+    return phases_.contains(choice) ? idle_time(choice, message) : time_of(phases_of_first(choice), message);
+}
+
+const std::vector<PhaseCost>& GroupCosts::phases_of_first(const Choice& choice) {
     const std::vector<Communicator>& all = communicators(library_.order_of(*choice.algorithm));
-    const bool is_one = all.size() == 1 && all.front().copies.empty();
-    if (is_one || phases_.contains(choice)) return idle_time(choice, message);
+    if (all.size() == 1 && all.front().copies.empty()) return phases(choice);
     const auto [it, fresh] = first_phases_.try_emplace(choice);
     if (fresh) {
         const Communicator first{.channels = all.front().channels, .ports = all.front().ports};
         it->second = cost(*choice.algorithm, shape_, {&first, 1}, topology_, library_, *choice.protocol);
     }
-    return time_of(it->second, message);
+    return it->second;
 }
 
 // The first with the least time. Groups are many, and mostly alike: the traffic of all is worked out only where that of

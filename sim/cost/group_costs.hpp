@@ -49,7 +49,7 @@ class GroupCosts {
     // cheapest on idle links; of equals the first. Empty if there is no candidate.
     std::optional<Choice> choose(Collective op, Bytes message, const Preference& preference = {});
     // Whether the tuner tells which one.
-    bool is_tuned(Collective op, Bytes message, const Preference& preference = {}) const;
+    bool is_tuned(Collective op, Bytes message, const Preference& preference = {});
     // For calls that there is no doing without. Throws RangeError where there is no candidate.
     Choice require(Collective op, Bytes message);
 
@@ -69,11 +69,14 @@ class GroupCosts {
     std::vector<Choice> fitting(Collective op, Bytes message, const Preference& preference) const;
     const std::vector<Communicator>& communicators(Order order);
     Seconds least_idle_time(const Choice& choice, Bytes message);
+    const std::vector<PhaseCost>& phases_of_first(const Choice& choice);  // of the first communicator alone
     Choice cheapest(std::span<const Choice> candidates, Bytes message);
     // Those of them that the tuner leaves; empty if it has no say.
-    std::vector<Choice> by_tuner(Collective op, Bytes message, std::span<const Choice> candidates) const;
+    std::vector<Choice> by_tuner(Collective op, Bytes message, std::span<const Choice> candidates);
     std::vector<Choice> by_decision(Collective op, Bytes message, std::span<const Choice> candidates) const;
-    std::vector<Choice> by_prediction(Collective op, Bytes message, std::span<const Choice> candidates) const;
+    std::vector<Choice> by_prediction(Collective op, Bytes message, std::span<const Choice> candidates);
+    // What the tuner believes that a ring moves per second; none where the library has no ring for `op`.
+    std::optional<BytesPerSecond> bus(Collective op);
 
     std::vector<PhaseCost> work_out(const Choice& choice);
     // Of a phase of an algorithm that is laid in this order. Some are those of several algorithms, but for their bytes:
@@ -96,7 +99,7 @@ class GroupCosts {
     std::map<std::pair<Order, const ProtocolCost*>, std::deque<Known>> known_;
     // Of a message, that one member sends another at once.
     mutable std::map<const Algorithm*, double> largest_fractions_;
-    std::map<Choice, std::vector<PhaseCost>> first_phases_;  // of the first communicator alone
+    std::map<Choice, std::vector<PhaseCost>> first_phases_;
 };
 
 }  // namespace weft

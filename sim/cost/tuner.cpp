@@ -9,15 +9,21 @@
 namespace weft {
 namespace {
 
-// Rounds of a ring, and how many of them cross nodes.
-struct Steps {
-    std::uint32_t all = 0, across = 0;
-};
+// How many rounds of a ring cross nodes.
+std::uint32_t rounds_across(const TunerTable& table, Collective op, std::uint32_t n, std::uint32_t nodes) {
+    if (nodes == 1) return 0;
+    if (op == Collective::all_gather || op == Collective::reduce_scatter) return nodes - 1;
+    if (op != Collective::all_reduce) return nodes;
+    return std::min(2 * (nodes - 1) + table.extra_across, ring_rounds(op, n));
+}
 
-Steps ring_steps(Collective op, std::uint32_t n, std::uint32_t nodes) {
-    if (op == Collective::all_reduce) return {2 * (n - 1), nodes > 1 ? 2 * nodes : 0};
-    if (op == Collective::all_gather || op == Collective::reduce_scatter) return {n - 1, nodes - 1};
-    return {n, nodes > 1 ? nodes : 0};
+Seconds ring_latency(const TunerTable& table, const TunerRow& row, Collective op, const GroupShape& shape) {
+    const std::uint32_t n = shape.members, nodes = shape.nodes;
+    const std::uint32_t all = ring_rounds(op, n), across = rounds_across(table, op, n, nodes);
+    const Seconds in_node = nodes > 1 ? std::max(row.in_node, row.post) : row.in_node;
+    const Seconds between = n == nodes ? row.across_alone.value_or(row.across) : row.across;
+    const double plateau = op == Collective::all_reduce && nodes > 1 ? row.plateau : 1.0;
+    return (row.base + in_node * (all - across) + between * across) * plateau;
 }
 
 double correction(const TunerRow& row, Bytes message) {
@@ -33,21 +39,31 @@ bool is_predicted(Collective op) {
     return op != Collective::send_receive && op != Collective::point_to_point && op != Collective::all_to_all;
 }
 
-Seconds predicted_time(const TunerTable& table, const TunerRow& row, Collective op, const GroupShape& shape,
-                       Bytes message) {
+std::uint32_t ring_rounds(Collective op, std::uint32_t n) {
+    if (op == Collective::all_reduce) return 2 * (n - 1);
+    return op == Collective::all_gather || op == Collective::reduce_scatter ? n - 1 : n;
+}
+
+bool TunerRow::is_for(Collective op) const { return ops.empty() || std::ranges::find(ops, op) != ops.end(); }
+
+Seconds predicted_time(const TunerTable& table, const TunerRow& row, BytesPerSecond bus, Collective op,
+                       const GroupShape& shape, Bytes message) {
     const std::uint32_t n = shape.members, nodes = shape.nodes;
-    const BytesPerSecond bus = table.bus * (row.ratio(nodes) * correction(row, message));
+    const double per_node = static_cast<double>(n) / nodes, levels = std::bit_width(nodes) - 1;
+    const double ring_share = static_cast<double>(n) / ring_rounds(op, n);
+    const bool is_doubled = !row.algorithm.starts_with("nvls") && per_node <= table.doubled_up_to;
+    const BytesPerSecond channels = row.channel.of(nodes) * (is_doubled ? 2.0 * per_node : per_node);
+    const BytesPerSecond reached =
+        std::min({bus * row.ratio.of(nodes), row.most.of(nodes), channels}) * correction(row, message);
+    const auto time = [&](Seconds latency, double share) { return latency + message / (reached * share); };
+    if (row.algorithm == "ring") return time(ring_latency(table, row, op, shape), ring_share);
     if (row.algorithm == "tree") {
-        const double in_node = static_cast<double>(n) / nodes - 1.0;
-        const double levels = std::bit_width(nodes) - 1;
-        return row.base + (row.in_node * in_node + row.across * levels) * 2.0 + message / (bus * 0.5);
+        return time(row.base + (row.in_node * (per_node - 1.0) + row.across * levels) * 2.0, 0.5);
     }
-    WEFT_CHECK(row.algorithm == "ring", "a tuner knows rings and trees");
-    const Steps steps = ring_steps(op, n, nodes);
-    const std::uint32_t across = std::min(steps.across, steps.all);  // RCCL counts 2 N for all-reduce
-    const Seconds in_node = nodes > 1 ? std::max(row.in_node, row.post) : row.in_node;
-    return row.base + in_node * (steps.all - across) + row.across * across +
-           message / (bus * (static_cast<double>(n) / steps.all));
+    if (row.algorithm == "nvls") return time(row.base + row.in_node, ring_share * (n - 1.0) / n);
+    if (row.algorithm == "nvls_tree") return time(row.base + row.in_node + row.across * (2.0 * levels), ring_share);
+    WEFT_CHECK(row.algorithm == "pat", "a tuner knows rings, trees, NVLS and PAT");
+    return time(row.base + row.in_node * n + row.across * levels, 1.0);
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Shipped tuners choose what measured times say that the libraries chose.
+// Shipped tuners choose what logs and measured times say that the libraries chose.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,6 +30,7 @@ class Chosen {
         EXPECT_TRUE(set_.costs().is_tuned(op, message));
         return choice ? std::string(choice->algorithm->name) : "nothing";
     }
+    std::string protocol(Collective op, Bytes message) { return set_.costs().choose(op, message)->protocol->protocol; }
 
   private:
     Machine machine_;
@@ -96,6 +97,66 @@ TEST(tuners, mpich_chooses_by_its_own_limits) {
     EXPECT_EQ(chosen(16, Collective::all_reduce, 64_B), "halving_doubling");
     EXPECT_EQ(chosen(12, Collective::reduce_scatter, 524287_B), "halving_doubling");
     EXPECT_EQ(chosen(12, Collective::reduce, 2_KiB), "binomial");
+}
+
+// On 8 H100 and on 8 H200, NCCL 2.27 to 2.30 takes the ring in LL up to 1 MiB and NVLS from 2 MiB on (S. Bekman,
+// ml-engineering, on NCCL_ALGO; NCCL_DEBUG_SUBSYS=TUNING).
+TEST(tuners, nccl_goes_from_the_ring_in_ll_to_the_switch_that_adds) {
+    for (const std::string machine : {"dgx-h100", "dgx-h200"}) {
+        Chosen chosen(machine, "nccl", 8, 8);
+        for (const Bytes small : {256_B, 4_KiB, 32_KiB, 256_KiB, 1_MiB}) {
+            EXPECT_EQ(chosen(Collective::all_reduce, small), "ring") << machine;
+            EXPECT_EQ(chosen.protocol(Collective::all_reduce, small), "LL") << machine;
+        }
+        for (const Bytes large : {2_MiB, 8_MiB, 256_MiB, 4_GiB}) {
+            EXPECT_EQ(chosen(Collective::all_reduce, large), "nvls") << machine;
+        }
+    }
+}
+
+// Of 8 GiB, NCCL 2.27.7 (the same README, SHARP): rings among 4 H200, NVLS among 5 to 8; rings among 4 and 5 B200,
+// NVLS among 7 and 8. (Among 6 B200 that version takes NVLS; the tables of 2.30 say a ring, by 2 %.)
+TEST(tuners, nccl_leaves_the_switch_alone_where_few_gpus_add) {
+    const auto chosen = [](const std::string& machine, std::uint32_t gpus) {
+        return Chosen(machine, "nccl", gpus, gpus)(Collective::all_reduce, 8_GiB);
+    };
+    EXPECT_EQ(chosen("dgx-h200", 2), "ring");
+    EXPECT_EQ(chosen("dgx-h200", 4), "ring");
+    for (const std::uint32_t gpus : {5U, 6U, 7U, 8U}) EXPECT_EQ(chosen("dgx-h200", gpus), "nvls") << gpus;
+    for (const std::uint32_t gpus : {4U, 5U}) EXPECT_EQ(chosen("dgx-b200", gpus), "ring") << gpus;
+    for (const std::uint32_t gpus : {7U, 8U}) EXPECT_EQ(chosen("dgx-b200", gpus), "nvls") << gpus;
+}
+
+// Without NVLS, 32 MiB go by the ring in LL128 (NCCL 2.30.4 on 8 H200 with NCCL_NVLS_ENABLE=0).
+TEST(tuners, nccl_without_the_switch_takes_ll128_for_32_mib) {
+    const Machine machine = Machine::load("dgx-h200");
+    Library library = library_of(machine.info(), "nccl");
+    std::erase_if(library.costs, [](const ProtocolCost& cost) { return cost.algorithm == "nvls"; });
+    const Topology topology = machine.topology(1);
+    CollectiveSet set(topology, library, {.ranks = 8, .ranks_per_node = 8});
+    EXPECT_EQ(set.costs().choose(Collective::all_reduce, 32_MiB)->protocol->protocol, "LL128");
+}
+
+// On 64 nodes of 8 H200, 16 MiB go by trees in LL128 and 32 MiB by NVLS and trees (NVIDIA/nccl issue 1752). On 3 nodes
+// of 8 H100, trees take LL up to 64 KiB, LL128 for 128 and 256 KiB, and 4 MiB go by NVLS and trees where NICs are half
+// as fast (issue 1453).
+TEST(tuners, nccl_goes_from_trees_to_trees_of_switches_across_nodes) {
+    Chosen many("dgx-h200", "nccl", 512, 8);
+    EXPECT_EQ(many(Collective::all_reduce, 16_MiB), "tree");
+    EXPECT_EQ(many.protocol(Collective::all_reduce, 16_MiB), "LL128");
+    EXPECT_EQ(many(Collective::all_reduce, 32_MiB), "nvls_tree");
+    Chosen three("dgx-h100", "nccl", 24, 8);
+    for (const Bytes small : {8_B, 128_B, 64_KiB}) EXPECT_EQ(three.protocol(Collective::all_reduce, small), "LL");
+    for (const Bytes more : {128_KiB, 256_KiB}) EXPECT_EQ(three.protocol(Collective::all_reduce, more), "LL128");
+    EXPECT_EQ(three(Collective::all_reduce, 256_KiB), "tree");
+}
+
+// Gathering on the 4 GPUs of a node of Perlmutter, NCCL 2.21.5 takes LL up to 1 MiB and Simple from 2 MiB on
+// (axonn-ai/sc2025-pccl-reproducer, tuning_hybrid_all_gather).
+TEST(tuners, nccl_leaves_ll_between_one_and_two_mebibytes_on_a_node_of_perlmutter) {
+    Chosen chosen("perlmutter", "nccl", 4, 4);
+    EXPECT_EQ(chosen.protocol(Collective::all_gather, 1_MiB), "LL");
+    EXPECT_EQ(chosen.protocol(Collective::all_gather, 2_MiB), "Simple");
 }
 
 TEST(tuners, a_decision_is_refused_with_every_mistake_at_its_place) {

@@ -63,7 +63,7 @@ MeasurementTable read_measurements(const std::filesystem::path& path, const Meas
 MeasurementTable parse_measurements(std::string file, std::string_view text, const MeasurementHints& hints = {});
 
 // Of `rows` of `table` those of a library, where they are of several ("cray-mpich" also names "Cray MPICH 8.1.29").
-// Throws ConfigError if none is left, or if what is left was measured in several variants.
+// Throws ConfigError if none is left, or if a call that is left was measured in several variants.
 std::vector<CollectiveMeasurement> of_one_kind(const MeasurementTable& table, std::vector<CollectiveMeasurement> rows,
                                                std::string_view library);
 

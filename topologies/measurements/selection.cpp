@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
+#include <span>
+#include <tuple>
 
 #include "topologies/measurements/lines.hpp"
 #include "topologies/measurements/measurement.hpp"
@@ -12,6 +15,15 @@ namespace {
 
 bool names_library(std::string_view measured, std::string_view library) {
     return letters(measured).starts_with(letters(library));
+}
+
+// Whether a call was measured in several ways. That larger calls name another algorithm is the library's choice.
+bool has_several_ways(std::span<const CollectiveMeasurement> rows) {
+    std::map<std::tuple<Collective, std::uint32_t, std::uint32_t, double>, std::string_view> ways;
+    return std::ranges::any_of(rows, [&](const CollectiveMeasurement& row) {
+        const auto known = ways.try_emplace({row.op, row.ranks, row.nodes, row.size.value}, row.variant).first;
+        return known->second != row.variant;
+    });
 }
 
 // As many as a message can hold.
@@ -34,8 +46,8 @@ std::vector<CollectiveMeasurement> of_one_kind(const MeasurementTable& table, st
     if (rows.empty()) {
         errors.fail(0, fmt::format("nothing measured with {}; the table has: {}", library, list(libraries)));
     }
-    for (const CollectiveMeasurement& row : rows) variants.insert(row.variant);
-    if (variants.size() > 1) {
+    if (has_several_ways(rows)) {
+        for (const CollectiveMeasurement& row : rows) variants.insert(row.variant);
         errors.fail(0, fmt::format("measured in several ways; choose one by --where COLUMN=VALUE: {}", list(variants)));
     }
     return rows;

@@ -11,12 +11,12 @@ inline Tuner rccl_tuner() {
     const TunerRow ring_simple{
         .algorithm = "ring", .protocol = "Simple", .base = 17_us, .in_node = 3.6_us, .across = 15.1_us};
     Tuner tuner{.in_node = {.bus = 245_GBps, .rows = {ring_ll, ring_simple}},
-                .across = {.bus = 110_GBps, .rows = {ring_ll, ring_simple}}};
-    tuner.in_node.rows[0].ratio_few = tuner.in_node.rows[0].ratio_many = 0.04;
+                .across = {.bus = 110_GBps, .extra_across = 2, .rows = {ring_ll, ring_simple}}};
+    tuner.in_node.rows[0].ratio = {0.04, 0.04};
 
     TunerRow& ll = tuner.across.rows[0];
     ll.post = 2_us;
-    ll.ratio_few = ll.ratio_many = 0.2;
+    ll.ratio = {0.2, 0.2};
     ll.correction = {0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 0.1, 0.2, 0.1, 0.4, 0.4, 0.2, 0.2, 0.3,
                      0.7, 0.5, 0.4, 0.3, 0.3, 0.3, 0.3, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2};
     TunerRow& simple = tuner.across.rows[1];
@@ -26,8 +26,7 @@ inline Tuner rccl_tuner() {
                          0.2, 0.2, 0.2, 0.3, 0.4, 0.7, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     TunerRow tree{.algorithm = "tree", .protocol = "Simple", .base = 17_us, .in_node = 2.5_us, .across = 22.4_us};
     tree.post = 6_us;
-    tree.ratio_few = 1.75;
-    tree.ratio_many = 0.96;
+    tree.ratio = {1.75, 0.96};
     tree.correction = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.1, 0.2, 1.0, 0.8, 1.0, 1.0,
                        1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.8, 0.7, 0.8, 0.9, 0.7, 0.7};
     tuner.across.rows.push_back(tree);
