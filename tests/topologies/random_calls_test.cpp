@@ -1,6 +1,6 @@
 // What holds of any call, on machines, libraries, groups and placements drawn at random: more bytes take no less time,
-// no link carries more than it can, and a faster link makes nothing slower, but for some six in a thousand whose channels
-// the library then lays elsewhere. WEFT_CALLS: how many are drawn.
+// no link carries more than it can, and a faster link makes nothing slower, but for some six in a thousand whose
+// channels the library then lays elsewhere. WEFT_CALLS: how many are drawn.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

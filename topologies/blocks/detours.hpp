@@ -21,13 +21,13 @@ inline std::uint64_t pair_hash(Port a, Port b, std::uint64_t salt) {
 // How many detours lead from one of `groups` groups to another.
 inline std::uint32_t detours_among(std::uint32_t groups) { return std::min(most_detours, groups - 2); }
 
-// The group that detour i of a pair passes between the different groups g and h: not one of these, another for every
-// i < detours_among(groups), each group equally often over all pairs.
+// The group that detour i of `detours` of a pair passes between the different groups g and h: not one of these, another
+// for every i, each group equally often over all pairs.
 inline std::uint32_t group_between(std::uint32_t g, std::uint32_t h, std::uint32_t groups, std::uint64_t pair,
-                                   std::uint32_t i) {
+                                   std::uint32_t i, std::uint32_t detours) {
     const std::uint32_t others = groups - 2;
     const std::uint64_t start = hash_of({pair, 0}) % others;
-    auto group = static_cast<std::uint32_t>((start + std::uint64_t{i} * (others / detours_among(groups))) % others);
+    auto group = static_cast<std::uint32_t>((start + std::uint64_t{i} * (others / detours)) % others);
     if (group >= std::min(g, h)) ++group;
     if (group >= std::max(g, h)) ++group;
     return group;

@@ -41,6 +41,8 @@ namespace weft::blocks {
 
 namespace {
 
+constexpr std::uint32_t most_inside = 10;  // detours between two switches of a group
+
 struct Shape {
     std::uint32_t nodes_per_group, switches_per_group;
     std::uint32_t nodes_per_chassis, switches_per_chassis;
@@ -121,7 +123,7 @@ class Dragonfly final : public Network {
 
     std::uint32_t detours(Port from, Port to) const override {
         if (group_of(from.node) != group_of(to.node)) return detours_among(groups_);
-        return leaf(from) == leaf(to) ? 0 : detours_among(shape_.switches_per_group);
+        return leaf(from) == leaf(to) ? 0 : detours_inside();
     }
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
@@ -179,18 +181,23 @@ class Dragonfly final : public Network {
         return wires().gateway(h, g, cable);
     }
 
+    // Neighbours in a ring are mostly in one group, and packets of one message go over all of its switches by turns:
+    // with few detours those of several messages would meet on one cable.
+    std::uint32_t detours_inside() const { return std::min(most_inside, shape_.switches_per_group - 2); }
+
     // From one switch to another by a third group, or by a third switch of their group: the switches of a group are
     // joined all-to-all, as groups are.
     Route detour(std::uint32_t from, std::uint32_t to, std::uint64_t pair, std::uint32_t i) const {
         const std::uint32_t size = shape_.switches_per_group, from_group = from / size, to_group = to / size;
         Route route;
         if (from_group == to_group) {
-            const std::uint32_t middle = from_group * size + group_between(from % size, to % size, size, pair, i);
+            const std::uint32_t middle =
+                from_group * size + group_between(from % size, to % size, size, pair, i, detours_inside());
             add_local(route, from, middle);
             add_local(route, middle, to);
             return route;
         }
-        const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i);
+        const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i, detours_among(groups_));
         const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
         std::uint32_t here = add_crossing(route, from, middle, cable(from_group));
         here = add_crossing(route, here, to_group, cable(to_group));

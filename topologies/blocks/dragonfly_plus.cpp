@@ -132,7 +132,7 @@ class DragonflyPlus final : public Network {
             return by_spine(leaf(from), leaf(to), way_of(from, to, salt) + (i + 1) * apart);
         }
         const std::uint64_t pair = pair_hash(from, to, salt);
-        const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i);
+        const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i, detours_among(groups_));
         const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
         Route route;
         std::uint32_t here = add_crossing(route, leaf(from), middle, cable(from_group), pair);

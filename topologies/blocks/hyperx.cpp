@@ -112,7 +112,8 @@ class HyperX final : public Network {
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const HyperXDimension& dimension = *first_other(leaf(from), leaf(to));
         const std::uint32_t here = dimension.coordinate(leaf(from)), there = dimension.coordinate(leaf(to));
-        const std::uint32_t middle = group_between(here, there, dimension.size, pair_hash(from, to, salt), i);
+        const std::uint32_t middle =
+            group_between(here, there, dimension.size, pair_hash(from, to, salt), i, detours_among(dimension.size));
         Route route;
         const std::uint32_t next = dimension.moved(leaf(from), middle);
         add_hop(route, dimension, leaf(from), next, to, salt);
