@@ -3,7 +3,7 @@
 // choose well, not to predict well: what a choice really takes is the library's ProtocolCost.
 //
 //   time = base + latency + bytes / bandwidth, of n members on N nodes
-//   ring latency  ((s - k) max(in_node, post) + k across) x plateau
+//   ring latency  (s - k) max(in_node, post) + k across, and with the base x plateau
 //                 s = 2 (n - 1) for all-reduce, n - 1 for all-gather and reduce-scatter, n otherwise; k of them cross
 //   tree          2 ((n/N - 1) in_node + floor(log2 N) across)
 //   NVLS, on one node and as a tree of nodes     in_node;  in_node + 2 floor(log2 N) across
