@@ -5,6 +5,10 @@
 
 namespace weft {
 
+bool serves(const std::vector<Collective>& ops, Collective op) {
+    return ops.empty() || std::ranges::find(ops, op) != ops.end();
+}
+
 bool Decision::is_for(Collective op) const { return std::ranges::find(ops, op) != ops.end(); }
 
 bool Decision::holds(Collective op, const GroupShape& shape, Bytes message) const {

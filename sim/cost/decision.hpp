@@ -11,6 +11,9 @@
 
 namespace weft {
 
+// Whether a row that names `ops` is for a collective; one that names none is for all.
+bool serves(const std::vector<Collective>& ops, Collective op);
+
 struct Decision {
     enum class Where : std::uint8_t { anywhere, in_node, across };
 

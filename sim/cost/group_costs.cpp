@@ -53,7 +53,7 @@ std::vector<Choice> GroupCosts::by_prediction(Collective op, Bytes message, std:
     for (const Choice& choice : candidates) {
         for (const TunerRow& row : table.rows) {
             const ProtocolCost& cost = *choice.protocol;
-            if (row.algorithm != cost.algorithm || row.protocol != cost.protocol || !row.is_for(op)) continue;
+            if (row.algorithm != cost.algorithm || row.protocol != cost.protocol || !row.serves(op)) continue;
             const Seconds time = predicted_time(table, row, *believed, op, shape_, message);
             if (!best.empty() && !(time < least)) continue;
             best = {choice};

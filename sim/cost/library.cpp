@@ -4,9 +4,7 @@
 
 namespace weft {
 
-bool ProtocolCost::serves(Collective op) const {
-    return ops.empty() || std::find(ops.begin(), ops.end(), op) != ops.end();
-}
+bool ProtocolCost::serves(Collective op) const { return weft::serves(ops, op); }
 
 const ProtocolCost* Library::find(Collective op, std::string_view algorithm, std::string_view protocol) const {
     for (const ProtocolCost& cost : costs) {

@@ -44,7 +44,7 @@ std::uint32_t ring_rounds(Collective op, std::uint32_t n) {
     return op == Collective::all_gather || op == Collective::reduce_scatter ? n - 1 : n;
 }
 
-bool TunerRow::is_for(Collective op) const { return ops.empty() || std::ranges::find(ops, op) != ops.end(); }
+bool TunerRow::serves(Collective op) const { return weft::serves(ops, op); }
 
 Seconds predicted_time(const TunerTable& table, const TunerRow& row, BytesPerSecond bus, Collective op,
                        const GroupShape& shape, Bytes message) {

@@ -47,7 +47,7 @@ struct TunerRow {
     ByNodes<BytesPerSecond> most{unlimited, unlimited};
     ByNodes<BytesPerSecond> channel{unlimited, unlimited};  // of one channel; each member of a node has one
     std::vector<double> correction{};                       // by size; the last stands for all larger; empty: 1
-    bool is_for(Collective op) const;
+    bool serves(Collective op) const;
     bool operator==(const TunerRow&) const = default;
 };
 
