@@ -44,13 +44,18 @@ void LinkLoads::sort() {
 }
 
 LinkLoads::Page& LinkLoads::add_page(std::size_t number) {
-    if (used_ == pages_.size()) pages_.push_back({.cells = std::make_unique<Cell[]>(page_size)});
+    if (used_ == pages_.size()) add_cells();
     Page& page = pages_[used_++];
     page.number = number;
     page.used = 0;
     if (number >= places_.size()) places_.resize(number + 1, 0);
     places_[number] = static_cast<std::uint32_t>(used_);
     return page;
+}
+
+void LinkLoads::add_cells() {
+    Cell* const cells = cells_.emplace_back(std::make_unique<Cell[]>(pages_at_a_time * page_size)).get();
+    for (std::size_t i = 0; i < pages_at_a_time; ++i) pages_.push_back({.cells = cells + i * page_size});
 }
 
 }  // namespace weft
