@@ -224,7 +224,7 @@ void WaterFilling::stop(PatternId id, double level, std::uint32_t bottleneck) {
     for (Demand& demand : demands(pattern)) {
         ConstraintState& constraint = constraints_[demand.constraint];
         if (moves) {
-            const std::int64_t before = std::exchange(demand.used, units(pattern, demand, constraint, level));
+            const std::int64_t before = std::exchange(demand.used, units(pattern, demand, level));
             constraint.used += demand.used - before;
             if (!constraint.is_full && is_used_up(constraint)) mark_dirty(demand.constraint);
         }

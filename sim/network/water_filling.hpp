@@ -72,7 +72,7 @@ class WaterFilling {
         double limit = 0.0;
     };
     struct Demand {
-        double load = 1.0;
+        double load = 1.0;      // in units of the constraint per byte per second
         std::int64_t used = 0;  // by all flows of the pattern at their rate, in units
         ConstraintId constraint{};
         std::uint32_t stopped = 0;  // the pass in which the constraint counts it as stopped
@@ -106,8 +106,7 @@ class WaterFilling {
         double key = 0.0;           // of its entry on the heap
         Pending pending;
         std::int64_t capacity = 0;  // in units
-        double parts = 1.0;         // per byte of load; a power of two
-        double scale = 1.0;         // of a level, from units per part
+        double scale = 1.0;         // parts of a load per unit, a power of two
         std::uint32_t room = 0;     // in members_
     };
     // Levels this close are one level. Rounding may part constraints that are used up together by symmetry; flows that
@@ -128,13 +127,12 @@ class WaterFilling {
         return {members_.data() + constraint.first, constraint.patterns};
     }
     // What a pattern uses of a constraint at a rate: as many times as it has flows what one uses.
-    static std::int64_t units(const PatternState& pattern, const Demand& demand, const ConstraintState& constraint,
-                              double rate) {
-        return pattern.flows * static_cast<std::int64_t>(demand.load * rate * constraint.units + 0.5);
+    static std::int64_t units(const PatternState& pattern, const Demand& demand, double rate) {
+        return pattern.flows * static_cast<std::int64_t>(demand.load * rate + 0.5);
     }
     // In parts, of all flows of a pattern.
     static Exact weight(const PatternState& pattern, const Demand& demand, const ConstraintState& constraint) {
-        return Exact{pattern.flows} * static_cast<std::int64_t>(demand.load * constraint.parts);
+        return Exact{pattern.flows} * static_cast<std::int64_t>(demand.load * constraint.scale);
     }
     static bool is_used_up(const ConstraintState& constraint) { return constraint.used > constraint.brim; }
     bool is_watched(const ConstraintState& constraint) const { return constraint.watched == pass_; }

@@ -44,7 +44,6 @@ ConstraintId WaterFilling::add_constraint(BytesPerSecond capacity, double least,
     constraints_.resize(constraints_.size() + 1);
     ConstraintState& state = constraints_[id];
     state.units = std::ldexp(1.0, -unit);
-    state.parts = std::ldexp(1.0, -part);
     state.scale = std::ldexp(1.0, unit - part);
     state.capacity = static_cast<std::int64_t>(capacity.value * state.units);
     state.brim = state.capacity - (state.capacity >> 36U);
@@ -110,8 +109,8 @@ void WaterFilling::attach(PatternId id, ConstraintId to, double load) {
     if (constraint.patterns == constraint.room) widen(members_, constraint.first, constraint.room, constraint.patterns);
     const std::uint32_t at = pattern.first + pattern.demands++;
     Demand& demand = demands_[at];
-    demand = {.load = load, .constraint = to, .place = constraint.patterns++};
-    demand.used = units(pattern, demand, constraint, pattern.rate);
+    demand = {.load = load * constraint.units, .constraint = to, .place = constraint.patterns++};
+    demand.used = units(pattern, demand, pattern.rate);
     members_[constraint.first + demand.place] = {at, id};
     constraint.used += demand.used;
     if (constraint.is_full || is_used_up(constraint)) mark_dirty(to);
