@@ -53,9 +53,11 @@ LinkLoads::Page& LinkLoads::add_page(std::size_t number) {
     return page;
 }
 
+// As many again, as long as that is not much.
 void LinkLoads::add_cells() {
-    Cell* const cells = cells_.emplace_back(std::make_unique<Cell[]>(pages_at_a_time * page_size)).get();
-    for (std::size_t i = 0; i < pages_at_a_time; ++i) pages_.push_back({.cells = cells + i * page_size});
+    const std::size_t pages = std::clamp<std::size_t>(pages_.size(), 1, most_pages_at_a_time);
+    Cell* const cells = cells_.emplace_back(std::make_unique<Cell[]>(pages * page_size)).get();
+    for (std::size_t i = 0; i < pages; ++i) pages_.push_back({.cells = cells + i * page_size});
 }
 
 }  // namespace weft

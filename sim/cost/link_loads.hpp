@@ -62,7 +62,7 @@ class LinkLoads {
 
   private:
     static constexpr double unit = 1099511627776.0;
-    static constexpr std::size_t page_size = 64, pages_at_a_time = 32;
+    static constexpr std::size_t page_size = 64, most_pages_at_a_time = 32;
     struct Page {
         std::size_t number = 0;
         std::uint64_t used = 0;  // bit i: cell i
@@ -90,7 +90,7 @@ class LinkLoads {
     Page& add_page(std::size_t number);
     void add_cells();
 
-    std::vector<std::unique_ptr<Cell[]>> cells_;  // of `pages_at_a_time` pages
+    std::vector<std::unique_ptr<Cell[]>> cells_;  // of pages side by side
     std::vector<Page> pages_;  // of which the first `used_` are in use; cells of the others are empty
     std::size_t used_ = 0;
     std::vector<std::uint32_t> places_;  // by number: 1 + place in pages_, or 0

@@ -1,6 +1,7 @@
 #include "tools/collective/jitter.hpp"
 
 #include <algorithm>
+#include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <cstddef>
@@ -13,6 +14,10 @@
 namespace weft {
 namespace {
 
+// In long double, as by default, functions are set up at start-up to digits that not all have: under valgrind that
+// threw.
+using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+
 // Between 0 and 1, neither of them.
 double uniform(std::uint64_t seed, std::uint64_t sample, std::uint64_t round) {
     return (static_cast<double>(hash_of({seed, sample, round}) >> 11U) + 0.5) * 0x1p-53;
@@ -24,7 +29,7 @@ double uniform(std::uint64_t seed, std::uint64_t sample, std::uint64_t round) {
 // distribution is asked for, so that it loses no digits where m is large.
 double slowest_factor(double deviation, double messages, double p) {
     const double above = -std::expm1(std::log(p) / messages);
-    const double normal = std::sqrt(2.0) * boost::math::erfc_inv(2.0 * above);
+    const double normal = std::sqrt(2.0) * boost::math::erfc_inv(2.0 * above, InDouble{});
     const double variance = std::log1p(deviation * deviation);
     return std::exp(std::sqrt(variance) * normal - variance / 2.0);
 }
