@@ -21,7 +21,7 @@ RouteMaxMin::RouteMaxMin(const Topology& topology) : links_(topology.links()) {
     }
 }
 
-void RouteMaxMin::enter(FlowId id, std::span<const LinkId> route, const MessageLoad& load, BytesPerSecond cap) {
+bool RouteMaxMin::enter(FlowId id, std::span<const LinkId> route, const MessageLoad& load, BytesPerSecond cap) {
     WEFT_CHECK(!route.empty(), "a flow without links has no rate");
     for (const double each : {load.at_ends, load.between_switches}) {
         WEFT_CHECK(each >= least_load && each <= most_load, "a flow loads its links with what it says");
@@ -35,9 +35,16 @@ void RouteMaxMin::enter(FlowId id, std::span<const LinkId> route, const MessageL
     flow = {load, static_cast<std::uint32_t>(route.size())};
     std::ranges::copy(route, routes_.make_room(id, route.size()).begin());
     double least = std::numeric_limits<double>::infinity();
-    for (const LinkId link : route)
+    bool is_alone = true;
+    for (const LinkId link : route) {
         least = std::min(least, links_[link].capacity / load.on(links_[link].joins_switches));
-    filling_.set_flows(pattern_of(id), 1, std::min(cap.value, least));
+        is_alone = is_alone && links_[link].flows == 0;
+    }
+    if (is_alone) {
+        filling_.set_alone(pattern_of(id), 1, std::min(cap.value, least));
+    } else {
+        filling_.set_flows(pattern_of(id), 1, std::min(cap.value, least));
+    }
     for (const LinkId at : route) {
         LinkState& link = links_[at];
         const double own = load.on(link.joins_switches);
@@ -51,12 +58,18 @@ void RouteMaxMin::enter(FlowId id, std::span<const LinkId> route, const MessageL
         filling_.attach(pattern_of(id), constraint_of(at), own);
         if (link.capacity / own == least && cap.value >= least) filling_.expect_full(constraint_of(at));
     }
+    return is_alone;
 }
 
-void RouteMaxMin::leave(FlowId id) {
+bool RouteMaxMin::leave(FlowId id) {
     FlowState& flow = flows_[id];
-    filling_.set_flows(pattern_of(id), 0, 0.0);
-    filling_.detach_all(pattern_of(id));
+    const bool is_alone = !filling_.is_on_any(pattern_of(id));
+    if (is_alone) {
+        filling_.set_alone(pattern_of(id), 0, 0.0);
+    } else {
+        filling_.set_flows(pattern_of(id), 0, 0.0);
+        filling_.detach_all(pattern_of(id));
+    }
     for (const LinkId at : routes_.first(id, std::exchange(flow.hops, 0))) {
         LinkState& link = links_[at];
         link.load = --link.flows == 0 ? 0.0 : link.load - flow.load.on(link.joins_switches);
@@ -64,6 +77,7 @@ void RouteMaxMin::leave(FlowId id) {
         link.only = FlowId(static_cast<std::uint32_t>(filling_.only_one_on(constraint_of(at))));
         filling_.detach_all(constraint_of(at));
     }
+    return is_alone;
 }
 
 BytesPerSecond RouteMaxMin::fair_share(const Route& route, const MessageLoad& load) const {

@@ -19,9 +19,10 @@ class RouteMaxMin {
     explicit RouteMaxMin(const Topology& topology);
 
     // The flow loads every link of `route`, of which there is at least one and none twice, as `load`
-    // says, and goes no faster than `cap`. Its rate is known after the next solve.
-    void enter(FlowId flow, std::span<const LinkId> route, const MessageLoad& load, BytesPerSecond cap);
-    void leave(FlowId flow);
+    // says, and goes no faster than `cap`. Returns whether it meets nobody there: then its rate is known, and all
+    // others are as they were. Else rates are after the next solve.
+    bool enter(FlowId flow, std::span<const LinkId> route, const MessageLoad& load, BytesPerSecond cap);
+    bool leave(FlowId flow);  // whether it met nobody
 
     // What one more flow would get if each link of `route` shared its bandwidth equally by load: a guess from how many
     // flows there are, not a rate.

@@ -15,8 +15,11 @@ FlowId RouteNetwork::start_on(Instant now, std::span<const LinkId> links, const 
         clock_ = now;
     }
     const FlowId id = flows_.add({now, bytes, {}, {}});
-    max_min_.enter(id, links, load, cap);
-    rates_ = Rates::stale;
+    if (max_min_.enter(id, links, load, cap)) {
+        set_rate(id);
+    } else {
+        rates_ = Rates::stale;
+    }
     return id;
 }
 
@@ -42,15 +45,17 @@ void RouteNetwork::solve_if_stale() {
     if (rates_ == Rates::current) return;
     rates_ = Rates::current;
     ++solves_;
-    max_min_.solve([this](FlowId id) {
-        Flow& flow = flows_[id];
-        const Bytes moved = std::min(flow.remaining, flow.rate * (clock_ - flow.since));
-        flow.moved += moved;
-        flow.remaining -= moved;
-        flow.since = clock_;
-        flow.rate = max_min_.rate(id);
-        finishes_.set(id, clock_ + flow.remaining / flow.rate);
-    });
+    max_min_.solve([this](FlowId id) { set_rate(id); });
+}
+
+void RouteNetwork::set_rate(FlowId id) {
+    Flow& flow = flows_[id];
+    const Bytes moved = std::min(flow.remaining, flow.rate * (clock_ - flow.since));
+    flow.moved += moved;
+    flow.remaining -= moved;
+    flow.since = clock_;
+    flow.rate = max_min_.rate(id);
+    finishes_.set(id, clock_ + flow.remaining / flow.rate);
 }
 
 // As FlowNetwork::finish: the end is rounded to a tick, the bytes are integrated over the unrounded time.
@@ -59,9 +64,8 @@ void RouteNetwork::finish(FlowId id) {
     const Seconds unrounded = flow.remaining / flow.rate;
     WEFT_CHECK(flow.since + unrounded == clock_, "a flow finished at an instant that its rate does not explain");
     delivered_ += flow.moved + flow.rate * unrounded;
-    max_min_.leave(id);
+    if (!max_min_.leave(id)) rates_ = Rates::stale;
     flows_.remove(id);
-    rates_ = Rates::stale;
 }
 
 }  // namespace weft

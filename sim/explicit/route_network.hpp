@@ -54,6 +54,7 @@ class RouteNetwork {
     };
 
     void solve_if_stale();
+    void set_rate(FlowId id);  // as max_min_ says, from now on
     void finish(FlowId id);
 
     enum class Rates : std::uint8_t { current, stale };

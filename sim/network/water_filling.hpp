@@ -37,6 +37,8 @@ class WaterFilling {
     // From the next solve on, none of which goes faster than `limit` > 0, which no constraint would refuse to the
     // pattern alone. Without flows it must not be on any constraint.
     void set_flows(PatternId pattern, std::uint32_t flows, double limit);
+    // The same for one flow, or none, on a pattern that is on no constraint: it has its rate at once.
+    void set_alone(PatternId pattern, std::uint32_t flows, double limit);
     // A pattern with flows uses `load` bytes of the constraint per byte of each flow. Patterns may be left off a
     // constraint as long as all of them together cannot use it up.
     void attach(PatternId pattern, ConstraintId constraint, double load);
@@ -50,6 +52,7 @@ class WaterFilling {
     // the next call. LogicError if nothing limits a pattern with flows.
     std::span<const PatternId> solve();
 
+    bool is_on_any(PatternId pattern) const { return patterns_[pattern].demands > 0; }
     std::uint32_t flows(PatternId pattern) const { return patterns_[pattern].flows; }
     // Of one flow, as of the last solve; 0 if there is none.
     double rate(PatternId pattern) const { return patterns_[pattern].rate; }

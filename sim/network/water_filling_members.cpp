@@ -84,6 +84,13 @@ void WaterFilling::set_flows(PatternId id, std::uint32_t flows, double limit) {
     pattern.bottleneck = nothing;
 }
 
+void WaterFilling::set_alone(PatternId id, std::uint32_t flows, double limit) {
+    PatternState& pattern = patterns_[id];
+    pattern.flows = flows;
+    pattern.limit = pattern.rate = limit;
+    pattern.bottleneck = nothing;
+}
+
 void WaterFilling::change(PatternId pattern) {
     if (!std::exchange(patterns_[pattern].is_changed, true)) changed_.push_back(pattern);
 }
