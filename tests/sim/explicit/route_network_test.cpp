@@ -45,6 +45,25 @@ TEST(route_network, shares_links_and_gives_back_what_flows_leave) {
     EXPECT_NEAR(network.delivered().value, 20e9, 1.0);
 }
 
+// Each at the pace of its links until a third joins the second on one of them.
+TEST(route_network, flows_that_meet_nobody_need_no_solve) {
+    const Topology topology = toy::fabric({10e9, 15e9, 20e9});
+    RouteNetwork network(topology);
+    std::vector<FlowId> done;
+    const FlowId first = network.start({}, route_of({0}), 1.0, 10_GB);
+    const FlowId second = network.start({}, route_of({1, 2}), 1.0, 30_GB);
+    EXPECT_EQ(network.rate(first), 10_GBps);
+    EXPECT_EQ(network.rate(second), 15_GBps);
+    network.advance(network.next_change(), done);
+    EXPECT_EQ(done, std::vector{first});
+    EXPECT_EQ(network.next_change(), Instant{} + 2_s);
+    EXPECT_EQ(network.solves(), 0U);
+    const FlowId third = network.start(Instant{} + 1_s, route_of({2}), 1.0, 10_GB);
+    EXPECT_EQ(network.rate(second), 10_GBps);
+    EXPECT_EQ(network.rate(third), 10_GBps);
+    EXPECT_EQ(network.solves(), 1U);
+}
+
 // A chain of links of 10, 20, 30: 0 | 0 1 | 1 2 | 2. When the first ends, each of the others is touched in turn: 0 1
 // rises from 5 to 10, 1 2 falls from 15 to 10, and 2 rises from 15 to 20.
 TEST(route_network, a_change_travels_as_far_as_rates_change) {
