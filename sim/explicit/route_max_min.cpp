@@ -40,10 +40,11 @@ bool RouteMaxMin::enter(FlowId id, std::span<const LinkId> route, const MessageL
         least = std::min(least, links_[link].capacity / load.on(links_[link].joins_switches));
         is_alone = is_alone && links_[link].flows == 0;
     }
+    const double limit = std::min(cap.value, least);
     if (is_alone) {
-        filling_.set_alone(pattern_of(id), 1, std::min(cap.value, least));
+        filling_.set_alone(pattern_of(id), 1, limit);
     } else {
-        filling_.set_flows(pattern_of(id), 1, std::min(cap.value, least));
+        filling_.set_flows(pattern_of(id), 1, limit);
     }
     for (const LinkId at : route) {
         LinkState& link = links_[at];

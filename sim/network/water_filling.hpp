@@ -54,7 +54,7 @@ class WaterFilling {
 
     bool is_on_any(PatternId pattern) const { return patterns_[pattern].demands > 0; }
     std::uint32_t flows(PatternId pattern) const { return patterns_[pattern].flows; }
-    // Of one flow, as of the last solve; 0 if there is none.
+    // Of one flow, as of the last solve or set_alone; 0 if there is none.
     double rate(PatternId pattern) const { return patterns_[pattern].rate; }
     // What a pattern on a constraint, known to be the only one, is.
     PatternId only_one_on(ConstraintId constraint) const { return members_[constraints_[constraint].first].pattern; }
@@ -90,11 +90,10 @@ class WaterFilling {
         double lowest_stop = std::numeric_limits<double>::infinity();  // or lower
         bool any_rising = false;                                       // or none any more
     };
-    // What is read and written of every constraint of a pattern that moves comes first, and fills a cache line.
+    // What is read and written of every constraint of a pattern that moves comes first, on one cache line.
     struct alignas(64) ConstraintState {
         Exact used = 0;             // in units, as the next
         std::int64_t brim = 0;      // it is used up, or so nearly that rounding may decide, by more than this
-        double units = 1.0;         // per byte per second; a power of two
         std::uint32_t watched = 0;  // the last pass that watches it
         bool is_full = false;       // used up as of the last pass
         bool is_dirty = false;      // listed in dirty_
@@ -109,7 +108,8 @@ class WaterFilling {
         double key = 0.0;           // of its entry on the heap
         Pending pending;
         std::int64_t capacity = 0;  // in units
-        double scale = 1.0;         // parts of a load per unit, a power of two
+        double units = 1.0;         // per byte per second, a power of two
+        double scale = 1.0;         // parts of a load per unit, likewise
         std::uint32_t room = 0;     // in members_
     };
     // Levels this close are one level. Rounding may part constraints that are used up together by symmetry; flows that
