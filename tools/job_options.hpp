@@ -12,7 +12,7 @@
 #include "tools/output/job_json.hpp"
 #include "tools/page/sources.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/advice.hpp"
-#include "workloads/job.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/job/job.hpp"
+#include "workloads/plan/advice.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/io/diagnostics.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

@@ -11,8 +11,8 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/workloads/soundness.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/job_size.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/job/job_size.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft::test {
 namespace {

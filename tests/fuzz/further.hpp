@@ -1,8 +1,8 @@
 // What weft makes of a job that it has read: a plan, configurations of other tools, and of small ones a step.
 #pragma once
 
-#include "workloads/job.hpp"
-#include "workloads/study_sources.hpp"
+#include "workloads/job/job.hpp"
+#include "workloads/job/study_sources.hpp"
 
 namespace weft::test {
 

@@ -9,7 +9,7 @@
 #include "tools/serve/requested_job.hpp"
 #include "tools/serve/site.hpp"
 #include "tools/serve/target.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft::test {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/framework/framework.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft::test {
 

@@ -6,8 +6,8 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "tests/refusal.hpp"
-#include "workloads/job.hpp"
-#include "workloads/study_sources.hpp"
+#include "workloads/job/job.hpp"
+#include "workloads/job/study_sources.hpp"
 
 namespace weft::test {
 

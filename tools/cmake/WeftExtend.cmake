@@ -5,7 +5,7 @@
 function(weft_write_registry target folder type header)
   set(files "")
   foreach(root IN LISTS ARGN)
-    file(GLOB more CONFIGURE_DEPENDS "${root}/${folder}/*.cpp")
+    file(GLOB_RECURSE more CONFIGURE_DEPENDS "${root}/${folder}/*.cpp")
     if(files)
       target_sources(${target} PRIVATE ${more})
     endif()

@@ -20,8 +20,8 @@
 #include "tools/output/report_text.hpp"
 #include "tools/output/served_text.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/needed_calls.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/needed_calls.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft::commands {
 namespace {

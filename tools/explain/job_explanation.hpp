@@ -11,8 +11,8 @@
 
 #include "workloads/explain/explanation.hpp"
 #include "workloads/formats/job_file.hpp"
+#include "workloads/job/study_sources.hpp"
 #include "workloads/report/report.hpp"
-#include "workloads/study_sources.hpp"
 
 namespace weft {
 

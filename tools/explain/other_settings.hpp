@@ -7,7 +7,7 @@
 
 #include "tools/explain/job_explanation.hpp"
 #include "workloads/groups/prepared_topology.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

@@ -16,7 +16,7 @@
 #include "tools/plan/request.hpp"
 #include "tools/sweep/sweep.hpp"
 #include "workloads/groups/topology_pool.hpp"
-#include "workloads/study_sources.hpp"
+#include "workloads/job/study_sources.hpp"
 
 namespace weft::library {
 

@@ -5,9 +5,9 @@
 #include <span>
 
 #include "sim/io/diagnostics.hpp"
-#include "workloads/advice.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/advice.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "tools/version.hpp"
-#include "workloads/layout_reader.hpp"
-#include "workloads/optimizer_reader.hpp"
+#include "workloads/job/layout_reader.hpp"
+#include "workloads/job/optimizer_reader.hpp"
+#include "workloads/job/recipe_reader.hpp"
+#include "workloads/job/recompute_reader.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/recipe_reader.hpp"
-#include "workloads/recompute_reader.hpp"
 
 namespace weft {
 namespace {

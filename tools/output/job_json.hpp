@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "topologies/machine.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

@@ -5,7 +5,7 @@
 
 #include "tools/output/job_json.hpp"
 #include "tools/validate/validity.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {

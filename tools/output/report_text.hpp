@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/advice.hpp"
+#include "workloads/plan/advice.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {

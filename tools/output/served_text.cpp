@@ -12,7 +12,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/output/text_table.hpp"
-#include "workloads/needed_calls.hpp"
+#include "workloads/plan/needed_calls.hpp"
 
 namespace weft {
 namespace {

@@ -11,7 +11,7 @@
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/layout_reader.hpp"
+#include "workloads/job/layout_reader.hpp"
 
 namespace weft {
 namespace {

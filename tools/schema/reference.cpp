@@ -12,7 +12,7 @@
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

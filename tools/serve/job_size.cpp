@@ -9,7 +9,7 @@
 #include "tools/output/figures.hpp"
 #include "tools/serve/requested_job.hpp"
 #include "workloads/folding/folding.hpp"
-#include "workloads/job_size.hpp"
+#include "workloads/job/job_size.hpp"
 
 namespace weft {
 namespace {

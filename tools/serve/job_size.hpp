@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

@@ -11,7 +11,7 @@
 #include "tools/serve/shipped_names.hpp"
 #include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

@@ -10,7 +10,7 @@
 #include "sim/io/document.hpp"
 #include "topologies/node_list.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/study_sources.hpp"
+#include "workloads/job/study_sources.hpp"
 
 namespace weft {
 namespace {

@@ -5,7 +5,7 @@
 #include "tools/sweep/columns.hpp"
 #include "tools/sweep/request.hpp"
 #include "workloads/groups/topology_pool.hpp"
-#include "workloads/study_sources.hpp"
+#include "workloads/job/study_sources.hpp"
 
 namespace weft {
 

@@ -12,7 +12,7 @@
 #include "tools/collective/table.hpp"
 #include "topologies/library_reader.hpp"
 #include "topologies/node_list.hpp"
-#include "workloads/fabric_reader.hpp"
+#include "workloads/job/fabric_reader.hpp"
 
 namespace weft {
 namespace {

@@ -13,7 +13,7 @@
 #include "tools/validate/collective_case.hpp"
 #include "tools/validate/set.hpp"
 #include "tools/validate/traits.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/report/flop_convention.hpp"
 
 namespace weft {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

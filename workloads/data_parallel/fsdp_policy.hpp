@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "workloads/settings.hpp"
+#include "workloads/job/settings.hpp"
 
 namespace weft {
 

@@ -7,8 +7,8 @@
 
 #include "models/device/device.hpp"
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/optimizer.hpp"
-#include "workloads/settings.hpp"
+#include "workloads/job/optimizer.hpp"
+#include "workloads/job/settings.hpp"
 
 namespace weft {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "workloads/stage_memory.hpp"
+#include "workloads/plan/stage_memory.hpp"
 
 namespace weft {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "topologies/operation.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

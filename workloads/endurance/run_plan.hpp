@@ -8,7 +8,7 @@
 
 #include "sim/endurance/long_run.hpp"
 #include "workloads/endurance/checkpoint.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {

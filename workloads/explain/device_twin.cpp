@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "workloads/plan_parts.hpp"
+#include "workloads/plan/plan_parts.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "workloads/job.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/job/job.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
 #include "workloads/step/step_builder.hpp"
 

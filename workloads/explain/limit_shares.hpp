@@ -8,7 +8,7 @@
 
 #include "workloads/explain/device_limit.hpp"
 #include "workloads/explain/device_twin.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/step/step_builder.hpp"
 
 namespace weft {

@@ -9,7 +9,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "workloads/explain/path_causes.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

@@ -11,7 +11,7 @@
 #include "workloads/explain/device_twin.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/groups/prepared_topology.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

@@ -8,9 +8,9 @@
 
 #include "models/transformer/transformer.hpp"
 #include "workloads/framework/expert_balancing.hpp"
+#include "workloads/job/recipe_reader.hpp"
+#include "workloads/job/recompute_reader.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
-#include "workloads/recipe_reader.hpp"
-#include "workloads/recompute_reader.hpp"
 
 namespace weft {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "workloads/exports/deepspeed_keys.hpp"
-#include "workloads/own_keys.hpp"
-#include "workloads/recompute_reader.hpp"
+#include "workloads/job/own_keys.hpp"
+#include "workloads/job/recompute_reader.hpp"
 
 namespace weft::exports {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "topologies/machine.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/formats/accelerator_kind.hpp"
+#include "workloads/formats/node/accelerator_kind.hpp"
 
 namespace weft::exports {
 namespace {

@@ -9,7 +9,7 @@
 #include "sim/io/text_file.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/formats/result.hpp"
-#include "workloads/own_keys.hpp"
+#include "workloads/job/own_keys.hpp"
 
 namespace weft {
 namespace {

@@ -1,7 +1,7 @@
 #include "workloads/framework/calls.hpp"
 
 #include "models/transformer/recipes.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {

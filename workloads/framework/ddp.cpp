@@ -4,7 +4,7 @@
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/data_only.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft::framework {
 namespace {

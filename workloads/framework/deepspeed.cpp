@@ -8,7 +8,7 @@
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/framework/zero_settings.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft::framework {
 namespace {

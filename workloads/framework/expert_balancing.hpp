@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

@@ -16,7 +16,7 @@
 #include "workloads/framework/data_only.hpp"
 #include "workloads/framework/fsdp_composition.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft::framework {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "workloads/data_parallel/fsdp_policy.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
 
 namespace weft {

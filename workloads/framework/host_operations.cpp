@@ -34,7 +34,7 @@
 #include <span>
 
 #include "sim/base/check.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

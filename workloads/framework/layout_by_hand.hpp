@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

@@ -11,7 +11,7 @@
 #include "workloads/framework/megatron_features.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/framework/version_since.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft::framework {
 namespace {

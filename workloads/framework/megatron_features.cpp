@@ -9,7 +9,7 @@
 
 #include "workloads/framework/expert_balancing.hpp"
 #include "workloads/framework/version_since.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

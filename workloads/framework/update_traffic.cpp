@@ -1,6 +1,6 @@
 #include "workloads/framework/update_traffic.hpp"
 
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

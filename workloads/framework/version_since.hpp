@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "workloads/framework_versions.hpp"
+#include "workloads/job/framework_versions.hpp"
 
 namespace weft {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
 
 namespace weft {

@@ -13,7 +13,7 @@
 #include "sim/cost/group_costs.hpp"
 #include "workloads/groups/costs_pool.hpp"
 #include "workloads/layout/groups_of_ranks.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
 
 namespace weft {

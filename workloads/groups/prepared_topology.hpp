@@ -8,8 +8,8 @@
 
 #include "sim/topology/topology.hpp"
 #include "workloads/groups/costs_pool.hpp"
-#include "workloads/job.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/job/job.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "workloads/data_parallel/data_parallel.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

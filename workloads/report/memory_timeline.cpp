@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "workloads/parallelism/expert_overlap.hpp"
-#include "workloads/stage_memory.hpp"
+#include "workloads/plan/stage_memory.hpp"
 
 namespace weft {
 

@@ -7,8 +7,8 @@
 #include "sim/base/check.hpp"
 #include "sim/engine/breakdown.hpp"
 #include "topologies/measurements/size_convention.hpp"
+#include "workloads/job/recompute_reader.hpp"
 #include "workloads/parallelism/balancing.hpp"
-#include "workloads/recompute_reader.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 

@@ -12,7 +12,7 @@
 #include "sim/base/quantity.hpp"
 #include "sim/program/program.hpp"
 #include "topologies/hottest_links.hpp"
-#include "workloads/advice.hpp"
+#include "workloads/plan/advice.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

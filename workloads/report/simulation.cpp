@@ -9,7 +9,7 @@
 #include "sim/engine/ticks.hpp"
 #include "sim/engine/unfold.hpp"
 #include "sim/io/units.hpp"
-#include "workloads/needed_calls.hpp"
+#include "workloads/plan/needed_calls.hpp"
 
 namespace weft {
 namespace {

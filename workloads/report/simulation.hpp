@@ -8,8 +8,8 @@
 #include "sim/engine/engine.hpp"
 #include "sim/network/link_traffic.hpp"
 #include "workloads/groups/prepared_topology.hpp"
-#include "workloads/job.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/job/job.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/step/step_builder.hpp"
 
 namespace weft {

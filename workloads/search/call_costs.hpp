@@ -13,7 +13,7 @@
 #include "sim/cost/group_costs.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/channels.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

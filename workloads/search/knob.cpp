@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "workloads/layout_reader.hpp"
+#include "workloads/job/layout_reader.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {

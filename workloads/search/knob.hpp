@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 

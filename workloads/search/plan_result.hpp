@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/advice.hpp"
+#include "workloads/plan/advice.hpp"
 #include "workloads/search/ranking.hpp"
 #include "workloads/search/screening.hpp"
 #include "workloads/search/search_space.hpp"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/plan_parts.hpp"
-#include "workloads/stage_memory.hpp"
+#include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/stage_memory.hpp"
 
 namespace weft {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/schedule/moments.hpp"
 #include "workloads/search/call_costs.hpp"
 #include "workloads/search/slot_order.hpp"

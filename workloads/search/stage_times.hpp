@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/search/call_costs.hpp"
 #include "workloads/search/slot_order.hpp"
 

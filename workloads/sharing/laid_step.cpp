@@ -6,8 +6,8 @@
 
 #include "sim/engine/unfold.hpp"
 #include "workloads/groups/prepared_topology.hpp"
-#include "workloads/needed_calls.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/needed_calls.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 namespace {

@@ -8,7 +8,7 @@
 #include "sim/program/program.hpp"
 #include "sim/topology/link_move.hpp"
 #include "topologies/link_fault.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/step/step_builder.hpp"
 
 namespace weft {

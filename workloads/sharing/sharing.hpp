@@ -13,7 +13,7 @@
 
 #include "sim/engine/engine.hpp"
 #include "sim/engine/joined_program.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/step/step_builder.hpp"
 
 namespace weft {

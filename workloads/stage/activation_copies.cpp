@@ -1,7 +1,7 @@
 #include "workloads/stage/activation_copies.hpp"
 
+#include "workloads/plan/stage_memory.hpp"
 #include "workloads/stage/pass_writer.hpp"
-#include "workloads/stage_memory.hpp"
 
 namespace weft {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
 
 namespace weft {

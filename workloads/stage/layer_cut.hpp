@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

@@ -12,7 +12,7 @@
 #include "workloads/framework/expert_balancing.hpp"
 #include "workloads/parallelism/dispatch.hpp"
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
 #include "workloads/stage/host_stream.hpp"
 #include "workloads/stage/layer_cut.hpp"

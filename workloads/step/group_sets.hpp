@@ -13,7 +13,7 @@
 #include "sim/program/program_builder.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/families.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

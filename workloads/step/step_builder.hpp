@@ -9,7 +9,7 @@
 #include "sim/program/program.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/costs_pool.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/step/step_size.hpp"
 #include "workloads/step/work_origin.hpp"
 

@@ -7,7 +7,7 @@
 #include "sim/base/quantity.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/families.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
 
 namespace weft {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/script/call.hpp"
 
 namespace weft {

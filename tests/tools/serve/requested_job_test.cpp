@@ -12,7 +12,7 @@
 #include "tests/temporary_folder.hpp"
 #include "tools/serve/form_page.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/job.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tests/workloads/called.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {

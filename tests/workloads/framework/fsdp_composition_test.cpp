@@ -10,11 +10,11 @@
 #include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/parallelism/torch_context.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
+#include "workloads/plan/stage_memory.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/stage/stage_script.hpp"
-#include "workloads/stage_memory.hpp"
 
 namespace weft {
 namespace {

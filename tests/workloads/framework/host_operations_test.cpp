@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 namespace {

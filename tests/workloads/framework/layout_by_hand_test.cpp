@@ -7,7 +7,7 @@
 
 #include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/schedule/schedule.hpp"

@@ -10,7 +10,7 @@
 
 #include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/search/search_space.hpp"
 
 namespace weft {

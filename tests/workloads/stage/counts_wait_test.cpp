@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {

@@ -1,0 +1,181 @@
+// torchtitan's TOML: flavours, degrees, where keys stood before, and what FSDP alone cannot be.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "workloads/formats/format.hpp"
+#include "workloads/formats/torchtitan/flavours.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+
+std::string titan_run(const std::string& flavour, const std::string& more) {
+    return "[model]\nname = \"llama3\"\nflavor = \"" + flavour + "\"\n" + more + "\n[lr_scheduler]\nwarmup_steps = 2\n";
+}
+
+FormatOptions titan_nodes() { return {.machine = "dgx-h100", .nodes = 2}; }
+
+Import titan_import(const std::string& text, const FormatOptions& options = titan_nodes()) {
+    const std::vector<SourceFile> files{{"run.toml", text}};
+    return import_files(format_of(files, ""), files, options);
+}
+
+json titan_object(const std::string& more) { return json::parse(titan_import(titan_run("8B", more)).object.json()); }
+
+std::string titan_refusal(const std::string& text, const FormatOptions& options = titan_nodes()) {
+    try {
+        titan_import(text, options);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(torchtitan, a_flavour_is_a_model_under_version_2_of_fsdp) {
+    const json job = titan_object("[training]\nlocal_batch_size = 2\nseq_len = 4096\n");
+    EXPECT_EQ(job["framework"], "fsdp");
+    EXPECT_EQ(job["model"]["ffn_hidden"], 14336);
+    EXPECT_EQ(job["fsdp"], json({{"version", 2}, {"reduce_precision", "fp32"}}));
+    EXPECT_EQ(job["batch"], json({{"sequence", 4096}, {"micro", 2}, {"global", 32}}));
+    EXPECT_EQ(job["precision"], "bf16");
+}
+
+TEST(torchtitan, degrees_make_the_strategy) {
+    const json hybrid = titan_object("[training]\n[parallelism]\ndata_parallel_replicate_degree = 2\n");
+    EXPECT_EQ(hybrid["fsdp"]["strategy"], "hybrid_shard");
+    EXPECT_EQ(hybrid["fsdp"]["shard_ranks"], 8);
+    const json kept = titan_object("[training]\n[parallelism]\nfsdp_reshard_after_forward = \"never\"\n");
+    EXPECT_EQ(kept["fsdp"]["strategy"], "shard_grad_op");
+    const json said =
+        titan_object("[training]\nlocal_batch_size = 1\n[parallelism]\ndata_parallel_shard_degree = 16\n");
+    EXPECT_EQ(said["layout"]["data"], 16);
+    EXPECT_EQ(said["batch"]["global"], 16);
+}
+
+TEST(torchtitan, keys_count_where_they_stood_before) {
+    const json job = titan_object(
+        "[training]\nbatch_size = 3\ndata_parallel_degree = -1\ncompile = true\n"
+        "[activation_checkpoint]\nmode = \"full\"\n[float8]\nenable_float8_linear = true\n");
+    EXPECT_EQ(job["batch"]["micro"], 3);
+    EXPECT_EQ(job["compile"], true);
+    EXPECT_EQ(job["recompute"], "full");
+    EXPECT_EQ(job["precision"], "fp8");
+}
+
+TEST(torchtitan, selective_recomputation_is_left_out_aloud) {
+    const std::string selective = "[training]\n[activation_checkpoint]\nmode = \"selective\"\n";
+    EXPECT_EQ(json::parse(titan_import(titan_run("8B", selective)).object.json())["recompute"],
+              json::parse(R"({"method": "every", "layers": 2})"));
+    const std::string op = selective + "selective_ac_option = \"op\"\n";
+    EXPECT_EQ(json::parse(titan_import(titan_run("8B", op)).object.json())["recompute"], "operations");
+    const Import import = titan_import(titan_run("8B", op + "[parallelism]\ncontext_parallel_degree = 2\n"));
+    EXPECT_TRUE(std::ranges::any_of(import.notes, [](const FormatNote& note) {
+        return note.severity == FormatNote::Severity::warning && note.origin.key == "activation_checkpoint.mode";
+    }));
+}
+
+TEST(torchtitan, degrees_of_all_kinds_compose) {
+    const json job = titan_object(
+        "[training]\nlocal_batch_size = 8\nseq_len = 4096\n[parallelism]\ntensor_parallel_degree = 2\n"
+        "pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"Interleaved1F1B\"\n"
+        "context_parallel_degree = 2\nfsdp_reshard_after_forward = \"always\"\n");
+    EXPECT_EQ(job["layout"], json({{"tensor", 2}, {"pipeline", 2}, {"context", 2}, {"virtual_stages", 2}}));
+    EXPECT_EQ(job["sequence_parallel"], true);
+    EXPECT_EQ(job["context_method"], "all_gather");
+    EXPECT_EQ(job["schedule"], "interleaved");
+    EXPECT_EQ(job["fsdp"]["reshard_after_forward"], true);
+    EXPECT_EQ(job["batch"], json({{"sequence", 4096}, {"micro", 1}, {"global", 16}})) << "2 data ranks of 16 ranks";
+    const json experts =
+        json::parse(titan_import("[model]\nname = \"qwen3\"\nflavor = \"30B-A3B\"\n[training]\n[lr_scheduler]\n"
+                                 "[parallelism]\nexpert_parallel_degree = 8\n")
+                        .object.json());
+    EXPECT_EQ(experts["layout"]["expert"], 8);
+}
+
+json titan_experts(const std::string& degrees) {
+    return json::parse(titan_import("[model]\nname = \"llama4\"\nflavor = \"17bx16e\"\n[training]\n[lr_scheduler]\n"
+                                    "[parallelism]\n" +
+                                        degrees,
+                                    {.machine = "dgx-h100", .nodes = 8})
+                           .object.json());
+}
+
+// torchtitan's default is whole experts on tensor ranks, and cut ones where no ranks share them, whatever it says.
+TEST(torchtitan, experts_are_whole_or_cut_as_tensor_ranks_share_them) {
+    const json recipe = titan_experts("tensor_parallel_degree = 8\nexpert_tensor_parallel_degree = 8\n");
+    EXPECT_FALSE(recipe["layout"].contains("expert_tensor"));
+    EXPECT_EQ(recipe["model"]["experts"]["balancing_bias"], true);
+    const std::string shared = "tensor_parallel_degree = 8\nexpert_parallel_degree = 8\n";
+    EXPECT_EQ(titan_experts(shared)["layout"]["expert_tensor"], 1);
+    EXPECT_EQ(titan_experts(shared + "expert_tensor_parallel_degree = 8\n")["layout"]["expert_tensor"], 8);
+    const json hybrid = titan_experts("data_parallel_replicate_degree = 2\nexpert_parallel_degree = 16\n");
+    EXPECT_EQ(hybrid["fsdp"]["strategy"], "hybrid_shard");
+    EXPECT_EQ(hybrid["fsdp"]["shard_ranks"], 32);
+    EXPECT_EQ(hybrid["layout"]["expert"], 16);
+}
+
+TEST(torchtitan, keys_and_values_rotate_as_it_says) {
+    const std::string context = "[training]\n[parallelism]\ncontext_parallel_degree = 2\n";
+    EXPECT_EQ(titan_object(context)["context_method"], "all_gather");
+    EXPECT_EQ(titan_object(context + "context_parallel_rotate_method = \"alltoall\"\n")["context_method"], "ring");
+}
+
+TEST(torchtitan, parts_of_so_many_layers_make_virtual_stages) {
+    const json job = titan_object(
+        "[training]\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = "
+        "\"Interleaved1F1B\"\npipeline_parallel_layers_per_stage = 8\n"
+        "pipeline_parallel_first_stage_less_layers = 0\npipeline_parallel_last_stage_less_layers = 0\n");
+    EXPECT_EQ(job["layout"]["virtual_stages"], 2);
+    EXPECT_EQ(job["layout"]["split"], "even");
+}
+
+TEST(torchtitan, what_is_not_simulated_is_refused_by_name) {
+    for (const auto& [more, word] : std::vector<std::pair<std::string, std::string>>{
+             {"[training]\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = \"DualPipeV\"\n",
+              "does not have the schedule DualPipeV"},
+             {"[training]\n[parallelism]\npipeline_parallel_degree = 2\n"
+              "pipeline_parallel_first_stage_less_layers = 2\n",
+              "one layer less"},
+             {"[training]\n[experimental]\npipeline_parallel_degree = 2\npipeline_parallel_split_points = "
+              "[\"layers.2\"]\n",
+              "torchtitan's own rule"},
+             {"[training]\n[parallelism]\nexpert_parallel_degree = 2\nexpert_parallel_comm_backend = \"deepep\"\n",
+              "which is \"standard\""},
+             {"[training]\nenable_cpu_offload = true\n", "offloading"},
+             {"converters = [\"mx\"]\n[training]\n", "weft has no \"mx\""},
+             {"[training]\nlocal_batch_size = -1\n", "training.local_batch_size"},
+             {"[training]\n[parallelism]\ndata_parallel_shard_degree = -3\n", "data_parallel_shard_degree"},
+         }) {
+        const std::string refusal = titan_refusal(titan_run("8B", more));
+        EXPECT_NE(refusal.find(word), std::string::npos) << more << ": " << refusal;
+    }
+    const std::string unknown = titan_refusal(titan_run("9B", "[training]\n"));
+    EXPECT_NE(unknown.find("llama3 8B"), std::string::npos) << unknown;
+    EXPECT_NE(unknown.find("run.toml:3"), std::string::npos) << unknown;
+}
+
+// The models' own reports and the weights released: 8.03, 70.55 and 405.85 billion; 0.75 and 32.76; 671.03 without the
+// module for several tokens.
+TEST(torchtitan, flavours_have_the_parameters_of_their_models) {
+    const auto count = [](std::string_view model, std::string_view flavour) {
+        return parameters(find_torchtitan_flavour(model, flavour)->shape);
+    };
+    EXPECT_EQ(count("llama3", "8B"), 8030261248U);
+    EXPECT_EQ(count("llama3", "70B"), 70553706496U);
+    EXPECT_EQ(count("llama3", "405B"), 405853388800U);
+    EXPECT_EQ(count("llama2", "7B"), 6738415616U);
+    EXPECT_EQ(count("qwen3", "0.6B"), 596049920U);
+    EXPECT_EQ(count("qwen3", "32B"), 32762123264U);
+    EXPECT_EQ(count("qwen3", "30B-A3B"), 30532122624U);
+    EXPECT_EQ(count("deepseek_v3", "671B"), 671026404352U);
+    for (const TorchtitanFlavour& each : torchtitan_flavours())
+        EXPECT_EQ(torchtitan_flavour_of(each.shape), &each) << each.model << " " << each.flavour;
+}
+
+}  // namespace
+}  // namespace weft

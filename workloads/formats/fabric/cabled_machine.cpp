@@ -1,0 +1,150 @@
+#include "workloads/formats/fabric/cabled_machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "sim/io/shipped.hpp"
+#include "topologies/host_names.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+using Severity = FormatNote::Severity;
+
+void add_link_class(Draft& links, const std::string& name, double gbit, const LikeNode& like, const Origin& origin) {
+    const std::string as =
+        fmt::format("as {} of {}", like.port.name, std::filesystem::path(like.extends).stem().string());
+    Draft& link_class = links.object(name);
+    Draft& bandwidth = link_class.object("bandwidth");
+    bandwidth.set("nominal", fmt::format("{} Gbit/s", gbit), origin);
+    bandwidth.set("efficiency", like.port.bandwidth / like.port.nominal, {.file = {}, .line = 0, .key = as});
+    bandwidth.set("source", "efficiency: " + as, {});
+    Draft& latency = link_class.object("latency");
+    latency.set("value", fmt::format("{} ns", like.port.latency.value * 1e9), {.file = {}, .line = 0, .key = as});
+    latency.set("source", as, {});
+}
+
+// Descriptions of devices may hold any bytes.
+std::string to_json_text(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+std::string cables_json(const CabledFabric::Cables& cables) {
+    json rows = json::array();
+    for (const auto& [ends, count] : cables.between) {
+        json row = {ends.first, ends.second};
+        if (count > 1) row.push_back(count);
+        rows.push_back(std::move(row));
+    }
+    return rows.dump();
+}
+
+std::string nodes_json(const CabledFabric& fabric) {
+    json rows = json::array();
+    for (const CabledNode& node : fabric.nodes) {
+        if (std::ranges::all_of(node.switches, [&](std::uint32_t i) { return i == node.switches.front(); })) {
+            rows.push_back(node.switches.front());
+        } else {
+            rows.push_back(node.switches);
+        }
+    }
+    return rows.dump();
+}
+
+// Names that count up are a prefix and a first number; zeros before it would be lost.
+void set_node_names(Draft& object, const std::vector<CabledNode>& nodes, const Origin& origin) {
+    const std::string& first = nodes.front().name;
+    const std::size_t at = number_at_end(first);
+    const std::string prefix = first.substr(0, at), digits = first.substr(at, 9);
+    const auto number = digits.empty() ? 0U : static_cast<std::uint32_t>(std::stoul(digits));
+    bool counts_up = !prefix.empty() && !digits.empty() && fmt::format("{}", number) == digits;
+    json names = json::array();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        counts_up = counts_up && nodes[i].name == fmt::format("{}{}", prefix, number + i);
+        names.push_back(nodes[i].name);
+    }
+    if (!counts_up) return object.set_json("node_names", to_json_text(names), origin);
+    object.object("node_names").set("prefix", prefix, origin);
+    object.object("node_names").set("first", number, origin);
+}
+
+// Whether a machine file has a network of this kind, itself or by what it extends: cables of both would come together.
+bool is_cabled(std::string name) {
+    constexpr int longest_chain = 16;
+    for (int i = 0; i < longest_chain && is_path(name); ++i) {
+        Document document = Document::read(name);
+        Field root = document.root();
+        if (root.is_object("network") && root.object("network").text("kind", "") == "switches") return true;
+        if (!root.is_text("extends")) return false;
+        const std::string base = root.text("extends");
+        name = is_path(base) ? (std::filesystem::path(name).parent_path() / base).string() : base;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::optional<LikeNode> like_node(Import& import, const FormatOptions& options) {
+    if (options.like.empty()) {
+        import.note(Severity::error, {.file = {}, .line = 0, .key = "--like"},
+                    "the file says how a network is cabled, not what hangs on it; give the machine whose nodes these "
+                    "are: --like MACHINE");
+        return std::nullopt;
+    }
+    if (is_cabled(options.like)) {
+        import.note(
+            Severity::error, {.file = {}, .line = 0, .key = "--like"},
+            "the network of this machine is cabled by a list of its own; give the machine that its nodes are of");
+        return std::nullopt;
+    }
+    const Machine machine = Machine::load(options.like);
+    const Topology one = machine.topology(1);
+    LikeNode like{.extends = is_path(options.like) ? std::filesystem::absolute(options.like).string() : options.like,
+                  .attached = std::vector<std::uint32_t>(machine.info().nics_per_node),
+                  .port = one.link(one.wiring->port(0)),
+                  .routing = machine.info().routing};
+    for (std::uint32_t nic = 0; nic < like.nics(); ++nic) {
+        for (LinkId link{}; index(link) < one.node_links; link = next(link)) {
+            if (one.tail(link) == one.tail(one.wiring->port(nic)) &&
+                one.node_kind(one.head(link)) == NodeKind::accelerator)
+                like.attached[nic] = static_cast<std::uint32_t>(one.head(link));
+        }
+    }
+    return like;
+}
+
+void write_cabled_machine(Import& import, const CabledFabric& fabric, const LikeNode& like, const SourceFile& file) {
+    const Origin origin{.file = file.path, .line = 0, .key = {}}, said{.file = "--like", .line = 0, .key = {}};
+    import.kind = FormatKind::machine;
+    Draft& object = import.object;
+    object.set("extends", like.extends, said);
+    object.set("title", fabric.title, origin);
+    object.set("source", fmt::format("{}; nodes as {}", file.name(), like.extends), {});
+    object.set("nodes", fabric.nodes.size(), origin);
+    Draft& links = object.object("links");
+    for (const auto& [name, cables] : fabric.cables) add_link_class(links, name, cables.gbit, like, origin);
+    const bool own_port = fabric.port_gbit != like.port_gbit();
+    const std::string port = own_port ? "fabric.port" : like.port.name;
+    if (own_port) add_link_class(links, port, fabric.port_gbit, like, origin);
+    if (links.empty()) object.erase("links");
+    if (fabric.nics < like.nics()) {
+        json attached = json::array();
+        for (std::uint32_t nic = 0; nic < fabric.nics; ++nic)
+            attached.push_back(like.attached[std::size_t{nic} * like.nics() / fabric.nics]);
+        object.object("node").object("nics").set_json("attached", attached.dump(), origin);
+    }
+    Draft& network = object.object("network");
+    network.set("kind", "switches", origin);
+    network.set("routing", to_text(like.routing), said);
+    network.set("port", port, own_port ? origin : said);
+    network.set_json("switches", to_json_text(json(fabric.switches)), origin);
+    for (const auto& [name, cables] : fabric.cables)
+        network.object("cables").set_json(name, cables_json(cables), origin);
+    if (fabric.cables.empty()) network.set_json("cables", "{}", origin);
+    network.set_json("nodes", nodes_json(fabric), origin);
+    set_node_names(object, fabric.nodes, origin);
+}
+
+}  // namespace weft

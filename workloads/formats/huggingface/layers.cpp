@@ -1,0 +1,140 @@
+// Which layers of a Hugging Face model have experts, and which a window.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "workloads/formats/huggingface/keys.hpp"
+
+namespace weft {
+namespace {
+
+bool lists_nothing(Field field, std::string_view key) { return !field.has(key) || field.member(key).as_json() == "[]"; }
+
+}  // namespace
+
+std::uint32_t HuggingFaceKeys::layers() const {
+    constexpr double most = 1e5;  // two orders of magnitude beyond any published model
+    const std::optional<HuggingFaceSize> size = this->size("layers");
+    if (!size || size->value < 1 || size->value > most) return 0;
+    return static_cast<std::uint32_t>(size->value);
+}
+
+std::vector<bool> HuggingFaceKeys::expert_layers() const {
+    std::vector<bool> layers(this->layers(), true);
+    const auto keep = [&](auto has_experts) {
+        for (std::size_t i = 0; i < layers.size(); ++i) layers[i] = layers[i] && has_experts(double(i));
+    };
+    const auto step_of = [&](std::string_view key) {
+        const std::optional<HuggingFaceSize> step = size(key);
+        return step && step->value >= 1 ? step->value : 1.0;
+    };
+    const auto members = [&](std::string_view key) {
+        std::set<double> members;
+        const std::optional<Place> at = place(key);
+        if (!at || !at->field.has(at->key)) return members;
+        for (Field& element : Field(at->field).list(at->key)) members.insert(element.as_number());
+        return members;
+    };
+    for (const std::string_view key : {"interleave_moe_layer_step", "decoder_sparse_step", "moe_layer_interval"}) {
+        const double step = step_of(key);
+        keep([&](double i) { return std::fmod(i + 1, step) == 0; });
+    }
+    if (const std::optional<Place> at = place("moe_layer_freq"); at && is_list(*at)) {
+        const std::vector<Field> frequency = Field(at->field).list(at->key);
+        keep([&](double i) {
+            return i < double(frequency.size()) && Field(frequency[std::size_t(i)]).as_number() != 0;
+        });
+    } else {
+        const double step = step_of("moe_layer_freq");
+        keep([&](double i) { return std::fmod(i, step) == 0; });
+    }
+    for (const std::string_view key : {"first_dense", "moe_layer_start_index"}) {
+        const std::optional<HuggingFaceSize> first = size(key);
+        if (first) keep([&](double i) { return i >= first->value; });
+    }
+    const std::optional<HuggingFaceSize> last = size("moe_layer_end_index");
+    if (last && last->value >= 0) keep([&](double i) { return i <= last->value; });
+    const std::set<double> dense = members("mlp_only_layers"), with = members("moe_layers");
+    keep([&](double i) { return !dense.contains(i) && (with.empty() || with.contains(i)); });
+    return layers;
+}
+
+Origin HuggingFaceKeys::origin_of_expert_layers() const {
+    for (const std::string_view key : {"mlp_only_layers", "moe_layers", "first_dense", "moe_layer_freq",
+                                       "interleave_moe_layer_step", "decoder_sparse_step", "moe_layer_start_index"}) {
+        if (const std::optional<Place> at = place(key)) return at->field.origin(at->key);
+    }
+    return origin_of_class("which layers have experts");
+}
+
+void HuggingFaceKeys::refuse_expert_layers() const {
+    import_->note(FormatNote::Severity::error, origin_of_expert_layers(),
+                  "weft knows leading layers without experts, and then one with experts of each few");
+}
+
+// What layer_types, attention_types (GPT-Neo) or no_rope_layers (Llama 4) list.
+std::optional<std::vector<bool>> HuggingFaceKeys::listed_windows(bool& chunked) const {
+    std::vector<bool> windows;
+    const auto listed = [&](std::string_view key) -> std::optional<Place> {
+        std::optional<Place> at = place(key);
+        if (!at || lists_nothing(at->field, at->key)) return std::nullopt;
+        return at;
+    };
+    if (std::optional<Place> at = listed("layer_types")) {
+        for (Field& element : at->field.list(at->key)) {
+            const std::string type = element.as_text();
+            chunked = chunked || type == "chunked_attention";
+            windows.push_back(type != "full_attention");
+            if (type == "full_attention" || type == "sliding_attention" || type == "chunked_attention") continue;
+            refuse("layer_types", fmt::format("weft has attention in every layer, and no \"{}\"", type));
+            return std::nullopt;
+        }
+        return windows;
+    }
+    if (std::optional<Place> at = listed("no_rope_layers")) {
+        for (Field& element : at->field.list(at->key)) windows.push_back(element.as_number() != 0);
+        return windows;
+    }
+    std::optional<Place> at = listed("attention_types");
+    if (!at) return std::nullopt;
+    for (Field& run : at->field.list(at->key)) {  // [["global", "local"], 12]
+        std::vector<Field> parts = run.elements();
+        if (parts.size() != 2) continue;
+        const std::vector<Field> types = parts[0].elements();
+        const std::uint32_t repeats = std::min(parts[1].as_whole(), layers());
+        for (std::uint32_t repeat = 0; repeat < repeats; ++repeat) {
+            for (const Field& type : types) windows.push_back(Field(type).as_text() != "global");
+        }
+    }
+    return windows;
+}
+
+HuggingFaceWindow HuggingFaceKeys::window(const std::set<std::string, std::less<>>& terms) const {
+    const bool chunked = family_->default_of("chunk").has_value();
+    HuggingFaceWindow found{.layers = std::vector<bool>(layers()), .tokens = {}, .chunked = chunked, .origin = {}};
+    const auto rule = std::ranges::find_if(terms, [](const std::string& term) { return term.starts_with("window_"); });
+    const std::optional<HuggingFaceSize> tokens = size(chunked ? "chunk" : "window");
+    const std::optional<std::vector<bool>> listed = listed_windows(found.chunked);
+    const bool off = is_false("use_sliding_window") || (terms.contains("window_after") && !flag("use_sliding_window"));
+    if (rule == terms.end() || !tokens || tokens->value == 0 || off) return found;
+    found.tokens = *tokens;
+    found.origin = origin_of_class("which layers have a window");
+    if (listed) {
+        if (listed->size() != found.layers.size()) refuse("layer_types", "expected as many as there are layers");
+        found.layers = *listed;
+        return found;
+    }
+    const std::optional<HuggingFaceSize> first = size("max_window_layers"), pattern = size("sliding_window_pattern");
+    const double every = *rule == "window_but_pattern"                                ? (pattern ? pattern->value : 0)
+                         : *rule == "window_but_second" || *rule == "window_of_types" ? 2
+                         : *rule == "window_but_fourth"                               ? 4
+                                                                                      : 0;
+    for (std::size_t i = 0; i < found.layers.size(); ++i) {
+        const bool full = every > 0 && std::fmod(double(i) + (*rule == "window_of_types" ? 0 : 1), every) == 0;
+        found.layers[i] = !full && (*rule != "window_after" || !first || double(i) >= first->value);
+    }
+    return found;
+}
+
+}  // namespace weft

@@ -1,0 +1,88 @@
+// Arguments of Megatron-LM's training programs, whatever file they were in: a launch script, a list of flags, YAML of
+// Megatron's functional tests, of Primus or, under its own names, of NeMo.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/formats/format.hpp"
+#include "workloads/job/settings.hpp"
+
+namespace weft {
+
+// What the arguments come to, by the name that argparse keeps them under: "--disable-bias-linear" is
+// "add_bias_linear": false.
+struct MegatronInput {
+    Draft keys;
+    std::map<std::string, std::vector<std::string>, std::less<>> unknown;  // variables that the value of a key needs
+    std::map<std::string, Origin, std::less<>> unknown_origins;
+    std::map<std::string, std::string, std::less<>> environment;  // variables of the processes
+    std::uint32_t nodes = 0;                                      // 0: not said
+    std::uint32_t ranks_per_node = 0;                             // 0: not said
+    Origin nodes_origin, environment_origin;
+    std::vector<std::string> unknown_nodes;  // variables that the number of nodes needs
+    Origin file;                             // the input as a whole
+    std::size_t arguments = 0;
+
+    // "--name" with its value; a flag alone has none.
+    void add(std::string_view flag, std::string_view value, bool has_value, Origin origin);
+    void add_json(std::string_view key, std::string json, Origin origin);
+    void add_unknown(std::string_view key, std::vector<std::string> variables, Origin origin);
+};
+
+// What reading is about: the keys as an object whose mistakes are told at the places of the input.
+struct MegatronReading {
+    Import& import;
+    Field keys;
+    const FormatOptions& options;
+    const MegatronInput& input;
+    bool deepspeed = false;  // Megatron-DeepSpeed
+    // Of weft's default and later ones the first that has all flags read so far.
+    std::string_view version = MegatronSettings().version.name;
+
+    bool on(std::string_view key);  // a switch; off where it is not given
+    bool on(std::string_view key, bool otherwise);
+    std::string word(std::string_view key, std::string_view otherwise = "");  // any value as text
+    std::string lower(std::string_view key, std::string_view otherwise = "");
+    double number(std::string_view key);        // 0 where it is not given
+    Origin origin(std::string_view key) const;  // of the input as a whole where it is not given
+    void error(std::string_view key, std::string message);
+    void warn(std::string_view key, std::string message);
+    void note(std::string_view key, std::string message);
+    void without_effect(std::string_view key);                 // if it is there
+    void needs(std::string_view since, std::string_view key);  // a version that has the key
+};
+
+// Makes a job, or a model where nothing of a training run is said. What was `found` on the way to the input is told
+// first.
+Import read_megatron_input(const MegatronInput& input, const FormatOptions& options, const Import& found);
+// The same onto a job that another reader began, or will go on with.
+void read_megatron_model(MegatronReading& reading, Draft& model);
+void read_megatron_job(MegatronReading& reading);
+void read_megatron_settings(MegatronReading& reading);
+void read_megatron_balancing(MegatronReading& reading);  // of experts
+void read_megatron_recompute(MegatronReading& reading);  // of activations, and their copies on the host
+// What is left: known to have no effect, refused, or noted.
+void sort_out_megatron_keys(MegatronReading& reading, FormatKind kind);
+
+// The name under which argparse keeps a flag, and what a flag without a value means: "no_rope_fusion" is
+// {"apply_rope_fusion", "false"}.
+struct MegatronName {
+    std::string key;
+    std::string_view json;  // "true" or "false"
+};
+MegatronName megatron_name(std::string_view flag);
+bool is_megatron_flag(std::string_view flag);   // "--hidden-size", of the table
+bool is_megatron_switch(std::string_view key);  // one that changes something, and has no value
+bool is_megatron_list(std::string_view key);    // one with several
+// Whether a key can change what a step does: one of those with an effect, refused or warned of.
+bool matters_to_megatron(std::string_view key);
+
+// "([0]*3+[1]*58)": a list of Python of small whole numbers; empty if it is none.
+std::vector<std::uint32_t> python_list(std::string_view text);
+
+}  // namespace weft

@@ -1,0 +1,75 @@
+// How a described node becomes a machine. Of node_machine.cpp and node_links.cpp alone.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "workloads/formats/like_machine.hpp"
+#include "workloads/formats/node/node_description.hpp"
+
+namespace weft {
+
+class NodeMachine {
+  public:
+    NodeMachine(Import& import, NodeDescription node, const FormatOptions& options)
+        : import_(import), node_(std::move(node)), options_(options) {}
+
+    void make();
+
+  private:
+    Origin in_file(std::string key) const { return {.file = node_.path, .line = 0, .key = std::move(key)}; }
+    Origin of_like(std::string_view what) const {
+        return {.file = {}, .line = 0, .key = fmt::format("{}, as {}", what, like_->name)};
+    }
+    void note(Origin origin, std::string text) {
+        import_.note(FormatNote::Severity::note, std::move(origin), std::move(text));
+    }
+    void warn(Origin origin, std::string text) {
+        import_.note(FormatNote::Severity::warning, std::move(origin), std::move(text));
+    }
+    void error(Origin origin, std::string text) {
+        import_.note(FormatNote::Severity::error, std::move(origin), std::move(text));
+    }
+
+    bool find_like();
+    bool has_links() const;
+    void write_head();
+    void write_joined();
+    void write_crossbar(std::string_view link_class, Origin origin);
+    void write_switched();
+    void write_through_host();
+    void write_as_like();
+    void write_graph();
+    void write_graph_classes(const LinkCounts& links, const std::string& family);
+    void write_class(std::string_view name, double nominal, const LikeLink* measured, const Origin& origin);
+    void write_packages(const LinkCounts& links);
+    void write_nics();
+    void spread_nics_of_like();
+    void leave_out_slow_nics();
+    void write_nic_bandwidths();
+    void write_network();
+
+    Draft& links() { return import_.object.object("links"); }
+    Draft& block() { return import_.object.object("node"); }
+    std::uint32_t count() const { return static_cast<std::uint32_t>(node_.accelerators.size()); }
+    LinkCounts symmetric();
+    void count_links();
+    bool same_family() const { return like_->node_link.starts_with(to_text(node_.family)); }
+    std::string family() const {
+        return same_family() && !like_->crossbar ? like_->node_link : std::string(to_text(node_.family));
+    }
+    double host_gigabytes() const;
+
+    Import& import_;
+    NodeDescription node_;
+    const FormatOptions& options_;
+    std::optional<LikeMachine> like_;
+    std::size_t nics_ = 0;
+    bool through_host_ = false;  // not all ways between accelerators are links of their own
+};
+
+}  // namespace weft

@@ -1,0 +1,279 @@
+// A torchtitan run (TOML): one of its models under PyTorch's FSDP and what goes with it. Keys and defaults:
+// pytorch/torchtitan torchtitan/config/job_config.py; sections that keys had before 2025 (config_manager.py) are read,
+// too.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "sim/io/syntaxes.hpp"
+#include "workloads/formats/format.hpp"
+#include "workloads/formats/keys.hpp"
+#include "workloads/formats/torchtitan/degrees.hpp"
+#include "workloads/formats/torchtitan/flavours.hpp"
+#include "workloads/formats/torchtitan/keys.hpp"
+
+namespace weft::formats {
+namespace {
+
+using Severity = FormatNote::Severity;
+
+// Beginnings of lines, of which each such file has several and no other kind of TOML more than one or two.
+bool recognises(const SourceFile& file) {
+    constexpr std::array<std::string_view, 14> words{
+        "[model]",        "[training]",      "[parallelism]", "[activation_checkpoint]",
+        "[lr_scheduler]", "[job]",           "[metrics]",     "[profiling]",
+        "[optimizer]",    "[quantize.",      "[checkpoint]",  "dump_folder",
+        "flavor",         "local_batch_size"};
+    const std::string text = "\n" + file.text;
+    const auto has = [&](std::string_view word) { return text.find("\n" + std::string(word)) != std::string::npos; };
+    return std::ranges::count_if(words, has) >= 3;
+}
+
+using Key = TorchtitanKey;
+
+class TorchtitanReader {
+  public:
+    TorchtitanReader(Import& import, Field& root, const FormatOptions& options)
+        : import_(import), root_(root), options_(options) {}
+
+    void read() {
+        read_model();
+        read_layout();
+        read_batch();
+        read_precision();
+        read_recomputation();
+        read_kernels();
+        read_optimizer();
+        pass_over_sections();
+    }
+
+  private:
+    Draft& job() { return import_.object; }
+
+    Key parallel(std::string_view name) { return {root_, name, {"parallelism", "training", "experimental"}}; }
+
+    void refuse(Key& key, std::string_view why) { refuse_key(import_, key.section(), key.name(), why); }
+    void warn(Key& key, std::string_view what) { warn_key(import_, key.section(), key.name(), what); }
+
+    void read_model() {
+        if (!options_.model.empty()) return;  // the user's word counts
+        Key name(root_, "name", {"model"}), flavour(root_, "flavor", {"model"});
+        const std::string model = name.text("llama3"), which = flavour.text("debugmodel");
+        const TorchtitanFlavour* const known = find_torchtitan_flavour(model, which);
+        if (known == nullptr) {
+            import_.note(Severity::error, flavour.given() ? flavour.origin() : name.origin(),
+                         fmt::format("weft does not know the shape of {} \"{}\" (known: {}); --model M says it", model,
+                                     which, known_torchtitan_flavours()));
+            return;
+        }
+        layers_ = known->shape.layers;
+        Draft& shape = job().object("model");
+        put_shape(shape, known->shape, flavour.origin());
+        if (known->shape.experts.count > 0)  // models/moe/moe.py, MoEArgs: load_balance_coeff of 1e-3
+            shape.object("experts").set("balancing_bias", true, {.file = {}, .line = 0, .key = "torchtitan's default"});
+        if (options_.vocabulary > 0)
+            shape.set("vocabulary", options_.vocabulary, {.file = {}, .line = 0, .key = "--vocabulary"});
+        if (which != known->flavour)
+            warn(flavour, "attention is simulated as causal over the whole sequence, with no mask between documents");
+        Key norm(root_, "norm_type", {"model"});
+        if (norm.given() && norm.text("").find("rmsnorm") == std::string::npos)
+            refuse(norm, "weft knows torchtitan's models with rmsnorm");
+    }
+
+    void read_layout() { degrees_ = read_torchtitan_degrees(import_, root_, options_, layers_); }
+
+    // A pipeline cuts the local batch into micro-batches. What a larger global batch adds to it, torchtitan runs
+    // through the pipeline one after another, here it all goes at once.
+    void read_batch() {
+        Key sequence(root_, "seq_len", {"training"});
+        Key local(root_, root_has_local() ? "local_batch_size" : "batch_size", {"training"});
+        Key global(root_, "global_batch_size", {"training"}), cut = parallel("pipeline_parallel_microbatch_size");
+        Draft& batch = job().object("batch");
+        batch.set("sequence", sequence.count(2048), sequence.origin());
+        const double own = local.count(8), all = global.number(-1), data = degrees_.replicas * degrees_.shards;
+        const bool pipeline = degrees_.pipeline > 1;
+        batch.set("micro", pipeline ? cut.count(1) : own, pipeline ? cut.origin() : local.origin());
+        if (pipeline && data > 0 && all > own * data)
+            warn(global, "several runs of the pipeline are simulated as one of all their micro-batches");
+        if (all > 0) {
+            batch.set("global", all, global.origin());
+        } else if (data > 0) {
+            batch.set("global", own * data, {.file = {}, .line = 0, .key = "local batch size x data ranks"});
+        } else if (!overridden_by_user(options_, "batch.global")) {
+            import_.note(Severity::error, {.file = {}, .line = 0, .key = "batch.global"},
+                         "follows from the ranks, which the input does not say; give --machine and --nodes");
+        }
+    }
+    bool root_has_local() { return Key(root_, "local_batch_size", {"training"}).given(); }
+
+    // Parameters are kept in fp32 and gathered in 16 bits; gradients are always reduced in fp32.
+    void read_precision() {
+        Key param(root_, "mixed_precision_param", {"training"}), reduce(root_, "mixed_precision_reduce", {"training"});
+        Key kept(root_, "dtype", {"training"});
+        const std::string compute = param.text("bfloat16");
+        if (compute != "bfloat16" && compute != "float32" && compute != "float16")
+            param.section().error(param.name(), "expected bfloat16 or float32, got \"" + compute + "\"");
+        const bool eighth = has_float8();
+        const std::string own = compute == "float32" ? "fp32" : compute == "float16" ? "fp16" : "bf16";
+        job().set("precision", eighth ? "fp8" : own, eighth ? float8_ : param.origin());
+        if (reduce.text("float32") == "float32") job().object("fsdp").set("reduce_precision", "fp32", reduce.origin());
+        if (kept.text("float32") != "float32")
+            warn(kept, "states are simulated in fp32, as by default, not in " + kept.text(""));
+        Key offload(root_, "enable_cpu_offload", {"training", "experimental"});
+        if (offload.flag()) refuse(offload, "weft has no offloading of states to the host");
+    }
+
+    // model.converters names what is swapped in; before that a section of its own switched it on.
+    bool has_float8() {
+        Key converters(root_, "converters", {"model"});
+        if (converters.given()) {
+            for (Field& each : converters.section().list("converters")) {
+                const std::string name = each.as_text();
+                if (name.find("float8") != std::string::npos) {
+                    float8_ = converters.origin();
+                } else {
+                    refuse(converters, fmt::format("weft has no \"{}\"", name));
+                }
+            }
+        }
+        for (const std::string_view key : {"enable_float8_linear", "fp8_linear"}) {
+            Key old(root_, key, {"float8", "training"});
+            const bool on = old.given() && (old.section().is_text(key) ? !old.text("").empty() : old.flag());
+            if (on) float8_ = old.origin();
+        }
+        if (float8_.key.empty()) return false;
+        import_.note(Severity::note, float8_,
+                     "weights are gathered in 16 bits and the output layer is in 16 bits, too");
+        return true;
+    }
+
+    void read_recomputation() {
+        Key mode(root_, "mode", {"activation_checkpoint"});
+        Key option(root_, "selective_ac_option", {"activation_checkpoint"});
+        const std::string name = mode.text("selective"), which = option.text("2");
+        const bool every_layer = name == "full" || (name == "selective" && which == "1");
+        job().set("recompute", every_layer ? "full" : "none", mode.origin());
+        if (every_layer || name == "none") return;
+        const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+        if (name == "selective" && !which.empty() && which != "0" && std::ranges::all_of(which, digit)) {
+            job().set_json("recompute", fmt::format(R"({{"method": "every", "layers": {}}})", which), option.origin());
+            return;
+        }
+        if (name == "selective" && which == "op" && knows_operations()) {
+            job().set("recompute", "operations", option.origin());
+            return;
+        }
+        if (name != "selective" && name != "memory_budget") {
+            mode.section().error(mode.name(), "expected none, selective or full, got \"" + name + "\"");
+            return;
+        }
+        import_.note(
+            Severity::warning, mode.origin(),
+            fmt::format("{} recomputes {}, which weft cannot; nothing is recomputed in the simulation, which is "
+                        "faster and takes more memory; --set recompute=full is the other end",
+                        name,
+                        name == "memory_budget" ? "what a compiler chooses"
+                        : which == "op"         ? "operations of context ranks or products in 8 bits"
+                                                : "every " + which + "th layer"));
+    }
+
+    // As check_recompute() has it.
+    bool knows_operations() { return float8_.key.empty() && parallel("context_parallel_degree").number(1) == 1; }
+
+    void read_kernels() {
+        Key compile(root_, "enable", {"compile"}), old(root_, "compile", {"training"});
+        if (compile.given() ? compile.flag() && compiles_model() : old.flag())
+            job().set("compile", true, compile.given() ? compile.origin() : old.origin());
+        Key async(root_, "enable_async_tensor_parallel", {"parallelism", "experimental"});
+        if (async.flag() && parallel("tensor_parallel_degree").number(1) > 1)
+            warn(async, "calls of tensor parallelism are simulated with nothing under them");
+    }
+    bool compiles_model() {
+        Key components(root_, "components", {"compile"});
+        if (!components.given()) return true;
+        std::vector<Field> list = components.section().list("components");
+        return std::ranges::any_of(list, [](Field& each) { return each.as_text() == "model"; });
+    }
+
+    void read_optimizer() {
+        Key name(root_, "name", {"optimizer"}), early(root_, "early_step_in_backward", {"optimizer"});
+        Key way(root_, "implementation", {"optimizer"});
+        if (name.given() && name.text("") != "AdamW" && name.text("") != "Adam")
+            warn(name, "time and memory of the update are those of Adam");
+        if (early.flag()) warn(early, "the optimizer is simulated after the backward pass");
+        if (way.given() && way.text("") != "fused") warn(way, "the optimizer is simulated as one fused kernel");
+        Key fault(root_, "enable", {"fault_tolerance"});
+        if (fault.flag()) refuse(fault, "weft has no replicas that come and go");
+    }
+
+    // Keys that nobody asked for, by section.
+    void pass_over_sections() {
+        if (root_.is_object("parallelism")) {
+            Field field = root_.object("parallelism");
+            unread_without_effect(import_, field,
+                                  "disable_loss_parallel enable_async_tensor_parallel module_fqns_per_model_part "
+                                  "pipeline_parallel_first_stage_less_layers pipeline_parallel_last_stage_less_layers "
+                                  "pipeline_parallel_layers_per_stage pipeline_parallel_schedule "
+                                  "pipeline_parallel_schedule_csv pipeline_parallel_split_points "
+                                  "pipeline_parallel_microbatch_size pipeline_parallel_expert_parallel_overlap "
+                                  "context_parallel_rotate_method expert_tensor_parallel_degree "
+                                  "expert_parallel_comm_backend enable_compiled_autograd");
+            note_rest(import_, field);
+        }
+        for (const std::string_view name : {"model", "training", "activation_checkpoint", "compile", "optimizer",
+                                            "experimental", "float8", "fault_tolerance"}) {
+            if (root_.is_object(name)) pass_over(root_.object(name));
+        }
+        unread_without_effect(import_, root_,
+                              "job profiling metrics lr_scheduler checkpoint quantize comm memory_estimation "
+                              "validation debug dataloader mx");
+        note_rest(import_, root_);
+    }
+    void pass_over(Field field) {
+        unread_without_effect(import_, field,
+                              "tokenizer_path hf_assets_path print_after_conversion name flavor use_flex_attn "
+                              "attn_mask_type tokenizer_file dataset dataset_path max_norm steps gc_freq gc_debug "
+                              "deterministic seed warmup_steps dataloader data_parallel_type fused lr beta1 beta2 "
+                              "eps weight_decay enable_compiled_autograd components backend early_stop "
+                              "memory_budget visualize_memory_budget_pareto preserve_rng_state determinism_check "
+                              "debug per_op_sac_force_recompute_mm_shapes_by_fqns custom_import custom_args_module "
+                              "custom_model_path enable_fsdp_float8_all_gather "
+                              "precompute_float8_dynamic_scale_for_fsdp filter_fqns recipe_name scaling_type_input "
+                              "scaling_type_weight scaling_type_grad_output force_recompute_fp8_weight_in_bwd "
+                              "emulate pipeline_parallel_schedule pipeline_parallel_split_points "
+                              "pipeline_parallel_microbatches enable_async_tensor_parallel enable_loss_parallel "
+                              "process_group process_group_timeout_ms replica_id group_size min_replica_size "
+                              "semi_sync_method checkpoint");
+        note_rest(import_, field);
+    }
+
+    Import& import_;
+    Field& root_;
+    const FormatOptions& options_;
+    TorchtitanDegrees degrees_;
+    std::uint32_t layers_ = 0;  // 0: not known
+    Origin float8_;             // that switches it on
+};
+
+Import read(std::span<const SourceFile> files, const FormatOptions& options) {
+    if (files.size() > 1)
+        throw ConfigError({Diagnostic{.file = files[1].path, .key = {}, .message = "torchtitan reads one file"}});
+    Document document = parse_toml(files.front().path, files.front().text);
+    Field root = document.root();
+    Import import;
+    import.object.set("framework", "fsdp", {.file = files.front().path, .line = 0, .key = {}});
+    TorchtitanReader(import, root, options).read();
+    take_mistakes(import, document);
+    return import;
+}
+
+}  // namespace
+
+extern const Format torchtitan;
+const Format torchtitan{"torchtitan", "torchtitan configuration", recognises, read};
+
+}  // namespace weft::formats

@@ -1,0 +1,253 @@
+#include "workloads/job/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/transformer/prediction.hpp"
+#include "workloads/framework/layout_by_hand.hpp"
+#include "workloads/framework/stage_split.hpp"
+#include "workloads/job/job_size.hpp"
+#include "workloads/job/optimizer_reader.hpp"
+#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/scheme.hpp"
+#include "workloads/plan/recomputed_parts.hpp"
+
+namespace weft {
+
+PipelineShape Job::pipeline_shape() const {
+    const std::uint32_t chunks = schedule->chunks == 0 ? layout.virtual_stages : schedule->chunks;
+    const bool joint = expert_overlap(*this) == ExpertOverlap::passes;
+    return {layout.pipeline, micro_batches(), chunks, joint ? PassOrder::joint : PassOrder::in_turn};
+}
+
+std::uint32_t Job::model_parts() const { return layout.pipeline * pipeline_shape().chunks / schedule->copies; }
+
+std::size_t Job::layer_place(std::uint32_t layer) const {
+    const LayerKind kind = layer_kind(model, layer);
+    if (experts.by_layer.empty() || !has_experts(kind)) return static_cast<std::size_t>(kind);
+    return layer_kinds + layer;
+}
+
+double Job::imbalance_of(std::uint32_t layer) const {
+    return experts.by_layer.empty() ? experts.imbalance : experts.by_layer[layer];
+}
+
+Job Job::with_imbalance_of(std::uint32_t layer) const {
+    Job job = *this;
+    job.experts.imbalance = imbalance_of(layer);
+    return job;
+}
+
+static bool is_plain(Modules modules) { return modules == Modules::pytorch || modules == Modules::pytorch_units; }
+
+// torchtitan compiles the loss with the model (compile.components of its configuration).
+static CrossEntropy cross_entropy(const Job& job) {
+    if (job.megatron.fused_cross_entropy == Setting::on) return CrossEntropy::fused;
+    if (!is_plain(job.framework->modules(job))) return CrossEntropy::unfused;
+    const bool fused = job.compile == Setting::on || job.fsdp.fused_cross_entropy == Setting::on;
+    return fused ? CrossEntropy::apart : CrossEntropy::autograd;
+}
+
+Shard Job::shard() const {
+    Shard shard{.micro_batch = batch.micro,
+                .sequence = batch.sequence,
+                .element_bytes = element_bytes(precision),
+                .attention = attention,
+                .sequence_parallel = sequence_parallel,
+                .dropout = dropout,
+                .casting = is_narrow(precision) ? recipe : Casting::none,
+                .cross_entropy = cross_entropy(*this),
+                .element_wise = element_wise,
+                .imbalance = experts.imbalance,
+                .capacity_factor = experts.capacity_factor,
+                .dispatch = experts.dispatcher,
+                .routing = framework->routing,
+                .packing = packing};
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->shard != nullptr) scheme->shard(*this, shard);
+    }
+    return shard;
+}
+
+LayerSplit Job::split() const {
+    const Shard own = shard();
+    return {.tensor = own.tensor, .expert = own.expert, .expert_tensor = own.expert_tensor};
+}
+
+bool Job::reduces_experts_apart() const {
+    return framework->expert_gradients == ExpertGradients::apart || layout.expert > 1 ||
+           layout.expert_tensor != layout.tensor;
+}
+
+std::uint32_t data_ranks_of_node(const Job& job) {
+    const std::uint64_t inner = job.layout.ranks_of_replica() / job.layout.pipeline;
+    const auto ranks = static_cast<std::uint32_t>(job.ranks_per_node / inner);
+    return std::min(std::max(ranks, 1U), job.layout.data);
+}
+
+std::uint32_t shard_ranks(const Job& job) {
+    std::uint32_t ranks = data_ranks_of_node(job);
+    if (job.framework->name == "deepspeed" && job.deepspeed.hierarchical_ranks > 1) {
+        ranks = job.deepspeed.hierarchical_ranks;
+    }
+    if (job.framework->name == "fsdp" && job.fsdp.shard_ranks > 0) ranks = job.fsdp.shard_ranks;
+    // Of data x context ranks.
+    if (job.framework->name == "fsdp" && job.fsdp.reshard == Reshard::over_few) {
+        ranks = std::max(job.fsdp.reshard_ranks * job.layout.data / job.layout.copies(), 1U);
+    }
+    return ranks;
+}
+
+std::uint32_t Job::prediction_part() const {
+    const std::uint32_t last = model_parts() - 1;
+    return layout.split == StageSplit::by_hand ? layout.by_hand.predictions.value_or(last) : last;
+}
+
+bool Job::predicts_apart() const { return model.mtp_layers > 0 && prediction_part() + 1 != model_parts(); }
+
+// Where micro-batches travel in both directions the end stages hold embedding and head anyway.
+bool Job::copies_embedding() const {
+    if (schedule->copies > 1) return false;
+    if ((!model.tied_embeddings && model.mtp_layers == 0) || layout.pipeline == 1) return false;
+    const std::vector<Place> path = schedule->path(pipeline_shape(), 0);
+    return path.front().stage != path[prediction_part()].stage;
+}
+
+std::uint64_t Job::embedding_matrix() const {
+    const std::uint32_t ranks = split().tensor;
+    return padded_vocabulary(model, ranks) / ranks * model.hidden;
+}
+
+// Of the model's own layers, by the rule of the job.
+static std::vector<std::uint32_t> dealt_layers(const Job& job, std::string& why) {
+    const std::uint32_t layers = job.model.layers, parts = job.model_parts();
+    switch (job.layout.split) {
+        case StageSplit::even:
+            return even_split(layers, parts, why);
+        case StageSplit::ends:
+            return ends_split(layers, parts, why);
+        case StageSplit::uniform:
+        case StageSplit::parameters:
+            return items_split(job, why);
+        case StageSplit::by_hand:
+            return by_hand(job, why);
+        case StageSplit::framework:
+            break;
+    }
+    return job.framework->split(layers, parts, why);
+}
+
+std::vector<std::uint32_t> Job::part_layers(std::string& why) const {
+    std::vector<std::uint32_t> layers = dealt_layers(*this, why);
+    if (!layers.empty()) layers.at(prediction_part()) += model.mtp_layers;
+    return layers;
+}
+
+static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
+    const Layout& layout = job.layout;
+    const std::uint64_t ranks = layout.ranks_of_replica() * layout.data;
+    const std::uint64_t per_node = machine.accelerators_per_node;
+    const std::string product = fmt::format("{} = {} ranks", own_axes(layout), ranks);
+    if (ranks > machine.nodes * per_node) {
+        errors.push_back({"layout", fmt::format("{}, but {} has {} nodes of {} accelerators ({})", product,
+                                                machine.name, machine.nodes, per_node, machine.nodes * per_node)});
+        return;
+    }
+    if (job.nodes > machine.nodes) {
+        errors.push_back({"nodes", fmt::format("{} has {} nodes, not {}", machine.name, machine.nodes, job.nodes)});
+        return;
+    }
+    if (ranks > job.nodes * per_node) {
+        errors.push_back({"layout", fmt::format("{} do not fit on {} nodes of {} accelerators ({})", product, job.nodes,
+                                                per_node, job.nodes * per_node)});
+    } else if (ranks + per_node <= job.nodes * per_node) {
+        errors.push_back({"layout", fmt::format("{} leave nodes empty: {} nodes have {} accelerators; give fewer nodes "
+                                                "or more data ranks",
+                                                product, job.nodes, job.nodes * per_node)});
+    }
+}
+
+// A program lists every operation; at some 60 bytes each, and as ranks of a stage may be eight classes of ranks, this
+// many need 14 GB.
+static constexpr double most_operations = 3e7;
+
+static void check_size(const Job& job, std::vector<JobError>& errors) {
+    const double micro_batches = double(job.batch.global) / (double(job.batch.micro) * job.layout.data);
+    const double operations = expected_operations(job);
+    if (operations <= most_operations) return;
+    errors.push_back({"batch.global",
+                      fmt::format("{:.0f} micro-batches through {} layers on {} stages are about {:.2g} "
+                                  "operations; at most {:.2g} are simulated",
+                                  micro_batches, job.model.layers, job.layout.pipeline, operations, most_operations)});
+}
+
+static void check_model(const Job& job, std::vector<JobError>& errors) {
+    const Transformer& model = job.model;
+    if (model.mtp_layers > 0 && job.framework->name != "megatron") {
+        errors.push_back(
+            {"model.mtp_layers", fmt::format("{} has no modules that predict further tokens, Megatron-core "
+                                             "has; leave them out with model.mtp_layers=0",
+                                             job.framework->name)});
+    }
+    if (model.mtp_layers > 0 && model.hidden % job.layout.tensor != 0) {
+        errors.push_back({"model.mtp_layers", fmt::format("{} tensor ranks do not divide the {} outputs of the map of "
+                                                          "a prediction module",
+                                                          job.layout.tensor, model.hidden)});
+    }
+    const Batch& batch = job.batch;
+    if (batch.document > 0 && (batch.document > batch.sequence || batch.sequence % batch.document != 0)) {
+        errors.push_back({"batch.document", fmt::format("documents of {} tokens do not fill a sequence of {}",
+                                                        batch.document, batch.sequence)});
+    }
+}
+
+static void check_host(const Job& job, std::vector<JobError>& errors) {
+    const Modules modules = job.framework->modules(job);
+    if (job.compile == Setting::on && !is_plain(modules)) {
+        errors.push_back(
+            {"compile", fmt::format("torch.compile is known of plain modules (fsdp, ddp) only; those of {} "
+                                    "bring their kernels",
+                                    job.framework->name)});
+    }
+    const bool parts = job.cuda_graphs == CudaGraphs::router || job.cuda_graphs == CudaGraphs::around_experts;
+    if (parts && job.model.experts.count == 0) {
+        errors.push_back({"cuda_graphs", fmt::format("{} has no experts to leave out; use layer", job.model.name)});
+    }
+    const bool dropless = job.model.experts.count > 0 && job.experts.capacity_factor == 0.0;
+    // Under HybridEP buffers have room for all that a rank may get (--moe-expert-rank-capacity-factor).
+    if (job.cuda_graphs == CudaGraphs::full && dropless && job.experts.dispatcher != Dispatch::hybridep) {
+        errors.push_back({"cuda_graphs",
+                          "a graph of all layers needs shapes that are known before; without "
+                          "experts.capacity_factor experts compute as many tokens as come"});
+    }
+}
+
+std::vector<JobError> check_job(const Job& job, const MachineInfo& machine) {
+    std::vector<JobError> errors;
+    check_ranks(job, machine, errors);
+    check_size(job, errors);
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->check != nullptr) scheme->check(job, machine, errors);
+    }
+    if (job.model.positions == Positions::learned && job.batch.sequence > job.model.positions_length) {
+        errors.push_back(
+            {"batch.sequence", fmt::format("{} tokens are more than the {} learned positions of {}", job.batch.sequence,
+                                           job.model.positions_length, job.model.name)});
+    }
+    check_model(job, errors);
+    check_documents(job, errors);
+    check_host(job, errors);
+    check_recompute(job, errors);
+    check_optimizer(job, machine, errors);
+    job.framework->check(job, errors);
+    return errors;
+}
+
+std::vector<JobError> lacking_features(const Job& job) {
+    std::vector<JobError> lacking;
+    if (job.framework->lacking != nullptr) job.framework->lacking(job, lacking);
+    return lacking;
+}
+
+}  // namespace weft

@@ -1,0 +1,140 @@
+// What is asked: a model, a machine, a layout and the settings of the training step. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/device/device.hpp"
+#include "models/memory/memory.hpp"
+#include "models/transformer/transformer.hpp"
+#include "topologies/machine.hpp"
+#include "workloads/framework/framework.hpp"
+#include "workloads/job/documents.hpp"
+#include "workloads/job/faults.hpp"
+#include "workloads/job/optimizer.hpp"
+#include "workloads/job/settings.hpp"
+#include "workloads/layout/layout.hpp"
+#include "workloads/schedule/schedule.hpp"
+
+namespace weft {
+
+class StudySources;
+
+struct Batch {
+    std::uint32_t sequence = 2048;  // tokens
+    std::uint32_t micro = 1;        // sequences per micro-batch and data rank
+    std::uint32_t global = 1;       // sequences per step
+    std::uint32_t document = 0;     // tokens of each document packed into a sequence; 0: a sequence is one
+    Documents documents;            // of different lengths, or none
+    bool operator==(const Batch&) const = default;
+};
+
+struct Job {
+    std::string name;  // of the file, without folder and extension
+    std::uint32_t nodes = 1;
+    std::uint32_t ranks_per_node = 1;  // accelerators of a node
+    Transformer model;
+    const Framework* framework = nullptr;
+    Layout layout;
+    Batch batch;
+    PackedAttention packing;  // as batch and layout have it (packed_attention())
+    std::uint32_t zero = 0;   // stage
+    const Schedule* schedule = nullptr;
+    Recomputation recompute;
+    OptimizerSettings optimizer;
+    std::uint32_t offloaded_layers = 0;  // of each model part: their activations go to the host
+    Precision precision = Precision::bf16;
+    Casting recipe = Casting::delayed;    // of products in fp8; in fp4 nvfp4
+    Setting names_recipe = Setting::off;  // off: calls for maxima of delayed scaling are left out
+    AttentionCore attention = AttentionCore::flash;
+    SequenceParallel sequence_parallel = SequenceParallel::off;
+    Dropout dropout = Dropout::off;
+    ElementWise element_wise = ElementWise::fused;
+    std::uint32_t communication_units = 0;     // of the device's compute units that computation never has
+    double sustained_clock = 1.0;              // of what the device file says: what this system's power limit leaves
+    Setting blocking_launches = Setting::off;  // the host waits for every kernel (CUDA_LAUNCH_BLOCKING=1)
+    CudaGraphs cuda_graphs = CudaGraphs::none;
+    Setting compile = Setting::off;  // torch.compile
+    ContextMethod context_method = ContextMethod::ring;
+    double bucket_elements = 0;               // of a gradient bucket; 0: the framework's own rule
+    Setting gradient_overlap = Setting::off;  // reduction of gradients under the backward pass
+    ExpertSettings experts;
+    DeepSpeedSettings deepspeed;
+    MegatronSettings megatron;
+    FsdpSettings fsdp;
+    DdpSettings ddp;
+    Fabric fabric;        // with the faults of links
+    Faults faults;        // of accelerators
+    std::string library;  // communication library; empty: the machine's default
+    StepKind step = StepKind::steady;
+    Seconds first_use{};  // of a connection between two stages, on the first step
+
+    std::uint32_t micro_batches() const {
+        return static_cast<std::uint32_t>(batch.global / (std::uint64_t{batch.micro} * layout.data));
+    }
+    PipelineShape pipeline_shape() const;
+    std::uint32_t model_parts() const;  // that the layers are dealt to
+    // Where what layers cost is kept: with those of their kind, by LayerKind, or behind these on their own, where
+    // experts of each layer have an imbalance of their own.
+    std::size_t layer_place(std::uint32_t layer) const;
+    std::size_t layer_places() const { return layer_kinds + experts.by_layer.size(); }
+    double imbalance_of(std::uint32_t layer) const;  // of its experts
+    Job with_imbalance_of(std::uint32_t layer) const;
+    Shard shard() const;
+    LayerSplit split() const;  // of parameters over ranks
+    // Whether experts' gradients are summed over other ranks than dense ones (Megatron-core 0.8
+    // transformer/moe/experts.py marks them where expert > 1; DeepSpeed does for every mixture of experts).
+    bool reduces_experts_apart() const;
+    // Of the prediction modules: the model part that holds them, and whether it is not the one with the loss.
+    std::uint32_t prediction_part() const;
+    bool predicts_apart() const;
+    // Whether two stages each hold the embedding matrix, because it is tied or because the prediction modules embed
+    // tokens, too; and its elements on one tensor rank.
+    bool copies_embedding() const;
+    std::uint64_t embedding_matrix() const;
+    // Layers of each model part, prediction modules among them; empty, with the reason in `why`, if the layers cannot
+    // be dealt so.
+    std::vector<std::uint32_t> part_layers(std::string& why) const;
+
+    bool operator==(const Job&) const = default;
+};
+
+// Data ranks that share a node when tensor and context ranks are innermost.
+std::uint32_t data_ranks_of_node(const Job& job);
+
+// Data ranks of a data_inner group: ZeRO++'s secondary partition, FSDP's shard group, else the ranks of a node that are
+// data ranks (qgZ reduces inside it first). Layout::shard_ranks follows from the rest of a job by it.
+std::uint32_t shard_ranks(const Job& job);
+
+// A job that was read and checked, with what it refers to.
+struct Study {
+    Job job;
+    Machine machine;
+    Device device;
+};
+
+// Reads a job file, applies "key.path=value" overrides and checks it against model and machine: unknown, missing and
+// mistyped keys, indivisible layouts, more ranks than the machine has. Throws ConfigError with every mistake found.
+enum class Purpose : std::uint8_t {
+    simulation,  // everything must be possible
+    equations,   // volumes on paper: layouts that could not run, too
+};
+Study load_study(const std::filesystem::path& path, std::span<const std::string> overrides = {},
+                 Purpose purpose = Purpose::simulation);
+Study read_study(Document document, Purpose purpose = Purpose::simulation);
+// What the job names comes from `sources`: of many jobs, a machine file is then read once.
+Study read_study(Document document, Purpose purpose, const StudySources& sources);
+
+// What is wrong with a job whose keys were all readable, by key path.
+struct JobError {
+    std::string key;
+    std::string message;
+};
+std::vector<JobError> check_job(const Job& job, const MachineInfo& machine);
+// What of a job without such errors its framework's version has not, though weft models it; empty: it can be run.
+std::vector<JobError> lacking_features(const Job& job);
+
+}  // namespace weft

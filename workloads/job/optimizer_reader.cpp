@@ -1,0 +1,190 @@
+#include "workloads/job/optimizer_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "workloads/framework/version_since.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::array<std::string_view, 2> rules{"adam", "muon"};
+constexpr std::array<std::string_view, 5> formats{"fp32", "bf16", "fp16", "fp8", "remainders"};  // of StateFormat
+
+std::string_view name(StateFormat format) { return formats.at(static_cast<std::size_t>(format)); }
+
+StateFormat read_format(Field& field, std::string_view key, const std::vector<std::string>& allowed) {
+    const std::string word = field.choice(key, allowed, allowed.front());
+    const auto found = std::ranges::find(formats, word);
+    return found == formats.end() ? StateFormat::fp32 : StateFormat{static_cast<std::uint8_t>(found - formats.begin())};
+}
+
+// --use-precision-aware-optimizer: megatron/core/optimizer/optimizer_config.py and distrib_optimizer.py.
+void check_precisions(const Job& job, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string why) { errors.push_back({"optimizer", std::move(why)}); };
+    if (job.framework->name != "megatron") {
+        return refuse(
+            fmt::format("{} keeps master copy, momentum and variance in fp32; other precisions are those of "
+                        "Megatron-core's precision-aware optimizer",
+                        job.framework->name));
+    }
+    if (!has_since(job.megatron.version, "core-0.11")) {
+        refuse(
+            fmt::format("precisions of states came with core-0.11; megatron.version is {}", job.megatron.version.name));
+    }
+    const bool brain = job.optimizer.momentum == StateFormat::bf16 || job.optimizer.variance == StateFormat::bf16;
+    if (brain && !has_since(job.megatron.version, "core-0.13")) refuse("states in bf16 came with core-0.13");
+    if (job.zero != 1) refuse("precisions of states are the distributed optimizer's; they need zero 1");
+    if (job.optimizer.rule == UpdateRule::muon) refuse("Megatron-core keeps Muon's momentum and master copy in fp32");
+    const StateFormat master = job.optimizer.master;
+    if (job.precision == Precision::fp32 && master != StateFormat::fp32) {
+        refuse("parameters in fp32 are their own master copy");
+    }
+    if (master == StateFormat::remainders && job.precision != Precision::bf16 && !is_narrow(job.precision)) {
+        refuse("remainders complete parameters in bf16");
+    }
+}
+
+// Megatron-core 0.16 (core/optimizer/muon.py, layer_wise_optimizer.py; training/arguments.py): `muon`, and with zero 1
+// here `dist_muon`, which deals whole matrices to the data ranks. torch.optim.Muon (2.9) updates whole matrices.
+void check_muon(const Job& job, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string key, std::string why) { errors.push_back({std::move(key), std::move(why)}); };
+    if (job.framework->name == "ddp") return;
+    if (job.framework->name != "megatron") {
+        return refuse("optimizer",
+                      fmt::format("weft knows Muon of whole matrices, under megatron and ddp; {} cuts them",
+                                  job.framework->name));
+    }
+    if (job.gradient_overlap == Setting::on) {
+        refuse("overlap_gradients", "Megatron-core's Muon does not overlap the reduction of gradients");
+    }
+    if (job.precision == Precision::fp16) refuse("precision", "Megatron-core has no Muon with fp16");
+}
+
+std::string nothing_of_host(const MachineInfo& machine) {
+    return fmt::format("the file of {} says nothing of its host; add \"host\": its link, memory and memory_bandwidth",
+                       machine.name);
+}
+
+// Megatron-core's --cpu-offloading-num-layers (transformer/transformer_config.py).
+void check_activations(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string why) { errors.push_back({"offloaded_layers", std::move(why)}); };
+    if (job.framework->name != "megatron" || job.megatron.transformer_engine == Setting::off) {
+        return refuse(
+            "activations go to the host by Megatron-core's --cpu-offloading-num-layers under Transformer Engine");
+    }
+    if (job.layout.pipeline > 1) refuse("Megatron-core offloads no activations under pipeline parallelism");
+    if (job.recompute != Recompute::none) refuse("Megatron-core offloads no activations where it recomputes");
+    if (job.cuda_graphs != CudaGraphs::none) refuse("Megatron-core offloads no activations with CUDA graphs");
+    if (job.offloaded_layers >= job.model.layers) {
+        refuse(fmt::format("{} must be fewer than the {} layers", job.offloaded_layers, job.model.layers));
+    }
+    if (!machine.host) refuse(nothing_of_host(machine));
+}
+
+std::string nothing_of_drives(const MachineInfo& machine) {
+    return fmt::format("the file of {} says nothing of its drives; add \"host.drives\": their read and write rates",
+                       machine.name);
+}
+
+// DeepSpeed's offload_optimizer (runtime/zero/offload_config.py) and Megatron-core's --optimizer-cpu-offload
+// (training/arguments.py: with the precision-aware optimizer, hence the distributed one).
+void check_offload(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string why) { errors.push_back({"optimizer", std::move(why)}); };
+    const bool megatron = job.framework->name == "megatron", deepspeed = job.framework->name == "deepspeed";
+    if (megatron ? job.zero != 1 : !deepspeed || job.zero == 0) {
+        refuse(
+            "states on the host are those of ZeRO (offload_optimizer), framework deepspeed with zero 1 to 3, or of "
+            "Megatron-core (--optimizer-cpu-offload), framework megatron with zero 1");
+    }
+    if (job.optimizer.fraction < 1.0 && !megatron)
+        refuse("a fraction is Megatron-core's (--optimizer-offload-fraction)");
+    const bool drives = job.optimizer.states == StatesOn::nvme;
+    if (drives && (!deepspeed || job.zero != 3)) refuse("states on drives are ZeRO-Infinity's: deepspeed with zero 3");
+    if (job.optimizer.rule != UpdateRule::adam) refuse("the host updates by Adam");
+    if (deepspeed && job.layout.pipeline > 1) {
+        refuse("weft knows ZeRO-Offload without a pipeline; set layout.pipeline to 1");
+    }
+    if (job.deepspeed.quantized_gradients == Setting::on) refuse("ZeRO++ is not combined with states on the host here");
+    if (!machine.host) return refuse(nothing_of_host(machine));
+    if (drives && machine.host->drives_read <= BytesPerSecond{}) return refuse(nothing_of_drives(machine));
+    if (drives) return;
+    // Master copy, momentum, variance and gradient in fp32 of all parameters that the ranks of a node update.
+    constexpr double bytes = 16;
+    const double parameters = static_cast<double>(weft::parameters(job.model, job.split()));
+    const double held =
+        bytes * parameters / job.framework->shares(job).optimizer * job.ranks_per_node * job.optimizer.fraction;
+    if (held > machine.host->memory.value) {
+        refuse(fmt::format(
+            "16 bytes of each of {:.3g} parameters that a node updates are {:.0f} GB; its host has {:.0f} GB",
+            held / bytes, held / 1e9, machine.host->memory.value / 1e9));
+    }
+}
+
+// DeepSpeed's offload_param.
+void check_parameters(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
+    const auto refuse = [&](std::string why) { errors.push_back({"deepspeed.offload_parameters", std::move(why)}); };
+    if (job.framework->name != "deepspeed" || job.zero != 3) {
+        return refuse("parameters leave the device under ZeRO-3 (offload_param): framework deepspeed with zero 3");
+    }
+    if (job.deepspeed.quantized_weights == Setting::on || job.deepspeed.hierarchical_ranks > 1) {
+        refuse("ZeRO++ is not combined with parameters on the host here");
+    }
+    if (!machine.host) return refuse(nothing_of_host(machine));
+    const bool drives = job.deepspeed.parameters == ParametersOn::nvme;
+    if (drives && machine.host->drives_read <= BytesPerSecond{}) refuse(nothing_of_drives(machine));
+}
+
+}  // namespace
+
+OptimizerSettings read_optimizer(Field& root) {
+    constexpr std::string_view key = "optimizer";
+    OptimizerSettings optimizer;
+    const auto rule = [](const std::string& word) { return word == "muon" ? UpdateRule::muon : UpdateRule::adam; };
+    if (!root.is_object(key)) {
+        optimizer.rule = rule(root.choice(key, {"adam", "muon"}, "adam"));
+        return optimizer;
+    }
+    Field field = root.object(key);
+    optimizer.rule = rule(field.choice("rule", {"adam", "muon"}, "adam"));
+    optimizer.master = read_format(field, "master", {"fp32", "fp16", "remainders"});
+    optimizer.momentum = read_format(field, "momentum", {"fp32", "bf16", "fp16", "fp8"});
+    optimizer.variance = read_format(field, "variance", {"fp32", "bf16", "fp16", "fp8"});
+    const std::string states = field.choice("states", {"device", "host", "nvme"}, "device");
+    optimizer.states = states == "host" ? StatesOn::host : states == "nvme" ? StatesOn::nvme : StatesOn::device;
+    optimizer.fraction = field.number("fraction", 1.0);
+    if (!(optimizer.fraction > 0.0 && optimizer.fraction <= 1.0)) {
+        field.error("fraction", fmt::format("expected a share above 0 and up to 1, got {}", optimizer.fraction));
+    }
+    field.done();
+    return optimizer;
+}
+
+nlohmann::ordered_json optimizer_json(const OptimizerSettings& optimizer) {
+    const std::string_view rule = rules.at(static_cast<std::size_t>(optimizer.rule));
+    if (optimizer.leave_device()) {
+        nlohmann::ordered_json json{{"rule", rule}, {"states", optimizer.states == StatesOn::nvme ? "nvme" : "host"}};
+        if (optimizer.fraction < 1.0) json["fraction"] = optimizer.fraction;
+        return json;
+    }
+    if (!is_precision_aware(optimizer)) return rule;
+    return {{"rule", rule},
+            {"master", name(optimizer.master)},
+            {"momentum", name(optimizer.momentum)},
+            {"variance", name(optimizer.variance)}};
+}
+
+void check_optimizer(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
+    if (job.optimizer.leave_device()) check_offload(job, machine, errors);
+    if (job.deepspeed.parameters != ParametersOn::device) check_parameters(job, machine, errors);
+    if (job.offloaded_layers > 0) check_activations(job, machine, errors);
+    if (is_precision_aware(job.optimizer)) check_precisions(job, errors);
+    if (job.optimizer.rule == UpdateRule::muon) check_muon(job, errors);
+}
+
+}  // namespace weft

@@ -1,0 +1,91 @@
+#include "workloads/plan/plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "models/transformer/flops.hpp"
+#include "models/transformer/prediction.hpp"
+#include "sim/base/check.hpp"
+#include "workloads/plan/muon.hpp"
+#include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/stage_memory.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<Stage> stages(const Plan& plan) {
+    const Job& job = plan.job;
+    std::string why;
+    const std::vector<std::uint32_t> layers = job.part_layers(why);
+    WEFT_CHECK(!layers.empty(), why);
+    WEFT_CHECK(std::accumulate(layers.begin(), layers.end(), 0U) == all_layers(job.model),
+               "the stages do not hold every layer once");
+    std::vector<Stage> stages;
+    for (std::uint32_t s = 0; s < job.layout.pipeline; ++s) {
+        Stage stage = make_stage(plan, s, layers);
+        stage.slots = job.schedule->slots(job.pipeline_shape(), s);
+        stage.memory = memory_use(job, stage);
+        stages.push_back(std::move(stage));
+    }
+    return stages;
+}
+
+Flops hardware_flops(const Plan& plan) {
+    const Job& job = plan.job;
+    const PartCosts& costs = plan.costs;
+    const double losses = 1.0 + job.model.mtp_layers;
+    Flops micro_batch = (costs.head_forward_flops + costs.head_backward_flops) * losses +
+                        costs.prediction_flops * (3.0 * job.model.mtp_layers);
+    std::string why;
+    std::uint32_t layer = 0;
+    for (const std::uint32_t layers : job.part_layers(why)) {
+        for (std::uint32_t i = 0; i < layers; ++i) {
+            const LayerCosts& own = costs.layers[job.layer_place(layer++)];
+            micro_batch += own.forward + own.backward + own.repeated;
+            if (job.recompute.of_layer(i) == Recompute::full) micro_batch += own.forward;
+        }
+    }
+    const double ranks = job.layout.ranks_of_stage();
+    Flops step = micro_batch * (ranks * job.micro_batches());
+    if (job.optimizer.rule == UpdateRule::muon) {
+        for (const Stage& stage : plan.stages) step += orthogonalisation_flops(job, stage) * ranks;
+    }
+    return step;
+}
+
+}  // namespace
+
+std::uint32_t Stage::layers() const {
+    std::uint32_t sum = 0;
+    for (const Chunk& chunk : chunks) sum += chunk.layers;
+    return sum;
+}
+bool Stage::has_embedding() const { return std::ranges::any_of(chunks, &Chunk::has_embedding); }
+bool Stage::has_head() const { return std::ranges::any_of(chunks, &Chunk::has_head); }
+
+bool Plan::fits() const { return stages[fullest_stage()].memory.least() <= device.memory; }
+
+std::size_t Plan::fullest_stage() const {
+    const auto it = std::ranges::max_element(stages, {}, [](const Stage& s) { return s.memory.total(); });
+    return static_cast<std::size_t>(it - stages.begin());
+}
+
+Library library_of(const Plan& plan) {
+    Library library = plan.machine.library();
+    if (plan.job.deepspeed.log_calls == Setting::on) library.launch += library.blocking;
+    return library;
+}
+
+Plan make_plan(const Study& study) {
+    Plan plan = empty_plan(study);
+    plan.costs = part_costs(plan);
+    plan.stages = stages(plan);
+    plan.host_bound = host_bound(plan);
+    const Batch& batch = plan.job.batch;
+    const double document = plan.job.packing.share > 0 ? plan.job.packing.share * batch.sequence : batch.sequence;
+    plan.model_flops = model_flops(plan.job.model, batch.global * (batch.sequence / document), document);
+    plan.hardware_flops = hardware_flops(plan);
+    return plan;
+}
+
+}  // namespace weft

@@ -1,0 +1,110 @@
+// What was decided: stages with their layers, costs and memory. A pure function of a study; `weft plan` stops here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "workloads/data_parallel/data_parallel.hpp"
+#include "workloads/job/job.hpp"
+
+namespace weft {
+
+// A piece of a layer for one micro-batch on one rank.
+struct PieceCost {
+    Piece piece{};
+    std::string_view module;  // whose parameters it uses; empty: none
+    Seconds forward, input_backward, weight_backward;
+    Seconds forward_product, input_product;  // of forward and input_backward: products with parameters
+    Seconds discarded;    // of forward: what makes the output that selective recomputation may give back
+    HostOperations host;  // issued one by one; under graphs those that are not replayed, and the replay
+};
+
+// Pieces that backward runs forward again, by their places in LayerCosts::pieces: first to last, or of these what makes
+// a discarded output.
+struct PieceRepeat {
+    enum class Of : std::uint8_t { pieces, discarded };
+
+    std::size_t before = 0;  // whose backward
+    std::size_t first = 0, last = 0;
+    Of of = Of::pieces;
+};
+
+struct LayerCosts {
+    std::vector<PieceCost> pieces;  // in forward order
+    HostOperations host;            // that the host issues for a pass of it: of pieces, repeats and checkpoints
+    HostOperations checkpoints;     // of these what no piece has: checkpoints, and outputs made again
+    Flops forward, backward;
+    std::vector<PieceRepeat> repeats;  // under selective recomputation
+    Flops repeated;
+};
+
+struct PartCosts {
+    std::vector<LayerCosts> layers;  // by Job::layer_place()
+    Seconds embedding_forward, embedding_backward;
+    Seconds final_norm_forward, final_norm_backward;
+    Seconds head_forward, head_input_backward, head_weight_backward;  // logits and loss
+    Flops head_forward_flops, head_backward_flops;
+    // Of a prediction module, what makes its layer's input out of the last hidden state and an embedding.
+    Seconds prediction_forward, prediction_input_backward, prediction_weight_backward;
+    Flops prediction_flops;  // forward
+
+    const LayerCosts& layer(LayerKind kind) const { return layers[static_cast<std::size_t>(kind)]; }
+};
+
+// A model part on a stage: consecutive layers, perhaps with the embedding before and the head after them.
+struct Chunk {
+    std::uint32_t part = 0;  // position on a micro-batch's way
+    std::uint32_t first_layer = 0;
+    std::uint32_t layers = 0;       // prediction modules, which come last, among them
+    std::uint32_t predictions = 0;  // how many are such
+    enum class Ends : std::uint8_t { none = 0, embedding = 1, head = 2, both = 3 } ends = Ends::none;
+    std::size_t first_module = 0;           // into Stage::modules
+    std::vector<std::size_t> layer_module;  // first module of each layer
+    std::size_t head_module = 0;            // final norm, then the output layer if it has one
+    std::size_t embedding_copy = 0;         // of prediction modules away from the embedding
+    Bytes activations;                      // kept per micro-batch
+    Bytes head_activations;  // of them those of final norm, logits and loss, the first that backward frees
+
+    bool has_embedding() const { return (static_cast<unsigned>(ends) & 1U) != 0; }
+    bool has_head() const { return (static_cast<unsigned>(ends) & 2U) != 0; }
+};
+
+struct Stage {
+    std::vector<Chunk> chunks;
+    std::vector<Slot> slots;
+    std::vector<StageModule> modules;  // in forward order, chunk by chunk
+    double dense = 0, expert = 0;      // parameters of this rank
+    Seconds optimizer;
+    MemoryUse memory;
+
+    std::uint32_t layers() const;
+    double parameters() const { return dense + expert; }
+    bool has_embedding() const;
+    bool has_head() const;
+};
+
+struct Plan {
+    Job job;
+    Device device;
+    MachineInfo machine;
+    PartCosts costs;
+    std::vector<Stage> stages;
+    Flops model_flops;     // of a step: matrix products of forward and backward
+    Flops hardware_flops;  // what the devices really compute: padding and recomputation included
+    // The host takes longer to launch the kernels of some pass than the device to run them, or nearly so.
+    bool host_bound = false;
+
+    bool fits() const;                  // the fullest stage, at least, within the device's memory
+    std::size_t fullest_stage() const;  // by the memory that is expected
+};
+
+Plan make_plan(const Study& study);
+
+// The machine's, with the caller's wait for every call where calls block.
+Library library_of(const Plan& plan);
+
+// What data parallelism needs to know of a stage. Refers to plan.stages[stage].modules.
+ShardingInput sharding_input(const Plan& plan, std::uint32_t stage, StepKind step);
+
+}  // namespace weft

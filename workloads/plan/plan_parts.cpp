@@ -1,0 +1,353 @@
+#include "workloads/plan/plan_parts.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "models/memory/kept_operations.hpp"
+#include "models/transformer/prediction.hpp"
+#include "sim/base/check.hpp"
+#include "workloads/plan/muon.hpp"
+#include "workloads/plan/recomputed_parts.hpp"
+#include "workloads/plan/stage_memory.hpp"
+
+namespace weft {
+namespace {
+
+std::vector<Kernel> products(std::vector<Kernel> kernels) {
+    std::erase_if(kernels, [](const Kernel& kernel) { return !kernel.parameters; });
+    return kernels;
+}
+
+// Adds the pass over each weight's gradient that a framework makes after every micro-batch.
+void accumulate(const Job& job, std::vector<Kernel>& weight_backward) {
+    const Bytes moved = job.framework->accumulation(job);
+    if (moved.value == 0) return;
+    for (std::size_t i = 0; i < weight_backward.size(); ++i) {
+        const Kernel& gemm = weight_backward[i];
+        if (gemm.kind != KernelKind::gemm) continue;
+        weight_backward.insert(
+            weight_backward.begin() + static_cast<std::ptrdiff_t>(++i),
+            {.name = "gradient accumulation", .flops = {}, .bytes = moved * (gemm.m * gemm.n * gemm.count)});
+    }
+}
+
+// A host that waits for all that it issues: what is no kernel of the piece takes its time as well.
+void wait_for(PieceCost& piece, const HostOperations& operations, const HostOperations& kernels, const Device& device) {
+    const auto add = [&](Seconds& time, double issued, double counted) {
+        time += device.host_launch * std::max(issued - counted, 0.0);
+    };
+    add(piece.forward, operations.forward, kernels.forward);
+    add(piece.input_backward, operations.input_backward, kernels.input_backward);
+    add(piece.weight_backward, operations.weight_backward, kernels.weight_backward);
+}
+
+// What backward repeats, and what the host issues for it: the pieces once more, and for each run of them as a
+// checkpoint the keeping and setting of random-number states (host_operations.cpp, `checkpointed`).
+void add_repeats(const Job& job, LayerKind kind, const std::vector<LayerPiece>& pieces, LayerCosts& costs) {
+    constexpr double checkpoint_forward = 6, checkpoint_backward = 8;
+    const LayerParts parts = recomputed_parts(job, kind);
+    costs.repeats = piece_repeats(parts, costs.pieces);
+    for (const PieceRepeat& repeat : costs.repeats) {
+        const bool within_mlp = parts.has(LayerPart::mlp) && pieces[repeat.first].piece == Piece::post_norm;
+        if (!within_mlp) costs.checkpoints += {checkpoint_forward, checkpoint_backward, 0};
+        for (std::size_t i = repeat.first; i <= repeat.last; ++i) {
+            const bool whole = repeat.of == PieceRepeat::Of::pieces;
+            const std::vector<Kernel> again = whole ? pieces[i].forward : discarded_kernels(pieces[i]);
+            costs.repeated += total_flops(again);
+            if (whole) costs.host.input_backward += costs.pieces[i].host.forward;
+            if (!whole) costs.checkpoints.input_backward += static_cast<double>(again.size());
+        }
+    }
+}
+
+// Of a piece, what may run again where not all of it does.
+std::vector<Kernel> repeated_kernels(const Job& job, LayerKind kind, const LayerPiece& piece) {
+    return job.recompute == Recompute::operations ? kernels_again(job.model, kind, job.shard(), piece)
+                                                  : discarded_kernels(piece);
+}
+
+LayerCosts layer_costs(const Plan& plan, const Job& job, LayerKind kind, const KernelSum& time) {
+    LayerCosts costs;
+    std::vector<LayerPiece> pieces;
+    bool replays = false;  // some piece before
+    for (LayerPiece& piece : layer_pieces(job.model, kind, job.shard())) {
+        accumulate(job, piece.weight_backward);
+        costs.pieces.push_back({piece.piece,
+                                piece.module,
+                                time(piece.forward),
+                                time(piece.input_backward),
+                                time(piece.weight_backward),
+                                time(products(piece.forward)),
+                                time(products(piece.input_backward)),
+                                time(repeated_kernels(job, kind, piece)),
+                                {}});
+        const HostOperations kernels{double(piece.forward.size()), double(piece.input_backward.size()),
+                                     double(piece.weight_backward.size())};
+        const HostOperations operations = job.compile == Setting::on ? kernels : host_operations(job, piece.piece);
+        if (job.blocking_launches == Setting::on) wait_for(costs.pieces.back(), operations, kernels, plan.device);
+        HostOperations& issued = costs.pieces.back().host;
+        if (!is_replayed(job, piece.piece)) {
+            issued = operations;
+        } else if (!std::exchange(replays, true)) {
+            issued = replay(job);
+        }
+        costs.host += issued;
+        const Flops forward = total_flops(piece.forward);
+        costs.forward += forward;
+        if (job.recompute == Recompute::operations) costs.repeated += total_flops(repeated_kernels(job, kind, piece));
+        costs.backward += total_flops(piece.input_backward) + total_flops(piece.weight_backward);
+        pieces.push_back(std::move(piece));
+    }
+    if (job.recompute.granularity == Recompute::selective) add_repeats(job, kind, pieces, costs);
+    if (replays_all(job)) costs.checkpoints = {};
+    costs.host += costs.checkpoints;
+    return costs;
+}
+
+// Whose gradients are reduced before the optimizer may run, and what is held of them: modules in forward order.
+class StageModules {
+  public:
+    StageModules(const Job& job, Stage& stage) : job_(job), stage_(stage) {}
+
+    void add(Chunk& chunk, std::uint32_t index) {
+        chunk.first_module = stage_.modules.size();
+        if (chunk.has_embedding()) add(embedding_modules(job_.model, job_.split()), chunk.first_layer, index);
+        for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+            const std::uint32_t layer = chunk.first_layer + i;
+            const std::size_t first = stage_.modules.size();
+            const bool predicts = is_prediction(job_.model, layer);
+            if (predicts) add(prediction_modules(job_.model, job_.split()), layer, index);
+            chunk.layer_module.push_back(stage_.modules.size());
+            add(layer_modules(job_.model, layer_kind(job_.model, layer), job_.split()), layer, index);
+            if (predicts) add({prediction_output_norm(job_.model)}, layer, index);
+            const bool recomputed = runs_again(job_.recompute.of_layer(i));
+            for (std::size_t m = first; m < stage_.modules.size(); ++m) stage_.modules[m].recomputed = recomputed;
+        }
+        chunk.head_module = stage_.modules.size();
+        const std::uint32_t end = chunk.first_layer + chunk.layers;
+        if (chunk.has_head()) add(head_modules(job_.model, job_.split()), end, index);
+        const bool copies = chunk.predictions > 0 || (job_.model.tied_embeddings && chunk.has_head());
+        if (!copies || !job_.copies_embedding()) return;
+        chunk.embedding_copy = stage_.modules.size();
+        stage_.modules.push_back({.name = "tied embedding",
+                                  .layer = end,
+                                  .chunk = index,
+                                  .tensors = {job_.embedding_matrix()},
+                                  .vector = {false}});
+    }
+
+  private:
+    void add(const std::vector<Module>& modules, std::uint32_t layer, std::uint32_t chunk) {
+        for (const Module& module : modules) {
+            stage_.modules.push_back({.name = module.name,
+                                      .layer = layer,
+                                      .chunk = chunk,
+                                      .expert = module.expert && job_.reduces_experts_apart(),
+                                      .tensors = module.tensors,
+                                      .vector = module.vector,
+                                      .rows = module.rows,
+                                      .slices = module.slices});
+        }
+    }
+
+    const Job& job_;
+    Stage& stage_;
+};
+
+// DeepSpeedCPUAdam (csrc/adam/cpu_adam_impl.cpp) after the gradients were scaled and clipped, in bytes per parameter:
+// gradient r 4 w 4; gradient, master copy, momentum and variance r 16, the last three w 12. All ranks of a node share
+// the bandwidth of its host's memory.
+// From drives master copy, momentum, variance and gradient come, and the first three and the parameters, if these are
+// there, go back, before and after (pipeline_read and pipeline_write are off unless asked for).
+Seconds optimizer_on_host(const Plan& plan, const Stage& stage) {
+    constexpr double bytes = 36, from_drives = 16, to_drives = 12;
+    const Job& job = plan.job;
+    const HostInfo& host = *plan.machine.host;
+    const Bytes byte_of_each{updated_parameters(job, stage) * job.ranks_per_node};
+    Seconds time = byte_of_each * bytes / host.memory_bandwidth;
+    if (job.optimizer.states == StatesOn::nvme) {
+        time += byte_of_each * from_drives / host.drives_read + byte_of_each * to_drives / host.drives_write;
+    }
+    if (job.deepspeed.parameters == ParametersOn::nvme) {
+        time += byte_of_each * element_bytes(job.precision) / host.drives_write;
+    }
+    return time;
+}
+
+// Megatron-core's HybridDeviceOptimizer (core/optimizer/cpu_offloading/hybrid_optimizer.py, step), one after another:
+// gradients in fp32 to the host, torch's fused Adam there (gradient r 4; parameter, momentum and variance r 12 w 12),
+// parameters in working precision back.
+Seconds update_of_fraction(const Plan& plan, const Stage& stage) {
+    constexpr double gradient = 4, bytes = 28;
+    const Job& job = plan.job;
+    const HostInfo& host = *plan.machine.host;
+    const Bytes byte_of_each{updated_parameters(job, stage) * job.optimizer.fraction};
+    return byte_of_each * (gradient + element_bytes(job.precision)) / host.link +
+           byte_of_each * bytes * job.ranks_per_node / host.memory_bandwidth;
+}
+
+// Passes over gradients and parameters; no less than the host takes for a kernel per tensor.
+Seconds optimizer(const Plan& plan, const Stage& stage) {
+    const Job& job = plan.job;
+    const bool leaves = job.optimizer.leave_device(), hybrid = leaves && job.framework->name == "megatron";
+    if (leaves && !hybrid) return optimizer_on_host(plan, stage);
+    const UpdateTraffic traffic = job.framework->update_traffic(job);
+    const double held = stage.parameters() / job.framework->shares(job).gradients;
+    std::size_t tensors = 0;
+    for (const StageModule& module : stage.modules) tensors += module.tensors.size();
+    const double stay = hybrid ? 1.0 - job.optimizer.fraction : 1.0;
+    const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage) * stay};
+    const Seconds passes = std::max(pass_time(plan.device, moved), plan.device.host_launch * double(tensors));
+    if (hybrid) return passes + update_of_fraction(plan, stage);
+    return job.optimizer.rule == UpdateRule::muon ? passes + orthogonalisation(plan, stage) : passes;
+}
+
+void add_chunks(const Job& job, Stage& stage, std::uint32_t s, std::span<const std::uint32_t> layers) {
+    const PipelineShape shape = job.pipeline_shape();
+    const auto parts = static_cast<std::uint32_t>(layers.size());
+    stage.chunks.resize(shape.chunks);
+    // Every micro-batch that visits the stage on some chunk finds the same part there.
+    for (const std::uint32_t micro_batch : {0U, shape.micro_batches - 1}) {
+        const std::vector<Place> path = job.schedule->path(shape, micro_batch);
+        for (std::uint32_t part = 0; part < path.size(); ++part) {
+            if (path[part].stage != s) continue;
+            Chunk& chunk = stage.chunks[path[part].chunk];
+            chunk.part = part;
+            chunk.layers = layers[part];
+            chunk.predictions = part == job.prediction_part() ? job.model.mtp_layers : 0;
+            chunk.first_layer = std::accumulate(layers.begin(), layers.begin() + part, 0U);
+            chunk.ends = Chunk::Ends((part == 0 ? 1U : 0U) | (part + 1 == parts ? 2U : 0U));
+        }
+    }
+    StageModules modules(job, stage);
+    for (std::uint32_t c = 0; c < shape.chunks; ++c) {
+        modules.add(stage.chunks[c], c);
+        count_activations(job, stage.chunks[c]);
+    }
+}
+
+void count_parameters(Stage& stage) {
+    for (const StageModule& module : stage.modules) {
+        for (const std::uint64_t elements : module.tensors) {
+            (module.expert ? stage.expert : stage.dense) += static_cast<double>(elements);
+        }
+    }
+}
+
+template <class Time>
+void count_prediction(const Job& job, const Time& time, PartCosts& costs) {
+    PredictionKernels kernels = prediction_kernels(job.model, job.shard());
+    costs.prediction_flops = total_flops(kernels.forward);
+    accumulate(job, kernels.weight_backward);
+    costs.prediction_forward = time(kernels.forward);
+    costs.prediction_input_backward = time(kernels.input_backward);
+    costs.prediction_weight_backward = time(kernels.weight_backward);
+}
+
+}  // namespace
+
+PartCosts part_costs(const Plan& plan) {
+    return part_costs(
+        plan, [&](std::span<const Kernel> kernels) { return kernel_time(plan.device, plan.job.precision, kernels); });
+}
+
+PartCosts part_costs(const Plan& plan, const KernelSum& time) {
+    const Job& job = plan.job;
+    const Shard shard = job.shard();
+    PartCosts costs;
+    costs.layers.resize(job.layer_places());
+    for (std::size_t k = 0; k < layer_kinds; ++k) {
+        const auto kind = static_cast<LayerKind>(k);
+        if (has_experts(kind) && job.model.experts.count == 0) continue;
+        if (is_windowed(kind) && job.model.window.tokens == 0) continue;
+        costs.layers[k] = layer_costs(plan, job, kind, time);
+    }
+    for (std::uint32_t layer = 0; layer < job.experts.by_layer.size(); ++layer) {
+        const std::size_t place = job.layer_place(layer);
+        if (place < layer_kinds) continue;
+        costs.layers[place] = layer_costs(plan, job.with_imbalance_of(layer), layer_kind(job.model, layer), time);
+    }
+    costs.embedding_forward = time(embedding_forward(job.model, shard));
+    costs.embedding_backward = time(embedding_backward(job.model, shard));
+    if (job.model.mtp_layers > 0) count_prediction(job, time, costs);
+    for (const Kernel& kernel : head_forward(job.model, shard)) {
+        (kernel.name == "final norm" ? costs.final_norm_forward : costs.head_forward) += time({&kernel, 1});
+        costs.head_forward_flops += kernel.flops;
+    }
+    std::vector<Kernel> head = head_backward(job.model, shard);
+    for (auto it = head.begin(); it != head.end(); ++it) {
+        if (it->name != "logits weight gradient") continue;
+        std::vector<Kernel> product{*it};
+        accumulate(job, product);
+        head.insert(it + 1, product.begin() + 1, product.end());
+        break;
+    }
+    for (const Kernel& kernel : head) {
+        (kernel.name == "final norm gradient" ? costs.final_norm_backward
+         : kernel.name == "logits weight gradient" || kernel.name == "gradient accumulation" ||
+                 kernel.name == "logits bias gradient"
+             ? costs.head_weight_backward
+             : costs.head_input_backward) += time({&kernel, 1});
+        costs.head_backward_flops += kernel.flops;
+    }
+    return costs;
+}
+
+Stage make_stage(const Plan& plan, std::uint32_t stage, std::span<const std::uint32_t> layers) {
+    Stage made;
+    add_chunks(plan.job, made, stage, layers);
+    count_parameters(made);
+    made.optimizer = optimizer(plan, made);
+    return made;
+}
+
+// Passes are compared without their calls, hence the margin; where the host does not bind, its stream changes nothing.
+bool host_bound(const Plan& plan) {
+    constexpr double margin = 2.0;
+    if (plan.job.blocking_launches == Setting::on) return false;  // it is never ahead; every kernel has its share
+    for (const LayerCosts& layer : plan.costs.layers) {
+        Seconds forward, backward;
+        for (const PieceCost& piece : layer.pieces) {
+            forward += piece.forward;
+            backward += piece.input_backward + piece.weight_backward;
+        }
+        const Seconds host = plan.device.host_launch * margin;
+        if (host * layer.host.forward > forward) return true;
+        if (host * (layer.host.input_backward + layer.host.weight_backward) > backward) return true;
+    }
+    return false;
+}
+
+// Of matrix products and attention; what is bound by memory keeps its bandwidth. Interference is for the most part that
+// communication takes units: what is kept for it at all times is not taken once more.
+void set_aside(Device& device, std::uint32_t units) {
+    const double left = 1.0 - double(units) / device.gemm.compute_units;
+    device.sustained_clock *= left;
+    device.interference = std::max(device.interference * left, 1.0);
+    device.gemm.compute_units -= units;
+    device.gemm_eighth.compute_units = device.gemm.compute_units;
+}
+
+Plan empty_plan(const Study& study) {
+    Plan plan{.job = study.job,
+              .device = study.device,
+              .machine = study.machine.info(),
+              .costs = {},
+              .stages = {},
+              .model_flops = {},
+              .hardware_flops = {},
+              .host_bound = false};
+    plan.machine.prefer(plan.job.library);
+    plan.device.sustained_clock *= plan.job.sustained_clock;
+    if (plan.job.communication_units > 0) set_aside(plan.device, plan.job.communication_units);
+    const double slowest = expected_slowdown(plan.device, plan.job.nodes);
+    plan.device.slowdown = 1.0 + (slowest - 1.0) * plan.job.faults.spread;
+    // A host that waits for every kernel launches the next one only then.
+    if (plan.job.blocking_launches == Setting::on) {
+        plan.device.kernel_launch = std::max(plan.device.kernel_launch, plan.device.host_launch);
+    }
+    return plan;
+}
+
+}  // namespace weft
