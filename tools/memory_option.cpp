@@ -7,7 +7,7 @@
 #include "sim/io/units.hpp"
 #include "tools/job_options.hpp"
 #include "tools/output/report_text.hpp"
-#include "tools/output/validity_text.hpp"
+#include "tools/output/validation_text.hpp"
 #include "tools/validate/validity.hpp"
 
 namespace weft {

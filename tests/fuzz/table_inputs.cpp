@@ -13,7 +13,7 @@
 #include "tests/fuzz/inputs.hpp"
 #include "tools/calibrate/device_table.hpp"
 #include "tools/collective/sizes.hpp"
-#include "tools/output/result_cell.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/share/sharing_file.hpp"
 #include "tools/sweep/condition.hpp"
 #include "tools/sweep/merge.hpp"

@@ -11,7 +11,7 @@
 #include "tools/calibrate/device_copy.hpp"
 #include "tools/calibrate/device_fit.hpp"
 #include "tools/calibrate/device_sets.hpp"
-#include "tools/output/device_calibration_text.hpp"
+#include "tools/output/calibration_text.hpp"
 #include "tools/parallel.hpp"
 
 namespace weft {

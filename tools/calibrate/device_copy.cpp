@@ -7,7 +7,7 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/output/device_calibration_text.hpp"
+#include "tools/output/calibration_text.hpp"
 
 namespace weft {
 namespace {

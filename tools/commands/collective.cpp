@@ -12,9 +12,8 @@
 #include "tools/command.hpp"
 #include "tools/output/chart_svg.hpp"
 #include "tools/output/collective_text.hpp"
-#include "tools/output/comparison_text.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/link_file.hpp"
-#include "tools/output/number.hpp"
 #include "tools/output_option.hpp"
 
 namespace weft::commands {

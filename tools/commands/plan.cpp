@@ -9,7 +9,6 @@
 #include "tools/command.hpp"
 #include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
-#include "tools/output/plan_json.hpp"
 #include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"

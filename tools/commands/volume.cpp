@@ -10,9 +10,9 @@
 #include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
 #include "tools/obstacle.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/output/logger_table.hpp"
-#include "tools/output/model_text.hpp"
 #include "tools/output/volume_text.hpp"
 #include "workloads/volume/volume.hpp"
 

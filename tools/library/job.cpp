@@ -10,7 +10,7 @@
 #include "tools/library/step.hpp"
 #include "tools/obstacle.hpp"
 #include "tools/output/explanation_text.hpp"
-#include "tools/output/plan_json.hpp"
+#include "tools/output/plan_rows.hpp"
 #include "tools/parallel.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"

@@ -1,19 +1,39 @@
-// Writes a file on a thread of its own, so that one core formats the next block while another hands this one to the
-// system. As AtomicFile: the whole file or nothing.
+// Writes a file on a thread of its own, compressed if asked, so that one core formats the next block while another
+// hands this one to the system. As AtomicFile: the whole file or nothing.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "sim/io/atomic_file.hpp"
 
 namespace weft {
+
+// A gzip file of `text`, without name and date: the same text gives the same bytes.
+std::string gzip(std::string_view text);
+
+// The same piece by piece.
+class GzipStream {
+  public:
+    GzipStream();
+    ~GzipStream();
+
+    // The compressed bytes that are ready; most come later, or at the end.
+    std::string add(std::string_view piece);
+    std::string finish();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 enum class Packing : std::uint8_t { none, gzip };
 

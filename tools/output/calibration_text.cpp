@@ -7,13 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/io/units.hpp"
-#include "tools/output/comparison_text.hpp"
+#include "tools/output/collective_text.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/number.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/output/validation_text.hpp"
 
 namespace weft {
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -154,6 +155,115 @@ std::string calibration_json(const Calibration& calibration, const MeasuredRows&
                                 {"protocol", time.protocol}});
     }
     return json_text(json);
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json errors_json(const KindErrors& errors) {
+    return {{"kind", errors.kind},
+            {"held", errors.is_held},
+            {"rows", errors.rows},
+            {"rms_log_error_before", errors.before},
+            {"rms_log_error_after", errors.after}};
+}
+
+}  // namespace
+
+std::string constant_text(const DeviceConstant& constant, double value) {
+    return constant.unit == ConstantUnit::seconds ? to_text(Seconds{value}) : fmt::format("{:.4g}", value);
+}
+
+std::string deviation_text(const DeviceFit& fit, std::size_t i) {
+    const double deviation = fit.fit.deviations[i];
+    if (deviation == 0.0) return "";
+    if (!std::isfinite(deviation)) return "unknown: too few rows";
+    return fit.constants[i].unit == ConstantUnit::seconds ? to_text(Seconds{deviation})
+                                                          : fmt::format("{:.2g}", deviation);
+}
+
+std::string device_calibration_text(const DeviceFit& fit) {
+    TextTable constants({"<constant", "before", "after", "+-", "<"});
+    for (std::size_t i = 0; i < fit.constants.size(); ++i) {
+        constants.add({fit.constants[i].name, constant_text(fit.constants[i], fit.before[i]),
+                       constant_text(fit.constants[i], fit.fit.values[i]), deviation_text(fit, i),
+                       std::string(text(fit.fit.determinations[i]))});
+    }
+    TextTable errors({"<rms error", "<", "rows", "before", "after"});
+    for (const KindErrors& kind : errors_by_kind(fit)) {
+        errors.add({kind.kind, kind.is_held ? "held" : "fitted", fmt::to_string(kind.rows),
+                    fmt::format("{:.2f} %", 100.0 * kind.before), fmt::format("{:.2f} %", 100.0 * kind.after)});
+    }
+    return constants.text() + "\n" + errors.text();
+}
+
+std::string device_calibration_json(const DeviceFit& fit) {
+    Json json{
+        {"rounds", fit.fit.rounds}, {"constants", Json::array()}, {"errors", Json::array()}, {"rows", Json::array()}};
+    for (std::size_t i = 0; i < fit.constants.size(); ++i) {
+        const double deviation = fit.fit.deviations[i];
+        const Determination what = fit.fit.determinations[i];
+        json["constants"].push_back(
+            {{"constant", fit.constants[i].name},
+             {"unit", fit.constants[i].unit == ConstantUnit::seconds ? "s" : ""},
+             {"before", fit.before[i]},
+             {"after", fit.fit.values[i]},
+             {"standard_deviation",
+              what == Determination::determined && std::isfinite(deviation) ? Json(deviation) : Json()},
+             {"fitted", what == Determination::determined || what == Determination::at_limit},
+             {"determination", text(what)}});
+    }
+    for (const KindErrors& kind : errors_by_kind(fit)) json["errors"].push_back(errors_json(kind));
+    for (const DeviceFitRow& row : fit.rows) {
+        json["rows"].push_back({{"kind", row.kind},
+                                {"where", row.where},
+                                {"measured", row.measured},
+                                {"before", row.before},
+                                {"after", row.after},
+                                {"weight", row.weight},
+                                {"held", row.is_held}});
+    }
+    return json_text(json);
+}
+
+namespace {
+
+std::string origin(const RefittedConstant& one) {
+    if (one.rows == 0) return "kept: no row of another set tells it";
+    return fmt::format("{} rows {}of other sets{}", one.rows, one.use == RowUse::fit ? "marked fit " : "",
+                       one.determination == Determination::at_limit ? ", at its limit" : "");
+}
+
+std::string constants_text(const LeftOut& result) {
+    TextTable table({"<constant", "shipped", "without the set", "<fitted to"});
+    for (const RefittedConstant& one : result.constants) {
+        table.add({one.device + "." + one.constant.name, constant_text(one.constant, one.shipped),
+                   constant_text(one.constant, one.refitted), origin(one)});
+    }
+    return table.text();
+}
+
+}  // namespace
+
+std::string left_out_text(std::string_view set, const LeftOut& result) {
+    if (result.constants.empty()) {
+        const bool has_fits = result.shipped.fit.rows > 0;
+        return fmt::format(
+            "{}: {}\n", set,
+            has_fits
+                ? "not refittable: its rows marked fit tell no constant of a device, but of a library or its own jobs"
+                : "no constant is fitted to it");
+    }
+    TextTable table({"<rows", "number", "mean", "without", "change", "bias", "without"});
+    for (const RowUse use : {RowUse::predict, RowUse::fit}) {
+        const ErrorStatistics &before = result.shipped.of(use), &after = result.refitted.of(use);
+        if (before.rows == 0) continue;
+        table.add({std::string(name(use)), fmt::to_string(before.rows), percent(before.mean), percent(after.mean),
+                   fmt::format("{:+.1f} points", 100 * (after.mean - before.mean)), signed_percent_text(before.bias),
+                   signed_percent_text(after.bias)});
+    }
+    return fmt::format("{}, left out of the fits:\n{}{}", set, constants_text(result), table.text());
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// An axis of a chart: from values to places, and the ticks between.
+// An axis of a chart: which values are drawn on it, from values to places, and the ticks between.
 #pragma once
 
 #include <cstdint>
@@ -38,5 +38,18 @@ class AxisMap {
 
 // A value in the unit of an axis: "45.9 GB", "64 KiB", "12.5 %", "512".
 std::string axis_value(const ChartAxis& axis, double value);
+
+bool stacked(ChartKind kind);
+
+// Whether a value has a place on an axis: NaN has none, nor has 0 on a logarithmic one.
+bool drawable(const ChartAxis& axis, double value);
+
+// Checked, and with shares in place of values where the chart shows shares; of a sum of 0 there are none.
+Chart as_shown(Chart chart);
+
+struct ValueRange {
+    double least, most;
+};
+ValueRange value_range(const Chart& chart);  // of drawable values and, where they are stacked, of sums
 
 }  // namespace weft

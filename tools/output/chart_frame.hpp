@@ -1,6 +1,8 @@
-// Where the parts of a chart's picture stand, in pixels; used by chart_svg alone.
+// Where the parts of a chart's picture stand, in pixels, and how its series look; used by chart_svg alone.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,5 +37,15 @@ struct ChartFrame {
 };
 
 ChartFrame chart_frame(const Chart& chart, const std::vector<ChartTick>& y_ticks);
+
+struct SeriesLook {
+    std::size_t index;  // of the series
+    ChartSeries::Look look;
+};
+
+std::string bar_fill(SeriesLook look);                               // attributes of a rectangle
+std::string line_mark(SeriesLook look, std::string_view path_data);  // an element, with its end of line
+// An element around (x, y); `inside` is its content.
+std::string point_mark(SeriesLook look, double x, double y, std::string_view inside);
 
 }  // namespace weft

@@ -7,9 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "tools/output/chart_axis.hpp"
 #include "tools/output/chart_frame.hpp"
-#include "tools/output/chart_marks.hpp"
-#include "tools/output/chart_values.hpp"
 #include "tools/output/svg_text.hpp"
 
 namespace weft {

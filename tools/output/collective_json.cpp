@@ -1,10 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "tools/output/background_text.hpp"
 #include "tools/output/collective_text.hpp"
-#include "tools/output/hot_links_text.hpp"
+#include "tools/output/fabric_text.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/number.hpp"
 
 namespace weft {
 namespace {

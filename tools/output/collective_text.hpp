@@ -1,4 +1,4 @@
-// The rows of `weft collective` as benchmarks print them, and for programs.
+// The rows of `weft collective` as benchmarks print them, beside measurements, and for programs.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "tools/collective/comparison.hpp"
 #include "tools/collective/table.hpp"
+#include "tools/output/chart.hpp"
 
 namespace weft {
 
@@ -30,5 +31,12 @@ std::string_view chosen_by(const CollectiveRequest& request, std::span<const Col
 
 // Of each class the highest utilization in any row.
 std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows);
+
+std::string comparison_text(const Comparison& comparison, const std::string& file);
+std::string summary_text(const ErrorSummary& summary);  // "error of 29 rows: median 8.1 %, ..."
+
+// Time over size, both logarithmic; with what was measured, if anything.
+Chart collective_chart(const CollectiveRequest& request, std::span<const CollectiveRow> rows,
+                       const std::optional<Comparison>& comparison);
 
 }  // namespace weft

@@ -9,7 +9,6 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/report_text.hpp"
-#include "tools/output/rooflines_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {

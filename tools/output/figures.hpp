@@ -1,11 +1,23 @@
-// Numbers for people.
+// Numbers, models and methods as people read them.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "models/transformer/transformer.hpp"
+#include "sim/program/program.hpp"
 
 namespace weft {
 
 std::string percent(double share);   // 0.0421: "4.2 %"
 std::string grouped(double number);  // a whole one, digits in groups of three: "12,345"
+
+// "llama3-8b (8.03B parameters)", "mixtral-8x7b (46.7B parameters, 12.9B active)"
+std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active);
+std::string model_text(const Transformer& model);
+
+// "ring simple, 8 channels"; empty where nobody chose a method.
+std::string method_text(const Method& method);
 
 }  // namespace weft

@@ -10,7 +10,7 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/units.hpp"
-#include "tools/output/number.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "tools/output/check_json.hpp"
 #include "tools/output/json_text.hpp"
+#include "tools/output/report_json.hpp"
 
 namespace weft {
 

@@ -1,11 +1,34 @@
-// Compared jobs for people and for machines.
+// Compared jobs for people and for machines; and what tables of them have in common with the page.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tools/explain/job_comparison.hpp"
 
 namespace weft {
+
+struct ComparedLine {
+    std::string name;
+    std::vector<std::int64_t> ticks;  // of each job
+};
+
+// The causes that are a thousandth of the longest step in one of the jobs, and the others as one, "all else"; of each
+// job they sum to its step.
+std::vector<ComparedLine> cause_lines(const JobComparison& comparison);
+
+struct ComparedFigure {
+    std::string_view name;
+    std::string_view key;  // of the metric
+    std::string (*text)(double);
+};
+
+const std::vector<ComparedFigure>& compared_figures();
+
+std::string more_text(Seconds time);                    // "+1.20 ms", "-3.00 us"; none: ""
+std::string ratio_text(double value, double of_which);  // "+4.2 %"
 
 std::string job_comparison_text(const JobComparison& comparison);
 std::string job_comparison_json(const JobComparison& comparison);  // seconds and bytes

@@ -1,6 +1,8 @@
 // What every JSON output has in common. Within one schema no key goes and none changes its meaning; keys may come.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -10,5 +12,18 @@ inline constexpr int output_schema = 2;
 
 // An output as text: "weft" and "schema" say who wrote it and by which names, then come the members of `json`.
 std::string json_text(const nlohmann::ordered_json& json);
+
+// Below 2^53, where every whole double is exact.
+inline bool prints_as_integer(double value) {
+    return value == std::trunc(value) && std::abs(value) < 9007199254740992.0;
+}
+
+// As a JSON value of either kind.
+template <class Json>
+Json number(double value) {
+    return prints_as_integer(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
+std::string number_text(double value);  // "12", "0.5", "1e+300"
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// A file of what each link carried: comma-separated values, a row for each.
+// What links carried, as comma-separated values, a row for each.
 //
 //   from, to                the vertices that it joins (VertexNames)
 //   cable                   0, or its number among the links from one of them to the other
@@ -16,6 +16,7 @@
 #include "tools/output/background_writer.hpp"
 #include "tools/output/text_stream.hpp"
 #include "topologies/vertex_names.hpp"
+#include "workloads/report/simulation.hpp"
 
 namespace weft {
 
@@ -40,5 +41,10 @@ class LinkFile {
     BackgroundWriter file_;
     TextStream out_;
 };
+
+// A LinkFile of all links of the machine's part that was built, each by itself, however the step was folded. In slices,
+// if the step has them: columns "slice,begin_s,end_s" come first, and only links that carry anything in the step are
+// there, in every slice.
+void write_step_links(const Simulation& run, const std::filesystem::path& path);
 
 }  // namespace weft

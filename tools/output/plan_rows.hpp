@@ -1,7 +1,11 @@
-// A search for layouts as a table: every candidate with what became of it.
+// A search for layouts for programs: as a table of all candidates, and as JSON.
 #pragma once
 
-#include "tools/output/result_sqlite.hpp"
+#include <cstddef>
+#include <string>
+
+#include "tools/output/job_json.hpp"
+#include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
 #include "workloads/search/plan_result.hpp"
 
@@ -13,5 +17,11 @@ ResultTable plan_rows(const PlanResult& result);
 
 // "plan" of the job, with a hash of what the rows say.
 RunRecord plan_record(const PlanResult& result);
+
+// {"weft", "job": {...} without what was searched for, "candidates": {"all", "refused", "does_not_fit", "fits",
+// "simulated"}, "refusals": [{"key", "reason", "candidates"}],
+//  "best": [{"job": {...}, "step": {...}, "throughput": {...}, "memory": {...}, "screened_time_s", "slower_by":
+//  [...]}], "pareto": [...], "screening": {...}} and, where nothing fits, "nearest_miss".
+std::string plan_json(const PlanResult& result, const JobRecord& record, std::size_t top);
 
 }  // namespace weft

@@ -9,8 +9,7 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/model_text.hpp"
-#include "tools/output/number.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/text_table.hpp"
 

@@ -1,14 +1,28 @@
-// The report for machines: SI units, seconds and bytes.
+// A report, and what `weft check` found, for programs.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 
+#include "sim/io/diagnostics.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/validate/validity.hpp"
+#include "workloads/formats/format.hpp"
+#include "workloads/plan/advice.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
+
+// {"file", "line", "column", "key", "message", "suggestion"}: what is not known is left out.
+nlohmann::ordered_json diagnostic_json(const Diagnostic& diagnostic);
+nlohmann::ordered_json diagnostics_json(std::span<const Diagnostic> diagnostics);
+nlohmann::ordered_json notes_json(std::span<const FormatNote> notes);
+
+nlohmann::ordered_json advice_json(std::span<const MemoryAdvice> advice);
+// Of the fullest stage, against what the device has.
+nlohmann::ordered_json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice);
 
 // `wall` is the only value that may differ between two runs of the same input. The plan that was simulated says of its
 // job what the report says in prose.

@@ -7,7 +7,6 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/model_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {

@@ -1,9 +1,10 @@
-// Rows of named and typed columns: what a sweep or a search for layouts gives. One table feeds CSV, JSON Lines, SQLite
-// and pages.
+// Rows of named and typed columns: what a sweep or a search for layouts gives, and the rows of other results. One table
+// feeds text, CSV, JSON, JSON Lines, SQLite and pages.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,5 +26,21 @@ struct ResultTable {
     std::vector<Column> columns;
     std::vector<std::vector<ResultCell>> rows;  // as many cells as columns
 };
+
+// As JSON has it: "null", "true", "12", "0.5", "1.0" (a whole double keeps its point), "\"text\"".
+std::string cell_json(const ResultCell& cell);
+// JSON's numbers, true and false; other texts as they are. cell_json() of any of these gives it back.
+ResultCell cell_of_json(std::string_view text);
+// For people and CSV: as in JSON, but texts bare, and nothing for nothing.
+std::string cell_text(const ResultCell& cell);
+
+// Nothing is an empty cell; numbers in the fewest digits that give the same value back.
+std::string result_csv(const ResultTable& table);
+
+std::string result_json_lines(const ResultTable& table);
+
+// In quotation marks where it has to be. What a spreadsheet would take for a formula (= + - @ before what is no number)
+// gets an apostrophe in front: names come from files that somebody else may have written.
+std::string csv_cell(std::string_view text);
 
 }  // namespace weft

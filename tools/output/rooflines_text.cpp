@@ -1,4 +1,4 @@
-#include "tools/output/rooflines_text.hpp"
+#include "tools/output/explanation_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// The facts of a topology, for people and for programs.
+// A machine, or one route, for people and for programs.
 #pragma once
 
 #include <string>

@@ -1,12 +1,11 @@
-#include "tools/output/validation_data.hpp"
+#include "tools/output/validation_text.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tools/output/csv.hpp"
 #include "tools/output/json_text.hpp"
-#include "tools/output/number.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/validate/row_job.hpp"
 
 namespace weft {

@@ -1,4 +1,3 @@
-#include "tools/output/validation_html.hpp"
 
 #include <fmt/format.h>
 

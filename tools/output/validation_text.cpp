@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
@@ -11,6 +12,7 @@
 #include "tools/validate/quantity.hpp"
 
 namespace weft {
+
 namespace {
 
 std::vector<std::string> error_cells(const ErrorStatistics& errors) {
@@ -180,6 +182,91 @@ std::string verdict_text(const Validation& validation) {
     if (predicted + fitted == 0) return text + ".";
     return text +
            fmt::format("; not judged, having none: predicted rows of {} sets, fitted rows of {}.", predicted, fitted);
+}
+
+namespace {
+
+std::string ranks_text(double least, double most) {
+    return fmt::format("{}{} ranks", grouped(least), least == most ? "" : " to " + grouped(most));
+}
+
+// Of the job's traits, those that no measured run shares.
+std::string without(const Evidence& evidence, const JobTraits& job) {
+    std::vector<std::string> values;
+    for (const std::string_view name : evidence.unlike) {
+        const auto place = static_cast<std::size_t>(std::ranges::find(trait_names, name) - trait_names.begin());
+        values.push_back(name == "scale" ? ranks_text(job.ranks, job.ranks) : job.values[place]);
+    }
+    return fmt::format("{}", fmt::join(values, ", "));
+}
+
+std::string line(std::string_view answer, const Evidence& evidence, const JobTraits& job) {
+    std::string text = fmt::format("  {:<11}", answer);
+    if (evidence.errors.rows == 0) return text + fmt::format("not validated: not measured on {}\n", job.values[0]);
+    if (!evidence.is_of_the_kind()) text += fmt::format("not validated for {}; nearest: ", without(evidence, job));
+    return text + fmt::format("{} of {}, {}: mean error {}, 90 % within {}, bias {}\n", evidence.errors.rows,
+                              fmt::join(evidence.sets, ", "), ranks_text(evidence.least_ranks, evidence.most_ranks),
+                              percent(evidence.errors.mean), percent(evidence.errors.percentile_90),
+                              signed_percent_text(evidence.errors.bias));
+}
+
+}  // namespace
+
+std::string memory_validity_text(const Validity& validity) { return line("memory", validity.memory, validity.job); }
+
+std::string validity_text(const Validity& validity) {
+    const JobTraits& job = validity.job;
+    return fmt::format("measured runs of this kind ({}, {}):\n{}{}", fmt::join(job.values, ", "),
+                       ranks_text(job.ranks, job.ranks), line("step time", validity.step_time, job),
+                       memory_validity_text(validity));
+}
+
+namespace {
+
+std::string cell(std::string text) {
+    for (std::size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, 1, '\\');
+    return text;
+}
+
+std::string bounds(const SetScore& score, RowUse use) {
+    std::string text;
+    for (const BoundCheck& check : score.bounds) {
+        if (check.use != use) continue;
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", check.what, percent(check.bound));
+        if (!check.holds()) text += " (broken)";
+    }
+    return text;
+}
+
+std::string line(const std::string& title, const ErrorStatistics& errors, const std::string& bounds) {
+    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(title), errors.rows, percent(errors.mean),
+                       percent(errors.median), percent(errors.percentile_90), percent(errors.largest),
+                       signed_percent_text(errors.bias), bounds);
+}
+
+std::string table(const Validation& v, RowUse use, std::string_view heading) {
+    if (v.card.of(use).rows == 0) return "";
+    std::string text = fmt::format(
+        "| {} | rows | mean | median | 90 % within | largest | bias | promised |\n"
+        "|---|---:|---:|---:|---:|---:|---:|---|\n",
+        heading);
+    for (std::size_t s = 0; s < v.sets.size(); ++s) {
+        const SetScore& score = v.card.sets[s];
+        if (score.of(use).rows > 0) text += line(v.sets[s].title, score.of(use), bounds(score, use));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string validation_markdown(const Validation& validation) {
+    std::string text;
+    for (const auto& [use, heading] : {std::pair(RowUse::predict, "predicted"), std::pair(RowUse::fit, "fitted to"),
+                                       std::pair(RowUse::disturbed, "disturbed, counted nowhere else")}) {
+        const std::string part = table(validation, use, heading);
+        text += (text.empty() || part.empty() ? "" : "\n") + part;
+    }
+    return text;
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// The scorecard for people.
+// The scorecard: for people, for a README, for programs and as a page; and what measured runs say of an answer.
 #pragma once
 
 #include <span>
@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tools/validate/scorecard.hpp"
+#include "tools/validate/validity.hpp"
 
 namespace weft {
 
@@ -18,5 +19,18 @@ std::string verdict_text(const Validation& validation);        // of all bounds;
 
 std::string signed_percent_text(double ratio);                       // "+4.2 %"
 std::string quantity_text(std::string_view quantity, double value);  // "3.53 s", "66.5 GiB"
+
+std::string validity_text(const Validity& validity);
+std::string memory_validity_text(const Validity& validity);  // its line about memory
+
+std::string validation_markdown(const Validation& validation);  // a table of predicted sets, one of fitted ones
+
+// {"sets": [...], "rows": [...], "predict": {...}, "fit": {...}, "passed": ...}. The "job" of a row is a job file that
+// `weft simulate` reads (of a collective on its own: its keys).
+std::string validation_json(const Validation& validation);
+// set,name,use,quantity,measured,predicted,error, and the TFLOP/s where a convention is asked for.
+std::string validation_csv(const Validation& validation);
+
+std::string validation_html(const Validation& validation);
 
 }  // namespace weft

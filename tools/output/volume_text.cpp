@@ -3,14 +3,59 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/number.hpp"
+#include "tools/output/json_text.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/output/text_table.hpp"
-#include "tools/output/volume_totals.hpp"
 
 namespace weft {
+
+namespace {
+
+// `times` says how often a row counts.
+template <class Times>
+std::vector<CollectiveTotal> totals(const VolumeTable& table, Times times) {
+    std::vector<CollectiveTotal> out;
+    for (const VolumeRow& row : table.rows) {
+        const double repeats = times(row);
+        if (repeats == 0) continue;
+        auto total = std::ranges::find(out, row.op, &CollectiveTotal::op);
+        if (total == out.end()) total = out.insert(out.end(), {.op = row.op});
+        total->calls += row.calls * repeats;
+        total->volume += row.volume * repeats;
+    }
+    const Bytes all = sum(out);
+    if (all > Bytes{}) {
+        for (CollectiveTotal& total : out) total.share = total.volume / all;
+    }
+    return out;
+}
+
+}  // namespace
+
+double repeats_per_step(const VolumeTable& table, const VolumeRow& row) {
+    if (row.when == "micro-batch") return table.micro_batches;
+    return row.when == "step" ? 1 : 0;
+}
+
+std::vector<CollectiveTotal> steady_totals(const VolumeTable& table) {
+    return totals(table, [&](const VolumeRow& row) { return repeats_per_step(table, row); });
+}
+
+std::vector<CollectiveTotal> once_totals(const VolumeTable& table, std::string_view when) {
+    return totals(table, [&](const VolumeRow& row) { return row.when == when ? 1.0 : 0.0; });
+}
+
+Bytes sum(const std::vector<CollectiveTotal>& totals) {
+    Bytes all;
+    for (const CollectiveTotal& total : totals) all += total.volume;
+    return all;
+}
+
 namespace {
 
 // Columns that no row fills are left out.
@@ -72,6 +117,97 @@ std::string volume_text(const VolumeTable& table, VolumeParts parts) {
                        steady_totals(table));
     if (parts == VolumeParts::rows_and_histogram)
         out += "\nmessages of one step\n\n" + histogram_text(volume_histogram(table));
+    return out;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json row_json(const VolumeRow& row) {
+    Json json{{"op", row.op},
+              {"dimension", row.dimension},
+              {"group_size", row.group_size},
+              {"calls", number<Json>(row.calls)},
+              {"message_bytes", number<Json>(row.message.value)},
+              {"volume_bytes", number<Json>(row.volume.value)},
+              {"when", row.when}};
+    if (!row.type.empty()) json["type"] = row.type;
+    if (!row.label.empty()) json["label"] = row.label;
+    if (row.logged >= 0) json["logged_bytes"] = number<Json>(row.logged);
+    return json;
+}
+
+Json totals_json(const std::vector<CollectiveTotal>& totals) {
+    Json json = Json::array();
+    for (const CollectiveTotal& total : totals) {
+        json.push_back({{"op", total.op},
+                        {"calls", number<Json>(total.calls)},
+                        {"volume_bytes", number<Json>(total.volume.value)},
+                        {"percent", number<Json>(100 * total.share)}});
+    }
+    return json;
+}
+
+Json histogram_json(const std::vector<HistogramBin>& bins) {
+    Json json = Json::array();
+    for (const HistogramBin& bin : bins) {
+        json.push_back({{"op", bin.op},
+                        {"from_bytes", number<Json>(bin.from.value)},
+                        {"to_bytes", number<Json>(bin.to.value)},
+                        {"calls", number<Json>(bin.calls)},
+                        {"bytes", number<Json>(bin.bytes.value)}});
+    }
+    return json;
+}
+
+}  // namespace
+
+std::string volume_json(const VolumeTable& table, VolumeParts parts, const Json* job) {
+    Json json;
+    if (job != nullptr) json["job"] = *job;
+    json["rows"] = Json::array();
+    for (const VolumeRow& row : table.rows) json["rows"].push_back(row_json(row));
+    const std::vector<CollectiveTotal> steady = steady_totals(table);
+    Json& totals = json["totals"];
+    totals = {{"volume_bytes", number<Json>(sum(steady).value)},
+              {"micro_batches", table.micro_batches},
+              {"collectives", totals_json(steady)}};
+    for (const auto& [when, key] : {std::pair{"start-up", "start_up"}, std::pair{"first-step", "first_step"}}) {
+        if (const std::vector<CollectiveTotal> once = once_totals(table, when); !once.empty()) {
+            totals[key] = totals_json(once);
+        }
+    }
+    if (parts == VolumeParts::rows_and_histogram) json["histogram"] = histogram_json(volume_histogram(table));
+    return json_text(json);
+}
+
+std::string volume_csv(const VolumeTable& table) {
+    const Bytes step = sum(steady_totals(table));
+    std::string out =
+        "op,dimension,group_size,calls,message_bytes,volume_bytes,when,step_bytes,step_percent,type,label,"
+        "logged_bytes\n";
+    for (const VolumeRow& row : table.rows) {
+        const Bytes own = row.volume * repeats_per_step(table, row);
+        fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.op),
+                       csv_cell(row.dimension), row.group_size, number_text(row.calls), number_text(row.message.value),
+                       number_text(row.volume.value), row.when, number_text(own.value),
+                       number_text(step > Bytes{} ? 100 * (own / step) : 0), csv_cell(row.type), csv_cell(row.label),
+                       row.logged < 0 ? "" : number_text(row.logged));
+    }
+    return out;
+}
+
+std::string volume_totals_csv(const VolumeTable& table) {
+    std::string out = "op,when,calls,volume_bytes,percent\n";
+    const auto add = [&](std::string_view when, const std::vector<CollectiveTotal>& totals) {
+        for (const CollectiveTotal& total : totals) {
+            fmt::format_to(std::back_inserter(out), "{},{},{},{},{}\n", csv_cell(total.op), when,
+                           number_text(total.calls), number_text(total.volume.value), number_text(100 * total.share));
+        }
+    };
+    for (const std::string_view when : {"start-up", "first-step"}) add(when, once_totals(table, when));
+    add("step", steady_totals(table));
     return out;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/io/units.hpp"
-#include "tools/output/job_comparison_rows.hpp"
+#include "tools/output/job_comparison_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/page.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/output/model_text.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/page/plan_page.hpp"

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "tools/output/figures.hpp"
-#include "tools/output/model_text.hpp"
-#include "tools/output/run_rows.hpp"
+#include "tools/output/run_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/page.hpp"

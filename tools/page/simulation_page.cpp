@@ -6,7 +6,7 @@
 #include "tools/output/figures.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/svg_text.hpp"
-#include "tools/output/validity_text.hpp"
+#include "tools/output/validation_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/input_tables.hpp"
 #include "tools/page/message_table.hpp"

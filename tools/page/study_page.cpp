@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "tools/output/chart_svg.hpp"
-#include "tools/output/number.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/page.hpp"

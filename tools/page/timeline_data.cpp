@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tools/output/activity.hpp"
-#include "tools/output/method_text.hpp"
+#include "tools/output/figures.hpp"
 #include "tools/output/trace_time.hpp"
 #include "topologies/measurements/size_convention.hpp"
 #include "workloads/step/lanes.hpp"

@@ -11,7 +11,6 @@
 #include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
 #include "tools/output/figures.hpp"
-#include "tools/output/model_text.hpp"
 #include "tools/schema/reference.hpp"
 #include "tools/serve/requested_job.hpp"
 #include "topologies/machine.hpp"

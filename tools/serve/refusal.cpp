@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/output/check_json.hpp"
 #include "tools/output/json_text.hpp"
+#include "tools/output/report_json.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
 #include "tools/page/page.hpp"

@@ -11,7 +11,7 @@
 #include "sim/io/units.hpp"
 #include "tools/obstacle.hpp"
 #include "tools/output/histogram.hpp"
-#include "tools/output/volume_totals.hpp"
+#include "tools/output/volume_text.hpp"
 #include "tools/study/volumes.hpp"
 #include "workloads/report/logged_calls.hpp"
 #include "workloads/report/report.hpp"

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "sim/base/check.hpp"
-#include "tools/output/number.hpp"
+#include "tools/output/json_text.hpp"
 #include "tools/study/study_table.hpp"
 
 namespace weft {

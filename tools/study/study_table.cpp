@@ -6,8 +6,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "tools/output/csv.hpp"
-#include "tools/output/number.hpp"
+#include "tools/output/json_text.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
 

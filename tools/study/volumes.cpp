@@ -1,6 +1,6 @@
 #include "tools/study/volumes.hpp"
 
-#include "tools/output/volume_totals.hpp"
+#include "tools/output/volume_text.hpp"
 
 namespace weft {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tools/output/result_cell.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "tools/output/result_cell.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/sweep/condition_parser.hpp"
 
 namespace weft {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "tools/output/result_cell.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/sweep/condition.hpp"
 
 namespace weft {

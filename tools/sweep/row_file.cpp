@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "sim/io/text_file.hpp"
-#include "tools/output/result_cell.hpp"
+#include "tools/output/result_table.hpp"
 
 namespace weft {
 namespace {

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "tests/temporary_folder.hpp"
-#include "tools/output/gzip.hpp"
 
 namespace weft {
 namespace {

@@ -1,8 +1,6 @@
-#include "tools/output/csv.hpp"
+#include "tools/output/result_table.hpp"
 
 #include <gtest/gtest.h>
-
-#include "tools/output/result_csv.hpp"
 
 namespace weft {
 namespace {

@@ -9,9 +9,7 @@
 
 #include "tests/refusal.hpp"
 #include "tests/tools/program.hpp"
-#include "tools/output/result_cell.hpp"
-#include "tools/output/result_csv.hpp"
-#include "tools/output/result_json_lines.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/output/sqlite_file.hpp"
 
 namespace weft {

@@ -7,7 +7,6 @@
 #include "tests/csv.hpp"
 #include "tests/tools/program.hpp"
 #include "tools/output/volume_text.hpp"
-#include "tools/output/volume_totals.hpp"
 
 namespace weft {
 namespace {

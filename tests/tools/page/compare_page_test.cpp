@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/program.hpp"
-#include "tools/output/job_comparison_rows.hpp"
+#include "tools/output/job_comparison_text.hpp"
 #include "tools/page/timeline_part.hpp"
 
 namespace weft {

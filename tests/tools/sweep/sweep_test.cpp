@@ -10,7 +10,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/refusal.hpp"
 #include "tests/tools/program.hpp"
-#include "tools/output/result_csv.hpp"
+#include "tools/output/result_table.hpp"
 #include "tools/sweep/columns.hpp"
 #include "tools/sweep/merge.hpp"
 #include "tools/sweep/sweep_file.hpp"

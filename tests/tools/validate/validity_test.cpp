@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/output/validity_text.hpp"
+#include "tools/output/validation_text.hpp"
 
 namespace weft {
 namespace {
