@@ -1,31 +1,16 @@
 #include "sim/collective/algorithm.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/base/check.hpp"
 
 namespace weft {
 
 std::string_view name(Collective op) {
-    switch (op) {
-        case Collective::all_reduce:
-            return "all_reduce";
-        case Collective::all_gather:
-            return "all_gather";
-        case Collective::reduce_scatter:
-            return "reduce_scatter";
-        case Collective::broadcast:
-            return "broadcast";
-        case Collective::reduce:
-            return "reduce";
-        case Collective::all_to_all:
-            return "all_to_all";
-        case Collective::send_receive:
-            return "send_receive";
-        case Collective::point_to_point:
-            return "point_to_point";
-    }
-    throw LogicError("a Collective outside its enumerators");
+    constexpr std::array<std::string_view, 8> names{"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                                    "reduce",     "all_to_all", "send_receive",   "point_to_point"};
+    return names.at(static_cast<std::size_t>(op));
 }
 
 std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n) {
@@ -63,6 +48,23 @@ double weight_of(const Phase& phase, std::uint32_t i) {
     const std::uint32_t first = (phase.reduce ? i ^ d : i) / d * d;
     const std::uint32_t twice = phase.doubled > first ? std::min(phase.doubled - first, d) : 0;
     return 1.0 + static_cast<double>(twice) / d;
+}
+
+void append_whole_messages(std::vector<Transfer>& transfers, std::uint32_t round, const Phase& phase, std::uint32_t n,
+                           std::uint32_t chunks) {
+    for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint32_t peer = peer_of(phase, i, n);
+        if (peer == n) continue;
+        for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+            transfers.push_back({round, i, peer, chunk, phase.reduce});
+        }
+    }
+}
+
+std::vector<Transfer> whole_messages(const std::vector<Phase>& phases, std::uint32_t n) {
+    std::vector<Transfer> transfers;
+    for (const Phase& phase : phases) append_whole_messages(transfers, rounds_of(transfers), phase, n, 1);
+    return transfers;
 }
 
 const Algorithm* find_algorithm(Collective op, std::string_view name) {

@@ -1,5 +1,6 @@
 // A collective algorithm as data, in two forms: compact phases that drive the simulation at any size, and explicit
-// transfers that prove it at small sizes (tests execute them symbolically). One file per algorithm registers it.
+// transfers that prove it at small sizes (tests execute them symbolically). A file per algorithm registers it for each
+// of the collectives that it does.
 #pragma once
 
 #include <cstdint>
@@ -110,7 +111,7 @@ enum class Needs : std::uint8_t { nothing, reducing_switch };
 struct Algorithm {
     std::string_view name;  // "ring", "halving_doubling", "direct"
     Collective op;
-    std::uint32_t (*chunks)(const GroupShape& shape);
+    std::uint32_t (*chunks)(const GroupShape& shape) = [](const GroupShape& shape) { return shape.members; };
     std::vector<Phase> (*phases)(const GroupShape& shape);
     std::vector<Transfer> (*transfers)(const GroupShape& shape);  // by round
     bool (*runs)(const GroupShape& shape) = [](const GroupShape&) { return true; };
@@ -118,12 +119,25 @@ struct Algorithm {
     Needs needs = Needs::nothing;
 };
 
+inline std::uint32_t one_chunk(const GroupShape&) { return 1; }
+inline bool is_in_one_node(const GroupShape& shape) { return shape.nodes == 1; }
+
 // The peer of member i in a phase among n, or n if i does not send. Not defined for Peer::all and Peer::listed
 // (LogicError).
 std::uint32_t peer_of(const Phase& phase, std::uint32_t i, std::uint32_t n);
 
 // What member i, which sends, moves in a round to its peer, of the phase's fraction: 1 but where members are doubled.
 double weight_of(const Phase& phase, std::uint32_t i);
+
+// For algorithms that write their transfers round by round: the number of rounds so far.
+inline std::uint32_t rounds_of(const std::vector<Transfer>& transfers) {
+    return transfers.empty() ? 0 : transfers.back().round + 1;
+}
+// Every sender of the phase sends all of the message.
+void append_whole_messages(std::vector<Transfer>& transfers, std::uint32_t round, const Phase& phase, std::uint32_t n,
+                           std::uint32_t chunks);
+// Of all phases, a round each, in one chunk.
+std::vector<Transfer> whole_messages(const std::vector<Phase>& phases, std::uint32_t n);
 
 const Algorithm* find_algorithm(Collective op, std::string_view name);  // null if there is none
 

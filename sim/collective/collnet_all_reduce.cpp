@@ -2,7 +2,7 @@
 // protocol (SHARP): a hardware architecture for efficient data reduction", COMHPC 2016): members of a node reduce and
 // scatter by a ring, each sends its 1/per_node of the message into the network once and receives the sum, and a ring
 // gathers the pieces. Between nodes two messages in a row, up and down, however many nodes there are.
-#include "sim/collective/two_level.hpp"
+#include "sim/collective/rings.hpp"
 
 namespace weft::collective {
 namespace {
@@ -15,12 +15,12 @@ Phase switches_between_nodes(const GroupShape& shape) {
 
 std::vector<Phase> phases_of(const GroupShape& shape) {
     if (shape.per_node() == 1) return {switches_between_nodes(shape)};
-    return {ring_in_node(shape, true), switches_between_nodes(shape), ring_in_node(shape, false)};
+    return {ring_phase(shape, scatter_in_node), switches_between_nodes(shape), ring_phase(shape, gather_in_node)};
 }
 
 // What the switches do for member c, which stands for them: they add up chunk c, and copy the sum to all.
-void append_switches(std::vector<Transfer>& transfers, const GroupShape& shape, std::uint32_t round, bool reduce) {
-    const std::uint32_t n = shape.members, m = shape.per_node();
+void append_switches(std::vector<Transfer>& transfers, const GroupShape& shape, bool reduce) {
+    const std::uint32_t n = shape.members, m = shape.per_node(), round = rounds_of(transfers);
     for (std::uint32_t c = 0; c < n; ++c) {
         for (std::uint32_t i = c % m; i < n; i += m) {
             if (i != c) transfers.push_back({round, reduce ? i : c, reduce ? c : i, c, reduce});
@@ -29,12 +29,11 @@ void append_switches(std::vector<Transfer>& transfers, const GroupShape& shape, 
 }
 
 std::vector<Transfer> transfers_of(const GroupShape& shape) {
-    const std::uint32_t in_node = shape.per_node() - 1;
     std::vector<Transfer> transfers;
-    append_ring_in_node(transfers, shape, 0, true);
-    append_switches(transfers, shape, in_node, true);
-    append_switches(transfers, shape, in_node + 1, false);
-    append_ring_in_node(transfers, shape, in_node + 2, false);
+    append_ring(transfers, shape, scatter_in_node);
+    append_switches(transfers, shape, true);
+    append_switches(transfers, shape, false);
+    append_ring(transfers, shape, gather_in_node);
     return transfers;
 }
 
@@ -43,7 +42,6 @@ std::vector<Transfer> transfers_of(const GroupShape& shape) {
 extern const Algorithm collnet_all_reduce{
     .name = "collnet",
     .op = Collective::all_reduce,
-    .chunks = [](const GroupShape& shape) { return shape.members; },
     .phases = phases_of,
     .transfers = transfers_of,
     .runs = [](const GroupShape& shape) { return shape.even && shape.nodes > 1; },

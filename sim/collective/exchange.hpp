@@ -13,10 +13,13 @@ namespace weft::collective {
 
 inline std::uint32_t core_of(std::uint32_t n) { return std::bit_floor(n); }
 
-inline bool is_power_of_two(const GroupShape& shape) { return std::has_single_bit(shape.members); }
-
-inline Phase fold_phase(std::uint32_t n) { return {.peer = Peer::fold, .distance = core_of(n), .reduce = true}; }
-inline Phase unfold_phase(std::uint32_t n) { return {.peer = Peer::unfold, .distance = core_of(n)}; }
+// The phases of the core of n members, with what those beyond it add before and get after them.
+inline std::vector<Phase> folded(std::vector<Phase> phases, std::uint32_t n) {
+    if (core_of(n) == n) return phases;
+    phases.insert(phases.begin(), {.peer = Peer::fold, .distance = core_of(n), .reduce = true});
+    phases.push_back({.peer = Peer::unfold, .distance = core_of(n)});
+    return phases;
+}
 
 // In a round of distance d, aligned blocks of d chunks change hands: d/p of the message.
 inline Phase block_exchange(std::uint32_t core, std::uint32_t distance, bool reduce) {
@@ -25,11 +28,6 @@ inline Phase block_exchange(std::uint32_t core, std::uint32_t distance, bool red
             .span = core,
             .fraction = static_cast<double>(distance) / core,
             .reduce = reduce};
-}
-
-// Recursive halving: a reduce-scatter among the core.
-inline void append_halving(std::vector<Phase>& phases, std::uint32_t core) {
-    for (std::uint32_t d = core / 2; d > 0; d /= 2) phases.push_back(block_exchange(core, d, true));
 }
 
 // Recursive doubling of blocks: an all-gather among the core.
@@ -48,26 +46,6 @@ inline void append_block_exchange(std::vector<Transfer>& transfers, std::uint32_
             transfers.push_back({round, i, partner, chunk, phase.reduce});
         }
     }
-}
-
-// Every sender of the phase sends all of the message.
-inline void append_whole_messages(std::vector<Transfer>& transfers, std::uint32_t round, const Phase& phase,
-                                  std::uint32_t n, std::uint32_t chunks) {
-    for (std::uint32_t i = 0; i < n; ++i) {
-        const std::uint32_t peer = peer_of(phase, i, n);
-        if (peer == n) continue;
-        for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-            transfers.push_back({round, i, peer, chunk, phase.reduce});
-        }
-    }
-}
-
-// The transfers of phases that are exchanges of blocks.
-inline std::vector<Transfer> block_transfers(const std::vector<Phase>& phases) {
-    std::vector<Transfer> transfers;
-    std::uint32_t round = 0;
-    for (const Phase& phase : phases) append_block_exchange(transfers, round++, phase);
-    return transfers;
 }
 
 }  // namespace weft::collective

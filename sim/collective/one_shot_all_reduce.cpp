@@ -7,12 +7,12 @@ namespace weft::collective {
 extern const Algorithm one_shot_all_reduce{
     .name = "one_shot",
     .op = Collective::all_reduce,
-    .chunks = [](const GroupShape&) { return std::uint32_t{1}; },
+    .chunks = one_chunk,
     .phases = [](const GroupShape&) { return std::vector{Phase{.peer = Peer::all, .reduce = true}}; },
     .transfers =
         [](const GroupShape& shape) {
             std::vector<Transfer> transfers;
-            append_all_pairs(transfers, shape.members, 0, true, [](std::uint32_t, std::uint32_t) { return 0U; });
+            append_all_pairs(transfers, shape.members, true, [](std::uint32_t, std::uint32_t) { return 0U; });
             return transfers;
         },
     .runs = is_in_one_node,

@@ -29,7 +29,6 @@ std::vector<Transfer> transfers_of(const GroupShape& shape) {
 extern const Algorithm pairwise_all_to_all{
     .name = "pairwise",
     .op = Collective::all_to_all,
-    .chunks = [](const GroupShape& shape) { return shape.members; },
     .phases = phases_of,
     .transfers = transfers_of,
 };

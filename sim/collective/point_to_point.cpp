@@ -6,7 +6,7 @@ namespace weft::collective {
 extern const Algorithm point_to_point{
     .name = "direct",
     .op = Collective::point_to_point,
-    .chunks = [](const GroupShape&) { return std::uint32_t{1}; },
+    .chunks = one_chunk,
     .phases = [](const GroupShape&) { return std::vector{Phase{.peer = Peer::chain}}; },
     .transfers =
         [](const GroupShape&) {

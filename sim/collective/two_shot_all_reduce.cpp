@@ -12,8 +12,8 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
 
 std::vector<Transfer> transfers_of(const GroupShape& shape) {
     std::vector<Transfer> transfers;
-    append_all_pairs(transfers, shape.members, 0, true, [](std::uint32_t, std::uint32_t to) { return to; });
-    append_all_pairs(transfers, shape.members, 1, false, [](std::uint32_t from, std::uint32_t) { return from; });
+    append_all_pairs(transfers, shape.members, true, [](std::uint32_t, std::uint32_t to) { return to; });
+    append_all_pairs(transfers, shape.members, false, [](std::uint32_t from, std::uint32_t) { return from; });
     return transfers;
 }
 
@@ -22,7 +22,6 @@ std::vector<Transfer> transfers_of(const GroupShape& shape) {
 extern const Algorithm two_shot_all_reduce{
     .name = "two_shot",
     .op = Collective::all_reduce,
-    .chunks = [](const GroupShape& shape) { return shape.members; },
     .phases = phases_of,
     .transfers = transfers_of,
     .runs = is_in_one_node,

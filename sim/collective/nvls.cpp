@@ -1,0 +1,133 @@
+// Collectives by a switch that reads, adds and copies (NVLink SHARP). Member i is in charge of piece i: reading it
+// reduced (multimem.ld_reduce), the switch fetches it from all members and hands on one sum; storing it (multimem.st),
+// the switch copies it to all. So with every reduced read each member sends the whole message and receives 1/n of it,
+// and with every store the reverse (NVIDIA, PTX ISA, "multimem"; Klenk et al., "An in-network architecture for
+// accelerating shared-memory multiprocessor collectives", ISCA 2020, 996-1009).
+#include "sim/collective/double_tree.hpp"
+#include "sim/collective/rings.hpp"
+
+namespace weft::collective {
+namespace {
+
+// Every piece from or to all members, what the switch does for its owner, in each block of `per_node` members: chunk c
+// belongs to place c / `chunks_each`.
+void append_switch_round(std::vector<Transfer>& transfers, const GroupShape& shape, std::uint32_t chunks_each,
+                         bool reduce) {
+    const std::uint32_t m = shape.per_node(), round = rounds_of(transfers);
+    for (std::uint32_t i = 0; i < shape.members; ++i) {
+        const std::uint32_t node = i - i % m;
+        for (std::uint32_t chunk = 0; chunk < m * chunks_each; ++chunk) {
+            const std::uint32_t owner = node + chunk / chunks_each;
+            if (owner == i) continue;
+            transfers.push_back({round, reduce ? i : owner, reduce ? owner : i, chunk, reduce});
+        }
+    }
+}
+
+// What the busier direction of a member's links carries, as traffic to a neighbour through the switch: all of the
+// message, and 1/n of it besides where members read and store.
+template <bool... reduces>
+std::vector<Phase> switch_phases(const GroupShape& shape) {
+    constexpr std::uint32_t passes = sizeof...(reduces);
+    const double fraction = passes > 1 ? 1.0 + 1.0 / shape.members : 1.0;
+    return {{.peer = Peer::shift, .fraction = fraction, .hops = passes, .reduce = (reduces || ...)}};
+}
+
+template <bool... reduces>
+std::vector<Transfer> switch_transfers(const GroupShape& shape) {
+    std::vector<Transfer> transfers;
+    (append_switch_round(transfers, shape, 1, reduces), ...);
+    return transfers;
+}
+
+std::vector<Phase> tree_phases(const GroupShape& shape) {
+    const std::uint32_t m = shape.per_node(), nodes = shape.blocks();
+    std::vector<Phase> phases{
+        {.peer = Peer::listed, .hops = 2, .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
+    std::vector<Edge>& edges = phases.front().edges;
+    for (std::uint32_t i = 0; i < shape.members; ++i) {
+        edges.push_back({i, i / m * m + (i + 1) % m, 1.0 + 1.0 / m});  // as switch_phases
+    }
+    for (const std::uint32_t tree : {0U, 1U}) {
+        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
+        for (std::uint32_t i = 0; i < shape.members; ++i) {
+            if (parents[i / m] == no_parent) continue;
+            const std::uint32_t parent = parents[i / m] * m + i % m;
+            edges.push_back({i, parent, 0.5 / m});
+            edges.push_back({parent, i, 0.5 / m});
+        }
+    }
+    return phases;
+}
+
+// One level of both trees: tree t carries chunk 2 p + t of the members at place p.
+void append_level(std::vector<Transfer>& transfers, const GroupShape& shape, std::uint32_t depth, bool up) {
+    const std::uint32_t m = shape.per_node(), round = rounds_of(transfers);
+    for (const std::uint32_t tree : {0U, 1U}) {
+        const std::vector<std::uint32_t> parents = tree_parents(shape.blocks(), tree);
+        const std::vector<std::uint32_t> depths = tree_depths(parents);
+        for (std::uint32_t i = 0; i < shape.members; ++i) {
+            if (depths[i / m] != depth) continue;
+            const std::uint32_t parent = parents[i / m] * m + i % m;
+            transfers.push_back({round, up ? i : parent, up ? parent : i, 2 * (i % m) + tree, up});
+        }
+    }
+}
+
+std::vector<Transfer> tree_transfers(const GroupShape& shape) {
+    const std::uint32_t depth = double_tree_depth(shape.blocks());
+    std::vector<Transfer> transfers;
+    append_switch_round(transfers, shape, 2, true);
+    for (std::uint32_t d = depth; d > 0; --d) append_level(transfers, shape, d, true);
+    for (std::uint32_t d = 1; d <= depth; ++d) append_level(transfers, shape, d, false);
+    append_switch_round(transfers, shape, 2, false);
+    return transfers;
+}
+
+}  // namespace
+
+// Every member stores its piece to all, itself included, and so receives the whole message.
+extern const Algorithm nvls_all_gather{
+    .name = "nvls",
+    .op = Collective::all_gather,
+    .phases = switch_phases<false>,
+    .transfers = switch_transfers<false>,
+    .runs = is_in_one_node,
+    .needs = Needs::reducing_switch,
+};
+
+// Every member reads the sum of its piece and stores it to all, (1 + 1/n) of the message in each direction.
+extern const Algorithm nvls_all_reduce{
+    .name = "nvls",
+    .op = Collective::all_reduce,
+    .phases = switch_phases<true, false>,
+    .transfers = switch_transfers<true, false>,
+    .runs = is_in_one_node,
+    .needs = Needs::reducing_switch,
+};
+
+// Every member reads the sum of its piece, and so the switch reads all of every member.
+extern const Algorithm nvls_reduce_scatter{
+    .name = "nvls",
+    .op = Collective::reduce_scatter,
+    .phases = switch_phases<true>,
+    .transfers = switch_transfers<true>,
+    .runs = is_in_one_node,
+    .needs = Needs::reducing_switch,
+};
+
+// On several nodes whose switches add: the switch leaves each member with its node's sum of its piece, a double tree
+// across nodes among members of equal place adds those up, and the switch copies the results to all. All of it works at
+// once on small chunks. Between nodes each member sends its 1/per_node of the message up and down.
+extern const Algorithm nvls_tree_all_reduce{
+    .name = "nvls_tree",
+    .op = Collective::all_reduce,
+    .chunks = [](const GroupShape& shape) { return 2 * shape.per_node(); },
+    .phases = tree_phases,
+    .transfers = tree_transfers,
+    .runs = has_two_levels,
+    .order = Order::trees,
+    .needs = Needs::reducing_switch,
+};
+
+}  // namespace weft::collective
