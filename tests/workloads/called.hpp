@@ -12,9 +12,9 @@ namespace weft::test {
 
 struct Called {
     std::size_t calls = 0;
-    double bytes = 0;   // of all
-    GroupKind group{};  // of the last
-    std::string type;   // of the last
+    double bytes = 0;    // of all
+    RankGroups group{};  // of the last
+    std::string type;    // of the last
 };
 
 inline Called called(const Plan& plan, std::uint32_t stage, std::string_view label) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -93,7 +93,7 @@ class Matrices {
 
     void add_groups(LaneId lane, const std::map<std::uint32_t, double>& by_stage) {
         std::vector<double>& bytes = matrix(lanes::dimension_name(lane));
-        const RankGroups groups(static_cast<GroupKind>(index(lane) - 1), layout_);
+        const PlacedGroups groups(lanes::groups(lane), layout_);
         std::vector<bool> done(layout_.ranks(), false);
         for (std::uint32_t rank = 0; rank < done.size(); ++rank) {
             if (done[rank]) continue;

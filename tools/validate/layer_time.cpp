@@ -41,13 +41,7 @@ bool belongs_to_layers(const Program& program, const Op& op) {
     const std::string_view label = program.labels[index(op.label)];
     if (label.find("embedding") != label.npos) return false;
     if (op.kind == OpKind::compute) return label.starts_with("forward") || is_backward(label);
-    constexpr std::array inside{lanes::of(GroupKind::tensor),        lanes::of(GroupKind::context),
-                                lanes::of(GroupKind::expert),        lanes::of(GroupKind::expert_inner),
-                                lanes::of(GroupKind::expert_outer),  lanes::of(GroupKind::expert_and_tensor),
-                                lanes::of(GroupKind::expert_tensor), lanes::of(GroupKind::tensor_context)};
-    const bool further = op.lane > lanes::load;
-    return op.kind == OpKind::exchange && (further || std::ranges::find(inside, op.lane) != inside.end()) &&
-           !is_broadcast(program, op);
+    return op.kind == OpKind::exchange && lanes::is_inside_layers(op.lane) && !is_broadcast(program, op);
 }
 
 // When the first micro-batch turns round: everything before is its forward pass.

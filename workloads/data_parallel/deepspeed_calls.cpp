@@ -2,7 +2,7 @@
 
 namespace weft {
 
-Call deepspeed_call(Collective op, GroupKind group, double bytes, std::string_view label, std::string_view type) {
+Call deepspeed_call(Collective op, RankGroups group, double bytes, std::string_view label, std::string_view type) {
     return {.op = op, .group = group, .message = {bytes}, .label = label, .type = type, .through = Through::deepspeed};
 }
 
@@ -25,7 +25,7 @@ std::vector<OptimizerGroup> optimizer_groups(const ShardingInput& input) {
     std::vector<OptimizerGroup> groups;
     for (const bool expert : {false, true}) {
         for (const bool vector : {false, true}) {
-            const GroupKind kind = expert ? GroupKind::expert_data : GroupKind::data;
+            const RankGroups kind = expert ? RankGroups{"expert_data"} : copy_axes();
             OptimizerGroup group{.group = kind, .ranks = ranks_of(input, kind)};
             for (std::size_t t = 0; t < tensors.size(); ++t) {
                 if (tensors[t].expert != expert || tensors[t].vector != vector) continue;
@@ -49,11 +49,11 @@ void gather_updated_parameters(Script& script, const ShardingInput& input) {
     }
 }
 
-void all_reduce_overflow(Script& script, GroupKind group) {
+void all_reduce_overflow(Script& script, RankGroups group) {
     script.call(deepspeed_call(Collective::all_reduce, group, 1, "all-reduce overflow", "uint8"), {});
 }
 
-void all_reduce_gradient_norm(Script& script, GroupKind group) {
+void all_reduce_gradient_norm(Script& script, RankGroups group) {
     script.call(deepspeed_call(Collective::all_reduce, group, 4, "all-reduce gradient norm", "fp32"), {});
 }
 

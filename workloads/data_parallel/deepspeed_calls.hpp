@@ -16,7 +16,7 @@ inline double deepspeed_bucket(const ShardingInput& input) {
 }
 
 // A call through deepspeed.comm, which its logger sees.
-Call deepspeed_call(Collective op, GroupKind group, double bytes, std::string_view label, std::string_view type);
+Call deepspeed_call(Collective op, RankGroups group, double bytes, std::string_view label, std::string_view type);
 
 // Writes a call that may run beside computation, or blocking where the communication logger is on: it synchronises the
 // device after every call.
@@ -28,7 +28,7 @@ void broadcast_parameters(Script& script, const ShardingInput& input);
 // A flat run of parameters with one set of optimizer options: NeoX has one with weight decay (matrices) and one
 // without (vectors); experts have their own.
 struct OptimizerGroup {
-    GroupKind group{};
+    RankGroups group{};
     std::uint32_t ranks = 1;
     std::vector<std::size_t> tensors{};  // indices into stage_tensors, in registration order
     double elements = 0;
@@ -40,7 +40,7 @@ std::vector<OptimizerGroup> optimizer_groups(const ShardingInput& input);
 // Skipped for a group of one rank.
 void gather_updated_parameters(Script& script, const ShardingInput& input);
 
-void all_reduce_overflow(Script& script, GroupKind group);       // one byte: whether any gradient is infinite
-void all_reduce_gradient_norm(Script& script, GroupKind group);  // a float: the sum of squares
+void all_reduce_overflow(Script& script, RankGroups group);       // one byte: whether any gradient is infinite
+void all_reduce_gradient_norm(Script& script, RankGroups group);  // a float: the sum of squares
 
 }  // namespace weft

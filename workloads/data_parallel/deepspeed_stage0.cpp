@@ -20,7 +20,7 @@ class DeepSpeedStage0 final : public DataParallel {
 
     void finish_gradients(Script& script) override {
         reduce_tied_embedding(script, input_, Through::deepspeed);
-        for (const GroupKind group : {GroupKind::data, GroupKind::expert_data}) {
+        for (const RankGroups group : reducing_groups()) {
             double filled = 0;
             for (const StageTensor& tensor : stage_tensors(input_.modules)) {
                 if (group_of(tensor) != group) continue;
@@ -34,8 +34,8 @@ class DeepSpeedStage0 final : public DataParallel {
     }
 
     void before_optimizer(Script& script) override {
-        if (input_.loss_scaling == LossScaling::dynamic) all_reduce_overflow(script, GroupKind::model);
-        all_reduce_gradient_norm(script, GroupKind::model);
+        if (input_.loss_scaling == LossScaling::dynamic) all_reduce_overflow(script, part_axes());
+        all_reduce_gradient_norm(script, part_axes());
     }
 
     void after_optimizer(Script& script) override {
@@ -43,7 +43,7 @@ class DeepSpeedStage0 final : public DataParallel {
     }
 
   private:
-    void reduce(Script& script, GroupKind group, double elements) const {
+    void reduce(Script& script, RankGroups group, double elements) const {
         script.call(deepspeed_call(Collective::all_reduce, group, elements * input_.element_bytes,
                                    "all-reduce gradients", input_.element_type),
                     {});

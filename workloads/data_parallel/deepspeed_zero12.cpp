@@ -74,11 +74,11 @@ class DeepSpeedZero12 final : public DataParallel {
 
     void before_optimizer(Script& script) override {
         const bool model_group = input_.model_ranks > 1;  // _model_parallel_all_reduce does nothing for one rank
-        all_reduce_overflow(script, GroupKind::data);
-        if (model_group) all_reduce_overflow(script, GroupKind::model);
+        all_reduce_overflow(script, copy_axes());
+        if (model_group) all_reduce_overflow(script, part_axes());
         for (const OptimizerGroup& group : groups_) {
             all_reduce_gradient_norm(script, group.group);
-            if (model_group) all_reduce_gradient_norm(script, GroupKind::model);
+            if (model_group) all_reduce_gradient_norm(script, part_axes());
         }
     }
 
@@ -117,7 +117,7 @@ class DeepSpeedZero12 final : public DataParallel {
 
     void reduce_bucket(Script& script, Where where) {
         std::vector<ActionId> issued;
-        const auto reduce = [&](Collective op, GroupKind group, double elements) {
+        const auto reduce = [&](Collective op, RankGroups group, double elements) {
             const std::string_view label = op == Collective::reduce ? "reduce gradients" : "all-reduce gradients";
             const Call call = deepspeed_call(op, group, elements * input_.element_bytes, label, input_.element_type);
             if (overlaps_) {
@@ -127,7 +127,7 @@ class DeepSpeedZero12 final : public DataParallel {
             }
         };
         if (input_.deepspeed.reduce_scatter == Setting::off) {  // the whole buffer, however full
-            reduce(Collective::all_reduce, GroupKind::data, std::max(bucket_.filled(), bucket_.limit()));
+            reduce(Collective::all_reduce, copy_axes(), std::max(bucket_.filled(), bucket_.limit()));
         } else if (all_reduces_whole()) {
             for (const Portion& portion : by_group()) reduce(Collective::all_reduce, portion.group, portion.elements);
         } else {
@@ -150,7 +150,7 @@ class DeepSpeedZero12 final : public DataParallel {
 
     // A part of the bucket that one rank of a group owns.
     struct Portion {
-        GroupKind group{};
+        RankGroups group{};
         std::uint32_t owner = 0;
         double elements = 0;
     };
@@ -180,7 +180,7 @@ class DeepSpeedZero12 final : public DataParallel {
     std::vector<Portion> by_group() const {
         const std::vector<Portion> cut = portions();
         std::vector<Portion> calls;
-        const auto add = [&](GroupKind group) {
+        const auto add = [&](RankGroups group) {
             Portion call{.group = group};
             for (const Portion& portion : cut) {
                 if (portion.group != group) continue;
@@ -190,9 +190,9 @@ class DeepSpeedZero12 final : public DataParallel {
             if (call.elements > 0) calls.push_back(call);
         };
         if (cut.empty()) return calls;
-        const GroupKind first = cut.front().group;
+        const RankGroups first = cut.front().group;
         add(first);
-        add(first == GroupKind::data ? GroupKind::expert_data : GroupKind::data);
+        add(first == copy_axes() ? RankGroups{"expert_data"} : copy_axes());
         return calls;
     }
 

@@ -114,11 +114,11 @@ class DeepSpeedZero3 final : public DataParallel {
     void before_optimizer(Script& script) override {
         coordinator_.release_all();
         const bool model_group = input_.model_ranks > 1;
-        all_reduce_overflow(script, GroupKind::data);
-        if (model_group) all_reduce_overflow(script, GroupKind::model);
-        for (const GroupKind group : sub_groups()) {
+        all_reduce_overflow(script, copy_axes());
+        if (model_group) all_reduce_overflow(script, part_axes());
+        for (const RankGroups group : sub_groups()) {
             all_reduce_norm(script, group);
-            if (model_group) all_reduce_norm(script, GroupKind::model);
+            if (model_group) all_reduce_norm(script, part_axes());
         }
     }
 
@@ -174,13 +174,13 @@ class DeepSpeedZero3 final : public DataParallel {
         gathers_.start(script, needed.prefetch, where);
     }
 
-    void all_reduce_norm(Script& script, GroupKind group) const {
+    void all_reduce_norm(Script& script, RankGroups group) const {
         script.call(deepspeed_call(Collective::all_reduce, group, 8, "all-reduce gradient norm", "fp64"), {});
     }
 
     // Optimizer groups, cut where a rank's shards reach sub_group_elements (_create_fp16_sub_groups).
-    std::vector<GroupKind> sub_groups() const {
-        std::vector<GroupKind> kinds;
+    std::vector<RankGroups> sub_groups() const {
+        std::vector<RankGroups> kinds;
         for (const OptimizerGroup& group : optimizer_groups(input_)) {
             double filled = 0;
             for (const std::size_t t : group.tensors) {

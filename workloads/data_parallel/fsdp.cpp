@@ -142,9 +142,9 @@ class Fsdp final : public DataParallel {
                   .label = unit.ranks == 1 ? "all-reduce gradients" : "reduce-scatter gradients",
                   .type = size == input_.element_bytes ? input_.element_type : reduce_type(size)};
         ActionId last = script.issue(call, where, script.now());
-        if (unit.group == GroupKind::data_inner) {
+        if (unit.group == RankGroups::inner(copy_axes())) {
             call.op = Collective::all_reduce;
-            call.group = GroupKind::data_outer;
+            call.group = RankGroups::outer({"data"});
             call.message = call.message / unit.ranks;
             call.label = "all-reduce gradient shards";
             last = script.issue(call, where, last);
@@ -155,11 +155,10 @@ class Fsdp final : public DataParallel {
     std::string_view reduce_type(double size) const { return size == 4 ? "fp32" : input_.gradient_type; }
 
     void all_reduce_float(Script& script, std::string_view label) const {
-        Call call{
-            .op = Collective::all_reduce, .group = GroupKind::data, .message = 4_B, .label = label, .type = "fp32"};
+        Call call{.op = Collective::all_reduce, .group = copy_axes(), .message = 4_B, .label = label, .type = "fp32"};
         script.call(call, {});
         if (input_.model_ranks == 1) return;
-        call.group = GroupKind::model;
+        call.group = part_axes();
         script.call(call, {});
     }
 

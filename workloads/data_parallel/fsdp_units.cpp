@@ -42,12 +42,12 @@ std::vector<UnitKind> unit_kinds(const ShardingInput& input) {
 FsdpUnit empty_unit(const ShardingInput& input, UnitKind kind, const StageModule& module) {
     FsdpUnit unit{.kind = kind, .chunk = module.chunk, .layer = module.layer};
     if (!hybrid_sharding(input)) {
-        unit.group = module.expert ? GroupKind::expert_data : GroupKind::data;
+        unit.group = module.expert ? RankGroups{"expert_data"} : copy_axes();
         unit.ranks = ranks_of(input, unit.group);
         return unit;
     }
-    unit.group = module.expert ? GroupKind::expert_data_inner : GroupKind::data_inner;
-    unit.replicas = module.expert ? GroupKind::expert_data_outer : GroupKind::data_outer;
+    unit.group = module.expert ? RankGroups::inner({"expert_data"}) : RankGroups::inner(copy_axes());
+    unit.replicas = module.expert ? RankGroups::outer({"expert_data"}) : RankGroups::outer({"data"});
     unit.ranks = module.expert ? input.expert_inner_ranks : input.inner_ranks;
     return unit;
 }

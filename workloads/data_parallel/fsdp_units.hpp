@@ -17,9 +17,9 @@ enum class UnitKind : std::uint8_t { layer, root, embedding, head };
 
 struct FsdpUnit {
     UnitKind kind{};
-    GroupKind group{};                    // over which parameters are sharded
-    std::uint32_t ranks = 1;              // of that group
-    std::optional<GroupKind> replicas{};  // of its shards (hybrid sharding)
+    RankGroups group{};                    // over which parameters are sharded
+    std::uint32_t ranks = 1;               // of that group
+    std::optional<RankGroups> replicas{};  // of its shards (hybrid sharding)
     std::uint32_t chunk = 0;
     std::uint32_t layer = 0;               // of its first module
     std::vector<std::uint32_t> modules{};  // in forward order

@@ -89,20 +89,20 @@ class FullyShard final : public DataParallel {
     // other, those of experts apart, then over stages. fp16 needs a scaler, which looks for overflows first.
     void before_optimizer(Script& script) override {
         const bool hybrid = hybrid_sharding(input_);
-        std::vector<GroupKind> groups;
-        const auto add = [&](std::uint32_t ranks, GroupKind group) {
+        std::vector<RankGroups> groups;
+        const auto add = [&](std::uint32_t ranks, RankGroups group) {
             if (ranks > 1) groups.push_back(group);
         };
-        add(input_.ranks, hybrid ? GroupKind::data_inner : GroupKind::data);
-        add(input_.tensor_ranks, GroupKind::tensor);
+        add(input_.ranks, hybrid ? RankGroups::inner(copy_axes()) : copy_axes());
+        add(input_.tensor_ranks, RankGroups{"tensor"});
         if (input_.sharing_experts > 1) {
-            hybrid ? add(input_.expert_inner_ranks, GroupKind::expert_data_inner)
-                   : add(input_.expert_ranks, GroupKind::expert_data);
-            groups.push_back(GroupKind::expert);
+            hybrid ? add(input_.expert_inner_ranks, RankGroups::inner({"expert_data"}))
+                   : add(input_.expert_ranks, RankGroups{"expert_data"});
+            groups.push_back(RankGroups{"expert"});
             const std::uint32_t stage_ranks = input_.ranks * input_.tensor_ranks;
-            add(stage_ranks / (input_.expert_ranks * input_.sharing_experts), GroupKind::expert_tensor);
+            add(stage_ranks / (input_.expert_ranks * input_.sharing_experts), RankGroups{"expert_tensor"});
         }
-        add(input_.stages, GroupKind::pipeline);
+        add(input_.stages, RankGroups{"pipeline"});
         if (input_.loss_scaling == LossScaling::dynamic) all_reduce_floats(script, groups, "all-reduce overflow");
         all_reduce_floats(script, groups, "all-reduce gradient norm");
     }
@@ -149,7 +149,7 @@ class FullyShard final : public DataParallel {
             return;
         }
         state.gather = script.issue({.op = Collective::all_gather,
-                                     .group = state.spread == Spread::few ? GroupKind::data_inner : unit.group,
+                                     .group = state.spread == Spread::few ? RankGroups::inner(copy_axes()) : unit.group,
                                      .message = {unit.elements * input_.element_bytes},
                                      .label = "all-gather parameters",
                                      .type = input_.element_type},
@@ -189,7 +189,7 @@ class FullyShard final : public DataParallel {
     // stands outside layers for the next one alone, experts for nothing.
     void gather_layer_following(Script& script, std::size_t u, const PassAt& at) {
         const auto has_experts = [](const FsdpUnit& unit) {
-            return unit.group == GroupKind::expert_data || unit.group == GroupKind::expert_data_inner;
+            return unit.group == RankGroups{"expert_data"} || unit.group == RankGroups::inner({"expert_data"});
         };
         const auto same = [](const FsdpUnit& a, const FsdpUnit& b) { return a.kind == b.kind && a.layer == b.layer; };
         const FsdpUnit& own = units_[u];
@@ -240,7 +240,7 @@ class FullyShard final : public DataParallel {
             if (!module.name.ends_with("norm")) continue;
             for (const std::uint64_t elements : module.tensors) {
                 script.call({.op = Collective::all_reduce,
-                             .group = GroupKind::tensor,
+                             .group = {"tensor"},
                              .message = {static_cast<double>(elements) * summed_bytes()},
                              .label = "all-reduce norm gradients",
                              .type = type_of(summed_bytes())},
@@ -249,8 +249,8 @@ class FullyShard final : public DataParallel {
         }
     }
 
-    void all_reduce_floats(Script& script, const std::vector<GroupKind>& groups, std::string_view label) const {
-        for (const GroupKind group : groups) {
+    void all_reduce_floats(Script& script, const std::vector<RankGroups>& groups, std::string_view label) const {
+        for (const RankGroups group : groups) {
             script.call({.op = Collective::all_reduce, .group = group, .message = 4_B, .label = label, .type = "fp32"},
                         {});
         }

@@ -25,7 +25,7 @@ double limit(const ShardingInput& input, std::uint32_t chunk) {
 // One buffer while it is laid out.
 class Buffer {
   public:
-    Buffer(const ShardingInput& input, GroupKind group, std::uint32_t chunk)
+    Buffer(const ShardingInput& input, RankGroups group, std::uint32_t chunk)
         : distributed_(input.zero > 0),
           limit_(limit(input, chunk)),
           end_(static_cast<double>(std::lcm(std::uint64_t{ranks_of(input, group)}, end_multiple))),
@@ -72,7 +72,7 @@ std::vector<MegatronBucket> megatron_buckets(const ShardingInput& input) {
     for (const StageTensor& tensor : tensors) chunks = std::max(chunks, tensor.chunk + 1);
     std::vector<MegatronBucket> buckets;
     for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-        for (const GroupKind group : {GroupKind::data, GroupKind::expert_data}) {
+        for (const RankGroups group : reducing_groups()) {
             Buffer buffer(input, group, chunk);
             for (std::size_t t = tensors.size(); t-- > 0;) {
                 if (tensors[t].chunk != chunk || group_of(tensors[t]) != group) continue;

@@ -9,7 +9,7 @@
 namespace weft {
 
 struct MegatronBucket {
-    GroupKind group{};
+    RankGroups group{};
     std::uint32_t chunk = 0;
     double elements = 0;                 // padded where the optimizer is distributed
     std::vector<std::size_t> tensors{};  // indices into stage_tensors, in backward order

@@ -130,11 +130,10 @@ class MegatronDdp final : public DataParallel {
     }
 
     void all_reduce_float(Script& script, std::string_view label) const {
-        Call call{
-            .op = Collective::all_reduce, .group = GroupKind::model, .message = 4_B, .label = label, .type = "fp32"};
+        Call call{.op = Collective::all_reduce, .group = part_axes(), .message = 4_B, .label = label, .type = "fp32"};
         script.call(call, {});
         if (input_.zero == 0) return;
-        call.group = GroupKind::data;
+        call.group = copy_axes();
         script.call(call, {});
     }
 

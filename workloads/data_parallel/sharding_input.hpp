@@ -28,16 +28,15 @@ struct ShardingInput {
     std::uint32_t stages = 1;
     std::uint32_t micro_batches = 1;
 
-    std::uint32_t ranks = 1;           // GroupKind::data
-    std::uint32_t sequence_ranks = 1;  // of those in `ranks`, the ones that share each sequence
-    std::uint32_t expert_ranks = 1;    // GroupKind::expert_data
-    std::uint32_t inner_ranks = 1;     // GroupKind::data_inner; 1 or `ranks`: not used
-    // GroupKind::expert_data_inner, where dense parameters are sharded over inner_ranks.
-    std::uint32_t expert_inner_ranks = 1;
-    std::uint32_t node_ranks = 1;       // ranks of the data group that share a node
-    std::uint32_t model_ranks = 1;      // GroupKind::model
-    std::uint32_t tensor_ranks = 1;     // GroupKind::tensor
-    std::uint32_t sharing_experts = 1;  // GroupKind::expert
+    std::uint32_t ranks = 1;               // of copy_axes()
+    std::uint32_t sequence_ranks = 1;      // of those in `ranks`, the ones that share each sequence
+    std::uint32_t expert_ranks = 1;        // of {"expert_data"}
+    std::uint32_t inner_ranks = 1;         // of RankGroups::inner(copy_axes()); 1 or `ranks`: not used
+    std::uint32_t expert_inner_ranks = 1;  // of inner({"expert_data"}), where inner_ranks share dense parameters
+    std::uint32_t node_ranks = 1;          // of copy_axes() that share a node
+    std::uint32_t model_ranks = 1;         // of part_axes()
+    std::uint32_t tensor_ranks = 1;
+    std::uint32_t sharing_experts = 1;  // of {"expert"}
 
     const Device* device = nullptr;  // that runs passes over buffers; nullptr: they take no time
 

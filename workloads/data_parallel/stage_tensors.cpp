@@ -40,7 +40,7 @@ void reduce_tied_embedding(Script& script, const ShardingInput& input, Through t
     if (!first && copied == input.modules.end()) return;
     const StageModule& copy = first ? input.modules.front() : *copied;  // the embedding opens the first stage
     script.call({.op = Collective::all_reduce,
-                 .group = GroupKind::embedding,
+                 .group = RankGroups::embedding(),
                  .message = {static_cast<double>(copy.tensors.front()) * input.gradient_bytes},
                  .label = "all-reduce tied embedding",
                  .type = input.gradient_type,

@@ -1,6 +1,7 @@
 // The parameter tensors of a stage one by one, and what every engine does with them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -27,11 +28,13 @@ std::vector<std::size_t> first_tensors(std::span<const StageModule> modules);
 bool has_narrow_products(const StageModule& module);
 
 // The group over which a tensor's gradient is summed, and its size.
-constexpr GroupKind group_of(const StageTensor& tensor) {
-    return tensor.expert ? GroupKind::expert_data : GroupKind::data;
+inline RankGroups group_of(const StageTensor& tensor) {
+    return tensor.expert ? RankGroups{"expert_data"} : copy_axes();
 }
-constexpr std::uint32_t ranks_of(const ShardingInput& input, GroupKind group) {
-    return group == GroupKind::expert_data ? input.expert_ranks : input.ranks;
+// Those of dense tensors, and those of experts.
+inline std::array<RankGroups, 2> reducing_groups() { return {copy_axes(), RankGroups{"expert_data"}}; }
+constexpr std::uint32_t ranks_of(const ShardingInput& input, RankGroups group) {
+    return group == RankGroups{"expert_data"} ? input.expert_ranks : input.ranks;
 }
 
 constexpr double round_up(double value, double multiple) {

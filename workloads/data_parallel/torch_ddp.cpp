@@ -25,11 +25,11 @@ class TorchDdp final : public DataParallel {
           tensors_(stage_tensors(input.modules)),
           first_(first_tensors(input.modules)),
           bucket_of_(tensors_.size()) {
-        for (const GroupKind group : {GroupKind::data, GroupKind::expert_data}) assign(group);
+        for (const RankGroups group : reducing_groups()) assign(group);
     }
 
     void start_up(Script& script) override {
-        for (const GroupKind group : {GroupKind::data, GroupKind::expert_data}) {
+        for (const RankGroups group : reducing_groups()) {
             double bytes = 0;
             for (const StageTensor& tensor : tensors_) {
                 if (group_of(tensor) != group) continue;
@@ -72,7 +72,7 @@ class TorchDdp final : public DataParallel {
 
   private:
     struct Bucket {
-        GroupKind group{};
+        RankGroups group{};
         double bytes = 0;
         std::size_t tensors = 0;
         std::size_t missing = 0;  // tensors whose gradient is not ready
@@ -80,7 +80,7 @@ class TorchDdp final : public DataParallel {
 
     // Closes a bucket once it holds at least its cap (compute_bucket_assignment_by_size). Experts are a module of their
     // own, with their own buckets.
-    void assign(GroupKind group) {
+    void assign(RankGroups group) {
         const double rest = input_.bucket_elements > 0 ? input_.bucket_elements * input_.gradient_bytes
                                                        : input_.ddp.bucket_mib * mebibyte;
         double cap = input_.ddp.first_bucket_mib * mebibyte;
@@ -97,7 +97,7 @@ class TorchDdp final : public DataParallel {
         }
     }
 
-    void broadcast(Script& script, GroupKind group, double bytes) const {
+    void broadcast(Script& script, RankGroups group, double bytes) const {
         script.call({.op = Collective::broadcast,
                      .group = group,
                      .message = {bytes},

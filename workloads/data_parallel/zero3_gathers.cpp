@@ -22,14 +22,15 @@ Zero3Gathers::Zero3Gathers(const ShardingInput& input)
       copied_(tensors_.size(), false) {}
 
 void Zero3Gathers::start(Script& script, std::span<const std::uint32_t> list, Where where) {
-    std::map<GroupKind, std::vector<std::uint32_t>> by_group;
+    std::map<RankGroups, std::vector<std::uint32_t>> by_group;
     for (const std::uint32_t t : list) {
         const bool inner = copied_[t] && input_.deepspeed.hierarchical_ranks > 1 && !tensors_[t].expert;
-        by_group[inner ? GroupKind::data_inner : group_of(tensors_[t])].push_back(t);
+        by_group[inner ? RankGroups::inner(copy_axes()) : group_of(tensors_[t])].push_back(t);
     }
     where.micro_batch = Where::whole_step;  // another micro-batch may find more, or less, resident
     for (const auto& [group, together] : by_group) {
-        const std::uint32_t members = group == GroupKind::data_inner ? input_.inner_ranks : ranks_of(input_, group);
+        const std::uint32_t members =
+            group == RankGroups::inner(copy_axes()) ? input_.inner_ranks : ranks_of(input_, group);
         if (members == 1 && !host_.holds_parameters()) continue;
         double elements = 0;
         for (const std::uint32_t t : together) elements += padded_elements(input_, tensors_[t]);
@@ -62,7 +63,7 @@ void Zero3Gathers::finish(Script& script, std::size_t tensor) {
 }
 
 void Zero3Gathers::gather_alone(Script& script, std::size_t tensor) const {
-    const GroupKind group = group_of(tensors_[tensor]);
+    const RankGroups group = group_of(tensors_[tensor]);
     const std::uint32_t ranks = ranks_of(input_, group);
     if (host_.holds_parameters()) {
         script.wait(host_.fetch_shards(script, padded_elements(input_, tensors_[tensor]) / ranks, {}));

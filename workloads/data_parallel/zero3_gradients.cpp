@@ -52,7 +52,7 @@ void Zero3Gradients::close(Script& script, Where where) {
     // Without reduce_scatter the buffer of the bucket is all-reduced; a tensor that is larger does not go there.
     const bool scatter = input_.deepspeed.reduce_scatter == Setting::on || bucket_.filled() > bucket_.limit();
     std::vector<ActionId> issued;
-    std::map<GroupKind, double> together;  // elements; a reduce-scatter pads every tensor to equal shards
+    std::map<RankGroups, double> together;  // elements; a reduce-scatter pads every tensor to equal shards
     for (const std::size_t t : bucket_.tensors()) {
         const StageTensor& tensor = tensors_[t];
         if (in_hops() && !tensor.expert) {
@@ -86,7 +86,7 @@ void Zero3Gradients::wait(Script& script) {
     in_flight_.clear();
 }
 
-Call Zero3Gradients::reduction(Collective op, GroupKind group, double elements) const {
+Call Zero3Gradients::reduction(Collective op, RankGroups group, double elements) const {
     return deepspeed_call(op, group, elements * input_.element_bytes,
                           op == Collective::all_reduce ? "all-reduce gradients" : "reduce-scatter gradients",
                           input_.element_type);
@@ -96,22 +96,22 @@ Call Zero3Gradients::reduction(Collective op, GroupKind group, double elements) 
 // divide evenly, are reduce-scattered tensor by tensor.
 ActionId Zero3Gradients::reduce_in_hops(Script& script, const StageTensor& tensor, Where where) const {
     if (tensor.vector || tensor.elements % (2ULL * input_.ranks) != 0) {
-        const Call call = reduction(Collective::reduce_scatter, GroupKind::data,
-                                    static_cast<double>(padded_elements(input_, tensor)));
+        const Call call =
+            reduction(Collective::reduce_scatter, copy_axes(), static_cast<double>(padded_elements(input_, tensor)));
         return issue_unless_logged(script, input_, call, where);
     }
     const QuantizedReduction hops = quantized_reduction(tensor.elements, longest_side(input_.modules, tensor.elements),
                                                         input_.ranks, input_.inner_ranks);
     ActionId last = script.now();
-    const auto exchange = [&](GroupKind group, double bytes, std::string_view label, std::string_view type) {
+    const auto exchange = [&](RankGroups group, double bytes, std::string_view label, std::string_view type) {
         const Call call = deepspeed_call(Collective::all_to_all, group, bytes, label, type);
         const bool blocks = input_.deepspeed.log_calls == Setting::on;
         last = blocks ? script.call(call, where) : script.issue(call, where, last);
     };
-    exchange(GroupKind::data_inner, hops.inner_values, "all-to-all gradients", "int8");
-    exchange(GroupKind::data_inner, hops.inner_scales, "all-to-all scales", "fp32");
-    exchange(GroupKind::data_outer, hops.outer_values, "all-to-all gradients", "int8");
-    exchange(GroupKind::data_outer, hops.outer_scales, "all-to-all scales", "fp32");
+    exchange(RankGroups::inner(copy_axes()), hops.inner_values, "all-to-all gradients", "int8");
+    exchange(RankGroups::inner(copy_axes()), hops.inner_scales, "all-to-all scales", "fp32");
+    exchange(RankGroups::outer({"data"}), hops.outer_values, "all-to-all gradients", "int8");
+    exchange(RankGroups::outer({"data"}), hops.outer_scales, "all-to-all scales", "fp32");
     return last;
 }
 

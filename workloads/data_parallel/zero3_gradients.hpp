@@ -22,7 +22,7 @@ class Zero3Gradients {
     void close(Script& script, Where where);
     void wait(Script& script);
     ActionId offload(Script& script, ActionId reduced, Where where) const;
-    Call reduction(Collective op, GroupKind group, double elements) const;
+    Call reduction(Collective op, RankGroups group, double elements) const;
     ActionId reduce_in_hops(Script& script, const StageTensor& tensor, Where where) const;
 
     ShardingInput input_;

@@ -19,13 +19,8 @@ constexpr double worth_a_word = 0.05;  // of a passage's time
 
 // Tensor, context and expert ranks meet inside layers; stages hand over between them.
 bool is_of_layers(LaneId dimension) {
-    using enum GroupKind;
     if (lanes::dimension_name(dimension) == "pipeline") return true;
-    for (const GroupKind kind :
-         {tensor, context, expert, expert_inner, expert_outer, expert_and_tensor, expert_tensor}) {
-        if (dimension == lanes::of(kind)) return true;
-    }
-    return index(dimension) >= index(lanes::of(further));
+    return lanes::is_inside_layers(dimension) && lanes::groups(dimension) != RankGroups({"tensor", "context"});
 }
 
 class Teller {

@@ -25,7 +25,7 @@ Call logged(Call call) {
     return call;
 }
 
-Call over(Collective op, GroupKind group, Bytes message, std::string_view label, std::string_view type) {
+Call over(Collective op, RankGroups group, Bytes message, std::string_view label, std::string_view type) {
     return logged({.op = op, .group = group, .message = message, .label = label, .type = type});
 }
 
@@ -154,8 +154,7 @@ void lacking(const Job& job, std::vector<JobError>& lacking) {
 // (pipe/engine.py, start of the pipeline engine).
 std::vector<Call> start_up(const Job& job, std::uint32_t stage) {
     if (job.layout.pipeline == 1) return {};
-    std::vector<Call> calls{
-        over(Collective::all_reduce, GroupKind::model, 16_B, "all-reduce parameter counts", "int64")};
+    std::vector<Call> calls{over(Collective::all_reduce, part_axes(), 16_B, "all-reduce parameter counts", "int64")};
     const auto touch = [&](Direction direction, std::uint32_t peer, std::uint32_t port) {
         Call call = boundary(4_B, "connection", "fp32");
         call.direction = direction;
@@ -168,8 +167,8 @@ std::vector<Call> start_up(const Job& job, std::uint32_t stage) {
     const bool holds_copy = stage == 0 || stage + 1 == job.layout.pipeline;
     if (job.copies_embedding() && holds_copy) {  // pipe/module.py, _synchronize_tied_weights
         const Bytes matrix{double(job.embedding_matrix()) * element_bytes(job.precision)};
-        calls.push_back(
-            over(Collective::broadcast, GroupKind::embedding, matrix, "broadcast tied embedding", element_name(job)));
+        calls.push_back(over(Collective::broadcast, RankGroups::embedding(), matrix, "broadcast tied embedding",
+                             element_name(job)));
     }
     return calls;
 }
@@ -178,12 +177,12 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t) {
     if (job.layout.tensor == 1) return {};
     const Bytes tokens{8.0 * job.batch.micro * (job.batch.sequence + 1.0)};
     return {{.op = Collective::broadcast,
-             .group = GroupKind::tensor,
+             .group = {"tensor"},
              .message = 32_B,
              .label = "broadcast batch shape",
              .type = "int64"},
             {.op = Collective::broadcast,
-             .group = GroupKind::tensor,
+             .group = {"tensor"},
              .message = tokens,
              .label = "broadcast tokens",
              .type = "int64"}};
@@ -198,7 +197,7 @@ std::vector<Call> checkpoint_gather(const Job& job) {
 // Without a capacity all ranks agree on the largest number of tokens of an expert.
 std::vector<Call> expert_counts(const Job& job) {
     if (job.experts.capacity_factor > 0) return {};
-    return {over(Collective::all_reduce, GroupKind::data, 8_B, "all-reduce expert capacity", "int64")};
+    return {over(Collective::all_reduce, copy_axes(), 8_B, "all-reduce expert capacity", "int64")};
 }
 
 std::vector<Call> activation(const Job& job) {
@@ -256,9 +255,9 @@ std::vector<Call> step_end(const Job& job, std::uint32_t stage) {
     if (job.layout.pipeline == 1) return {};
     std::vector<Call> calls;
     if (stage + 1 == job.layout.pipeline) {
-        calls.push_back(over(Collective::all_reduce, GroupKind::data, 4_B, "all-reduce loss", "fp32"));
+        calls.push_back(over(Collective::all_reduce, copy_axes(), 4_B, "all-reduce loss", "fp32"));
     }
-    calls.push_back(over(Collective::broadcast, GroupKind::pipeline, 8_B, "broadcast loss", "fp32"));
+    calls.push_back(over(Collective::broadcast, RankGroups{"pipeline"}, 8_B, "broadcast loss", "fp32"));
     return calls;
 }
 

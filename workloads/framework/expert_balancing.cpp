@@ -13,7 +13,7 @@ namespace {
 bool is_megatron(const Job& job) { return job.framework->name == "megatron"; }
 bool is_since(const Job& job, std::string_view version) { return has_since(job.megatron.version, version); }
 
-Call sum_of_counts(GroupKind group, double counts) {
+Call sum_of_counts(RankGroups group, double counts) {
     constexpr double wide = 8.0;
     return {.op = Collective::all_reduce,
             .group = group,
@@ -26,7 +26,7 @@ Call of_probabilities(const Job& job, Collective op, std::string_view label) {
     constexpr double wide = 4.0;
     const double own = tokens(job) / (shares_tokens(job) ? 1.0 : 1.0 / job.layout.tensor);
     return {.op = op,
-            .group = GroupKind::tensor_context,
+            .group = {"tensor", "context"},
             .message = {own * job.layout.context * job.model.experts.count * wide},
             .label = label,
             .type = "fp32"};
@@ -42,13 +42,14 @@ void add_loss(const Job& job, Balancing loss, LossCalls& calls) {
         case Balancing::auxiliary_loss: {
             const bool apart = !is_since(job, loss_sums_since) && job.experts.dispatcher == Dispatch::all_to_all;
             if (!is_since(job, "core-0.8") || (apart ? job.layout.context : ranks) == 1) break;
-            calls.forward.push_back(sum_of_counts(apart ? GroupKind::context : GroupKind::tensor_context, experts));
+            calls.forward.push_back(
+                sum_of_counts(apart ? RankGroups{"context"} : RankGroups({"tensor", "context"}), experts));
             break;
         }
         case Balancing::sequence_auxiliary_loss:
             if (ranks == 1) break;
             if (is_since(job, sequence_counts_since)) {
-                calls.forward.push_back(sum_of_counts(GroupKind::tensor_context, experts * job.batch.micro));
+                calls.forward.push_back(sum_of_counts(RankGroups({"tensor", "context"}), experts * job.batch.micro));
                 break;
             }
             calls.forward.push_back(
@@ -58,7 +59,7 @@ void add_loss(const Job& job, Balancing loss, LossCalls& calls) {
             break;
         case Balancing::global_auxiliary_loss:
             if (job.layout.ranks_of_stage() == 1) break;
-            calls.forward.push_back(sum_of_counts(GroupKind::stage, experts));
+            calls.forward.push_back(sum_of_counts(stage_axes(), experts));
             break;
     }
 }
@@ -76,7 +77,7 @@ std::vector<Call> expert_bias_calls(const Job& job, std::span<const StageModule>
     const bool counted = gathers_before_routing(job);
     if (layers == 0 || (counted ? job.layout.copies() : job.layout.ranks_of_stage()) == 1) return {};
     return {{.op = Collective::all_reduce,
-             .group = counted ? GroupKind::data : GroupKind::stage,
+             .group = counted ? copy_axes() : stage_axes(),
              .message = {4.0 * layers * job.model.experts.count},
              .label = "all-reduce expert counts",
              .type = "fp32"}};

@@ -134,7 +134,7 @@ std::vector<Call> loss(const Job& job) { return loss_reductions(job); }
 std::vector<Call> expert_counts(const Job& job) {
     if (job.layout.expert == 1) return {};
     return {{.op = Collective::all_to_all,
-             .group = GroupKind::expert,
+             .group = {"expert"},
              .message = {8.0 * job.model.experts.count},
              .label = "all-to-all expert counts",
              .type = "int64"}};

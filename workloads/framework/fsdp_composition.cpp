@@ -6,7 +6,7 @@
 
 #include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/job/job.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 
 namespace weft {
 namespace {

@@ -116,11 +116,8 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
     const double tokens = double(job.batch.micro) * job.batch.sequence;
     std::vector<Call> calls;
     const auto broadcast = [&](double bytes, std::string_view label, std::string_view type) {
-        calls.push_back({.op = Collective::broadcast,
-                         .group = GroupKind::tensor,
-                         .message = {bytes},
-                         .label = label,
-                         .type = type});
+        calls.push_back(
+            {.op = Collective::broadcast, .group = {"tensor"}, .message = {bytes}, .label = label, .type = type});
     };
     if (stage == 0) {
         broadcast(8 * tokens, "broadcast tokens", "int64");
@@ -134,8 +131,10 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
 }
 
 // What is logged, averaged over the data ranks (pretrain_gpt.py): the loss and its tokens.
-constexpr Call average_loss{
-    .op = Collective::all_reduce, .group = GroupKind::data, .message = 8_B, .label = "all-reduce loss", .type = "fp32"};
+Call average_loss() {
+    return {
+        .op = Collective::all_reduce, .group = copy_axes(), .message = 8_B, .label = "all-reduce loss", .type = "fp32"};
+}
 
 // Fused: the target logit and the sum of exponentials travel together.
 std::vector<Call> loss(const Job& job) {
@@ -145,21 +144,21 @@ std::vector<Call> loss(const Job& job) {
         calls.back().message = calls.back().message * 2;
         calls.back().label = "all-reduce target logit and loss sum";
     }
-    if (job.megatron.version.losses_per_micro_batch == Setting::on) calls.push_back(average_loss);
+    if (job.megatron.version.losses_per_micro_batch == Setting::on) calls.push_back(average_loss());
     return calls;
 }
 
 std::vector<Call> step_end(const Job& job, std::uint32_t stage) {
     const bool logs = stage + 1 == job.layout.pipeline;
     if (!logs || job.megatron.version.losses_per_micro_batch == Setting::on) return {};
-    return {average_loss};
+    return {average_loss()};
 }
 
 // Every rank of the group learns how many tokens each has for each expert; other dispatchers find out by themselves.
 std::vector<Call> expert_counts(const Job& job) {
     if (job.layout.expert == 1 || job.experts.dispatcher != Dispatch::all_to_all) return {};
     return {{.op = Collective::all_gather,
-             .group = GroupKind::expert,
+             .group = {"expert"},
              .message = {8.0 * job.model.experts.count * job.layout.expert},
              .label = "all-gather expert counts",
              .type = "int64"}};

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "workloads/job/job.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 
 namespace weft {
 namespace {

@@ -28,7 +28,7 @@ Families::Families(const Plan& plan, CostsPool& pool, std::span<const Script> sc
 }
 
 Families::SlotKey Families::key_of(const Call& call, std::uint32_t stage) {
-    if (call.group != GroupKind::boundary) return {call.group, 0, 0, 0};
+    if (!call.crosses_boundary()) return {call.group, 0, 0, 0};
     const bool sends = call.direction == Direction::send;
     return {call.group, sends ? stage : call.peer, sends ? call.peer : stage, call.port};
 }
@@ -48,7 +48,7 @@ RankId Families::on_stage(RankId rank, std::uint32_t stage) const {
 std::uint32_t Families::group_of(RankId rank, std::uint32_t stage, const Call& call) const {
     const SlotKey key = key_of(call, stage);
     const Slot& slot = slots_[slot_ids_.at(key)];
-    if (call.group != GroupKind::boundary) return slot.group_of[index(rank)];
+    if (!call.crosses_boundary()) return slot.group_of[index(rank)];
     return slot.group_of[place_on_stage(rank)];  // sender and receiver have the same place
 }
 
@@ -57,7 +57,7 @@ void Families::add_groups(const Call& call, std::uint32_t stage) {
     if (is_new) slots_.emplace_back();
     Slot& slot = slots_[it->second];
     std::vector<std::uint32_t>& group_of = slot.group_of;
-    if (call.group == GroupKind::boundary) {
+    if (call.crosses_boundary()) {
         if (group_of.empty()) {
             for (const RankId sender : grid_.slice("pipeline", stage)) {
                 const RankId pair[] = {sender, on_stage(sender, call.peer)};
@@ -66,11 +66,11 @@ void Families::add_groups(const Call& call, std::uint32_t stage) {
         }
     } else {
         group_of.resize(grid_.ranks(), nowhere);
-        const RankGroups& kind = kinds_.try_emplace(call.group, call.group, plan_.job.layout).first->second;
+        const PlacedGroups& placed = placed_.try_emplace(call.group, call.group, plan_.job.layout).first->second;
         const bool is_listed = group_of[index(on_stage(RankId{0}, stage))] != nowhere;  // by another call
         for (const RankId rank : is_listed ? std::vector<RankId>{} : grid_.slice("pipeline", stage)) {
             if (group_of[index(rank)] != nowhere) continue;
-            const std::vector<RankId> members = kind.members(rank);
+            const std::vector<RankId> members = placed.members(rank);
             const std::uint32_t group = add_group(slot, call, stage, members);
             for (const RankId member : members) group_of[index(member)] = group;
         }

@@ -12,14 +12,14 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/cost/group_costs.hpp"
 #include "workloads/groups/costs_pool.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
 
 namespace weft {
 
 struct Family {
-    GroupKind kind{};
+    RankGroups kind;
     std::uint32_t stage = 0;            // of the first member; of a boundary, of the sender
     GroupShape shape{};                 // of a group on nodes
     std::vector<Call> calls;            // that the stage makes in these groups; of a boundary, the sends
@@ -47,7 +47,7 @@ class Families {
 
   private:
     // The groups of one kind; those of a boundary by its sender's and receiver's stage and its port.
-    using SlotKey = std::tuple<GroupKind, std::uint32_t, std::uint32_t, std::uint32_t>;
+    using SlotKey = std::tuple<RankGroups, std::uint32_t, std::uint32_t, std::uint32_t>;
     struct Slot {
         std::vector<std::uint32_t> group_of;  // by rank; of a boundary, by the sender's place on its stage
         std::vector<std::uint32_t> families;
@@ -66,7 +66,7 @@ class Families {
     CostsPool& pool_;
     RankGrid grid_;
     std::uint32_t stride_, stages_;  // of the pipeline axis
-    std::map<GroupKind, RankGroups> kinds_;
+    std::map<RankGroups, PlacedGroups> placed_;
     std::map<SlotKey, std::uint32_t> slot_ids_;
     std::vector<Slot> slots_;
     std::vector<Family> families_;

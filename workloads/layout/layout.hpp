@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "workloads/layout/rank_grid.hpp"
+#include "workloads/layout/rank_groups.hpp"
 #include "workloads/layout/stage_layout.hpp"
-#include "workloads/script/call.hpp"
 
 namespace weft {
 
@@ -38,8 +38,8 @@ struct Layout {
     std::uint32_t expert = 1;                        // ranks that share the experts of a layer, out of those of a stage
     std::uint32_t expert_tensor = 1;                 // tensor ranks of one expert
     std::uint32_t virtual_stages = 1;                // model parts per stage, for schedules that leave the choice
-    std::uint32_t shard_ranks = 1;                   // data ranks of a data_inner group
-    std::uint32_t expert_inner = 1;                  // ranks of an expert_inner group
+    std::uint32_t shard_ranks = 1;                   // data ranks of one run of RankGroups::inner
+    std::uint32_t expert_inner = 1;                  // expert ranks of one run
     std::vector<std::string> order = usual_order();  // innermost first
     StageSplit split = StageSplit::framework;
     StageLayout by_hand;
@@ -54,7 +54,7 @@ struct Layout {
     std::uint32_t ranks_of_stage() const { return static_cast<std::uint32_t>(ranks_of_replica() / pipeline * data); }
     std::uint32_t copies() const;  // ranks that hold the same dense parameters
     std::uint32_t expert_data() const { return ranks_of_stage() / (expert * expert_tensor); }
-    // Of an expert_data_inner group, where such groups hold whole expert groups; else 1.
+    // Of a run of expert_data, where ranks that share parameters hold whole expert groups; else 1.
     std::uint32_t expert_shard_ranks() const {
         return std::max(shard_ranks * (ranks_of_stage() / data) / (expert * expert_tensor), 1U);
     }

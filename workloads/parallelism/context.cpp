@@ -39,7 +39,7 @@ void shard(const Job& job, Shard& shard) {
 }
 
 Call over_context(const Job& job, Collective op, Bytes message, std::string_view label) {
-    return {.op = op, .group = GroupKind::context, .message = message, .label = label, .type = element_name(job)};
+    return {.op = op, .group = {"context"}, .message = message, .label = label, .type = element_name(job)};
 }
 
 // Keys, values or their gradients of the whole sequence: gathered, or summed and dealt out.

@@ -10,7 +10,7 @@
 #include "models/transformer/token_spread.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/version_since.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 
 namespace weft {
 namespace {
@@ -59,7 +59,7 @@ Bytes copies_for_experts(const Job& job) {
     return {sent * job.model.hidden * element_bytes(job.precision)};
 }
 
-Call over(const Job& job, Collective op, GroupKind group, Bytes message, std::string_view label) {
+Call over(const Job& job, Collective op, RankGroups group, Bytes message, std::string_view label) {
     return {.op = op, .group = group, .message = message, .label = label, .type = element_name(job)};
 }
 
@@ -76,7 +76,7 @@ bool sends_probabilities(const Job& job) {
     return job.framework->name == "megatron" && has_since(job.megatron.version, probabilities_since);
 }
 
-Call probabilities(const Job& job, Collective op, GroupKind group, double ranks, std::string_view label) {
+Call probabilities(const Job& job, Collective op, RankGroups group, double ranks, std::string_view label) {
     constexpr double wide = 4.0;
     const Bytes own = copies_for_experts(job) / (job.model.hidden * element_bytes(job.precision)) * wide;
     Call call{.op = op, .group = group, .message = own * ranks, .label = label, .type = "fp32"};
@@ -90,18 +90,18 @@ void add_probabilities(const Job& job, Pass pass, Around& around) {
     const bool backward = pass == Pass::backward;
     const Probabilities& labels = backward ? backward_probabilities : forward_probabilities;
     std::vector<Call>& calls = backward ? around.after : around.before;
-    const auto after_rows = [&](GroupKind group) {
+    const auto after_rows = [&](RankGroups group) {
         const auto rows = std::ranges::find(calls, group, &Call::group);
         return rows == calls.end() ? calls.end() : rows + 1;
     };
     if (job.layout.expert > 1) {
-        calls.insert(after_rows(GroupKind::expert),
-                     probabilities(job, Collective::all_to_all, GroupKind::expert, 1.0, labels.exchange));
+        calls.insert(after_rows(RankGroups{"expert"}),
+                     probabilities(job, Collective::all_to_all, RankGroups{"expert"}, 1.0, labels.exchange));
     }
     if (job.layout.expert_tensor > 1 && shares_tokens(job)) {
         const Collective op = backward ? Collective::reduce_scatter : Collective::all_gather;
-        calls.insert(after_rows(GroupKind::expert_tensor),
-                     probabilities(job, op, GroupKind::expert_tensor, job.layout.expert_tensor, labels.of_expert));
+        calls.insert(after_rows(RankGroups{"expert_tensor"}),
+                     probabilities(job, op, RankGroups{"expert_tensor"}, job.layout.expert_tensor, labels.of_expert));
     }
 }
 
@@ -112,7 +112,7 @@ void add_ranks_of_expert(const Job& job, const Ways& labels, Around& around) {
     if (ranks == 1 || gathers_before_routing(job)) return;
     const bool shared = shares_tokens(job);
     const Bytes whole = copies_for_experts(job) * (shared ? ranks : 1);
-    const GroupKind group = GroupKind::expert_tensor;
+    const RankGroups group = RankGroups{"expert_tensor"};
     if (shared) around.before.push_back(over(job, Collective::all_gather, group, whole, labels.out.of_expert));
     around.after.push_back(shared ? over(job, Collective::reduce_scatter, group, whole, labels.back.of_expert)
                                   : over(job, Collective::all_reduce, group, whole, labels.back.summed));
@@ -125,12 +125,12 @@ void add_sums_of_copies(const Job& job, Around& around) {
     if (job.layout.expert_tensor == 1 || !gathers_before_routing(job)) return;
     const Bytes copies{routed_tokens(job) * job.model.experts.top_k * job.model.hidden * element_bytes(job.precision)};
     around.after.push_back(
-        over(job, Collective::all_reduce, GroupKind::expert_tensor, copies, "all-reduce copies' gradients"));
+        over(job, Collective::all_reduce, RankGroups{"expert_tensor"}, copies, "all-reduce copies' gradients"));
 }
 
 void add_all_to_all(const Job& job, Pass pass, const Ways& labels, Around& around) {
     const auto exchange = [&](std::string_view label) {
-        Call call = over(job, Collective::all_to_all, GroupKind::expert, copies_for_experts(job), label);
+        Call call = over(job, Collective::all_to_all, RankGroups{"expert"}, copies_for_experts(job), label);
         call.through = job.framework->exchanges;
         return call;
     };
@@ -148,7 +148,7 @@ void add_all_gather(const Job& job, Pass pass, Around& around) {
     if (ranks == 1) return;
     const double all = routed_tokens(job) * ranks, hidden = job.model.hidden, experts = job.model.experts.count;
     const auto call = [&](Collective op, double bytes, std::string_view label, std::string_view type) {
-        return Call{.op = op, .group = GroupKind::expert_and_tensor, .message = {bytes}, .label = label, .type = type};
+        return Call{.op = op, .group = {"expert_tensor", "expert"}, .message = {bytes}, .label = label, .type = type};
     };
     const double narrow = element_bytes(job.precision);
     if (pass == Pass::backward) {
@@ -178,15 +178,15 @@ void add_two_levels(const Job& job, double row, const Labels& labels, std::strin
     const Experts& experts = job.model.experts;
     const std::uint32_t ranks = job.layout.expert, inner = job.layout.expert_inner, nodes = ranks / inner;
     const double rows = routed_tokens(job) * job.experts.imbalance;
-    const auto level = [&](GroupKind group, std::uint32_t units, std::string_view label) {
+    const auto level = [&](RankGroups group, std::uint32_t units, std::string_view label) {
         calls.push_back({.op = Collective::all_to_all,
                          .group = group,
                          .message = {std::round(rows * expected_units(experts, units)) * row},
                          .label = label,
                          .type = type});
     };
-    if (nodes > 1) level(GroupKind::expert_outer, nodes, labels.across);
-    if (inner > 1) level(GroupKind::expert_inner, ranks, labels.in_nodes);
+    if (nodes > 1) level(RankGroups::outer({"expert"}), nodes, labels.across);
+    if (inner > 1) level(RankGroups::inner({"expert"}), ranks, labels.in_nodes);
     if (nodes > 1 && inner > 1) calls.back().start = Start::with_previous;
 }
 
@@ -248,7 +248,7 @@ void check_two_levels(const Job& job, const std::function<void(std::string)>& re
 std::uint32_t expert_inner(const Job& job) {
     const Layout& layout = job.layout;
     if (layout.expert == 1 || !is_fused(job.experts.dispatcher) || !expert_layout_obstacle(layout).empty()) return 1;
-    const RankGroups groups(GroupKind::expert, layout);
+    const PlacedGroups groups({"expert"}, layout);
     const auto node = [&](RankId rank) { return static_cast<std::uint32_t>(rank) / job.ranks_per_node; };
     std::uint32_t inner = 0;
     for (std::uint32_t rank = 0; rank < layout.ranks(); ++rank) {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "workloads/framework/expert_balancing.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 #include "workloads/parallelism/balancing.hpp"
 #include "workloads/parallelism/dispatch.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"

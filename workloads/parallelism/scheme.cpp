@@ -16,9 +16,4 @@ std::vector<const Scheme*> schemes_by_place() {
     return schemes;
 }
 
-GroupKind further_group(std::string_view axis) {
-    const auto axes = further_axes();
-    return further_group(static_cast<std::size_t>(std::ranges::find(axes, axis) - axes.begin()));
-}
-
 }  // namespace weft

@@ -48,7 +48,5 @@ std::span<const Scheme* const> all();
 
 const Scheme* find_scheme(std::string_view axis);  // nullptr if unknown
 std::vector<const Scheme*> schemes_by_place();
-// The group of ranks that differ along one of further_axes() only.
-GroupKind further_group(std::string_view axis);
 
 }  // namespace weft

@@ -117,7 +117,7 @@ void finish(const Job& job, std::span<const StageModule> modules, std::vector<Ca
     for (const StageModule& module : modules) elements += elements_of_parts(module);
     const double bytes = job.framework->gradient_bytes(job);
     calls.push_back({.op = Collective::all_reduce,
-                     .group = GroupKind::tensor,
+                     .group = {"tensor"},
                      .message = {elements * bytes},
                      .label = "all-reduce norm gradients",
                      .type = bytes == 4.0 ? "fp32" : element_name(job)});

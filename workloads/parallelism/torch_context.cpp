@@ -6,8 +6,7 @@ namespace weft {
 namespace {
 
 Call rotation(Bytes message, std::string_view label, std::string_view type) {
-    return {
-        .op = Collective::send_receive, .group = GroupKind::context, .message = message, .label = label, .type = type};
+    return {.op = Collective::send_receive, .group = {"context"}, .message = message, .label = label, .type = type};
 }
 
 // Keys and values that later rounds use.
@@ -15,7 +14,7 @@ void rotate_keys(const Job& job, Around& around) {
     const Bytes own = own_keys_and_values(job);
     if (job.context_method == ContextMethod::all_gather) {
         around.rounds.front().push_back({.op = Collective::all_gather,
-                                         .group = GroupKind::context,
+                                         .group = {"context"},
                                          .message = own * job.layout.context,
                                          .label = "all-gather keys and values",
                                          .type = element_name(job)});

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sim/base/check.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 #include "workloads/report/simulation.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/volume/volume.hpp"

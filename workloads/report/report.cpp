@@ -19,14 +19,18 @@ constexpr std::size_t hottest_of_class = 3;
 
 // Where several lanes communicate in the open at once, the moment goes to the innermost dimension.
 std::vector<LaneId> exposure_order() {
-    using enum GroupKind;
-    std::vector<LaneId> order{lanes::of(tensor), lanes::of(context)};
-    for (std::size_t i = 0; i < further_axes().size(); ++i) order.push_back(lanes::of(further_group(i)));
-    for (const GroupKind kind :
-         {expert, expert_inner, expert_outer, expert_and_tensor, data_inner, expert_tensor, GroupKind::data, data_outer,
-          expert_data, expert_data_inner, expert_data_outer, model, embedding}) {
-        order.push_back(lanes::of(kind));
+    using Groups = RankGroups;
+    std::vector<Groups> groups{{"tensor"}, {"context"}};
+    for (const std::string& axis : further_axes()) groups.push_back({axis});
+    for (const Groups& further :
+         {Groups{"expert"}, Groups::inner({"expert"}), Groups::outer({"expert"}), Groups({"expert_tensor", "expert"}),
+          Groups::inner(copy_axes()), Groups{"expert_tensor"}, Groups{copy_axes()}, Groups::outer({"data"}),
+          Groups{"expert_data"}, Groups::inner({"expert_data"}), Groups::outer({"expert_data"}), Groups{part_axes()},
+          Groups::embedding()}) {
+        groups.push_back(further);
     }
+    std::vector<LaneId> order;
+    for (const Groups& each : groups) order.push_back(lanes::of(each));
     order.insert(order.end(), {lanes::pipeline_send, lanes::pipeline_receive});
     return order;
 }

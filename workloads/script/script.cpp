@@ -12,7 +12,7 @@ namespace {
 std::uint64_t hash_of(const Call& call) {
     std::uint64_t hash = std::bit_cast<std::uint64_t>(call.message.value);
     const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL; };
-    mix(static_cast<std::uint64_t>(call.op) << 8U | static_cast<std::uint64_t>(call.group));
+    mix(static_cast<std::uint64_t>(call.op) << 8U | call.group.hash());
     mix(std::uint64_t{call.peer} << 32U | call.port);
     return hash;
 }
@@ -76,7 +76,7 @@ void Script::extend(ActionId compute, Seconds duration, std::string_view text) {
 
 ActionId Script::issue(const Call& call, Where where, ActionId after) {
     const std::uint32_t index = call_index(call);
-    if (after != chain_) early_kinds_.set(static_cast<std::size_t>(call.group));
+    if (after != chain_ && !issues_early(call.group)) early_.push_back(call.group);
     return add({Action::Kind::issue, index, after, call_labels_[index], where});
 }
 

@@ -2,8 +2,8 @@
 // what volume tables count and what step/ lays on a network, so both speak of the same calls.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -29,7 +29,7 @@ class Script {
     // Whether something has been waited for since the last action of the chain, or its end was asked for.
     bool waited() const { return waited_ || sealed_; }
     void wait(ActionId issued);
-    // Beside the chain. Calls of one group kind run in the order they were issued.
+    // Beside the chain. Calls of the same groups run in the order they were issued.
     ActionId issue(const Call& call, Where where, ActionId after);
     // On the host, which does one thing after another.
     ActionId launch(std::string_view label, Seconds duration, Where where, ActionId after);
@@ -49,8 +49,8 @@ class Script {
 
     const std::vector<Action>& actions() const { return actions_; }
     const std::vector<Repeat>& repeats() const { return repeats_; }  // in order; none lies in another
-    // Whether a call of this kind of group is issued to start before the chain has come to where it stands.
-    bool issues_early(GroupKind kind) const { return early_kinds_[static_cast<std::size_t>(kind)]; }
+    // Whether a call of these groups is issued to start before the chain has come to where it stands.
+    bool issues_early(RankGroups groups) const { return std::ranges::find(early_, groups) != early_.end(); }
     const std::vector<Call>& calls() const { return calls_; }  // distinct ones
     const std::vector<Seconds>& work() const { return work_; }
     const std::vector<std::string>& labels() const { return labels_; }
@@ -68,7 +68,7 @@ class Script {
 
     std::vector<Action> actions_;
     std::vector<Repeat> repeats_;
-    std::bitset<group_kinds> early_kinds_;
+    std::vector<RankGroups> early_;  // different ones
     std::vector<Call> calls_;
     std::vector<Seconds> work_;
     std::vector<std::string> labels_;

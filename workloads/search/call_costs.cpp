@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 
 namespace weft {
 
@@ -30,13 +30,13 @@ CallCosts::Groups CallCosts::groups(const Call& call, std::uint32_t stage) const
     std::vector<RankId> seen;
     for (const RankId rank : ranks) {
         if (node(rank) != node(ranks.front())) continue;
-        if (call.group == GroupKind::boundary) {
+        if (call.crosses_boundary()) {
             const auto other = static_cast<std::uint32_t>(rank) - stage * stride + call.peer * stride;
             found.push_back({rank, RankId{other}});
             continue;
         }
         if (std::ranges::find(seen, rank) != seen.end()) continue;
-        std::vector<RankId> members = RankGroups(call.group, layout_).members(rank);
+        std::vector<RankId> members = PlacedGroups(call.group, layout_).members(rank);
         seen.insert(seen.end(), members.begin(), members.end());
         if (found.empty() || found.front().size() == members.size()) found.push_back(std::move(members));
     }
@@ -44,7 +44,7 @@ CallCosts::Groups CallCosts::groups(const Call& call, std::uint32_t stage) const
 }
 
 CallCosts::Group& CallCosts::find(const Call& call, std::uint32_t stage) {
-    const bool crosses = call.group == GroupKind::boundary;
+    const bool crosses = call.crosses_boundary();
     // Groups of one kind sit alike on every stage, but for boundaries inside a node and between nodes.
     const std::uint32_t stride = crosses ? layout_.grid().stride("pipeline") : 0;
     const bool leaves =

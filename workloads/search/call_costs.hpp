@@ -46,7 +46,7 @@ class CallCosts {
     Layout layout_;
     std::map<Groups, Group> known_;
     // Of the layout: by kind, and of boundaries by whether they leave the node.
-    std::map<std::tuple<GroupKind, std::uint32_t, bool>, Group*> laid_;
+    std::map<std::tuple<RankGroups, std::uint32_t, bool>, Group*> laid_;
 };
 
 }  // namespace weft

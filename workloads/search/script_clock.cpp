@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "workloads/step/lanes.hpp"
-
 namespace weft {
 
 ScriptClock::ScriptClock(CallCosts& costs, std::uint32_t stage, double interference)
@@ -18,7 +16,7 @@ double ScriptClock::compute(double duration) const {
 }
 
 double ScriptClock::call(const Call& call, double ready, double duration) {
-    double& free = lane_free_[index(lanes::of(call.group))];
+    double& free = free_from_[call.group];
     const double end = std::max(ready, free) + duration;
     if (duration > 0) busy_ = std::max(busy_, end);
     return free = end;

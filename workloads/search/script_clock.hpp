@@ -1,9 +1,9 @@
 // Reads a script as one rank alone would run it: computation and blocking calls one after another, what is issued on a
-// lane for each kind of group, every call as long as on idle links, peers never late.
+// lane for each set of groups, every call as long as on idle links, peers never late.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "workloads/script/script.hpp"
@@ -34,9 +34,9 @@ class ScriptClock {
     std::vector<double> end_;        // of actions
     std::vector<double> durations_;  // of calls
     double chain_ = 0, computed_ = 0, host_ = 0;
-    double stored_ = 0, loaded_ = 0;      // until when copies to the host and from it go on
-    double busy_ = 0;                     // until when some lane transfers
-    std::array<double, 32> lane_free_{};  // by kind of group; of boundaries by direction and port
+    double stored_ = 0, loaded_ = 0;          // until when copies to the host and from it go on
+    double busy_ = 0;                         // until when some lane transfers
+    std::map<RankGroups, double> free_from_;  // of lanes
 };
 
 }  // namespace weft

@@ -127,7 +127,7 @@ class StageReader {
         if (plan_.job.schedule->copies > 1) {
             const double bytes = framework.gradient_bytes(plan_.job);
             script_.call({.op = Collective::all_reduce,
-                          .group = GroupKind::mirror,
+                          .group = RankGroups::mirror(),
                           .message = {stage_.parameters() * bytes},
                           .label = "all-reduce mirrored gradients"},
                          {});

@@ -26,7 +26,7 @@ LayerCut cut_at_exchanges(const LayerCosts& layer) {
 
 // The ranks of one expert exchange among themselves what has come, and before it goes.
 TokenExchange token_exchange(const Around& experts) {
-    const auto inside = [](const Call& call) { return call.group == GroupKind::expert_tensor; };
+    const auto inside = [](const Call& call) { return call.group == RankGroups{"expert_tensor"}; };
     const auto arrived = std::ranges::find_if(experts.before, inside);
     const auto leaves = std::ranges::find_if_not(experts.after, inside);
     TokenExchange exchange{

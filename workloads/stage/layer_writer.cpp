@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 // Whether a call of the kind was issued since.
-bool issues(const Script& script, std::size_t first, GroupKind kind) {
+bool issues(const Script& script, std::size_t first, RankGroups kind) {
     for (std::size_t i = first; i < script.actions().size(); ++i) {
         const Action& action = script.actions()[i];
         if (action.kind == Action::Kind::issue && script.calls()[action.subject].group == kind) return true;
@@ -103,7 +103,7 @@ void PassWriter::layer_backward(const At& at, Halves halves) {
         }
     }
     host_.end(at.pass.where);
-    if (checks_for_nan(job_) && issues(script_, first, GroupKind::data)) host_.synchronise();
+    if (checks_for_nan(job_) && issues(script_, first, copy_axes())) host_.synchronise();
 }
 
 // What selective recomputation runs again before a piece's backward.

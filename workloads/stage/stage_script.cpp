@@ -20,7 +20,7 @@ StageWriter::StageWriter(const Plan& plan, std::uint32_t stage, StepKind kind)
       last_(stage_.chunks.size(), nullptr),
       paths_(stage_.chunks.size()) {
     for (const Call& call : job_.framework->start_up(job_, stage)) {
-        if (call.group == GroupKind::boundary) connected_.emplace(call.peer, call.port, call.direction);
+        if (call.crosses_boundary()) connected_.emplace(call.peer, call.port, call.direction);
     }
     for (const Slot& slot : stage_.slots) {
         if (slot.kind == SlotKind::backward || slot.kind == SlotKind::weight_backward) last_[slot.chunk] = &slot;
@@ -49,7 +49,7 @@ Script StageWriter::step() {
 Script StageWriter::start_up() {
     Calls calls = job_.framework->start_up(job_, index_);
     for (Call& call : calls) {
-        if (call.group == GroupKind::boundary) call.first_use = job_.first_use;
+        if (call.crosses_boundary()) call.first_use = job_.first_use;
     }
     step_calls(calls);
     data_parallel_->start_up(script_);
@@ -167,7 +167,7 @@ void StageWriter::finish() {
     if (job_.schedule->copies > 1) {
         const double bytes = framework.gradient_bytes(job_);
         script_.call({.op = Collective::all_reduce,
-                      .group = GroupKind::mirror,
+                      .group = RankGroups::mirror(),
                       .message = {stage_.parameters() * bytes},
                       .label = "all-reduce mirrored gradients",
                       .type = bytes == 4.0 ? "fp32" : element_name(job_)},

@@ -25,7 +25,7 @@ GroupSets::GroupSets(const Plan& plan, Families& families, const RankClasses& cl
 }
 
 LaneId GroupSets::lane(const Call& call) const {
-    if (call.group != GroupKind::boundary) return lanes::of(call.group);
+    if (!call.crosses_boundary()) return lanes::of(call.group);
     const bool send = call.direction == Direction::send;
     if (plan_.job.schedule->handover == Schedule::Handover::blocking) {
         return send ? lanes::pipeline_send : lanes::pipeline_receive;
@@ -49,13 +49,13 @@ std::uint32_t GroupSets::cell_of(RankId rank) const {
 
 // Whether each group of the family is: cells are stages, and it keeps to one.
 bool GroupSets::is_in_one_cell(const Family& family) const {
-    return classes_.of_rank.empty() && keeps_to_stage(family.kind);
+    return classes_.of_rank.empty() && family.kind.keeps_to_stage();
 }
 
 // A set that is the whole family needs no costs of its own.
 GroupSets::Set GroupSets::make_set(std::uint32_t group, const Call& call) {
     Call sending = call;
-    if (call.group == GroupKind::boundary) sending.direction = Direction::send;
+    if (call.crosses_boundary()) sending.direction = Direction::send;
     Family& family = families_.families()[families_.family_of(group)];
     const std::vector<std::uint32_t>& alike = alike_[classes_.of_group[group]];
     std::vector<std::uint32_t> parties;

@@ -140,8 +140,8 @@ std::vector<Repeat> repeated_passages(const Script& script) {
 }
 
 bool may_be_in_routine(const Script& script, const Action& call) {
-    const GroupKind kind = script.calls()[call.subject].group;
-    return keeps_to_stage(kind) && !script.issues_early(kind);
+    const RankGroups groups = script.calls()[call.subject].group;
+    return groups.keeps_to_stage() && !script.issues_early(groups);
 }
 
 std::vector<PassagePart> cut(const Script& script, const Repeat& repeat,

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "sim/base/check.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"

@@ -30,7 +30,7 @@ void around(const Job& job, Piece piece, Pass pass, Around& around) {
     if (piece != Piece::core || ranks(job) == 1) return;
     const auto exchange = [&](std::vector<Call>& calls, Bytes message, std::string_view label) {
         calls.push_back({.op = Collective::all_to_all,
-                         .group = further_group("ulysses"),
+                         .group = {"ulysses"},
                          .message = message,
                          .label = label,
                          .type = element_name(job),

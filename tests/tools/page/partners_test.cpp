@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tests/tools/page/small_runs.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -50,7 +50,7 @@ TEST(partners, all_that_is_sent_goes_to_somebody_else) {
 TEST(partners, of_a_rank_are_the_members_of_its_groups) {
     const Simulation run = test::dense_run();
     const Partners all = partners(run);
-    const RankGroups tensor(GroupKind::tensor, run.plan.job.layout);
+    const PlacedGroups tensor({"tensor"}, run.plan.job.layout);
     for (const PartnerBytes& dimension : all.dimensions) {
         if (dimension.dimension != "tensor") continue;
         for (std::uint32_t from = 0; from < all.cells; ++from) {

@@ -74,7 +74,7 @@ std::string direction_of(const std::string& note) {
 
 Key key_of(const PlayedCall& played, std::uint32_t ranks) {
     const Call& call = played.call;
-    const std::uint32_t size = call.group == GroupKind::model ? 1 : ranks;
+    const std::uint32_t size = call.group == part_axes() ? 1 : ranks;
     std::string direction;
     if (call.op == Collective::all_gather && played.part == Part::forward) direction = "fwd";
     if (call.op == Collective::all_gather && played.part == Part::backward) direction = "bwd";
@@ -141,7 +141,7 @@ TEST_P(deepspeed_calls, add_up_to_what_the_logger_sums) {
     std::map<std::string, Sum> sums;
     for (const PlayedCall& played : play(c, StepKind::steady)) {
         const Call& call = played.call;
-        const std::uint32_t size = call.group == GroupKind::model ? 1 : c.ranks;
+        const std::uint32_t size = call.group == part_axes() ? 1 : c.ranks;
         ASSERT_EQ(call.through, Through::deepspeed);
         Sum& sum = sums[function_name(call.op)];
         sum.calls += 1;

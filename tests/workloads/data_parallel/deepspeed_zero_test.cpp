@@ -27,7 +27,7 @@ std::vector<double> reductions(const std::vector<PlayedCall>& calls) {
     return bytes;
 }
 
-std::map<std::string, int> labels(const std::vector<PlayedCall>& calls, GroupKind group) {
+std::map<std::string, int> labels(const std::vector<PlayedCall>& calls, RankGroups group) {
     std::map<std::string, int> counts;
     for (const PlayedCall& played : calls) {
         if (played.call.group == group) ++counts[std::string(played.call.label)];
@@ -68,7 +68,7 @@ TEST(deepspeed_zero_1, reduces_a_pipeline_stage_in_group_order) {
     const std::vector<double> groups{1414004736, 638976};
     EXPECT_EQ(gathers, groups);
     const std::map<std::string, int> model{{"all-reduce overflow", 1}, {"all-reduce gradient norm", 2}};
-    EXPECT_EQ(labels(calls, GroupKind::model), model);
+    EXPECT_EQ(labels(calls, part_axes()), model);
 }
 
 TEST(deepspeed_zero_1, reduces_and_logs_a_single_rank_but_gathers_nothing) {
@@ -77,7 +77,7 @@ TEST(deepspeed_zero_1, reduces_and_logs_a_single_rank_but_gathers_nothing) {
     EXPECT_EQ(reductions(calls), std::vector<double>{2.0 * 70426624});
     const std::map<std::string, int> data{
         {"all-reduce gradients", 1}, {"all-reduce overflow", 1}, {"all-reduce gradient norm", 2}};
-    EXPECT_EQ(labels(calls, GroupKind::data), data);
+    EXPECT_EQ(labels(calls, copy_axes()), data);
 }
 
 TEST(deepspeed_zero_1, without_reduce_scatter_reduces_the_whole_buffer) {
@@ -244,8 +244,8 @@ TEST(deepspeed_stage_0, with_bf16_gathers_parameters_and_looks_for_no_overflow) 
     const auto calls = test::play_step(make_deepspeed_stage0, input, test::neox_stage(2, 64));
     const std::map<std::string, int> data{{"all-reduce gradients", 1}, {"all-gather parameters", 2}};
     const std::map<std::string, int> model{{"all-reduce gradient norm", 1}};
-    EXPECT_EQ(labels(calls, GroupKind::data), data);
-    EXPECT_EQ(labels(calls, GroupKind::model), model);
+    EXPECT_EQ(labels(calls, copy_axes()), data);
+    EXPECT_EQ(labels(calls, part_axes()), model);
 }
 
 TEST(deepspeed, start_up_broadcasts_every_tensor_once) {
@@ -270,7 +270,7 @@ TEST(tied_embedding, is_summed_where_a_copy_is) {
             auto modules = test::neox_stage(2, h, 512);
             if (stage == 2) modules.back().name = "tied embedding";
             ShardingInput input{.stage = stage, .stages = 3, .embedding_tie = EmbeddingTie::over_stages};
-            const auto counts = labels(test::play_step(make, input, modules), GroupKind::embedding);
+            const auto counts = labels(test::play_step(make, input, modules), RankGroups::embedding());
             EXPECT_EQ(counts.size(), stage == 1 ? 0U : 1U);
         }
     }

@@ -53,7 +53,7 @@ std::string reductions(DataParallel& engine, const ShardingInput& input) {
         if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
         const Call& call = script.calls()[action.subject];
         list += fmt::format("{}{}:{}:{}", list.empty() ? "" : " ", call.op == Collective::reduce ? "r" : "ar",
-                            call.group == GroupKind::data ? "d" : "e", call.message.value / input.element_bytes);
+                            call.group == copy_axes() ? "d" : "e", call.message.value / input.element_bytes);
     }
     return list;
 }
@@ -92,7 +92,7 @@ TEST(framework_buckets, megatron_lays_out_its_buffers_so) {
         input.embedding_tie = row.at("tied") == "on" ? EmbeddingTie::over_stages : EmbeddingTie::none;
         std::string list;
         for (const MegatronBucket& bucket : megatron_buckets(input)) {
-            list += fmt::format("{}{}:{}:{}:{}", list.empty() ? "" : " ", bucket.group == GroupKind::data ? "d" : "e",
+            list += fmt::format("{}{}:{}:{}:{}", list.empty() ? "" : " ", bucket.group == copy_axes() ? "d" : "e",
                                 bucket.chunk, bucket.elements, bucket.tensors.size());
         }
         EXPECT_EQ(list, row.at("buckets")) << "row " << rows;

@@ -28,7 +28,7 @@ std::vector<PlayedCall> play(const ShardingInput& input) {
     return test::play_step(make_fsdp, input, test::neox_stage(layers, hidden));
 }
 
-double count(const std::vector<PlayedCall>& calls, Collective op, GroupKind group, double message) {
+double count(const std::vector<PlayedCall>& calls, Collective op, RankGroups group, double message) {
     return static_cast<double>(std::count_if(calls.begin(), calls.end(), [&](const PlayedCall& played) {
         return played.call.op == op && played.call.group == group && played.call.message.value == message;
     }));
@@ -41,10 +41,10 @@ TEST(fsdp, full_sharding_gathers_layers_twice_and_the_root_once_a_micro_batch) {
             input.checkpointing = checkpointing;
             input.fsdp.backward_prefetch = prefetch;
             const auto calls = play(input);
-            EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, 2 * layer_elements), 2 * 2 * layers);
-            EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, 2 * root_elements), 2);
-            EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, 2 * layer_elements), 2 * layers);
-            EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, 2 * root_elements), 2);
+            EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), 2 * layer_elements), 2 * 2 * layers);
+            EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), 2 * root_elements), 2);
+            EXPECT_EQ(count(calls, Collective::reduce_scatter, copy_axes(), 2 * layer_elements), 2 * layers);
+            EXPECT_EQ(count(calls, Collective::reduce_scatter, copy_axes(), 2 * root_elements), 2);
             EXPECT_EQ(calls.size(), 2U * (3 * layers + 2) + 1) << "and the norm";
         }
     }
@@ -52,8 +52,8 @@ TEST(fsdp, full_sharding_gathers_layers_twice_and_the_root_once_a_micro_batch) {
 
 TEST(fsdp, sharding_gradients_keeps_parameters_from_forward_to_backward) {
     const auto calls = play(sharded(Sharding::gradients));
-    EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, 2 * layer_elements), 2 * layers);
-    EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, 2 * layer_elements), 2 * layers);
+    EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), 2 * layer_elements), 2 * layers);
+    EXPECT_EQ(count(calls, Collective::reduce_scatter, copy_axes(), 2 * layer_elements), 2 * layers);
 }
 
 TEST(fsdp, hybrid_sharding_sums_shards_over_the_replicas) {
@@ -62,10 +62,12 @@ TEST(fsdp, hybrid_sharding_sums_shards_over_the_replicas) {
         input.inner_ranks = 4;
         const auto calls = play(input);
         const double gathers = strategy == Sharding::hybrid ? 2 : 1;
-        EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data_inner, 2 * layer_elements),
+        EXPECT_EQ(count(calls, Collective::all_gather, RankGroups::inner(copy_axes()), 2 * layer_elements),
                   2 * gathers * layers);
-        EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data_inner, 2 * layer_elements), 2 * layers);
-        EXPECT_EQ(count(calls, Collective::all_reduce, GroupKind::data_outer, 2 * layer_elements / 4), 2 * layers);
+        EXPECT_EQ(count(calls, Collective::reduce_scatter, RankGroups::inner(copy_axes()), 2 * layer_elements),
+                  2 * layers);
+        EXPECT_EQ(count(calls, Collective::all_reduce, RankGroups::outer({"data"}), 2 * layer_elements / 4),
+                  2 * layers);
     }
 }
 
@@ -73,31 +75,31 @@ TEST(fsdp, no_sync_scatters_only_the_last_micro_batch_but_still_gathers) {
     ShardingInput input = sharded();
     input.fsdp.accumulate = Accumulate::step;
     const auto calls = play(input);
-    EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, 2 * layer_elements), layers);
-    EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, 2 * layer_elements), 2 * 2 * layers);
+    EXPECT_EQ(count(calls, Collective::reduce_scatter, copy_axes(), 2 * layer_elements), layers);
+    EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), 2 * layer_elements), 2 * 2 * layers);
     input.fsdp.strategy = Sharding::gradients;  // nothing is freed under no_sync: the second forward finds it all
-    EXPECT_EQ(count(play(input), Collective::all_gather, GroupKind::data, 2 * layer_elements), layers);
+    EXPECT_EQ(count(play(input), Collective::all_gather, copy_axes(), 2 * layer_elements), layers);
 }
 
 TEST(fsdp, the_flat_parameter_is_padded_to_a_multiple_of_the_ranks) {
     ShardingInput input = sharded();
     input.ranks = 7;
-    EXPECT_EQ(count(play(input), Collective::all_gather, GroupKind::data, 2 * 7 * std::ceil(layer_elements / 7)),
+    EXPECT_EQ(count(play(input), Collective::all_gather, copy_axes(), 2 * 7 * std::ceil(layer_elements / 7)),
               4 * layers);
 }
 
 TEST(fsdp, gradients_travel_in_the_type_that_is_asked_for) {
     ShardingInput input = sharded();
     input.fsdp.reduce_bytes = 4;
-    EXPECT_EQ(count(play(input), Collective::reduce_scatter, GroupKind::data, 4 * layer_elements), 2 * layers);
+    EXPECT_EQ(count(play(input), Collective::reduce_scatter, copy_axes(), 4 * layer_elements), 2 * layers);
 }
 
 TEST(fsdp, one_rank_gathers_nothing_and_all_reduces_by_itself) {
     ShardingInput input = sharded();
     input.ranks = 1;
     const auto calls = play(input);
-    EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, 2 * layer_elements), 0);
-    EXPECT_EQ(count(calls, Collective::all_reduce, GroupKind::data, 2 * layer_elements), 2 * layers);
+    EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), 2 * layer_elements), 0);
+    EXPECT_EQ(count(calls, Collective::all_reduce, copy_axes(), 2 * layer_elements), 2 * layers);
 }
 
 // The order of calls in backward is what prefetching changes: the next gather before or after this unit's scatter.

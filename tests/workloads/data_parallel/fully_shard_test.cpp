@@ -30,7 +30,7 @@ std::vector<PlayedCall> play_fully_shard(const ShardingInput& input) {
     return test::play_step(make_fully_shard, input, test::neox_stage(layers, hidden, vocabulary));
 }
 
-double count(const std::vector<PlayedCall>& calls, Collective op, GroupKind group, double elements) {
+double count(const std::vector<PlayedCall>& calls, Collective op, RankGroups group, double elements) {
     return static_cast<double>(std::ranges::count_if(calls, [&](const PlayedCall& played) {
         return played.call.op == op && played.call.group == group && played.call.message.value == 2 * elements;
     }));
@@ -98,15 +98,15 @@ TEST(fully_shard, without_a_pipeline_layers_are_gathered_twice_and_reduced_once_
         ShardingInput input = fully_sharded();
         input.checkpointing = checkpointing;
         const auto calls = play_fully_shard(input);
-        EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, layer_elements), 3 * 2 * layers);
-        EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, embedding_elements), 3 * 2);
-        EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, head_elements), 3) << "kept for backward";
-        EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, layer_elements), 3 * layers);
+        EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), layer_elements), 3 * 2 * layers);
+        EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), embedding_elements), 3 * 2);
+        EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), head_elements), 3) << "kept for backward";
+        EXPECT_EQ(count(calls, Collective::reduce_scatter, copy_axes(), layer_elements), 3 * layers);
         EXPECT_EQ(calls.size(), 3U * (3 * layers + 5) + 1) << "and the norm";
         input.fsdp.reshard = Reshard::always;
-        EXPECT_EQ(count(play_fully_shard(input), Collective::all_gather, GroupKind::data, head_elements), 3 * 2);
+        EXPECT_EQ(count(play_fully_shard(input), Collective::all_gather, copy_axes(), head_elements), 3 * 2);
         input.fsdp.reshard = Reshard::never;
-        EXPECT_EQ(count(play_fully_shard(input), Collective::all_gather, GroupKind::data, layer_elements), 3 * layers);
+        EXPECT_EQ(count(play_fully_shard(input), Collective::all_gather, copy_axes(), layer_elements), 3 * layers);
     }
 }
 
@@ -114,8 +114,8 @@ TEST(fully_shard, stages_of_a_pipeline_gather_once_and_reduce_after_the_last_bac
     ShardingInput input = fully_sharded();
     input.stages = 2;
     const auto calls = play_fully_shard(input);
-    EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, layer_elements), layers);
-    EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, layer_elements), layers);
+    EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), layer_elements), layers);
+    EXPECT_EQ(count(calls, Collective::reduce_scatter, copy_axes(), layer_elements), layers);
     EXPECT_EQ(calls.size(), 2U * (layers + 2) + 2) << "norms over data ranks and stages";
     // First to last: what was gathered first is reduced first.
     std::vector<double> reduced;
@@ -132,8 +132,8 @@ TEST(fully_shard, stages_that_reshard_gather_again_after_each_forward) {
     input.stages = 2;
     input.fsdp.reshard = Reshard::always;
     const auto calls = play_fully_shard(input);
-    EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, layer_elements), (1 + 3) * layers);
-    EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, layer_elements), layers);
+    EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), layer_elements), (1 + 3) * layers);
+    EXPECT_EQ(count(calls, Collective::reduce_scatter, copy_axes(), layer_elements), layers);
 }
 
 TEST(fully_shard, gradients_of_a_pipeline_leave_with_every_micro_batch_where_asked) {
@@ -141,8 +141,8 @@ TEST(fully_shard, gradients_of_a_pipeline_leave_with_every_micro_batch_where_ask
     input.stages = 2;
     input.fsdp.accumulate = Accumulate::never;
     const auto calls = play_fully_shard(input);
-    EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data, layer_elements), 3 * layers);
-    EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, layer_elements), layers) << "parameters stay";
+    EXPECT_EQ(count(calls, Collective::reduce_scatter, copy_axes(), layer_elements), 3 * layers);
+    EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), layer_elements), layers) << "parameters stay";
 }
 
 TEST(fully_shard, resharded_over_few_ranks_a_layer_is_gathered_from_these_for_backward) {
@@ -150,8 +150,8 @@ TEST(fully_shard, resharded_over_few_ranks_a_layer_is_gathered_from_these_for_ba
     input.fsdp.reshard = Reshard::over_few;
     input.fsdp.reshard_ranks = input.inner_ranks = 4;
     const auto calls = play_fully_shard(input);
-    EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data, layer_elements), 3 * layers);
-    EXPECT_EQ(count(calls, Collective::all_gather, GroupKind::data_inner, layer_elements), 3 * layers);
+    EXPECT_EQ(count(calls, Collective::all_gather, copy_axes(), layer_elements), 3 * layers);
+    EXPECT_EQ(count(calls, Collective::all_gather, RankGroups::inner(copy_axes()), layer_elements), 3 * layers);
 }
 
 TEST(fully_shard, hybrid_shards_are_summed_over_the_replicas) {
@@ -159,8 +159,8 @@ TEST(fully_shard, hybrid_shards_are_summed_over_the_replicas) {
     input.fsdp.strategy = Sharding::hybrid;
     input.inner_ranks = 4;
     const auto calls = play_fully_shard(input);
-    EXPECT_EQ(count(calls, Collective::reduce_scatter, GroupKind::data_inner, layer_elements), 3 * layers);
-    EXPECT_EQ(count(calls, Collective::all_reduce, GroupKind::data_outer, layer_elements / 4), 3 * layers);
+    EXPECT_EQ(count(calls, Collective::reduce_scatter, RankGroups::inner(copy_axes()), layer_elements), 3 * layers);
+    EXPECT_EQ(count(calls, Collective::all_reduce, RankGroups::outer({"data"}), layer_elements / 4), 3 * layers);
 }
 
 // Two layers of which each has experts on 4 of 8 ranks, in replicas of 4: no two ranks of a replica share an expert.
@@ -188,27 +188,27 @@ ShardingInput sharing_experts(std::uint32_t inner_ranks) {
 TEST(fully_shard, experts_of_one_rank_in_each_replica_are_summed_over_the_replicas_alone) {
     const double expert = 1.0 * hidden * hidden;
     const auto calls = test::play_step(make_fully_shard, sharing_experts(4), stage_with_experts());
-    EXPECT_EQ(count(calls, Collective::all_reduce, GroupKind::expert_data_outer, expert), 2);
+    EXPECT_EQ(count(calls, Collective::all_reduce, RankGroups::outer({"expert_data"}), expert), 2);
     EXPECT_TRUE(std::ranges::none_of(
-        calls, [](const PlayedCall& played) { return played.call.group == GroupKind::expert_data_inner; }));
+        calls, [](const PlayedCall& played) { return played.call.group == RankGroups::inner({"expert_data"}); }));
     const auto whole = test::play_step(make_fully_shard, sharing_experts(8), stage_with_experts());
-    EXPECT_EQ(count(whole, Collective::reduce_scatter, GroupKind::expert_data, expert), 2);
-    EXPECT_EQ(count(whole, Collective::all_gather, GroupKind::expert_data, expert), 2 * 2);
+    EXPECT_EQ(count(whole, Collective::reduce_scatter, RankGroups{"expert_data"}, expert), 2);
+    EXPECT_EQ(count(whole, Collective::all_gather, RankGroups{"expert_data"}, expert), 2 * 2);
 }
 
 // A layer asks for the next one, then for its experts, before its own experts are reached.
 TEST(fully_shard, a_layer_fetches_the_next_one_with_its_experts) {
     const auto calls = test::play_step(make_fully_shard, sharing_experts(8), stage_with_experts());
-    std::vector<GroupKind> forward;
+    std::vector<RankGroups> forward;
     for (const PlayedCall& played : calls) {
         if (played.part == Part::forward && played.call.op == Collective::all_gather)
             forward.push_back(played.call.group);
     }
-    using enum GroupKind;
-    const std::vector<GroupKind> asked{data,        data,         // the embedding, and with it the first layer
-                                       data,        expert_data,  // with that the second one and its experts
-                                       expert_data,               // whose own come when they are reached
-                                       data};                     // the head
+    const RankGroups data = copy_axes(), expert_data{"expert_data"};
+    const std::vector<RankGroups> asked{data,        data,         // the embedding, and with it the first layer
+                                        data,        expert_data,  // with that the second one and its experts
+                                        expert_data,               // whose own come when they are reached
+                                        data};                     // the head
     EXPECT_EQ(forward, asked);
 }
 

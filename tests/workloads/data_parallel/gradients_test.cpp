@@ -76,7 +76,7 @@ TEST(gradients, are_each_reduced_once) {
         EXPECT_TRUE(rc::check(engine.name, [&engine] {
             const auto modules = even_stage();
             const ShardingInput input = random_input(engine);
-            std::map<GroupKind, double> bytes;
+            std::map<RankGroups, double> bytes;
             for (const PlayedCall& played : test::play_step(engine.make, input, modules)) {
                 if (played.call.label.find("gradients") != std::string_view::npos) {
                     bytes[played.call.group] += played.call.message.value;
@@ -84,8 +84,8 @@ TEST(gradients, are_each_reduced_once) {
             }
             const double times = engine.every_micro_batch ? input.micro_batches : 1;
             const double expert = expert_elements(modules);
-            RC_ASSERT(bytes[GroupKind::expert_data] == 2 * expert * times);
-            RC_ASSERT(bytes[GroupKind::data] == 2 * (static_cast<double>(test::elements_of(modules)) - expert) * times);
+            RC_ASSERT(bytes[RankGroups{"expert_data"}] == 2 * expert * times);
+            RC_ASSERT(bytes[copy_axes()] == 2 * (static_cast<double>(test::elements_of(modules)) - expert) * times);
         })) << engine.name;
     }
 }

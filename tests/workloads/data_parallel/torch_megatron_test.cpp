@@ -72,13 +72,13 @@ TEST(megatron_ddp, keeps_experts_in_buffers_of_their_own) {
         expert += static_cast<double>(module.tensors[0] + module.tensors[1]);
     }
     const ShardingInput input{.ranks = 8, .expert_ranks = 2};
-    std::map<GroupKind, double> bytes;
+    std::map<RankGroups, double> bytes;
     for (const PlayedCall& played :
          labelled(test::play_step(make_megatron_ddp, input, modules), "all-reduce gradients")) {
         bytes[played.call.group] += played.call.message.value;
     }
-    EXPECT_EQ(bytes[GroupKind::expert_data], 2 * expert);
-    EXPECT_EQ(bytes[GroupKind::data], 2 * (static_cast<double>(test::elements_of(modules)) - expert));
+    EXPECT_EQ(bytes[RankGroups{"expert_data"}], 2 * expert);
+    EXPECT_EQ(bytes[copy_axes()], 2 * (static_cast<double>(test::elements_of(modules)) - expert));
 }
 
 // The gather of a bucket starts when the module that waited for the one before begins: never two ahead.

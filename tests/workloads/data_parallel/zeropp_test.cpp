@@ -29,7 +29,7 @@ struct Volume {
     double calls = 0;
 };
 
-Volume volume(const std::vector<PlayedCall>& calls, Collective op, GroupKind group) {
+Volume volume(const std::vector<PlayedCall>& calls, Collective op, RankGroups group) {
     Volume sum;
     for (const PlayedCall& played : calls) {
         if (played.call.op != op || played.call.group != group) continue;
@@ -49,10 +49,10 @@ double fp16_bytes() { return 2.0 * static_cast<double>(test::elements_of(model()
 TEST(zeropp, quantised_weights_halve_the_gathers_but_for_scales) {
     ShardingInput input = gathering_twice();
     const Volume plain =
-        volume(test::play_step(make_deepspeed_zero3, input, model()), Collective::all_gather, GroupKind::data);
+        volume(test::play_step(make_deepspeed_zero3, input, model()), Collective::all_gather, copy_axes());
     input.deepspeed.quantized_weights = Setting::on;
     const Volume quantised =
-        volume(test::play_step(make_deepspeed_zero3, input, model()), Collective::all_gather, GroupKind::data);
+        volume(test::play_step(make_deepspeed_zero3, input, model()), Collective::all_gather, copy_axes());
     EXPECT_EQ(quantised.payload, plain.payload / 2);
     EXPECT_EQ(quantised.calls, 2 * plain.calls);
     EXPECT_GT(quantised.scales, 0);
@@ -67,8 +67,8 @@ TEST(zeropp, second_gathers_stay_inside_the_node) {
         input.micro_batches = micro_batches;
         const auto calls = test::play_step(make_deepspeed_zero3, input, model());
         const double own = fp16_bytes();
-        EXPECT_EQ(volume(calls, Collective::all_gather, GroupKind::data).payload, own);
-        const double inner = volume(calls, Collective::all_gather, GroupKind::data_inner).payload;
+        EXPECT_EQ(volume(calls, Collective::all_gather, copy_axes()).payload, own);
+        const double inner = volume(calls, Collective::all_gather, RankGroups::inner(copy_axes())).payload;
         // Biases that their module hands out stay resident, so they are not gathered twice.
         EXPECT_LE(inner, (2 * micro_batches - 1) * own);
         EXPECT_GT(inner, 0.99 * (2 * micro_batches - 1) * own);
@@ -81,8 +81,8 @@ TEST(zeropp, quantised_gradients_cross_nodes_as_a_quarter_of_a_byte_per_element)
     const auto calls = test::play_step(make_deepspeed_zero3, input, model());
     const std::uint64_t h = 1024, vocabulary = 50304;
     const double matrices = static_cast<double>(6 * 12 * h * h + 2 * vocabulary * h);
-    const Volume inner = volume(calls, Collective::all_to_all, GroupKind::data_inner);
-    const Volume outer = volume(calls, Collective::all_to_all, GroupKind::data_outer);
+    const Volume inner = volume(calls, Collective::all_to_all, RankGroups::inner(copy_axes()));
+    const Volume outer = volume(calls, Collective::all_to_all, RankGroups::outer({"data"}));
     EXPECT_EQ(inner.calls, 2 * (4 * 6 + 2)) << "values and scales of every matrix";
     EXPECT_EQ(outer.calls, inner.calls);
     EXPECT_EQ(inner.payload, matrices / 2);
@@ -92,7 +92,7 @@ TEST(zeropp, quantised_gradients_cross_nodes_as_a_quarter_of_a_byte_per_element)
     EXPECT_EQ(inner.scales, 4 * sides);
     EXPECT_EQ(outer.scales, 4 * sides / node_ranks);
     // The vectors go as before, one by one.
-    const Volume vectors = volume(calls, Collective::reduce_scatter, GroupKind::data);
+    const Volume vectors = volume(calls, Collective::reduce_scatter, copy_axes());
     EXPECT_EQ(vectors.calls, 8 * 6 + 2);
     EXPECT_EQ(vectors.payload, 2.0 * (13 * 6 + 2) * h);
 }
@@ -103,9 +103,9 @@ TEST(zeropp, together_cross_nodes_with_a_quarter_of_the_plain_volume) {
         const auto calls = test::play_step(make_deepspeed_zero3, input, model());
         double bytes = 0;  // what the ranks of a node exchange with others, in messages of the whole data group
         for (const PlayedCall& played : calls) {
-            if (played.call.group == GroupKind::data) bytes += played.call.message.value;
+            if (played.call.group == copy_axes()) bytes += played.call.message.value;
             // Every rank of a node has its own exchange over nodes.
-            if (played.call.group == GroupKind::data_outer) bytes += played.call.message.value * node_ranks;
+            if (played.call.group == RankGroups::outer({"data"})) bytes += played.call.message.value * node_ranks;
         }
         return bytes / fp16_bytes();
     };
@@ -120,8 +120,8 @@ TEST(zeropp, a_single_node_keeps_its_gradients_whole) {
     input.deepspeed.quantized_gradients = Setting::on;
     input.node_ranks = ranks;
     const auto calls = test::play_step(make_deepspeed_zero3, input, model());
-    EXPECT_EQ(volume(calls, Collective::all_to_all, GroupKind::data_inner).calls, 0);
-    EXPECT_EQ(volume(calls, Collective::reduce_scatter, GroupKind::data).payload, fp16_bytes());
+    EXPECT_EQ(volume(calls, Collective::all_to_all, RankGroups::inner(copy_axes())).calls, 0);
+    EXPECT_EQ(volume(calls, Collective::reduce_scatter, copy_axes()).payload, fp16_bytes());
 }
 
 TEST(zeropp, groups_of_scales_divide_what_they_scale) {

@@ -42,15 +42,15 @@ TEST(expert_balancing, by_a_loss_sums_counts_of_every_router_and_micro_batch) {
     struct Case {
         const char *version, *balancing, *dispatcher;
         double elements;
-        GroupKind group;
+        RankGroups group;
     };
-    for (const Case& c :
-         {Case{"core-0.8", "auxiliary_loss", "all_gather", experts, GroupKind::tensor_context},
-          Case{"core-0.8", "auxiliary_loss", "all_to_all", experts, GroupKind::context},
-          Case{"core-0.9", "auxiliary_loss", "all_to_all", experts, GroupKind::tensor_context},
-          Case{"core-0.18", "auxiliary_loss", "deepep", experts, GroupKind::tensor_context},
-          Case{"core-0.14", "sequence_auxiliary_loss", "all_to_all", experts * sequences, GroupKind::tensor_context},
-          Case{"core-0.15", "global_auxiliary_loss", "all_to_all", experts, GroupKind::stage}}) {
+    for (const Case& c : {Case{"core-0.8", "auxiliary_loss", "all_gather", experts, RankGroups({"tensor", "context"})},
+                          Case{"core-0.8", "auxiliary_loss", "all_to_all", experts, RankGroups{"context"}},
+                          Case{"core-0.9", "auxiliary_loss", "all_to_all", experts, RankGroups({"tensor", "context"})},
+                          Case{"core-0.18", "auxiliary_loss", "deepep", experts, RankGroups({"tensor", "context"})},
+                          Case{"core-0.14", "sequence_auxiliary_loss", "all_to_all", experts * sequences,
+                               RankGroups({"tensor", "context"})},
+                          Case{"core-0.15", "global_auxiliary_loss", "all_to_all", experts, stage_axes()}}) {
         const Plan plan =
             plan_of({std::string("megatron.version=") + c.version, std::string("experts.balancing=") + c.balancing,
                      std::string("experts.dispatcher=") + c.dispatcher});
@@ -116,7 +116,7 @@ TEST(expert_balancing, by_a_bias_is_one_sum_over_all_ranks_of_a_stage) {
         const test::Called sum = test::called(plan, stage, "all-reduce expert counts");
         EXPECT_EQ(sum.calls, 1U);
         EXPECT_EQ(sum.bytes, (stage == 0 ? 3 : 4) * experts * 4);
-        EXPECT_EQ(sum.group, GroupKind::stage);
+        EXPECT_EQ(sum.group, stage_axes());
     }
 }
 

@@ -31,7 +31,7 @@ Settings composed(const Settings& more) {
     return all;
 }
 
-Counted calls_of(const Study& study, GroupKind group) {
+Counted calls_of(const Study& study, RankGroups group) {
     const Plan plan = make_plan(study);
     Counted counted;
     for (std::uint32_t stage = 0; stage < plan.job.layout.pipeline; ++stage) {
@@ -45,7 +45,7 @@ Counted calls_of(const Study& study, GroupKind group) {
     return counted;
 }
 
-Counted calls_of(const Settings& more, GroupKind group) { return calls_of(test::small_study(composed(more)), group); }
+Counted calls_of(const Settings& more, RankGroups group) { return calls_of(test::small_study(composed(more)), group); }
 
 const Settings tensor_ranks{"layout.tensor=4", "sequence_parallel=true"};
 
@@ -57,10 +57,10 @@ Settings with(Settings base, const Settings& more) {
 // One data rank: what Megatron's tensor ranks do under sequence parallelism, without the inputs that it gathers again,
 // its batches and its one sum of norms for all layers.
 TEST(fsdp_composition, one_data_rank_is_tensor_parallelism_alone) {
-    const Counted own = calls_of(tensor_ranks, GroupKind::tensor);
+    const Counted own = calls_of(tensor_ranks, RankGroups{"tensor"});
     Settings megatron = with(composed(tensor_ranks), {"framework=megatron"});
     std::erase(megatron, "fsdp.version=2");
-    Counted theirs = calls_of(test::small_study(megatron), GroupKind::tensor);
+    Counted theirs = calls_of(test::small_study(megatron), RankGroups{"tensor"});
     const double state = 2.0 * 1024 * 1024, norm = 2.0 * 1024;
     EXPECT_EQ((theirs[{"all-gather saved input", state}]), 4 * 8 * 2);
     EXPECT_EQ((theirs[{"all-gather head input", state}]), 4 * 2) << "again in backward";
@@ -73,13 +73,13 @@ TEST(fsdp_composition, one_data_rank_is_tensor_parallelism_alone) {
     theirs[{"all-reduce norm gradients", norm}] = 4 * (8 * 2 + 1);
     theirs[{"all-reduce gradient norm", 4}] = 1;
     EXPECT_EQ(own, theirs);
-    EXPECT_TRUE(calls_of(tensor_ranks, GroupKind::data).empty());
+    EXPECT_TRUE(calls_of(tensor_ranks, copy_axes()).empty());
 }
 
 // Whatever else there is, the calls of tensor ranks for a micro-batch are those of tensor parallelism alone.
 TEST(fsdp_composition, data_ranks_change_nothing_among_tensor_ranks) {
-    EXPECT_EQ(calls_of(with(tensor_ranks, {"layout.data=8", "batch.global=32"}), GroupKind::tensor),
-              calls_of(tensor_ranks, GroupKind::tensor));
+    EXPECT_EQ(calls_of(with(tensor_ranks, {"layout.data=8", "batch.global=32"}), RankGroups{"tensor"}),
+              calls_of(tensor_ranks, RankGroups{"tensor"}));
 }
 
 // What Megatron gathers again in backward is kept whole: the inputs of both column-parallel maps.
@@ -94,7 +94,7 @@ TEST(fsdp_composition, tensor_ranks_keep_the_inputs_of_maps_whole) {
 
 // Each tensor rank shards what it has: of the matrices a fourth.
 TEST(fsdp_composition, tensor_ranks_shard_what_they_hold) {
-    const Counted own = calls_of(with(tensor_ranks, {"layout.data=8", "batch.global=32"}), GroupKind::data);
+    const Counted own = calls_of(with(tensor_ranks, {"layout.data=8", "batch.global=32"}), copy_axes());
     const double h = 1024, layer = 12 * h * h / 4 + 2 * h, table = 1024 * h / 4;
     const Counted expected{{{"all-gather parameters", 2 * layer}, 4 * 8 * 2},
                            {{"all-gather parameters", 2 * table}, 4 * 2},
@@ -108,12 +108,12 @@ TEST(fsdp_composition, tensor_ranks_shard_what_they_hold) {
 
 // Context ranks hold what data ranks hold, and shard it with them.
 TEST(fsdp_composition, context_ranks_shard_as_data_ranks_do) {
-    const Counted data = calls_of({"layout.data=8", "batch.global=32"}, GroupKind::data);
-    const Counted context = calls_of({"layout.data=4", "layout.context=2", "batch.global=16"}, GroupKind::data);
+    const Counted data = calls_of({"layout.data=8", "batch.global=32"}, copy_axes());
+    const Counted context = calls_of({"layout.data=4", "layout.context=2", "batch.global=16"}, copy_axes());
     EXPECT_EQ(context, data);
     const Counted hybrid = calls_of(
         {"layout.data=4", "layout.context=2", "batch.global=16", "fsdp.strategy=hybrid_shard", "fsdp.shard_ranks=2"},
-        GroupKind::data_inner);
+        RankGroups::inner(copy_axes()));
     const auto gathers = [](const Counted& counted) {
         double bytes = 0;
         for (const auto& [call, times] : counted)
@@ -133,7 +133,7 @@ TEST(fsdp_composition, a_pipeline_gathers_and_reduces_each_layer_once) {
         SCOPED_TRACE(pipeline.front());
         Counted own =
             calls_of(with(pipeline, {"layout.pipeline=2", "layout.data=4", "batch.global=16", "layout.split=even"}),
-                     GroupKind::data);
+                     copy_axes());
         EXPECT_EQ((own[{"all-gather parameters", 2 * layer}]), 8);
         EXPECT_EQ((own[{"reduce-scatter gradients", 2 * layer}]), 8);
     }
@@ -143,11 +143,11 @@ TEST(fsdp_composition, a_pipeline_gathers_and_reduces_each_layer_once) {
 TEST(fsdp_composition, experts_are_sharded_over_the_ranks_that_are_left) {
     const Settings experts{"model.experts={\"count\": 8, \"top_k\": 2, \"ffn_hidden\": 512}", "layout.data=8",
                            "batch.global=32", "layout.expert=4"};
-    Counted apart = calls_of(experts, GroupKind::expert_data);
+    Counted apart = calls_of(experts, RankGroups{"expert_data"});
     const double h = 1024, two_of_them = 2 * 2 * 512 * h;
     EXPECT_EQ((apart[{"all-gather parameters", 2 * two_of_them}]), 4 * 8 * 2);
     EXPECT_EQ((apart[{"reduce-scatter gradients", 2 * two_of_them}]), 4 * 8);
-    Counted dense = calls_of(experts, GroupKind::data);
+    Counted dense = calls_of(experts, copy_axes());
     EXPECT_EQ((dense[{"all-gather parameters", 2 * (4 * h * h + 8 * h + 2 * h)}]), 4 * 8 * 2);
 }
 
@@ -180,46 +180,46 @@ Counted calls_of_tensor_ranks() {
 // Experts that no ranks share are cut as the other maps are, and gathered with their layer. Each tensor rank has a part
 // of the gradient of all copies of all tokens.
 TEST(fsdp_composition, tensor_ranks_cut_experts_as_other_maps) {
-    EXPECT_EQ(calls_of(cut_experts, GroupKind::tensor), calls_of_tensor_ranks());
-    EXPECT_EQ(calls_of(cut_experts, GroupKind::expert_tensor),
+    EXPECT_EQ(calls_of(cut_experts, RankGroups{"tensor"}), calls_of_tensor_ranks());
+    EXPECT_EQ(calls_of(cut_experts, RankGroups{"expert_tensor"}),
               (Counted{{{"all-reduce copies' gradients", 2 * whole_state}, layer_calls}}));
-    EXPECT_TRUE(calls_of(cut_experts, GroupKind::expert).empty());
+    EXPECT_TRUE(calls_of(cut_experts, RankGroups{"expert"}).empty());
     const double h = 1024, expert = 3 * 512 * h;
     const double layer = (4 * h * h + 8 * expert + expert) / 4 + 8 * h + 2 * h;
-    Counted data = calls_of(cut_experts, GroupKind::data);
+    Counted data = calls_of(cut_experts, copy_axes());
     EXPECT_EQ((data[{"all-gather parameters", 2 * layer}]), 2 * layer_calls);
     EXPECT_EQ((data[{"reduce-scatter gradients", 2 * layer}]), layer_calls);
-    EXPECT_TRUE(calls_of(cut_experts, GroupKind::expert_data).empty());
+    EXPECT_TRUE(calls_of(cut_experts, RankGroups{"expert_data"}).empty());
 }
 
 // ExpertTensorParallel: each tensor rank sends the copies of all tokens to its part of their experts.
 TEST(fsdp_composition, tensor_ranks_that_cut_shared_experts_send_all_copies) {
     const Settings shared = with(cut_experts, {"layout.expert=4", "layout.expert_tensor=4"});
-    EXPECT_EQ(calls_of(shared, GroupKind::tensor), calls_of_tensor_ranks());
+    EXPECT_EQ(calls_of(shared, RankGroups{"tensor"}), calls_of_tensor_ranks());
     Counted tokens{{{"all-to-all expert counts", 8 * 8.0}, layer_calls}, {{"all-reduce gradient norm", 4}, 1}};
     for (const char* label :
          {"all-to-all dispatch", "all-to-all combine", "all-to-all combine gradient", "all-to-all dispatch gradient"}) {
         tokens[{label, 2 * whole_state}] = layer_calls;
     }
-    EXPECT_EQ(calls_of(shared, GroupKind::expert), tokens);
-    EXPECT_EQ(calls_of(shared, GroupKind::expert_tensor),
+    EXPECT_EQ(calls_of(shared, RankGroups{"expert"}), tokens);
+    EXPECT_EQ(calls_of(shared, RankGroups{"expert_tensor"}),
               (Counted{{{"all-reduce copies' gradients", 2 * whole_state}, layer_calls},
                        {{"all-reduce gradient norm", 4}, 1}}));
-    EXPECT_TRUE(calls_of(shared, GroupKind::expert_data).empty()) << "16 ranks of a stage are 4 x 4";
+    EXPECT_TRUE(calls_of(shared, RankGroups{"expert_data"}).empty()) << "16 ranks of a stage are 4 x 4";
     // As many copies as where one tensor rank sends them.
     const Settings alone = with(shared, {"layout.tensor=1", "layout.expert_tensor=1", "layout.data=8"});
-    EXPECT_EQ((calls_of(alone, GroupKind::expert)[{"all-to-all dispatch", 2 * whole_state}]), 2 * 8);
+    EXPECT_EQ((calls_of(alone, RankGroups{"expert"})[{"all-to-all dispatch", 2 * whole_state}]), 2 * 8);
 }
 
 // ReordererSequenceParallel: each tensor rank sends the copies of its part of the tokens to whole experts.
 TEST(fsdp_composition, tensor_ranks_share_the_copies_for_whole_experts) {
     const Settings whole = with(cut_experts, {"layout.expert=8", "layout.expert_tensor=1"});
-    EXPECT_EQ(calls_of(whole, GroupKind::tensor), calls_of_tensor_ranks());
-    Counted tokens = calls_of(whole, GroupKind::expert);
+    EXPECT_EQ(calls_of(whole, RankGroups{"tensor"}), calls_of_tensor_ranks());
+    Counted tokens = calls_of(whole, RankGroups{"expert"});
     EXPECT_EQ((tokens[{"all-to-all dispatch", 2 * whole_state / 4}]), layer_calls);
-    EXPECT_TRUE(calls_of(whole, GroupKind::expert_tensor).empty());
+    EXPECT_TRUE(calls_of(whole, RankGroups{"expert_tensor"}).empty());
     // One of 8 experts on each rank, on 2 of 16 ranks: each of these shards its second dimension.
-    Counted own = calls_of(whole, GroupKind::expert_data);
+    Counted own = calls_of(whole, RankGroups{"expert_data"});
     EXPECT_EQ((own[{"all-gather parameters", 2 * 3 * 512 * 1024.0}]), 2 * layer_calls);
     EXPECT_EQ((own[{"reduce-scatter gradients", 2 * 3 * 512 * 1024.0}]), layer_calls);
 }
@@ -250,13 +250,13 @@ TEST(fsdp_composition, experts_of_hybrid_shards_are_summed_over_the_replicas) {
                           "fsdp.shard_ranks=8",
                           "fsdp.reduce_precision=fp32"};
     const double two_of_them = 2 * 2 * 512 * 1024.0;
-    EXPECT_EQ(calls_of(hybrid, GroupKind::expert_data_inner),
+    EXPECT_EQ(calls_of(hybrid, RankGroups::inner({"expert_data"})),
               (Counted{{{"all-gather parameters", 2 * two_of_them}, 2 * layer_calls},
                        {{"reduce-scatter gradients", 4 * two_of_them}, layer_calls},
                        {{"all-reduce gradient norm", 4}, 1}}));
-    EXPECT_EQ(calls_of(hybrid, GroupKind::expert_data_outer),
+    EXPECT_EQ(calls_of(hybrid, RankGroups::outer({"expert_data"})),
               (Counted{{{"all-reduce gradient shards", 4 * two_of_them / 2}, layer_calls}}));
-    EXPECT_TRUE(calls_of(hybrid, GroupKind::expert_data).empty());
+    EXPECT_TRUE(calls_of(hybrid, RankGroups{"expert_data"}).empty());
     const Plan plan = make_plan(test::small_study(composed(hybrid)));
     const Stage& stage = plan.stages.front();
     EXPECT_EQ(stage.expert, 8 * two_of_them);
@@ -283,17 +283,17 @@ TEST(fsdp_composition, one_replica_is_full_sharding) {
 // One tensor rank cuts nothing and gathers nothing, whatever it is said to: to the byte.
 TEST(fsdp_composition, one_tensor_rank_is_sharding_alone) {
     const Settings alone{"layout.data=8", "batch.global=32"}, composed{"layout.tensor=1", "sequence_parallel=true"};
-    EXPECT_EQ(calls_of(with(alone, composed), GroupKind::data), calls_of(alone, GroupKind::data));
+    EXPECT_EQ(calls_of(with(alone, composed), copy_axes()), calls_of(alone, copy_axes()));
     EXPECT_EQ(metrics_of(with(alone, composed)), metrics_of(alone));
-    EXPECT_TRUE(calls_of(with(alone, composed), GroupKind::tensor).empty());
+    EXPECT_TRUE(calls_of(with(alone, composed), RankGroups{"tensor"}).empty());
 }
 
 TEST(fsdp_composition, one_tensor_rank_has_whole_experts) {
     const Settings alone{"model.experts={\"count\": 8, \"top_k\": 2, \"ffn_hidden\": 512}", "layout.data=8",
                          "batch.global=32", "layout.expert=4"};
     EXPECT_EQ(metrics_of(alone), metrics_of(with(alone, {"sequence_parallel=true", "layout.expert_tensor=1"})));
-    EXPECT_TRUE(calls_of(alone, GroupKind::tensor).empty());
-    EXPECT_TRUE(calls_of(alone, GroupKind::expert_tensor).empty());
+    EXPECT_TRUE(calls_of(alone, RankGroups{"tensor"}).empty());
+    EXPECT_TRUE(calls_of(alone, RankGroups{"expert_tensor"}).empty());
 }
 
 // torch/distributed/tensor/experimental/_attention.py by hand, C context ranks, S the own keys and values: forward
@@ -301,10 +301,10 @@ TEST(fsdp_composition, one_tensor_rank_has_whole_experts) {
 TEST(fsdp_composition, context_ranks_rotate_as_pytorch_does) {
     const Settings four{"layout.context=4", "layout.data=2", "batch.global=8"};
     const double own = 2.0 * 2 * 256 * 1024;
-    EXPECT_EQ(calls_of(with(four, {"context_method=ring"}), GroupKind::context),
+    EXPECT_EQ(calls_of(with(four, {"context_method=ring"}), RankGroups{"context"}),
               (Counted{{{"pass keys and values", own}, 2 * 3 * layer_calls},
                        {{"pass key and value gradients", 2 * own}, 4 * layer_calls}}));
-    EXPECT_EQ(calls_of(with(four, {"context_method=all_gather"}), GroupKind::context),
+    EXPECT_EQ(calls_of(with(four, {"context_method=all_gather"}), RankGroups{"context"}),
               (Counted{{{"all-gather keys and values", 4 * own}, 2 * layer_calls},
                        {{"pass key and value gradients", 2 * own}, 4 * layer_calls}}));
 }

@@ -80,8 +80,8 @@ TEST(dispatch, under_deepep_crosses_the_network_once_per_node) {
         const Copies copies = drawn(job.model.experts, 16, 8);
         const std::vector<Call> out = around(job, Pass::forward).before;
         ASSERT_EQ(out.size(), 2U);
-        EXPECT_EQ(out[0].group, GroupKind::expert_outer);
-        EXPECT_EQ(out[1].group, GroupKind::expert_inner);
+        EXPECT_EQ(out[0].group, RankGroups::outer({"expert"}));
+        EXPECT_EQ(out[1].group, RankGroups::inner({"expert"}));
         EXPECT_EQ(out[1].start, Start::with_previous);
         const double row = hidden * bf16;
         EXPECT_NEAR(sent(out[0], 2) / row, tokens * copies.across, 0.01 * tokens);
@@ -103,7 +103,7 @@ TEST(dispatch, of_all_to_all_sends_probabilities_along) {
     const Around forward = around(job, Pass::forward), backward = around(job, Pass::backward);
     ASSERT_EQ(forward.before.size(), 2U);
     EXPECT_EQ(forward.before[1].op, Collective::all_to_all);
-    EXPECT_EQ(forward.before[1].group, GroupKind::expert);
+    EXPECT_EQ(forward.before[1].group, RankGroups{"expert"});
     EXPECT_EQ(forward.before[1].message, Bytes{tokens * 4 * 4});
     EXPECT_EQ(forward.after.size(), 1U);
     EXPECT_EQ(backward.before.size(), 1U);
@@ -119,11 +119,11 @@ TEST(dispatch, of_all_to_all_gathers_probabilities_where_experts_are_cut) {
             .job;
     const Around forward = around(job, Pass::forward), backward = around(job, Pass::backward);
     const auto kinds = [](const std::vector<Call>& calls) {
-        std::vector<GroupKind> groups;
+        std::vector<RankGroups> groups;
         for (const Call& call : calls) groups.push_back(call.group);
         return groups;
     };
-    const GroupKind expert = GroupKind::expert, cut = GroupKind::expert_tensor;
+    const RankGroups expert = RankGroups{"expert"}, cut = RankGroups{"expert_tensor"};
     EXPECT_EQ(kinds(forward.before), (std::vector{expert, expert, cut, cut}));
     EXPECT_EQ(forward.before[1].message, Bytes{tokens / 2 * 4 * 4});
     EXPECT_EQ(forward.before[3].message, Bytes{tokens * 4 * 4});
@@ -156,7 +156,7 @@ TEST(dispatch, in_8_bits_halves_what_goes_out_alone) {
 TEST(dispatch, on_one_node_is_one_call) {
     const Job node = test::small_study(settings_of("hybridep", {"layout.data=8", "layout.expert=8"})).job;
     ASSERT_EQ(around(node, Pass::forward).before.size(), 1U);
-    EXPECT_EQ(around(node, Pass::forward).before[0].group, GroupKind::expert_inner);
+    EXPECT_EQ(around(node, Pass::forward).before[0].group, RankGroups::inner({"expert"}));
 }
 
 TEST(dispatch, by_kernels_with_two_levels_is_sound) {

@@ -11,7 +11,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/layout/groups_of_ranks.hpp"
+#include "workloads/layout/placed_groups.hpp"
 #include "workloads/search/knob.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -34,15 +34,7 @@ class every_scheme : public testing::TestWithParam<const Scheme*> {
     double parameters(std::uint32_t ranks) const { return make_plan(study(ranks)).stages.front().parameters(); }
     // Data ranks meet those of all axes that hold copies, stages at boundaries.
     bool has_group() const { return scheme_.ranks != Scheme::Ranks::rest && scheme_.axis != "pipeline"; }
-    GroupKind group() const {
-        for (std::size_t kind = 0; kind < group_kinds; ++kind) {
-            const LaneId lane = lanes::of(static_cast<GroupKind>(kind));
-            if (index(lane) < lanes::names().size() && lanes::names()[index(lane)] == scheme_.axis) {
-                return static_cast<GroupKind>(kind);
-            }
-        }
-        throw std::logic_error("a scheme without a kind of group");
-    }
+    RankGroups group() const { return {scheme_.axis}; }
 };
 INSTANTIATE_TEST_SUITE_P(registered, every_scheme,
                          testing::ValuesIn(parallelism::all().begin(), parallelism::all().end()),
@@ -74,8 +66,8 @@ TEST_P(every_scheme, multiplies_the_ranks_or_is_cut_out_of_them) {
 TEST_P(every_scheme, holds_what_it_says) {
     const double whole = parameters(1), share = parameters(2);
     const Layout one = study(1).job.layout, two = study(2).job.layout;
-    const auto data = [](const Layout& layout) { return group_size(GroupKind::data, layout, RankId{0}); };
-    const auto model = [](const Layout& layout) { return group_size(GroupKind::model, layout, RankId{0}); };
+    const auto data = [](const Layout& layout) { return group_size(copy_axes(), layout, RankId{0}); };
+    const auto model = [](const Layout& layout) { return group_size(part_axes(), layout, RankId{0}); };
     const bool copies = scheme_.holds == Scheme::Holds::copies;
     EXPECT_EQ(data(two), copies ? 2 * data(one) : data(one));
     EXPECT_EQ(model(two), copies || shared_ ? model(one) : 2 * model(one));
@@ -105,7 +97,7 @@ TEST_P(every_scheme, has_groups_that_hold_every_rank_once) {
     const Layout layout = study(2).job.layout;
     std::multiset<RankId> seen;
     for (RankId rank{}; index(rank) < layout.ranks(); rank = next(rank)) {
-        const std::vector<RankId> members = RankGroups(group(), layout).members(rank);
+        const std::vector<RankId> members = PlacedGroups(group(), layout).members(rank);
         EXPECT_EQ(members.size(), 2U);
         if (members.front() == rank) seen.insert(members.begin(), members.end());
     }

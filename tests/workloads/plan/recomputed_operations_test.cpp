@@ -26,7 +26,7 @@ Study titan(const std::string& recompute, std::vector<std::string> more = {}) {
     return test::small_study(more);
 }
 
-std::size_t calls(const Study& study, Collective op, GroupKind group) {
+std::size_t calls(const Study& study, Collective op, RankGroups group) {
     const Plan plan = make_plan(study);
     const Script script = step_script(plan, 0, StepKind::steady);
     std::size_t count = 0;
@@ -39,15 +39,15 @@ std::size_t calls(const Study& study, Collective op, GroupKind group) {
 }
 
 TEST(recomputed_operations, gathers_run_again_and_sums_do_not) {
-    const auto more = [&](Collective op, GroupKind group) {
+    const auto more = [&](Collective op, RankGroups group) {
         return calls(titan("operations"), op, group) - calls(titan("none"), op, group);
     };
     const std::size_t layers = 4, passes = titan("none").job.micro_batches();
-    EXPECT_EQ(more(Collective::all_gather, GroupKind::tensor), 2 * layers * passes) << "before attention and MLP";
-    EXPECT_EQ(more(Collective::reduce_scatter, GroupKind::tensor), 0);
-    EXPECT_EQ(more(Collective::all_gather, GroupKind::data), 0) << "parameters are there for backward";
-    EXPECT_EQ(calls(titan("full"), Collective::reduce_scatter, GroupKind::tensor) -
-                  calls(titan("none"), Collective::reduce_scatter, GroupKind::tensor),
+    EXPECT_EQ(more(Collective::all_gather, RankGroups{"tensor"}), 2 * layers * passes) << "before attention and MLP";
+    EXPECT_EQ(more(Collective::reduce_scatter, RankGroups{"tensor"}), 0);
+    EXPECT_EQ(more(Collective::all_gather, copy_axes()), 0) << "parameters are there for backward";
+    EXPECT_EQ(calls(titan("full"), Collective::reduce_scatter, RankGroups{"tensor"}) -
+                  calls(titan("none"), Collective::reduce_scatter, RankGroups{"tensor"}),
               2 * layers * passes);
 }
 
@@ -55,7 +55,7 @@ TEST(recomputed_operations, tokens_are_not_sent_to_experts_again) {
     const auto exchanges = [&](const char* recompute) {
         const Study study = titan(recompute, {R"(model.experts={"count": 8, "top_k": 2, "ffn_hidden": 512})",
                                               "layout.expert=4", "layout.tensor=1", "layout.data=8"});
-        return calls(study, Collective::all_to_all, GroupKind::expert);
+        return calls(study, Collective::all_to_all, RankGroups{"expert"});
     };
     EXPECT_GT(exchanges("none"), 0);
     EXPECT_EQ(exchanges("operations"), exchanges("none"));

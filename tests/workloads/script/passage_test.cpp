@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-const Call sum{.op = Collective::all_reduce, .group = GroupKind::tensor, .message = {8}, .label = "sum"};
+const Call sum{.op = Collective::all_reduce, .group = RankGroups{"tensor"}, .message = {8}, .label = "sum"};
 
 // A computation, a call beside the next one that starts after it, and what follows both.
 void write(Script& script, std::uint32_t micro_batch) {

@@ -87,7 +87,7 @@ std::vector<Send> sends(const Written& of) {
         const Action& action = of.action(id);
         if (action.kind != Action::Kind::issue) continue;
         const Call& call = of.script.calls()[action.subject];
-        if (call.group != GroupKind::boundary || call.direction != Direction::send) continue;
+        if (!call.crosses_boundary() || call.direction != Direction::send) continue;
         if (all.size() == slots.size()) break;
         all.push_back({id, slots[all.size()].first, slots[all.size()].second});
         EXPECT_EQ(action.where.micro_batch, all.back().slot->micro_batch);

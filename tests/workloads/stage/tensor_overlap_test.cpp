@@ -91,7 +91,7 @@ TEST(tensor_calls, carry_one_byte_per_gathered_element_in_fp8) {
         const Script script = step_script(make_plan(study), 0, StepKind::steady);
         double message = 1e30;
         for (const Call& call : script.calls()) {
-            if (call.op == op && call.group == GroupKind::tensor) message = std::min(message, call.message.value);
+            if (call.op == op && call.group == RankGroups{"tensor"}) message = std::min(message, call.message.value);
         }
         return message;
     };

@@ -11,8 +11,8 @@
 namespace weft {
 namespace {
 
-const Call sum{.op = Collective::all_reduce, .group = GroupKind::tensor, .message = {8}, .label = "sum"};
-const Call other{.op = Collective::all_reduce, .group = GroupKind::data, .message = {8}, .label = "other"};
+const Call sum{.op = Collective::all_reduce, .group = RankGroups{"tensor"}, .message = {8}, .label = "sum"};
+const Call other{.op = Collective::all_reduce, .group = RankGroups{"data"}, .message = {8}, .label = "other"};
 
 bool is_sum(const Script& script, const Action& call) { return script.calls()[call.subject] == sum; }
 
