@@ -15,7 +15,7 @@
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
 #include "tools/sweep/sweep.hpp"
-#include "workloads/groups/topology_pool.hpp"
+#include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job/study_sources.hpp"
 
 namespace weft::library {

@@ -4,7 +4,7 @@
 #include "sim/io/document.hpp"
 #include "tools/sweep/columns.hpp"
 #include "tools/sweep/request.hpp"
-#include "workloads/groups/topology_pool.hpp"
+#include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job/study_sources.hpp"
 
 namespace weft {

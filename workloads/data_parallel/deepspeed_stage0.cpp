@@ -2,10 +2,10 @@
 // backward pass is over, gradients are all-reduced in forward order, in buckets that are flushed when they exceed
 // a limit that no setting changes (MEMORY_OPT_ALLREDUCE_SIZE). Nothing overlaps.
 //
-// With bf16 the optimizer is BF16_Optimizer (runtime/bf16_optimizer.py): it reduces in the same way, in the type of the
+// With bf16 the optimizer is BF16_Optimizer (runtime/bf16_optimizer.py): it reduces as above, in the type of the
 // parameters, looks for no overflow, and shards its states as ZeRO-1 does, so that parameters are gathered afterwards.
 #include "workloads/data_parallel/deepspeed_calls.hpp"
-#include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft {
 namespace {

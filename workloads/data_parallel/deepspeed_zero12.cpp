@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "workloads/data_parallel/contiguous_bucket.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
-#include "workloads/data_parallel/engines.hpp"
-#include "workloads/data_parallel/host_copies.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft {
 namespace {
@@ -213,10 +211,7 @@ class DeepSpeedZero12 final : public DataParallel {
         return calls;
     }
 
-    void wait(Script& script) {
-        for (const ActionId reduction : in_flight_) script.wait(reduction);
-        in_flight_.clear();
-    }
+    void wait(Script& script) { script.finish(in_flight_); }
 
     ShardingInput input_;
     std::vector<StageTensor> tensors_;

@@ -8,12 +8,10 @@
 
 #include "sim/base/check.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
-#include "workloads/data_parallel/engines.hpp"
-#include "workloads/data_parallel/host_copies.hpp"
 #include "workloads/data_parallel/module_hooks.hpp"
 #include "workloads/data_parallel/parameter_coordinator.hpp"
-#include "workloads/data_parallel/zero3_gathers.hpp"
-#include "workloads/data_parallel/zero3_gradients.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/zero3_calls.hpp"
 
 namespace weft {
 namespace {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "workloads/data_parallel/engines.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/data_parallel/fsdp_units.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft {
 namespace {
@@ -57,10 +57,7 @@ class Fsdp final : public DataParallel {
         if (at.pass == Pass::backward) finish_gradients(script);
     }
 
-    void finish_gradients(Script& script) override {
-        for (const ActionId reduction : reductions_) script.wait(reduction);
-        reductions_.clear();
-    }
+    void finish_gradients(Script& script) override { script.finish(reductions_); }
 
     // Assumption: gradients are clipped (clip_grad_norm_) and fp16 runs under ShardedGradScaler; where a replica has
     // several ranks both also go over these.
@@ -94,11 +91,11 @@ class Fsdp final : public DataParallel {
             after = frees_.front();
             frees_.pop_front();
         }
-        state.gather = script.issue({.op = Collective::all_gather,
-                                     .group = unit.group,
-                                     .message = {unit.elements * input_.element_bytes},
-                                     .label = "all-gather parameters",
-                                     .type = input_.element_type},
+        state.gather = script.issue({Collective::all_gather,
+                                     unit.group,
+                                     {unit.elements * input_.element_bytes},
+                                     "all-gather parameters",
+                                     input_.element_type},
                                     where, after);
     }
 
@@ -136,11 +133,11 @@ class Fsdp final : public DataParallel {
     void reduce(Script& script, std::size_t u, Where where) {
         const FsdpUnit& unit = units_[u];
         const double size = input_.fsdp.reduce_bytes > 0 ? input_.fsdp.reduce_bytes : input_.element_bytes;
-        Call call{.op = unit.ranks == 1 ? Collective::all_reduce : Collective::reduce_scatter,
-                  .group = unit.group,
-                  .message = {unit.elements * size},
-                  .label = unit.ranks == 1 ? "all-reduce gradients" : "reduce-scatter gradients",
-                  .type = size == input_.element_bytes ? input_.element_type : reduce_type(size)};
+        Call call{unit.ranks == 1 ? Collective::all_reduce : Collective::reduce_scatter,
+                  unit.group,
+                  {unit.elements * size},
+                  unit.ranks == 1 ? "all-reduce gradients" : "reduce-scatter gradients",
+                  size == input_.element_bytes ? input_.element_type : reduce_type(size)};
         ActionId last = script.issue(call, where, script.now());
         if (unit.group == RankGroups::inner(copy_axes())) {
             call.op = Collective::all_reduce;
@@ -155,7 +152,7 @@ class Fsdp final : public DataParallel {
     std::string_view reduce_type(double size) const { return size == 4 ? "fp32" : input_.gradient_type; }
 
     void all_reduce_float(Script& script, std::string_view label) const {
-        Call call{.op = Collective::all_reduce, .group = copy_axes(), .message = 4_B, .label = label, .type = "fp32"};
+        Call call{Collective::all_reduce, copy_axes(), 4_B, label, "fp32"};
         script.call(call, {});
         if (input_.model_ranks == 1) return;
         call.group = part_axes();

@@ -15,9 +15,9 @@
 // shard parameters again in backward passes; after the last one they reduce all units of the part in order.
 #include <algorithm>
 
-#include "workloads/data_parallel/engines.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/data_parallel/fsdp_units.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft {
 namespace {
@@ -80,8 +80,7 @@ class FullyShard final : public DataParallel {
     }
 
     void finish_gradients(Script& script) override {
-        for (const ActionId reduction : reductions_) script.wait(reduction);
-        reductions_.clear();
+        script.finish(reductions_);
         scattered_ = Action::none;
     }
 
@@ -148,11 +147,11 @@ class FullyShard final : public DataParallel {
             state.spread = Spread::whole;
             return;
         }
-        state.gather = script.issue({.op = Collective::all_gather,
-                                     .group = state.spread == Spread::few ? RankGroups::inner(copy_axes()) : unit.group,
-                                     .message = {unit.elements * input_.element_bytes},
-                                     .label = "all-gather parameters",
-                                     .type = input_.element_type},
+        state.gather = script.issue({Collective::all_gather,
+                                     state.spread == Spread::few ? RankGroups::inner(copy_axes()) : unit.group,
+                                     {unit.elements * input_.element_bytes},
+                                     "all-gather parameters",
+                                     input_.element_type},
                                     where, gate_);
     }
 
@@ -217,11 +216,11 @@ class FullyShard final : public DataParallel {
         if (scattered_ != Action::none) script.wait(scattered_);
         std::erase(reductions_, scattered_);
         copy(script, "copy in gradients", unit.elements * (summed_bytes() + reduced_bytes()), where);
-        Call call{.op = Collective::reduce_scatter,
-                  .group = unit.group,
-                  .message = {unit.elements * reduced_bytes()},
-                  .label = "reduce-scatter gradients",
-                  .type = type_of(reduced_bytes())};
+        Call call{Collective::reduce_scatter,
+                  unit.group,
+                  {unit.elements * reduced_bytes()},
+                  "reduce-scatter gradients",
+                  type_of(reduced_bytes())};
         scattered_ = unit.ranks > 1 ? script.issue(call, where, script.now()) : Action::none;
         if (scattered_ != Action::none) reductions_.push_back(scattered_);
         if (!unit.replicas) return;
@@ -239,11 +238,11 @@ class FullyShard final : public DataParallel {
             const StageModule& module = input_.modules[m];
             if (!module.name.ends_with("norm")) continue;
             for (const std::uint64_t elements : module.tensors) {
-                script.call({.op = Collective::all_reduce,
-                             .group = {"tensor"},
-                             .message = {static_cast<double>(elements) * summed_bytes()},
-                             .label = "all-reduce norm gradients",
-                             .type = type_of(summed_bytes())},
+                script.call({Collective::all_reduce,
+                             {"tensor"},
+                             {static_cast<double>(elements) * summed_bytes()},
+                             "all-reduce norm gradients",
+                             type_of(summed_bytes())},
                             where);
             }
         }
@@ -251,8 +250,7 @@ class FullyShard final : public DataParallel {
 
     void all_reduce_floats(Script& script, const std::vector<RankGroups>& groups, std::string_view label) const {
         for (const RankGroups group : groups) {
-            script.call({.op = Collective::all_reduce, .group = group, .message = 4_B, .label = label, .type = "fp32"},
-                        {});
+            script.call({Collective::all_reduce, group, 4_B, label, "fp32"}, {});
         }
     }
 

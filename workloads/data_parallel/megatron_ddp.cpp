@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "workloads/data_parallel/engines.hpp"
 #include "workloads/data_parallel/megatron_buckets.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
@@ -60,8 +60,7 @@ class MegatronDdp final : public DataParallel {
     }
 
     void finish_gradients(Script& script) override {
-        for (const ActionId issued : reductions_) script.wait(issued);
-        reductions_.clear();
+        script.finish(reductions_);
         if (input_.gradient_overlap == Setting::off) {
             for (const MegatronBucket& bucket : buckets_) script.call(reduction(bucket), {});
         }
@@ -100,11 +99,11 @@ class MegatronDdp final : public DataParallel {
     Call reduction(const MegatronBucket& bucket) const {
         // Muon's updates want the gradients of whole matrices (LayerWiseDistributedOptimizer, core 0.16).
         const bool whole = input_.zero == 0 || input_.optimizer.rule == UpdateRule::muon;
-        return {.op = whole ? Collective::all_reduce : Collective::reduce_scatter,
-                .group = bucket.group,
-                .message = {bucket.elements * input_.gradient_bytes},
-                .label = whole ? "all-reduce gradients" : "reduce-scatter gradients",
-                .type = input_.gradient_type};
+        return {whole ? Collective::all_reduce : Collective::reduce_scatter,
+                bucket.group,
+                {bucket.elements * input_.gradient_bytes},
+                whole ? "all-reduce gradients" : "reduce-scatter gradients",
+                input_.gradient_type};
     }
 
     // --fp8-param-gather: the matrices of layers are parameters in fp8 (core/fp8_utils.py), in buffers of their own;
@@ -122,15 +121,15 @@ class MegatronDdp final : public DataParallel {
     }
 
     Call gather(const MegatronBucket& bucket) const {
-        return {.op = Collective::all_gather,
-                .group = bucket.group,
-                .message = {bucket.elements * gathered_bytes(bucket)},
-                .label = "all-gather parameters",
-                .type = input_.element_type};
+        return {Collective::all_gather,
+                bucket.group,
+                {bucket.elements * gathered_bytes(bucket)},
+                "all-gather parameters",
+                input_.element_type};
     }
 
     void all_reduce_float(Script& script, std::string_view label) const {
-        Call call{.op = Collective::all_reduce, .group = part_axes(), .message = 4_B, .label = label, .type = "fp32"};
+        Call call{Collective::all_reduce, part_axes(), 4_B, label, "fp32"};
         script.call(call, {});
         if (input_.zero == 0) return;
         call.group = copy_axes();

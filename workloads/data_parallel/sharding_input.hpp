@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -52,7 +53,7 @@ struct ShardingInput {
     EmbeddingTie embedding_tie = EmbeddingTie::none;
     Checkpointing checkpointing = Checkpointing::none;
     OptimizerSettings optimizer{};
-    BytesPerSecond host_link{};    // of this rank to its node's host, one way; 0: not known
+    BytesPerSecond host_link{};    // of this rank to its node's host, each direction; 0: not known
     BytesPerSecond drives_read{};  // its share of its node's drives; 0: not known
 
     DeepSpeedSettings deepspeed{};
@@ -60,5 +61,17 @@ struct ShardingInput {
     FsdpSettings fsdp{};
     DdpSettings ddp{};
 };
+
+// The data-parallel engines. Each writes the calls that its framework's sources issue, as one rank of a stage sees
+// them.
+
+// DeepSpeed 0.14.0. Stage 0 with bf16 is its BF16_Optimizer, which shards optimizer states as stage 1 does.
+std::unique_ptr<DataParallel> make_deepspeed_stage0(const ShardingInput& input);
+std::unique_ptr<DataParallel> make_deepspeed_zero12(const ShardingInput& input);  // input.zero is 1 or 2
+std::unique_ptr<DataParallel> make_deepspeed_zero3(const ShardingInput& input);   // with ZeRO++ as its settings say
+std::unique_ptr<DataParallel> make_torch_ddp(const ShardingInput& input);
+std::unique_ptr<DataParallel> make_fsdp(const ShardingInput& input);          // version 1
+std::unique_ptr<DataParallel> make_fully_shard(const ShardingInput& input);   // version 2, Megatron-FSDP
+std::unique_ptr<DataParallel> make_megatron_ddp(const ShardingInput& input);  // zero 1: the distributed optimizer
 
 }  // namespace weft

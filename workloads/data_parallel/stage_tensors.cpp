@@ -39,12 +39,12 @@ void reduce_tied_embedding(Script& script, const ShardingInput& input, Through t
     const auto copied = std::ranges::find(input.modules, "tied embedding", &StageModule::name);
     if (!first && copied == input.modules.end()) return;
     const StageModule& copy = first ? input.modules.front() : *copied;  // the embedding opens the first stage
-    script.call({.op = Collective::all_reduce,
-                 .group = RankGroups::embedding(),
-                 .message = {static_cast<double>(copy.tensors.front()) * input.gradient_bytes},
-                 .label = "all-reduce tied embedding",
-                 .type = input.gradient_type,
-                 .through = through},
+    script.call({Collective::all_reduce,
+                 RankGroups::embedding(),
+                 {static_cast<double>(copy.tensors.front()) * input.gradient_bytes},
+                 "all-reduce tied embedding",
+                 input.gradient_type,
+                 through},
                 {});
 }
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {
@@ -55,18 +55,14 @@ class TorchDdp final : public DataParallel {
         for (std::size_t t = first_[index + 1]; t-- > first_[index];) {
             Bucket& bucket = buckets_[bucket_of_[t]];
             if (--bucket.missing > 0) continue;
-            const Call call{.op = Collective::all_reduce,
-                            .group = bucket.group,
-                            .message = {bucket.bytes},
-                            .label = "all-reduce gradients",
-                            .type = input_.gradient_type};
+            const Call call{
+                Collective::all_reduce, bucket.group, {bucket.bytes}, "all-reduce gradients", input_.gradient_type};
             in_flight_.push_back(script.issue(call, {.layer = at.where.layer}, script.now()));
         }
     }
 
     void finish_gradients(Script& script) override {
-        for (const ActionId reduction : in_flight_) script.wait(reduction);
-        in_flight_.clear();
+        script.finish(in_flight_);
         reduce_tied_embedding(script, input_, Through::torch);
     }
 
@@ -98,12 +94,7 @@ class TorchDdp final : public DataParallel {
     }
 
     void broadcast(Script& script, RankGroups group, double bytes) const {
-        script.call({.op = Collective::broadcast,
-                     .group = group,
-                     .message = {bytes},
-                     .label = "broadcast parameters",
-                     .type = input_.element_type},
-                    {});
+        script.call({Collective::broadcast, group, {bytes}, "broadcast parameters", input_.element_type}, {});
     }
 
     ShardingInput input_;

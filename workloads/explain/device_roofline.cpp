@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "workloads/explain/rooflines.hpp"
-#include "workloads/plan/muon.hpp"
 #include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {

@@ -48,7 +48,7 @@ std::vector<std::uint32_t> all_apart(std::size_t ranks) {
     return numbers;
 }
 
-// Ranks of a stage that are equally slow start alike.
+// Ranks of a stage that are equally slow start in one class.
 std::vector<std::uint32_t> by_speed(const std::vector<std::uint32_t>& stage, const Faults& faults) {
     if (faults.slow.empty()) return stage;
     Palette palette;

@@ -1,5 +1,5 @@
 // Which ranks one rank can stand for. Ranks of a stage run the same script; they are one class where placement, speed
-// and links treat them alike (Symmetry finds out), and several where not.
+// and links make no difference between them (Symmetry finds out), and several where not.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class Folding : std::uint8_t {
     automatic,  // exact up to 512 ranks, by stages beyond
     exact,      // ranks that cannot differ in time are one class: the result is that of all ranks on their own
     stages,  // the ranks of a stage are one class, at the pace of its slowest group: exact where groups of a stage are
-             // alike, elsewhere within folding_error
+             // equal, elsewhere within folding_error
     none,    // every rank is its own class: slow, for doubt and for tests
 };
 
@@ -52,7 +52,7 @@ struct Split {
 struct RankClasses {
     std::vector<Cell> cells;              // by stage, then by representative
     std::vector<std::uint32_t> of_rank;   // cell of each; empty where cells are the stages
-    std::vector<std::uint32_t> of_group;  // numbers of groups that are alike
+    std::vector<std::uint32_t> of_group;  // equal groups have the same number
     std::uint32_t groups = 0;             // how many numbers
     Folding folding = Folding::exact;     // what was done: not automatic
     std::vector<Split> splits;

@@ -4,14 +4,6 @@
 #include "workloads/job/job.hpp"
 
 namespace weft {
-namespace {
-
-Call over(RankGroups group, Collective op, Bytes message, std::string_view label, std::string_view type) {
-    return {.op = op, .group = group, .message = message, .label = label, .type = type};
-}
-
-}  // namespace
-
 double tokens(const Job& job) { return double(job.batch.micro) * job.batch.sequence / job.shard().context; }
 bool shares_tokens(const Job& job) { return job.sequence_parallel == SequenceParallel::on && job.layout.tensor > 1; }
 bool gathers_before_routing(const Job& job) {
@@ -35,13 +27,13 @@ std::string_view element_name(const Job& job) {
 }
 
 Call reduce_hidden(const Job& job, std::string_view label) {
-    return over(RankGroups{"tensor"}, Collective::all_reduce, hidden_state(job), label, element_name(job));
+    return {Collective::all_reduce, {"tensor"}, hidden_state(job), label, element_name(job)};
 }
 Call scatter_hidden(const Job& job, std::string_view label) {
-    return over(RankGroups{"tensor"}, Collective::reduce_scatter, hidden_state(job), label, element_name(job));
+    return {Collective::reduce_scatter, {"tensor"}, hidden_state(job), label, element_name(job)};
 }
 Call gather_hidden(const Job& job, std::string_view label) {
-    return over(RankGroups{"tensor"}, Collective::all_gather, hidden_state(job), label, element_name(job));
+    return {Collective::all_gather, {"tensor"}, hidden_state(job), label, element_name(job)};
 }
 
 void gather_operand(const Job& job, std::string_view label, OperandForms forms, std::vector<Call>& calls) {
@@ -49,11 +41,12 @@ void gather_operand(const Job& job, std::string_view label, OperandForms forms, 
     const Recipe recipe = recipe_of(job.recipe);
     const bool both = forms == OperandForms::all && recipe.second == SecondForm::cast;
     const bool agrees = recipe.shares_maximum && forms != OperandForms::saved;
-    if (agrees)
-        calls.push_back(over(RankGroups{"tensor"}, Collective::all_reduce, {4.0}, "all-reduce maximum", "fp32"));
-    calls.push_back(over(RankGroups{"tensor"}, Collective::all_gather,
-                         hidden_state(job) / element_bytes(job.precision) * (recipe.bytes * (both ? 2.0 : 1.0)), label,
-                         "uint8"));
+    if (agrees) calls.push_back({Collective::all_reduce, {"tensor"}, {4.0}, "all-reduce maximum", "fp32"});
+    calls.push_back({Collective::all_gather,
+                     {"tensor"},
+                     hidden_state(job) / element_bytes(job.precision) * (recipe.bytes * (both ? 2.0 : 1.0)),
+                     label,
+                     "uint8"});
 }
 
 std::vector<Call> reductions_of_maxima(const Job& job, std::size_t products, Pass pass) {
@@ -62,16 +55,19 @@ std::vector<Call> reductions_of_maxima(const Job& job, std::size_t products, Pas
     if (!counts || products == 0) return {};
     constexpr double fp32_bytes = 4.0;
     const double tensors = pass == Pass::backward ? 2.0 : 3.0;
-    return {over(stage_axes(), Collective::all_reduce, {static_cast<double>(products) * tensors * fp32_bytes},
-                 "all-reduce maxima", "fp32")};
+    return {{Collective::all_reduce,
+             stage_axes(),
+             {static_cast<double>(products) * tensors * fp32_bytes},
+             "all-reduce maxima",
+             "fp32"}};
 }
 
 std::vector<Call> loss_reductions(const Job& job) {
     if (job.layout.tensor == 1) return {};
     const Bytes per_token{4.0 * tokens(job)};
-    return {over(RankGroups{"tensor"}, Collective::all_reduce, per_token, "all-reduce loss maximum", "fp32"),
-            over(RankGroups{"tensor"}, Collective::all_reduce, per_token, "all-reduce target logit", "fp32"),
-            over(RankGroups{"tensor"}, Collective::all_reduce, per_token, "all-reduce loss sum", "fp32")};
+    return {{Collective::all_reduce, {"tensor"}, per_token, "all-reduce loss maximum", "fp32"},
+            {Collective::all_reduce, {"tensor"}, per_token, "all-reduce target logit", "fp32"},
+            {Collective::all_reduce, {"tensor"}, per_token, "all-reduce loss sum", "fp32"}};
 }
 
 Bytes own_keys_and_values(const Job& job) {
@@ -84,11 +80,8 @@ Bytes own_queries(const Job& job) {
 }
 
 Call boundary_call(Bytes message, std::string_view label, std::string_view type) {
-    return over(RankGroups::boundary(), Collective::point_to_point, message, label, type);
+    return {Collective::point_to_point, RankGroups::boundary(), message, label, type};
 }
-
-InputReduction reduced_after_backward(const Job&) { return InputReduction::after_backward; }
-Setting always_overlaps(const Job&) { return Setting::on; }
 
 double accumulated_gradient_bytes(const Job& job) {
     return job.precision == Precision::bf16 || is_narrow(job.precision) ? 4.0 : element_bytes(job.precision);

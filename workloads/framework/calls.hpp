@@ -1,4 +1,4 @@
-// Calls that every framework derived from Megatron-LM's parallelism issues in the same way.
+// Calls that every framework derived from Megatron-LM's parallelism issues.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,6 @@ std::vector<Call> loss_reductions(const Job& job);
 // Of this rank's share of the sequence.
 Bytes own_keys_and_values(const Job& job);
 Bytes own_queries(const Job& job);
-
-InputReduction reduced_after_backward(const Job& job);
-Setting always_overlaps(const Job& job);
 
 // Point to point between neighbouring stages; direction and peer are the writer's.
 Call boundary_call(Bytes message, std::string_view label, std::string_view type);

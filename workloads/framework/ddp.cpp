@@ -1,8 +1,8 @@
 // PyTorch's DistributedDataParallel: replicas whose gradients are all-reduced in buckets under the backward pass
 // (data_parallel/torch_ddp.cpp issues the calls).
-#include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/framework/calls.hpp"
-#include "workloads/framework/data_only.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
 
@@ -11,10 +11,10 @@ namespace {
 
 void check(const Job& job, std::vector<JobError>& errors) {
     check_data_only(job, errors);
-    if (job.bucket_elements > 0 && job.ddp.bucket_mib != DdpSettings{}.bucket_mib) {
-        errors.push_back({"bucket_elements", "ddp.bucket_mib sizes the buckets as well; give one of them"});
-    }
-    if (job.zero != 0) errors.push_back({"zero", "DistributedDataParallel shards nothing; zero must be 0"});
+    const Refusals refuse(errors);
+    refuse.when(job.bucket_elements > 0 && job.ddp.bucket_mib != DdpSettings{}.bucket_mib, "bucket_elements",
+                "ddp.bucket_mib sizes the buckets as well; give one of them");
+    refuse.when(job.zero != 0, "zero", "DistributedDataParallel shards nothing; zero must be 0");
 }
 
 std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) { return make_torch_ddp(input); }
@@ -30,14 +30,8 @@ extern const Framework ddp;
 const Framework ddp{
     .name = "ddp",
     .summary = "PyTorch DistributedDataParallel",
-    .offers = {},
-    .handover = Handover::sequential,
-    .input_reduction = reduced_after_backward,
-    .overlaps_pipeline = always_overlaps,
-    .exchanges = Through::torch,
     .modules = modules,
     .split = even_split,
-    .default_overlap = always_overlaps,
     .check = check,
     .data_parallel = data_parallel,
     .shares = shares,

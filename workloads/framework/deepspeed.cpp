@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/framework/calls.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/framework/zero_settings.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft::framework {
@@ -26,7 +26,7 @@ Call logged(Call call) {
 }
 
 Call over(Collective op, RankGroups group, Bytes message, std::string_view label, std::string_view type) {
-    return logged({.op = op, .group = group, .message = message, .label = label, .type = type});
+    return logged({op, group, message, label, type});
 }
 
 Call boundary(Bytes message, std::string_view label, std::string_view type) {
@@ -53,101 +53,16 @@ Setting default_overlap(const Job& job) {
     return job.zero == 1 ? job.deepspeed.version.stage1_overlap : Setting::on;
 }
 
-void check(const Job& job, std::vector<JobError>& errors) {
-    check_zero_settings(job, errors);
-    const auto refuse = [&](std::string_view key, std::string why) {
-        errors.push_back({std::string(key), std::move(why)});
-    };
-    const Layout& layout = job.layout;
-    if (on(job.gradient_overlap) && layout.pipeline > 1) {
-        refuse("overlap_gradients",
-               "DeepSpeed's pipeline engine reduces gradients after the last backward; overlap needs pipeline 1");
-    }
-    if (on(job.gradient_overlap) && job.zero == 0) {
-        refuse("overlap_gradients", "DeepSpeed stage 0 reduces after the backward pass; overlap needs zero 1 to 3");
-    }
-    if (on(job.gradient_overlap) && job.zero == 1 && !on(job.deepspeed.version.stage1_overlap)) {
-        refuse("overlap_gradients", fmt::format("DeepSpeed {} ignores overlap_comm at stage 1, up to 0.12; needs "
-                                                "zero 2 or 3, or a later version",
-                                                job.deepspeed.version.name));
-    }
-    if (job.zero >= 2 && layout.pipeline > 1) {
-        refuse("zero",
-               fmt::format("DeepSpeed's pipeline engine refuses ZeRO-2 and ZeRO-3; zero {} needs pipeline 1, got "
-                           "pipeline {}",
-                           job.zero, layout.pipeline));
-    }
-    if (job.zero == 3 && job.schedule->needs.forwards_ahead) {
-        refuse("schedule",
-               fmt::format("ZeRO-3 runs each micro-batch forward and backward in turn, not as {} orders them",
-                           job.schedule->key));
-    }
-    if (job.sequence_parallel == SequenceParallel::on) {
-        refuse("sequence_parallel",
-               "GPT-NeoX on DeepSpeed has no Megatron sequence parallelism; use framework megatron");
-    }
-    if (layout.context > 1 && job.context_method != ContextMethod::all_to_all) {
-        refuse("context_method", "DeepSpeed shares sequences by all-to-all only (Ulysses)");
-    }
-    if (layout.context > 1 && layout.tensor > 1) {
-        // Megatron-DeepSpeed megatron/core/parallel_state.py, initialize_model_parallel.
-        refuse("layout.context",
-               fmt::format("DeepSpeed-Ulysses does not run with tensor parallelism; context {} needs tensor 1, got "
-                           "tensor {}",
-                           layout.context, layout.tensor));
-    }
-    if (layout.context > 1 && layout.pipeline > 1) {
-        refuse("layout.context",
-               fmt::format("DeepSpeed-Ulysses does not run under the pipeline engine; context {} needs "
-                           "pipeline 1, got pipeline {}",
-                           layout.context, layout.pipeline));
-    }
-    if (job.model.experts.count > 0) {
-        if (job.zero == 3) refuse("zero", "DeepSpeed refuses mixture of experts under ZeRO-3");
-        if (layout.pipeline > 1) {
-            refuse("layout.pipeline", "DeepSpeed's pipeline engine does not run mixture-of-experts layers");
-        }
-        if (layout.expert_tensor != layout.tensor) {
-            refuse(
-                "layout.expert_tensor",
-                fmt::format("DeepSpeed cuts experts as it cuts the other maps: expert_tensor {} must equal tensor {}",
-                            layout.expert_tensor, layout.tensor));
-        }
-    }
-    const DeepSpeedSettings& settings = job.deepspeed;
-    const bool quantised =
-        on(settings.quantized_weights) || on(settings.quantized_gradients) || settings.hierarchical_ranks > 1;
-    if (quantised && job.zero != 3) {
-        refuse("deepspeed",
-               fmt::format("ZeRO++ (quantized_weights, hierarchical_ranks, quantized_gradients) needs zero 3, "
-                           "got zero {}",
-                           job.zero));
-    }
-    if (settings.hierarchical_ranks > 1 && layout.data % settings.hierarchical_ranks != 0) {
-        refuse("deepspeed.hierarchical_ranks", fmt::format("{} ranks of a secondary group do not divide data {}",
-                                                           settings.hierarchical_ranks, layout.data));
-    }
-    if (quantised && layout.context > 1) refuse("deepspeed", "ZeRO++ is not combined with context parallelism here");
-    if (on(settings.partition_activations) && job.recompute.granularity != Recompute::full) {
-        refuse("deepspeed.partition_activations", "partitions checkpoints, so it needs \"recompute\": \"full\"");
-    }
-}
-
 // The pipeline engine runs pipe/schedule.py's TrainSchedule; ranks sit as PipeModelDataParallelTopology has them.
 void lacking(const Job& job, std::vector<JobError>& lacking) {
-    if (job.layout.pipeline > 1 && job.schedule->key != plain_schedule) {
-        lacking.push_back(
-            {"schedule", fmt::format("{} is not in DeepSpeed, which runs {}", job.schedule->key, plain_schedule)});
-    }
-    if (!job.layout.is_ordered({"tensor", "context", "data", "pipeline"})) {
-        lacking.push_back({"layout.order", "this order of axes is not in DeepSpeed, which has tensor, data, pipeline"});
-    }
-    if (job.cuda_graphs != CudaGraphs::none) {
-        lacking.push_back({"cuda_graphs", "CUDA graphs are not in DeepSpeed's training"});
-    }
-    if (job.names_recipe == Setting::on || job.precision == Precision::fp4) {
-        lacking.push_back({"fp8_recipe", "recipes of narrow products are not in DeepSpeed's configuration"});
-    }
+    const Refusals lacks(lacking);
+    lacks.when(job.layout.pipeline > 1 && job.schedule->key != plain_schedule, "schedule",
+               "{} is not in DeepSpeed, which runs {}", job.schedule->key, plain_schedule);
+    lacks.when(!job.layout.is_ordered({"tensor", "context", "data", "pipeline"}), "layout.order",
+               "this order of axes is not in DeepSpeed, which has tensor, data, pipeline");
+    lacks.when(job.cuda_graphs != CudaGraphs::none, "cuda_graphs", "CUDA graphs are not in DeepSpeed's training");
+    lacks.when(job.names_recipe == Setting::on || job.precision == Precision::fp4, "fp8_recipe",
+               "recipes of narrow products are not in DeepSpeed's configuration");
 }
 
 // An all-reduce of two int64 over the model group, and one float between neighbours to set up their connection
@@ -176,16 +91,8 @@ std::vector<Call> start_up(const Job& job, std::uint32_t stage) {
 std::vector<Call> load_batch(const Job& job, std::uint32_t) {
     if (job.layout.tensor == 1) return {};
     const Bytes tokens{8.0 * job.batch.micro * (job.batch.sequence + 1.0)};
-    return {{.op = Collective::broadcast,
-             .group = {"tensor"},
-             .message = 32_B,
-             .label = "broadcast batch shape",
-             .type = "int64"},
-            {.op = Collective::broadcast,
-             .group = {"tensor"},
-             .message = tokens,
-             .label = "broadcast tokens",
-             .type = "int64"}};
+    return {{Collective::broadcast, {"tensor"}, 32_B, "broadcast batch shape", "int64"},
+            {Collective::broadcast, {"tensor"}, tokens, "broadcast tokens", "int64"}};
 }
 
 // partition_activations: the stored input of a checkpointed layer is a tensor shard (activation_checkpointing.py).
@@ -321,15 +228,12 @@ const Framework deepspeed{
     .name = "deepspeed",
     .summary = "GPT-NeoX or Megatron-DeepSpeed on DeepSpeed",
     .offers = {.forwards_ahead = true},
-    .handover = Handover::sequential,
-    .input_reduction = reduced_after_backward,
-    .overlaps_pipeline = always_overlaps,
     .exchanges = Through::deepspeed,
     .expert_gradients = ExpertGradients::apart,
     .modules = modules,
     .split = split,
     .default_overlap = default_overlap,
-    .check = check,
+    .check = check_deepspeed,
     .lacking = lacking,
     .start_up = start_up,
     .load_batch = load_batch,

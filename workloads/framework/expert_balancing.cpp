@@ -1,10 +1,9 @@
 #include "workloads/framework/expert_balancing.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "workloads/framework/calls.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/version_since.hpp"
 
 namespace weft {
@@ -15,21 +14,13 @@ bool is_since(const Job& job, std::string_view version) { return has_since(job.m
 
 Call sum_of_counts(RankGroups group, double counts) {
     constexpr double wide = 8.0;
-    return {.op = Collective::all_reduce,
-            .group = group,
-            .message = {counts * wide},
-            .label = "all-reduce balancing loss counts",
-            .type = "int64"};
+    return {Collective::all_reduce, group, {counts * wide}, "all-reduce balancing loss counts", "int64"};
 }
 
 Call of_probabilities(const Job& job, Collective op, std::string_view label) {
     constexpr double wide = 4.0;
     const double own = tokens(job) / (shares_tokens(job) ? 1.0 : 1.0 / job.layout.tensor);
-    return {.op = op,
-            .group = {"tensor", "context"},
-            .message = {own * job.layout.context * job.model.experts.count * wide},
-            .label = label,
-            .type = "fp32"};
+    return {op, {"tensor", "context"}, {own * job.layout.context * job.model.experts.count * wide}, label, "fp32"};
 }
 
 void add_loss(const Job& job, Balancing loss, LossCalls& calls) {
@@ -76,11 +67,11 @@ std::vector<Call> expert_bias_calls(const Job& job, std::span<const StageModule>
     const auto layers = static_cast<double>(std::ranges::count(modules, "router", &StageModule::name));
     const bool counted = gathers_before_routing(job);
     if (layers == 0 || (counted ? job.layout.copies() : job.layout.ranks_of_stage()) == 1) return {};
-    return {{.op = Collective::all_reduce,
-             .group = counted ? copy_axes() : stage_axes(),
-             .message = {4.0 * layers * job.model.experts.count},
-             .label = "all-reduce expert counts",
-             .type = "fp32"}};
+    return {{Collective::all_reduce,
+             counted ? copy_axes() : stage_axes(),
+             {4.0 * layers * job.model.experts.count},
+             "all-reduce expert counts",
+             "fp32"}};
 }
 
 LossCalls balancing_loss_calls(const Job& job) {
@@ -98,10 +89,10 @@ void check_balancing(const Job& job, std::vector<JobError>& errors) {
     if (is_megatron(job)) return;
     if (!balances_by(job, Balancing::sequence_auxiliary_loss) && !balances_by(job, Balancing::global_auxiliary_loss))
         return;
-    errors.push_back(
-        {"experts.balancing", fmt::format("{} has a loss of each rank's own tokens alone; set it to auxiliary_loss, or "
-                                          "framework to megatron",
-                                          job.framework->name)});
+    Refusals(errors)(
+        "experts.balancing",
+        "{} has a loss of each rank's own tokens alone; set it to auxiliary_loss, or framework to megatron",
+        job.framework->name);
 }
 
 }  // namespace weft

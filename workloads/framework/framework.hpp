@@ -11,14 +11,71 @@
 #include <vector>
 
 #include "models/memory/memory.hpp"
+#include "models/transformer/kernels.hpp"
 #include "sim/base/quantity.hpp"
 #include "workloads/data_parallel/sharding_input.hpp"
-#include "workloads/framework/host_operations.hpp"
-#include "workloads/framework/update_traffic.hpp"
 #include "workloads/schedule/schedule.hpp"
 #include "workloads/script/call.hpp"
 
 namespace weft {
+
+// Memory traffic of what frameworks do to gradients and parameters beside the products: passes bound by bytes, which
+// weigh most where micro-batches are small or few.
+
+struct Job;
+
+// Once per step, in bytes per parameter.
+struct UpdateTraffic {
+    double held = 0;     // of those whose gradients the rank holds
+    double updated = 0;  // of those whose optimizer states it holds
+};
+
+// Megatron-LM's Float16OptimizerWithFloat16Params and, with zero 1, DistributedOptimizer; DeepSpeed's ZeRO and bf16
+// optimizers do the same passes in another order. See the list in update_traffic.cpp.
+UpdateTraffic mixed_precision_update(const Job& job);
+// Fused Adam on fp32 shards, the gradients' norm and clipping (torch.optim, torch.nn.utils.clip_grad_norm_).
+UpdateTraffic fused_update(const Job& job);
+
+// Per element of a weight's gradient and micro-batch: the product writes the gradient in the training precision, and a
+// pass adds it to the accumulated one.
+Bytes separate_accumulation(const Job& job);
+// As separate_accumulation where one micro-batch's gradient is not simply kept.
+Bytes repeated_accumulation(const Job& job);
+// Megatron's: none where the product itself accumulates (--gradient-accumulation-fusion; off under Megatron-FSDP).
+Bytes megatron_accumulation(const Job& job);
+
+// What the host issues for a layer, one by one: calls of modules and functions of autograd in Python, kernels, copies
+// and hooks. More than the kernels that a device is kept busy by, and what small layers go at the pace of.
+
+struct Job;
+
+// Whose modules a layer is made of.
+enum class Modules : std::uint8_t {
+    transformer_engine,  // Megatron-core's default
+    megatron,            // Megatron-LM's own, and what was made of it: Megatron-DeepSpeed, GPT-NeoX
+    pytorch,             // plain torch.nn, as Hugging Face and llm-foundry have it
+    pytorch_units,       // the same, every layer a unit of FSDP
+};
+
+// CUDA graphs replay what was issued once: every pass of a layer; of its router (Megatron-core's scope "moe_router
+// moe_preprocess"), or of all of it but its experts and what sends tokens to them ("attn moe_router moe_preprocess");
+// or of all layers of a stage.
+enum class CudaGraphs : std::uint8_t { none, layer, router, around_experts, full };
+
+struct HostOperations {
+    double forward = 0, input_backward = 0, weight_backward = 0;
+
+    HostOperations& operator+=(const HostOperations& other);
+};
+
+// Of one piece of a layer, communication calls apart.
+HostOperations host_operations(const Job& job, Piece piece);
+// Whether a graph has the piece.
+bool is_replayed(const Job& job, Piece piece);
+// Whether one has all of a layer.
+bool replays_all(const Job& job);
+// What the host issues in place of all of the layer's pieces that are replayed.
+HostOperations replay(const Job& job);
 
 struct Job;
 struct JobError;
@@ -39,7 +96,7 @@ enum class ExpertGradients : std::uint8_t { apart_if_shared, apart };
 // or one by one as data parallelism reduces them.
 enum class NormGradients : std::uint8_t { together, apart };
 
-// Whose way context ranks have of bringing keys and values together (parallelism/context.cpp).
+// Whose calls bring keys and values of context ranks together (parallelism/context.cpp).
 enum class ContextCalls : std::uint8_t { megatron, torch };
 
 // Ranks that share one copy of each part of the model states; 1: every rank has its own. And bytes per element of what
@@ -54,15 +111,18 @@ struct StateShares {
 
 std::vector<Call> no_calls(const Job& job);
 std::vector<Call> no_stage_calls(const Job& job, std::uint32_t stage);
+InputReduction reduced_after_backward(const Job& job);
+Setting always_overlaps(const Job& job);
 
 // It calls nothing where it does not say what.
 struct Framework {
     std::string_view name;
     std::string_view summary;
-    ScheduleNeeds offers;  // of what schedules need
+    ScheduleNeeds offers{};  // of what schedules need
     Handover handover{};
-    InputReduction (*input_reduction)(const Job& job);
-    Setting (*overlaps_pipeline)(const Job& job);  // what interleaved stages hand over, with computation
+    InputReduction (*input_reduction)(const Job& job) = reduced_after_backward;
+    Setting (*overlaps_pipeline)(const Job& job) =
+        always_overlaps;  // what interleaved stages hand over, with computation
     Through exchanges{};  // whose all-to-all sends tokens to experts and heads to context ranks
     ExpertGradients expert_gradients{};
     WeightGradients weight_gradients{};
@@ -74,7 +134,7 @@ struct Framework {
     Modules (*modules)(const Job& job);
     // Layers of each model part; empty if the framework cannot split so. `why` then says it.
     std::vector<std::uint32_t> (*split)(std::uint32_t layers, std::uint32_t parts, std::string& why);
-    Setting (*default_overlap)(const Job& job);  // of gradient reduction with the backward pass
+    Setting (*default_overlap)(const Job& job) = always_overlaps;  // of gradient reduction with the backward pass
     // Appends what the framework cannot do.
     void (*check)(const Job& job, std::vector<JobError>& errors);
     // Appends what the framework's version has not, though weft models it; nullptr: it has all that `check` lets pass.

@@ -10,11 +10,10 @@
 
 #include <algorithm>
 
-#include "workloads/data_parallel/engines.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/framework/calls.hpp"
-#include "workloads/framework/data_only.hpp"
-#include "workloads/framework/fsdp_composition.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job.hpp"
 
@@ -27,44 +26,26 @@ std::uint32_t sharding_ranks(const Job& job) {
     return is_hybrid(job.fsdp) ? layout.shard_ranks * (layout.copies() / layout.data) : layout.copies();
 }
 
-void check_strategy(const Job& job, std::vector<JobError>& errors) {
-    const bool hybrid = is_hybrid(job.fsdp);
-    if (!hybrid && job.fsdp.shard_ranks > 0) {
-        errors.push_back({"fsdp.shard_ranks", "only hybrid strategies shard inside groups; the others over all ranks"});
-    }
-    if (hybrid && sharding_ranks(job) == 1 && job.layout.data > 1) {
-        errors.push_back(
-            {"fsdp.shard_ranks",
-             fmt::format("hybrid sharding needs groups of 2 ranks or more, got 1 of data {}", job.layout.data)});
-    }
-    if (hybrid && job.layout.data % job.layout.shard_ranks != 0) {
-        errors.push_back({"fsdp.shard_ranks", fmt::format("{} ranks of a shard group do not divide data {}",
-                                                          job.layout.shard_ranks, job.layout.data)});
-    }
-}
-
 void check(const Job& job, std::vector<JobError>& errors) {
-    job.fsdp.version == 1 ? check_data_only(job, errors) : check_composition(job, errors);
-    if (job.fsdp.version == 1 && job.fsdp.reshard != Reshard::by_strategy) {
-        errors.push_back({"fsdp.reshard_after_forward", "version 1 says it by fsdp.strategy; needs fsdp.version 2"});
-    }
-    if (job.fsdp.version == 1 && job.fsdp.accumulate == Accumulate::round) {
-        errors.push_back({"fsdp.accumulate_locally",
-                          "version 1 has no pipeline whose rounds would end; needs "
-                          "fsdp.version 2"});
-    }
-    if (job.layout.pipeline == 1 && job.schedule->key != plain_schedule) {
-        errors.push_back({"schedule", fmt::format("FSDP without a pipeline runs each micro-batch forward and backward "
-                                                  "in turn, not as {} orders them",
-                                                  job.schedule->key)});
-    }
-    if (job.zero != 0) {
-        errors.push_back({"zero", "FSDP shards by fsdp.strategy, not by a ZeRO stage"});
-    }
-    if (job.bucket_elements > 0) {
-        errors.push_back({"bucket_elements", "FSDP reduces one unit at a time and has no buckets"});
-    }
-    check_strategy(job, errors);
+    const FsdpSettings& own = job.fsdp;
+    const bool first = own.version == 1, hybrid = is_hybrid(own);
+    first ? check_data_only(job, errors) : check_composition(job, errors);
+    const Refusals refuse(errors);
+    refuse.when(first && own.reshard != Reshard::by_strategy, "fsdp.reshard_after_forward",
+                "version 1 says it by fsdp.strategy; needs fsdp.version 2");
+    refuse.when(first && own.accumulate == Accumulate::round, "fsdp.accumulate_locally",
+                "version 1 has no pipeline whose rounds would end; needs fsdp.version 2");
+    refuse.when(job.layout.pipeline == 1 && job.schedule->key != plain_schedule, "schedule",
+                "FSDP without a pipeline runs each micro-batch forward and backward in turn, not as {} orders them",
+                job.schedule->key);
+    refuse.when(job.zero != 0, "zero", "FSDP shards by fsdp.strategy, not by a ZeRO stage");
+    refuse.when(job.bucket_elements > 0, "bucket_elements", "FSDP reduces one unit at a time and has no buckets");
+    refuse.when(!hybrid && own.shard_ranks > 0, "fsdp.shard_ranks",
+                "only hybrid strategies shard inside groups; the others over all ranks");
+    refuse.when(hybrid && sharding_ranks(job) == 1 && job.layout.data > 1, "fsdp.shard_ranks",
+                "hybrid sharding needs groups of 2 ranks or more, got 1 of data {}", job.layout.data);
+    refuse.when(hybrid && job.layout.data % job.layout.shard_ranks != 0, "fsdp.shard_ranks",
+                "{} ranks of a shard group do not divide data {}", job.layout.shard_ranks, job.layout.data);
 }
 
 std::unique_ptr<DataParallel> data_parallel(const ShardingInput& input) {
@@ -133,11 +114,7 @@ std::vector<Call> loss(const Job& job) { return loss_reductions(job); }
 // torchtitan distributed/expert_parallel.py, _token_dispatch: how many tokens each rank sends to each expert.
 std::vector<Call> expert_counts(const Job& job) {
     if (job.layout.expert == 1) return {};
-    return {{.op = Collective::all_to_all,
-             .group = {"expert"},
-             .message = {8.0 * job.model.experts.count},
-             .label = "all-to-all expert counts",
-             .type = "int64"}};
+    return {{Collective::all_to_all, {"expert"}, {8.0 * job.model.experts.count}, "all-to-all expert counts", "int64"}};
 }
 
 std::vector<Call> crossing(const Job& job, std::string_view label) {
@@ -171,16 +148,12 @@ const Framework fsdp{
     .summary = "PyTorch FSDP, one unit per layer; version 2 as torchtitan composes it",
     .offers = {.forwards_ahead = true, .weights_apart = true, .several_parts = true},
     .handover = Handover::paired,
-    .input_reduction = reduced_after_backward,
-    .overlaps_pipeline = always_overlaps,
-    .exchanges = Through::torch,
     .map_inputs = MapInputs::kept,
     .norm_gradients = NormGradients::apart,
     .routing = TokenRouting::by_all,
     .context_calls = ContextCalls::torch,
     .modules = modules,
     .split = split,
-    .default_overlap = always_overlaps,
     .check = check,
     .lacking = lacking,
     .loss = loss,

@@ -28,7 +28,7 @@
 //   hybridep   to: function, buffer entered, preprocessing 7 | dispatch, permutation, sum of counts 4 (10).  Back: 8
 //              (10)
 // What follows a bar is issued once the host has the counts (parallelism/dispatch.hpp), and stands with the experts.
-#include "workloads/framework/host_operations.hpp"
+#include "workloads/framework/framework.hpp"
 
 #include <array>
 #include <span>

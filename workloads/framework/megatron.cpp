@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "workloads/data_parallel/engines.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/framework/calls.hpp"
-#include "workloads/framework/megatron_features.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/framework/version_since.hpp"
 #include "workloads/job/job.hpp"
@@ -18,86 +18,56 @@ namespace {
 
 Setting default_overlap(const Job&) { return Setting::off; }
 
-void check_overlap(const Job& job, std::vector<JobError>& errors) {
-    if (job.bucket_elements > 0 && job.gradient_overlap == Setting::off) {
-        errors.push_back({"bucket_elements",
-                          "Megatron-core cuts gradients into buckets only with overlap_gradients; without, a buffer is "
-                          "reduced whole"});
-    }
-    if (job.gradient_overlap == Setting::on && job.schedule->copies > 1) {
-        errors.push_back({"overlap_gradients",
-                          fmt::format("the two copies of {} sum their gradients before data ranks do, so that no "
-                                      "reduction overlaps the backward pass",
-                                      job.schedule->key)});
-    }
-}
-
-// Transformer Engine's user buffers exchange the shares of the tokens (megatron/training/arguments.py).
-void check_tensor_overlap(const Job& job, std::vector<JobError>& errors) {
-    if (job.megatron.overlap_tensor == Setting::off || job.sequence_parallel == SequenceParallel::on) return;
-    errors.push_back({"megatron.overlap_tensor",
-                      "tensor ranks exchange under their products only what sequence parallelism gathers and scatters; "
-                      "set sequence_parallel"});
-}
-
 // --use-custom-fsdp came with Megatron-core 0.12 and is Megatron-FSDP since 0.14.
-void check_sharding(const Job& job, std::vector<JobError>& errors) {
+void check_sharding(const Job& job, const Refusals& refuse) {
+    constexpr std::string_view key = "megatron.sharding";
     if (job.megatron.sharding == MegatronSharding::none) {
-        if (job.megatron.accumulate == Accumulate::never) return;
-        errors.push_back({"megatron.accumulate_locally",
-                          "gradients that data ranks do not share are always summed "
-                          "whole; needs megatron.sharding"});
-        return;
+        return refuse.when(job.megatron.accumulate != Accumulate::never, "megatron.accumulate_locally",
+                           "gradients that data ranks do not share are always summed whole; needs megatron.sharding");
     }
-    const auto refuse = [&](std::string why) { errors.push_back({"megatron.sharding", std::move(why)}); };
-    if (!has_since(job.megatron.version, "core-0.12")) {
-        refuse(fmt::format("Megatron-core has it since 0.12; the version is {}", job.megatron.version.name));
-    }
-    if (job.zero != 1 || job.gradient_overlap == Setting::off) {
-        refuse("Megatron-FSDP needs the distributed optimizer (zero 1) and overlap_gradients");
-    }
-    if (job.schedule->copies > 1 || job.copies_embedding()) {
-        refuse("states that data ranks share cannot be those of two stages");
-    }
-    if (job.bucket_elements > 0) refuse("Megatron-FSDP reduces one layer at a time and has no buckets");
+    refuse.when(!has_since(job.megatron.version, "core-0.12"), key,
+                "Megatron-core has it since 0.12; the version is {}", job.megatron.version.name);
+    refuse.when(job.zero != 1 || job.gradient_overlap == Setting::off, key,
+                "Megatron-FSDP needs the distributed optimizer (zero 1) and overlap_gradients");
+    refuse.when(job.schedule->copies > 1 || job.copies_embedding(), key,
+                "states that data ranks share cannot be those of two stages");
+    refuse.when(job.bucket_elements > 0, key, "Megatron-FSDP reduces one layer at a time and has no buckets");
 }
 
 void check(const Job& job, std::vector<JobError>& errors) {
-    check_overlap(job, errors);
-    check_sharding(job, errors);
-    check_tensor_overlap(job, errors);
-    if (job.zero > 1) {
-        errors.push_back(
-            {"zero", fmt::format("Megatron-core has DDP (0) and the distributed optimizer (1), not ZeRO-{}; "
-                                 "megatron.sharding shares gradients and parameters",
-                                 job.zero)});
-    }
-    const bool own_tokens = job.sequence_parallel == SequenceParallel::on;
-    if (job.model.experts.count > 0 && job.layout.tensor > 1 && !own_tokens) {
-        errors.push_back({"sequence_parallel", fmt::format("Megatron-core routes tokens to experts only under sequence "
-                                                           "parallelism when tensor is {}; set sequence_parallel",
-                                                           job.layout.tensor)});
-    }
-    if (job.megatron.overlap_parameters == Setting::on && job.zero != 1) {
-        errors.push_back({"megatron.overlap_parameters",
-                          "parameters are gathered by the distributed optimizer; needs "
-                          "zero 1"});
-    }
-    if (job.megatron.eighth_parameters == Setting::on && (job.precision != Precision::fp8 || job.zero != 1)) {
-        errors.push_back(
-            {"megatron.fp8_parameters",
-             "the distributed optimizer (zero 1) gathers parameters in fp8, for products in fp8 (precision)"});
-    }
-    if (job.megatron.eighth_parameters == Setting::on && !has_since(job.megatron.version, "core-0.9")) {
-        errors.push_back(
-            {"megatron.fp8_parameters",
-             fmt::format("--fp8-param-gather came with core-0.9; megatron.version is {}", job.megatron.version.name)});
-    }
-    if (job.megatron.overlap_parameters == Setting::on && job.gradient_overlap == Setting::off) {
-        errors.push_back({"megatron.overlap_parameters",
-                          "Megatron-core gathers under the forward pass only with "
-                          "overlap_gradients"});
-    }
+    const Refusals refuse(errors);
+    const MegatronSettings& own = job.megatron;
+    const bool overlaps = job.gradient_overlap == Setting::on,
+               own_tokens = job.sequence_parallel == SequenceParallel::on;
+    refuse.when(job.bucket_elements > 0 && !overlaps, "bucket_elements",
+                "Megatron-core cuts gradients into buckets only with overlap_gradients; without, a buffer is reduced "
+                "whole");
+    refuse.when(overlaps && job.schedule->copies > 1, "overlap_gradients",
+                "the two copies of {} sum their gradients before data ranks do, so that no reduction overlaps the "
+                "backward pass",
+                job.schedule->key);
+    check_sharding(job, refuse);
+    // Transformer Engine's user buffers exchange the shares of the tokens (megatron/training/arguments.py).
+    refuse.when(own.overlap_tensor == Setting::on && !own_tokens, "megatron.overlap_tensor",
+                "tensor ranks exchange under their products only what sequence parallelism gathers and scatters; set "
+                "sequence_parallel");
+    refuse.when(job.zero > 1, "zero",
+                "Megatron-core has DDP (0) and the distributed optimizer (1), not ZeRO-{}; megatron.sharding shares "
+                "gradients and parameters",
+                job.zero);
+    refuse.when(job.model.experts.count > 0 && job.layout.tensor > 1 && !own_tokens, "sequence_parallel",
+                "Megatron-core routes tokens to experts only under sequence parallelism when tensor is {}; set "
+                "sequence_parallel",
+                job.layout.tensor);
+    refuse.when(own.overlap_parameters == Setting::on && job.zero != 1, "megatron.overlap_parameters",
+                "parameters are gathered by the distributed optimizer; needs zero 1");
+    const bool eighth = own.eighth_parameters == Setting::on;
+    refuse.when(eighth && (job.precision != Precision::fp8 || job.zero != 1), "megatron.fp8_parameters",
+                "the distributed optimizer (zero 1) gathers parameters in fp8, for products in fp8 (precision)");
+    refuse.when(eighth && !has_since(own.version, "core-0.9"), "megatron.fp8_parameters",
+                "--fp8-param-gather came with core-0.9; megatron.version is {}", own.version.name);
+    refuse.when(own.overlap_parameters == Setting::on && !overlaps, "megatron.overlap_parameters",
+                "Megatron-core gathers under the forward pass only with overlap_gradients");
 }
 
 InputReduction input_reduction(const Job& job) {
@@ -116,8 +86,7 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
     const double tokens = double(job.batch.micro) * job.batch.sequence;
     std::vector<Call> calls;
     const auto broadcast = [&](double bytes, std::string_view label, std::string_view type) {
-        calls.push_back(
-            {.op = Collective::broadcast, .group = {"tensor"}, .message = {bytes}, .label = label, .type = type});
+        calls.push_back({Collective::broadcast, {"tensor"}, {bytes}, label, type});
     };
     if (stage == 0) {
         broadcast(8 * tokens, "broadcast tokens", "int64");
@@ -131,10 +100,7 @@ std::vector<Call> load_batch(const Job& job, std::uint32_t stage) {
 }
 
 // What is logged, averaged over the data ranks (pretrain_gpt.py): the loss and its tokens.
-Call average_loss() {
-    return {
-        .op = Collective::all_reduce, .group = copy_axes(), .message = 8_B, .label = "all-reduce loss", .type = "fp32"};
-}
+Call average_loss() { return {Collective::all_reduce, copy_axes(), 8_B, "all-reduce loss", "fp32"}; }
 
 // Fused: the target logit and the sum of exponentials travel together.
 std::vector<Call> loss(const Job& job) {
@@ -157,11 +123,11 @@ std::vector<Call> step_end(const Job& job, std::uint32_t stage) {
 // Every rank of the group learns how many tokens each has for each expert; other dispatchers find out by themselves.
 std::vector<Call> expert_counts(const Job& job) {
     if (job.layout.expert == 1 || job.experts.dispatcher != Dispatch::all_to_all) return {};
-    return {{.op = Collective::all_gather,
-             .group = {"expert"},
-             .message = {8.0 * job.model.experts.count * job.layout.expert},
-             .label = "all-gather expert counts",
-             .type = "int64"}};
+    return {{Collective::all_gather,
+             {"expert"},
+             {8.0 * job.model.experts.count * job.layout.expert},
+             "all-gather expert counts",
+             "int64"}};
 }
 
 // The stages of Megatron-LM before 2023 send a tensor rank's share of what all of them hold and gather it on the other
@@ -249,7 +215,6 @@ const Framework megatron{
     .handover = Handover::paired,
     .input_reduction = input_reduction,
     .overlaps_pipeline = overlaps_pipeline,
-    .exchanges = Through::torch,
     .weight_gradients = WeightGradients::accumulated,
     .expert_weights = ExpertWeights::in_activation,
     .modules = modules,

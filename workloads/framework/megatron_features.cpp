@@ -1,4 +1,4 @@
-#include "workloads/framework/megatron_features.hpp"
+#include "workloads/framework/refusals.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/framework/update_traffic.hpp"
+#include "workloads/framework/framework.hpp"
 
 #include "workloads/job/job.hpp"
 

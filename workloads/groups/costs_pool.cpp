@@ -79,10 +79,10 @@ std::size_t CostsPool::routed_links() const {
 std::vector<Communicator> CostsPool::lay(const GroupMembers& groups, Order order) {
     const std::size_t asked = groups.size > 1 && topology_.node_links > 0 ? topology_.ranks_per_node : 0;
     std::vector<Communicator> communicators;
-    std::vector<std::size_t> group_of;                                  // by communicator
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> alike;  // communicators by residue; only looked up
+    std::vector<std::size_t> group_of;                                       // by communicator
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_residue;  // communicators; only looked up
     for (std::size_t group = 0; group < groups.groups(); ++group) {
-        std::vector<std::size_t>& bases = alike[asked > 0 ? topology_.router->residue(groups[group]) : 0];
+        std::vector<std::size_t>& bases = by_residue[asked > 0 ? topology_.router->residue(groups[group]) : 0];
         std::optional<Communicator> own;
         const auto is_copy = [&](std::size_t base) {
             return add_copy(communicators[base], groups[group_of[base]], groups[group], order, own);

@@ -16,7 +16,7 @@
 
 namespace weft {
 
-// The members of groups that sit alike on nodes, group by group.
+// The members of groups that sit in the same places of their nodes, group by group.
 struct GroupMembers {
     std::uint32_t size = 1;  // of each group
     std::vector<RankId> ranks{};

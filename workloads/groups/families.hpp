@@ -1,6 +1,6 @@
-// The groups that communicate in a step, in families: those of one kind, on the same stages, that sit alike on nodes.
-// The groups of a family make the same calls at much the same time. So the library takes one algorithm for all of them,
-// and where the fabric routes adaptively, their messages settle on detours together.
+// The groups that communicate in a step, in families: those of one kind, on the same stages, that sit in the same
+// places of their nodes. The groups of a family make the same calls at much the same time. So the library takes one
+// algorithm for all of them, and where the fabric routes adaptively, their messages settle on detours together.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "models/transformer/prediction.hpp"
-#include "workloads/framework/layout_by_hand.hpp"
 #include "workloads/framework/stage_split.hpp"
 #include "workloads/job/job_size.hpp"
 #include "workloads/job/optimizer_reader.hpp"

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/check.hpp"
+#include "workloads/layout/rank_groups.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
+
 namespace {
 
 // The size of an axis, as `layout` (const or not) holds it.
@@ -98,6 +101,75 @@ std::string axes(const Layout& layout) {
         if (cut) text += fmt::format(" ({} {})", scheme->axis, layout.size(scheme->axis));
     }
     return text;
+}
+
+RankGrid::RankGrid(std::vector<Axis> axes) : axes_(std::move(axes)) {
+    for (const Axis& axis : axes_) {
+        WEFT_CHECK(axis.size >= 1, "axis " + axis.name + " has no ranks");
+        strides_.push_back(ranks_);
+        ranks_ *= axis.size;
+    }
+}
+
+std::size_t RankGrid::find(std::string_view axis) const {
+    const auto it = std::ranges::find(axes_, axis, &Axis::name);
+    WEFT_CHECK(it != axes_.end(), "no axis " + std::string(axis));
+    return static_cast<std::size_t>(it - axes_.begin());
+}
+
+std::uint32_t RankGrid::size(std::string_view axis) const { return axes_[find(axis)].size; }
+std::uint32_t RankGrid::stride(std::string_view axis) const { return strides_[find(axis)]; }
+
+std::uint32_t RankGrid::coordinate(RankId rank, std::string_view axis) const {
+    const std::size_t i = find(axis);
+    return static_cast<std::uint32_t>(rank) / strides_[i] % axes_[i].size;
+}
+
+std::vector<RankId> RankGrid::slice(std::string_view axis, std::uint32_t coordinate) const {
+    const std::uint32_t step = stride(axis);
+    const std::uint32_t period = step * size(axis);
+    std::vector<RankId> members;
+    members.reserve(ranks_ / size(axis));
+    for (std::uint32_t base = coordinate * step; base < ranks_; base += period) {
+        for (std::uint32_t i = 0; i < step; ++i) members.push_back(RankId{base + i});
+    }
+    return members;
+}
+
+std::size_t Axes::place_of_further(std::string_view name) {
+    const auto axes = further_axes();
+    const auto found = std::ranges::find(axes, name);
+    WEFT_CHECK(found != axes.end(), "no axis " + std::string(name));
+    return static_cast<std::size_t>(found - axes.begin());
+}
+
+static Axes axes_that_hold(Scheme::Holds what) {
+    Axes axes;
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->ranks != Scheme::Ranks::shared && scheme->holds == what) axes.add(scheme->axis);
+    }
+    return axes;
+}
+
+Axes copy_axes() {
+    static const Axes axes = axes_that_hold(Scheme::Holds::copies);
+    return axes;
+}
+
+Axes part_axes() {
+    static const Axes axes = axes_that_hold(Scheme::Holds::parts);
+    return axes;
+}
+
+Axes stage_axes() {
+    static const Axes axes = [] {
+        Axes found;
+        for (const std::string& axis : usual_order()) {
+            if (axis != "pipeline") found.add(axis);
+        }
+        return found;
+    }();
+    return axes;
 }
 
 }  // namespace weft

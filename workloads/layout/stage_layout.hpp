@@ -11,9 +11,9 @@ namespace weft {
 
 // The embedding is always on the first part and the loss on the last: parts may hold no layers.
 struct StageLayout {
-    std::vector<std::uint32_t> layers;         // of each part, in a micro-batch's order; empty: by first and last
-    std::uint32_t first = 0, last = 0;         // layers of the first and last stage, the others share alike; 0: as they
-    std::uint32_t mtp_layers = 0;              // that the text places
+    std::vector<std::uint32_t> layers;  // of each part, in a micro-batch's order; empty: by first and last
+    std::uint32_t first = 0, last = 0;  // layers of the first and last stage, the others share evenly; 0: as they
+    std::uint32_t mtp_layers = 0;       // that the text places
     std::optional<std::uint32_t> predictions;  // the part that holds them; none: the last
     std::string text;                          // as said
 

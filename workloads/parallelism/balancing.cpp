@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "sim/base/check.hpp"
+#include "workloads/framework/refusals.hpp"
 
 namespace weft {
 namespace {
@@ -65,34 +66,29 @@ void settle_imbalance(Job& job) {
 }
 
 void check_imbalance(const Job& job, std::vector<JobError>& errors) {
+    constexpr std::string_view key = "experts.imbalance";
+    const Refusals refuse(errors);
     const ExpertSettings& experts = job.experts;
+    const Transformer& model = job.model;
     double most = experts.imbalance;
     for (const double own : experts.given_by_layer) most = std::max(most, own);
-    if (experts.imbalance_assumed == Setting::off && most > job.model.experts.count) {
-        errors.push_back(
-            {"experts.imbalance", fmt::format("the busiest of {} experts has at most {} times the mean, not {}",
-                                              job.model.experts.count, job.model.experts.count, most)});
-    }
+    refuse.when(experts.imbalance_assumed == Setting::off && most > model.experts.count, key,
+                "the busiest of {} experts has at most {} times the mean, not {}", model.experts.count,
+                model.experts.count, most);
     const std::size_t given = experts.given_by_layer.size() + experts.tokens.size();
     if (given == 0) return;
-    const Transformer& model = job.model;
     std::size_t layers = 0, all = 0;
     for (std::uint32_t layer = 0; layer < model.layers + model.mtp_layers; ++layer) {
         if (!has_experts(layer_kind(model, layer))) continue;
         ++all;
         layers += layer < model.layers ? 1 : 0;
     }
-    if (given != layers && given != all) {
-        errors.push_back({"experts.imbalance", fmt::format("expected one for each of the {} layers with experts of {}, "
-                                                           "got {}",
-                                                           layers, model.name, given)});
-    }
-    for (const std::vector<double>& tokens : experts.tokens) {
-        if (tokens.size() == model.experts.count) continue;
-        errors.push_back({"experts.imbalance", fmt::format("expected the tokens of {} experts in each layer, got {}",
-                                                           model.experts.count, tokens.size())});
-        return;
-    }
+    refuse.when(given != layers && given != all, key,
+                "expected one for each of the {} layers with experts of {}, got {}", layers, model.name, given);
+    const auto odd = std::ranges::find_if(
+        experts.tokens, [&](const std::vector<double>& tokens) { return tokens.size() != model.experts.count; });
+    if (odd == experts.tokens.end()) return;
+    refuse(key, "expected the tokens of {} experts in each layer, got {}", model.experts.count, odd->size());
 }
 
 std::string imbalance_assumption(const Job& job) {

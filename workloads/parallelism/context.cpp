@@ -1,35 +1,31 @@
 // Context parallelism: the ranks of a group share every sequence, and attention brings keys and values together
 // (ring: Liu et al. 2310.01889, cut causally balanced in 2 cp chunks; all-to-all: DeepSpeed-Ulysses 2309.14509).
-#include <fmt/format.h>
-
 #include "workloads/framework/calls.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/parallelism/torch_context.hpp"
 
 namespace weft::parallelism {
 namespace {
 
 void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
-    const std::uint32_t context = job.layout.context;
+    const std::uint32_t context = job.layout.context, both = job.layout.tensor * context;
     if (context == 1) return;
-    const auto refuse = [&](std::string why) { errors.push_back({"layout.context", std::move(why)}); };
+    const Refusals refuse(errors);
     const bool torch = job.framework->context_calls == ContextCalls::torch;
     // torchtitan distributed/parallel_dims.py, seq_len_divisor: tensor ranks share the tokens of each piece.
-    const std::uint32_t pieces = torch                                       ? 2 * context * job.layout.tensor
-                                 : job.context_method == ContextMethod::ring ? 2 * context
-                                                                             : context;
-    if (job.batch.sequence % pieces != 0) {
-        refuse(fmt::format("{} tokens cannot be cut into {} equal pieces for {} context ranks", job.batch.sequence,
-                           pieces, context));
-    }
+    const std::uint32_t pieces = torch ? 2 * both : job.context_method == ContextMethod::ring ? 2 * context : context;
+    refuse.when(job.batch.sequence % pieces != 0, "layout.context",
+                "{} tokens cannot be cut into {} equal pieces for {} context ranks", job.batch.sequence, pieces,
+                context);
     if (job.context_method != ContextMethod::all_to_all) return;
-    for (const auto& [heads, what] :
-         {std::pair{job.model.heads, "attention heads"}, {job.model.kv_heads, "key-value heads"}}) {
-        if (heads % (job.layout.tensor * context) == 0) continue;
-        refuse(fmt::format("{} {} cannot be dealt by all-to-all to tensor {} x context {} = {} ranks", heads, what,
-                           job.layout.tensor, context, job.layout.tensor * context));
-        if (job.model.heads == job.model.kv_heads) break;
-    }
+    const auto deal = [&](std::uint32_t heads, std::string_view what) {
+        refuse.when(heads % both != 0, "layout.context",
+                    "{} {} cannot be dealt by all-to-all to tensor {} x context {} = {} ranks", heads, what,
+                    job.layout.tensor, context, both);
+    };
+    deal(job.model.heads, "attention heads");
+    if (job.model.heads != job.model.kv_heads || job.model.heads % both == 0)
+        deal(job.model.kv_heads, "key-value heads");
 }
 
 void shard(const Job& job, Shard& shard) {
@@ -39,7 +35,7 @@ void shard(const Job& job, Shard& shard) {
 }
 
 Call over_context(const Job& job, Collective op, Bytes message, std::string_view label) {
-    return {.op = op, .group = {"context"}, .message = message, .label = label, .type = element_name(job)};
+    return {op, {"context"}, message, label, element_name(job)};
 }
 
 // Keys, values or their gradients of the whole sequence: gathered, or summed and dealt out.
@@ -97,9 +93,49 @@ void exchanges(const Job& job, Pass pass, Around& around) {
     exchange(around.after, keys, "all-to-all value gradients");
 }
 
+// Keys and values that later rounds use.
+void rotate_keys(const Job& job, Around& around) {
+    const Bytes own = own_keys_and_values(job);
+    if (job.context_method == ContextMethod::all_gather) {
+        return around.rounds.front().push_back(
+            over_context(job, Collective::all_gather, own * job.layout.context, "all-gather keys and values"));
+    }
+    for (std::size_t round = 0; round + 1 < around.rounds.size(); ++round) {
+        around.rounds[round].push_back(over_context(job, Collective::send_receive, own, "pass keys and values"));
+    }
+}
+
+// Each round adds its own to what the one before has passed on.
+void rotate_gradients(const Job& job, Around& around) {
+    constexpr double sum_bytes = 4.0;
+    const Bytes sums = own_keys_and_values(job) / element_bytes(job.precision) * sum_bytes;
+    Call call = over_context(job, Collective::send_receive, sums, "pass key and value gradients");
+    call.type = "fp32";
+    for (std::size_t round = 1; round < around.rounds.size(); ++round) {
+        around.rounds[round].insert(around.rounds[round].begin(), call);
+    }
+    around.after.push_back(call);
+}
+
+// PyTorch's experimental context parallelism, as torchtitan has it. Attention runs in as many rounds as there are
+// context ranks, C, of which each works on the keys and values of one, as much each where sequences are cut in 2 C
+// pieces (head and tail). With S the own keys and values:
+//   forward   ring        C - 1 times S is passed on, each beside the round before its use
+//             all_gather  once C S are gathered, beside the first round
+//   backward  the same, and C times the sums of their gradients, in fp32, are passed on by ring in both: each beside
+//             the round after it, the last one in the open
+// pytorch/pytorch 0123248a484f, torch/distributed/tensor/experimental/_attention.py: _templated_ring_attention and
+// _templated_ring_attention_backward (dkv_rotater; accum_dtype), _AllToAllRotater (all_to_all_single, all to one rank),
+// _AllGatherRotater. Left out: copies into one buffer and the merging of the rounds' outputs, in fp32.
+void torch_rounds(const Job& job, Pass pass, Around& around) {
+    around.rounds.resize(job.layout.context);
+    rotate_keys(job, around);
+    if (pass == Pass::backward) rotate_gradients(job, around);
+}
+
 void around(const Job& job, Piece piece, Pass pass, Around& around) {
     if (piece != Piece::core || job.layout.context == 1) return;
-    if (job.framework->context_calls == ContextCalls::torch) return add_torch_context(job, pass, around);
+    if (job.framework->context_calls == ContextCalls::torch) return torch_rounds(job, pass, around);
     switch (job.context_method) {
         case ContextMethod::ring:
             return ring(job, pass, around);

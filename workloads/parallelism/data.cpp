@@ -1,19 +1,16 @@
 // Data parallelism: replicas share the global batch.
-#include <fmt/format.h>
-
+#include "workloads/framework/refusals.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
 
 static void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
-    const std::uint64_t together = std::uint64_t{job.batch.micro} * job.layout.data;
-    if (job.batch.global % together != 0) {
-        errors.push_back(
-            {"batch.global", fmt::format("{} sequences cannot be dealt to {} data ranks in micro-batches of "
-                                         "{}: {} x {} = {} does not divide {}",
-                                         job.batch.global, job.layout.data, job.batch.micro, job.layout.data,
-                                         job.batch.micro, together, job.batch.global)});
-    }
+    const Batch& batch = job.batch;
+    const std::uint64_t together = std::uint64_t{batch.micro} * job.layout.data;
+    Refusals(errors).when(
+        batch.global % together != 0, "batch.global",
+        "{} sequences cannot be dealt to {} data ranks in micro-batches of {}: {} x {} = {} does not divide {}",
+        batch.global, job.layout.data, batch.micro, job.layout.data, batch.micro, together, batch.global);
 }
 
 extern const Scheme data;

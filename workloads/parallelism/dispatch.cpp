@@ -1,35 +1,32 @@
 #include "workloads/parallelism/dispatch.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <utility>
 
 #include "models/transformer/token_spread.hpp"
 #include "workloads/framework/calls.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/version_since.hpp"
 #include "workloads/layout/placed_groups.hpp"
 
 namespace weft {
 namespace {
 
-// Static texts of one way.
+// Static texts of one direction.
 struct Labels {
     std::string_view exchange;          // all-to-all
     std::string_view in_nodes, across;  // of a dispatcher with two levels
     std::string_view of_expert;         // what tensor ranks of an expert gather, or deal out
     std::string_view summed;            // or sum, where each has all tokens
 };
-struct Ways {
+struct BothLabels {
     Labels out, back;
 };
-constexpr Ways forward_labels{
+constexpr BothLabels forward_labels{
     {"all-to-all dispatch", "dispatch in nodes", "dispatch across nodes", "all-gather expert tokens", {}},
     {"all-to-all combine", "combine in nodes", "combine across nodes", "reduce-scatter expert tokens",
      "all-reduce expert tokens"}};
-constexpr Ways backward_labels{
+constexpr BothLabels backward_labels{
     {"all-to-all combine gradient",
      "combine gradient in nodes",
      "combine gradient across nodes",
@@ -39,7 +36,7 @@ constexpr Ways backward_labels{
      "reduce-scatter expert gradients", "all-reduce expert gradients"}};
 
 // Of which one rank sends copies per micro-batch. Under sequence parallelism a rank routes its own tokens; otherwise
-// the tensor ranks route all of them alike, and where all then have what they could share, each sends its part of them
+// the tensor ranks all route all of them, and where all then have what they could share, each sends its part of them
 // to whole experts, or all of them to its part of each.
 double routed_tokens(const Job& job) {
     if (gathers_before_routing(job)) return tokens(job) * job.layout.expert_tensor / job.layout.tensor;
@@ -60,7 +57,7 @@ Bytes copies_for_experts(const Job& job) {
 }
 
 Call over(const Job& job, Collective op, RankGroups group, Bytes message, std::string_view label) {
-    return {.op = op, .group = group, .message = message, .label = label, .type = element_name(job)};
+    return {op, group, message, label, element_name(job)};
 }
 
 // With copies go their probabilities in fp32, as the router makes them (--moe-router-dtype): experts' activation
@@ -79,7 +76,7 @@ bool sends_probabilities(const Job& job) {
 Call probabilities(const Job& job, Collective op, RankGroups group, double ranks, std::string_view label) {
     constexpr double wide = 4.0;
     const Bytes own = copies_for_experts(job) / (job.model.hidden * element_bytes(job.precision)) * wide;
-    Call call{.op = op, .group = group, .message = own * ranks, .label = label, .type = "fp32"};
+    Call call{op, group, own * ranks, label, "fp32"};
     if (op == Collective::all_to_all) call.through = job.framework->exchanges;
     return call;
 }
@@ -107,7 +104,7 @@ void add_probabilities(const Job& job, Pass pass, Around& around) {
 
 // Where an expert itself is cut, its tensor ranks gather one another's tokens (sequence parallelism) and deal their
 // sums out, or sum their outputs.
-void add_ranks_of_expert(const Job& job, const Ways& labels, Around& around) {
+void add_ranks_of_expert(const Job& job, const BothLabels& labels, Around& around) {
     const std::uint32_t ranks = job.layout.expert_tensor;
     if (ranks == 1 || gathers_before_routing(job)) return;
     const bool shared = shares_tokens(job);
@@ -128,7 +125,7 @@ void add_sums_of_copies(const Job& job, Around& around) {
         over(job, Collective::all_reduce, RankGroups{"expert_tensor"}, copies, "all-reduce copies' gradients"));
 }
 
-void add_all_to_all(const Job& job, Pass pass, const Ways& labels, Around& around) {
+void add_all_to_all(const Job& job, Pass pass, const BothLabels& labels, Around& around) {
     const auto exchange = [&](std::string_view label) {
         Call call = over(job, Collective::all_to_all, RankGroups{"expert"}, copies_for_experts(job), label);
         call.through = job.framework->exchanges;
@@ -148,7 +145,7 @@ void add_all_gather(const Job& job, Pass pass, Around& around) {
     if (ranks == 1) return;
     const double all = routed_tokens(job) * ranks, hidden = job.model.hidden, experts = job.model.experts.count;
     const auto call = [&](Collective op, double bytes, std::string_view label, std::string_view type) {
-        return Call{.op = op, .group = {"expert_tensor", "expert"}, .message = {bytes}, .label = label, .type = type};
+        return Call{op, {"expert_tensor", "expert"}, {bytes}, label, type};
     };
     const double narrow = element_bytes(job.precision);
     if (pass == Pass::backward) {
@@ -179,18 +176,15 @@ void add_two_levels(const Job& job, double row, const Labels& labels, std::strin
     const std::uint32_t ranks = job.layout.expert, inner = job.layout.expert_inner, nodes = ranks / inner;
     const double rows = routed_tokens(job) * job.experts.imbalance;
     const auto level = [&](RankGroups group, std::uint32_t units, std::string_view label) {
-        calls.push_back({.op = Collective::all_to_all,
-                         .group = group,
-                         .message = {std::round(rows * expected_units(experts, units)) * row},
-                         .label = label,
-                         .type = type});
+        calls.push_back(
+            {Collective::all_to_all, group, {std::round(rows * expected_units(experts, units)) * row}, label, type});
     };
     if (nodes > 1) level(RankGroups::outer({"expert"}), nodes, labels.across);
     if (inner > 1) level(RankGroups::inner({"expert"}), ranks, labels.in_nodes);
     if (nodes > 1 && inner > 1) calls.back().start = Start::with_previous;
 }
 
-void add_fused(const Job& job, const Ways& labels, Around& around) {
+void add_fused(const Job& job, const BothLabels& labels, Around& around) {
     if (job.layout.expert == 1) return;
     const bool eighth = job.experts.eighth_dispatch == Setting::on;
     const double whole_row = job.model.hidden * element_bytes(job.precision);
@@ -208,38 +202,32 @@ std::string_view name_of(Dispatch dispatcher) {
     return dispatcher == Dispatch::deepep ? "deepep" : dispatcher == Dispatch::hybridep ? "hybridep" : "all_gather";
 }
 
-void check_version(const Job& job, const std::function<void(std::string)>& refuse) {
+void check_version(const Job& job, const Refusals& refuse) {
+    constexpr std::string_view key = "experts.dispatcher";
     const Dispatch dispatcher = job.experts.dispatcher;
-    if (job.framework->name != "megatron") {
-        return refuse(fmt::format("{} is a dispatcher of Megatron-core; {} exchanges tokens all-to-all",
-                                  name_of(dispatcher), job.framework->name));
-    }
-    if (!is_fused(dispatcher)) return;
     const std::string_view first = dispatcher == Dispatch::deepep ? deepep_since : "core-0.15";
-    if (has_since(job.megatron.version, first)) return;
-    refuse(fmt::format("Megatron {} has no {}; set megatron.version to {} or later", job.megatron.version.name,
-                       name_of(dispatcher), first));
+    if (job.framework->name != "megatron") {
+        return refuse(key, "{} is a dispatcher of Megatron-core; {} exchanges tokens all-to-all", name_of(dispatcher),
+                      job.framework->name);
+    }
+    refuse.when(is_fused(dispatcher) && !has_since(job.megatron.version, first), key,
+                "Megatron {} has no {}; set megatron.version to {} or later", job.megatron.version.name,
+                name_of(dispatcher), first);
 }
 
-void check_two_levels(const Job& job, const std::function<void(std::string)>& refuse) {
+void check_two_levels(const Job& job, const Refusals& refuse) {
+    constexpr std::string_view key = "experts.dispatcher";
     const Layout& layout = job.layout;
     const std::string_view name = name_of(job.experts.dispatcher);
-    if (layout.expert_tensor > 1) {
-        refuse(fmt::format("{} with experts cut by {} ranks is not modelled; set layout.expert_tensor to 1", name,
-                           layout.expert_tensor));
-    }
-    if (job.experts.capacity_factor > 0) {
-        refuse(fmt::format("{} with a capacity_factor is not modelled; leave it out", name));
-    }
+    refuse.when(layout.expert_tensor > 1, key,
+                "{} with experts cut by {} ranks is not modelled; set layout.expert_tensor to 1", name,
+                layout.expert_tensor);
+    refuse.when(job.experts.capacity_factor > 0, key, "{} with a capacity_factor is not modelled; leave it out", name);
     const bool cuts = job.model.experts.count % layout.expert != 0;  // said elsewhere
     if (cuts || layout.expert == 1 || !expert_layout_obstacle(layout).empty()) return;
-    const std::uint32_t nodes = layout.expert / layout.expert_inner;
-    for (const std::uint32_t units : {layout.expert, nodes}) {
-        if (const std::string obstacle = units_obstacle(job.model.experts, units); !obstacle.empty()) {
-            refuse(fmt::format("{}: {}", name, obstacle));
-            return;
-        }
-    }
+    std::string obstacle = units_obstacle(job.model.experts, layout.expert);
+    if (obstacle.empty()) obstacle = units_obstacle(job.model.experts, layout.expert / layout.expert_inner);
+    refuse.when(!obstacle.empty(), key, "{}: {}", name, obstacle);
 }
 
 }  // namespace
@@ -284,7 +272,7 @@ CountsWanted counts_wanted(const Job& job) {
 }
 
 void add_dispatch(const Job& job, Pass pass, Around& around) {
-    const Ways& labels = pass == Pass::backward ? backward_labels : forward_labels;
+    const BothLabels& labels = pass == Pass::backward ? backward_labels : forward_labels;
     switch (job.experts.dispatcher) {
         case Dispatch::all_to_all:
             add_all_to_all(job, pass, labels, around);
@@ -298,22 +286,19 @@ void add_dispatch(const Job& job, Pass pass, Around& around) {
 }
 
 void check_dispatcher(const Job& job, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string why) { errors.push_back({"experts.dispatcher", std::move(why)}); };
-    if (job.experts.dispatcher != Dispatch::all_to_all) check_version(job, refuse);
-    if (is_fused(job.experts.dispatcher)) check_two_levels(job, refuse);
-    if (job.experts.dispatcher == Dispatch::all_gather && job.experts.capacity_factor > 0) {
-        refuse("all_gather pads no expert to a capacity; use all_to_all, or leave capacity_factor out");
-    }
-    if (job.experts.fused_indices == Setting::on && job.experts.dispatcher != Dispatch::deepep)
-        errors.push_back({"experts.fused_indices", "only deepep brings rows whose experts are yet to be found"});
-    if (job.experts.eighth_dispatch == Setting::off) return;
-    if (!is_fused(job.experts.dispatcher)) {
-        errors.push_back({"experts.fp8_dispatch", "tokens travel in 8 bits under deepep and hybridep only"});
-    }
-    if (job.precision != Precision::fp8) {
-        errors.push_back(
-            {"experts.fp8_dispatch", "tokens travel in 8 bits where experts take them so; set precision fp8"});
-    }
+    const Refusals refuse(errors);
+    const ExpertSettings& own = job.experts;
+    if (own.dispatcher != Dispatch::all_to_all) check_version(job, refuse);
+    if (is_fused(own.dispatcher)) check_two_levels(job, refuse);
+    refuse.when(own.dispatcher == Dispatch::all_gather && own.capacity_factor > 0, "experts.dispatcher",
+                "all_gather pads no expert to a capacity; use all_to_all, or leave capacity_factor out");
+    refuse.when(own.fused_indices == Setting::on && own.dispatcher != Dispatch::deepep, "experts.fused_indices",
+                "only deepep brings rows whose experts are yet to be found");
+    const bool eighth = own.eighth_dispatch == Setting::on;
+    refuse.when(eighth && !is_fused(own.dispatcher), "experts.fp8_dispatch",
+                "tokens travel in 8 bits under deepep and hybridep only");
+    refuse.when(eighth && job.precision != Precision::fp8, "experts.fp8_dispatch",
+                "tokens travel in 8 bits where experts take them so; set precision fp8");
 }
 
 }  // namespace weft

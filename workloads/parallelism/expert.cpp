@@ -1,9 +1,8 @@
 // Expert parallelism: the ranks of a group hold different experts of each layer and exchange tokens
 // (GShard, Lepikhin et al. 2006.16668). The group is cut out of the ranks of a stage. Megatron-core 0.8,
 // core/transformer/moe.
-#include <fmt/format.h>
-
 #include "workloads/framework/expert_balancing.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/layout/placed_groups.hpp"
 #include "workloads/parallelism/balancing.hpp"
 #include "workloads/parallelism/dispatch.hpp"
@@ -15,40 +14,29 @@ namespace {
 
 void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const Layout& layout = job.layout;
-    const auto refuse = [&](std::string why) { errors.push_back({"layout.expert", std::move(why)}); };
+    const Refusals refuse(errors);
     check_expert_overlap(job, errors);
     if (job.model.experts.count == 0) {
-        if (layout.expert > 1) {
-            refuse(fmt::format("{} has no experts to share by {} ranks", job.model.name, layout.expert));
-        }
-        if (layout.expert_tensor > 1) {
-            errors.push_back({"layout.expert_tensor", fmt::format("{} has no experts to cut", job.model.name)});
-        }
-        if (job.experts != ExpertSettings{}) {
-            errors.push_back({"experts", fmt::format("{} has no experts to send tokens to", job.model.name)});
-        }
+        refuse.when(layout.expert > 1, "layout.expert", "{} has no experts to share by {} ranks", job.model.name,
+                    layout.expert);
+        refuse.when(layout.expert_tensor > 1, "layout.expert_tensor", "{} has no experts to cut", job.model.name);
+        refuse.when(job.experts != ExpertSettings{}, "experts", "{} has no experts to send tokens to", job.model.name);
         return;
     }
-    if (job.experts.imbalance != 1 && job.experts.capacity_factor > 0) {
-        errors.push_back({"experts.imbalance",
-                          "with a capacity_factor every expert is sent as many slots as any other; give one of them"});
-    }
-    if (layout.expert_tensor > 1 && !tensor_is_innermost(layout)) {
-        errors.push_back(
-            {"layout.order", fmt::format("the {} ranks of an expert are neighbours in the tensor group; experts need "
-                                         "tensor innermost",
-                                         layout.expert_tensor)});
-    }
-    for (const std::string& obstacle : expert_obstacles(job.model, job.split())) refuse(obstacle);
+    refuse.when(job.experts.imbalance != 1 && job.experts.capacity_factor > 0, "experts.imbalance",
+                "with a capacity_factor every expert is sent as many slots as any other; give one of them");
+    refuse.when(layout.expert_tensor > 1 && !tensor_is_innermost(layout), "layout.order",
+                "the {} ranks of an expert are neighbours in the tensor group; experts need tensor innermost",
+                layout.expert_tensor);
+    for (const std::string& obstacle : expert_obstacles(job.model, job.split()))
+        refuse("layout.expert", "{}", obstacle);
     const std::string obstacle = expert_layout_obstacle(layout);
-    if (!obstacle.empty()) refuse(obstacle);
+    refuse.when(!obstacle.empty(), "layout.expert", "{}", obstacle);
     check_dispatcher(job, errors);
     check_balancing(job, errors);
     check_imbalance(job, errors);
-    if (layout.expert_tensor != 1 && layout.expert_tensor != layout.tensor) {
-        errors.push_back({"layout.expert_tensor",
-                          fmt::format("expected 1 or tensor ({}), got {}", layout.tensor, layout.expert_tensor)});
-    }
+    refuse.when(layout.expert_tensor != 1 && layout.expert_tensor != layout.tensor, "layout.expert_tensor",
+                "expected 1 or tensor ({}), got {}", layout.tensor, layout.expert_tensor);
 }
 
 void shard(const Job& job, Shard& shard) {

@@ -1,11 +1,9 @@
 #include "workloads/parallelism/expert_overlap.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <initializer_list>
-#include <utility>
 
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/version_since.hpp"
 
 namespace weft {
@@ -14,71 +12,57 @@ namespace {
 bool exchanges_tokens(const Job& job) { return job.model.experts.count > 0 && job.layout.expert > 1; }
 
 // What is cut at the exchange of tokens is not computed again as one.
-void check_repeated(const Job& job, std::initializer_list<LayerPart> parts, std::vector<JobError>& errors) {
-    if (job.recompute.granularity != Recompute::selective) return;
-    if (std::ranges::none_of(parts, [&](LayerPart part) { return job.recompute.parts.has(part); })) return;
-    errors.push_back(
-        {"recompute",
-         "layers that are cut at the exchange of tokens (experts.overlap) compute neither mlp, experts nor "
-         "shared_experts again"});
+void check_repeated(const Job& job, std::initializer_list<LayerPart> parts, const Refusals& refuse) {
+    const bool any = std::ranges::any_of(parts, [&](LayerPart part) { return job.recompute.parts.has(part); });
+    refuse.when(job.recompute.granularity == Recompute::selective && any, "recompute",
+                "layers that are cut at the exchange of tokens (experts.overlap) compute neither mlp, experts nor "
+                "shared_experts again");
 }
 
 // transformer_config.py, __post_init__, of Megatron-core 0.14 and, for graphs, 0.18; no version of it has a
 // bidirectional schedule, which is run here as DualPipe itself does.
-void check_megatrons_joint_passes(const Job& job, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string why) { errors.push_back({"experts.overlap", std::move(why)}); };
-    if (!has_since(job.megatron.version, joint_passes_since)) {
-        refuse(
-            fmt::format("Megatron {} has no joint passes (--overlap-moe-expert-parallel-comm); set megatron.version "
-                        "to core-0.14",
-                        job.megatron.version.name));
-    }
-    if (job.recompute.granularity == Recompute::full) {
-        refuse(
-            "Megatron-core 0.14 runs passes jointly only without full recomputation; set recompute to selective or "
-            "none");
-    }
-    if (job.cuda_graphs == CudaGraphs::layer) {
-        refuse("graphs of whole layers fix an order that joint passes mix; set cuda_graphs to none");
-    }
-    if (job.cuda_graphs == CudaGraphs::full && !has_since(job.megatron.version, joint_graphs_since)) {
-        refuse(fmt::format("Megatron {} records no joint passes; set cuda_graphs to none or megatron.version to {}",
-                           job.megatron.version.name, joint_graphs_since));
-    }
-    if (job.precision == Precision::fp32) refuse("Megatron-core runs passes jointly in bf16 and fp16, not in fp32");
+void check_megatrons_joint_passes(const Job& job, const Refusals& refuse) {
+    constexpr std::string_view key = "experts.overlap";
+    const MegatronVersion& version = job.megatron.version;
+    refuse.when(
+        !has_since(version, joint_passes_since), key,
+        "Megatron {} has no joint passes (--overlap-moe-expert-parallel-comm); set megatron.version to core-0.14",
+        version.name);
+    refuse.when(job.recompute.granularity == Recompute::full, key,
+                "Megatron-core 0.14 runs passes jointly only without full recomputation; set recompute to selective or "
+                "none");
+    refuse.when(job.cuda_graphs == CudaGraphs::layer, key,
+                "graphs of whole layers fix an order that joint passes mix; set cuda_graphs to none");
+    refuse.when(job.cuda_graphs == CudaGraphs::full && !has_since(version, joint_graphs_since), key,
+                "Megatron {} records no joint passes; set cuda_graphs to none or megatron.version to {}", version.name,
+                joint_graphs_since);
+    refuse.when(job.precision == Precision::fp32, key,
+                "Megatron-core runs passes jointly in bf16 and fp16, not in fp32");
 }
 
-void check_passes(const Job& job, std::vector<JobError>& errors) {
+void check_passes(const Job& job, const Refusals& refuse) {
     const Schedule& schedule = *job.schedule;
     const bool pipelined = job.layout.pipeline > 1;
-    if (schedule.joins == Schedule::Joins::never ||
-        (schedule.joins == Schedule::Joins::without_pipeline && pipelined)) {
-        errors.push_back({"experts.overlap",
-                          fmt::format("no forward of {} runs as one with a backward on {} stages; interleaved and "
-                                      "dualpipe have joint passes, and 1f1b on one stage",
-                                      schedule.key, job.layout.pipeline)});
-    }
-    if (schedule.copies == 1) check_megatrons_joint_passes(job, errors);
-    if (job.offloaded_layers > 0) {
-        errors.push_back({"offloaded_layers", "passes that run as one keep their activations on the device"});
-    }
-    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts, LayerPart::mlp}, errors);
+    const bool joins = schedule.joins == Schedule::Joins::always ||
+                       (schedule.joins == Schedule::Joins::without_pipeline && !pipelined);
+    refuse.when(
+        !joins, "experts.overlap",
+        "no forward of {} runs as one with a backward on {} stages; interleaved and dualpipe have joint passes, "
+        "and 1f1b on one stage",
+        schedule.key, job.layout.pipeline);
+    if (schedule.copies == 1) check_megatrons_joint_passes(job, refuse);
+    refuse.when(job.offloaded_layers > 0, "offloaded_layers",
+                "passes that run as one keep their activations on the device");
+    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts, LayerPart::mlp}, refuse);
 }
 
-void check_shared_experts(const Job& job, std::vector<JobError>& errors) {
-    if (job.model.experts.shared == 0) {
-        errors.push_back({"experts.overlap", fmt::format("{} has no shared experts to run beside the exchange of "
-                                                         "tokens",
-                                                         job.model.name)});
-    }
-    if (!has_since(job.megatron.version, shared_overlap_since)) {
-        errors.push_back(
-            {"experts.overlap",
-             fmt::format("Megatron {} has no --moe-shared-expert-overlap; set megatron.version to core-0.9 "
-                         "or later",
-                         job.megatron.version.name)});
-    }
-    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts}, errors);
+void check_shared_experts(const Job& job, const Refusals& refuse) {
+    refuse.when(job.model.experts.shared == 0, "experts.overlap",
+                "{} has no shared experts to run beside the exchange of tokens", job.model.name);
+    refuse.when(!has_since(job.megatron.version, shared_overlap_since), "experts.overlap",
+                "Megatron {} has no --moe-shared-expert-overlap; set megatron.version to core-0.9 or later",
+                job.megatron.version.name);
+    check_repeated(job, {LayerPart::experts, LayerPart::shared_experts}, refuse);
 }
 
 }  // namespace
@@ -95,30 +79,23 @@ Setting delays_weight_gradients(const Job& job) {
 }
 
 void check_expert_overlap(const Job& job, std::vector<JobError>& errors) {
+    constexpr std::string_view key = "experts.overlap";
+    const Refusals refuse(errors);
     const ExpertOverlap overlap = expert_overlap(job);
-    if (job.experts.delay_weight_gradients == Setting::on && overlap != ExpertOverlap::passes) {
-        errors.push_back({"experts.delay_weight_gradients",
-                          "weights' gradients are put off inside joint passes; set experts.overlap to passes"});
-    }
+    refuse.when(job.experts.delay_weight_gradients == Setting::on && overlap != ExpertOverlap::passes,
+                "experts.delay_weight_gradients",
+                "weights' gradients are put off inside joint passes; set experts.overlap to passes");
     if (overlap == ExpertOverlap::none) return;
     if (!exchanges_tokens(job)) {
-        errors.push_back({"experts.overlap",
-                          "no rank sends tokens to another one's experts; layout.expert is 1, or the "
-                          "model has none"});
-        return;
+        return refuse(key, "no rank sends tokens to another one's experts; layout.expert is 1, or the model has none");
     }
     if (job.framework->name != "megatron") {
-        errors.push_back({"experts.overlap", fmt::format("{} runs nothing beside the exchange of tokens; megatron does",
-                                                         job.framework->name)});
-        return;
+        return refuse(key, "{} runs nothing beside the exchange of tokens; megatron does", job.framework->name);
     }
     if (job.experts.dispatcher == Dispatch::all_gather) {
-        errors.push_back(
-            {"experts.overlap", "nothing runs beside tokens that all ranks gather; set experts.dispatcher"});
-        return;
+        return refuse(key, "nothing runs beside tokens that all ranks gather; set experts.dispatcher");
     }
-    if (overlap == ExpertOverlap::passes) return check_passes(job, errors);
-    check_shared_experts(job, errors);
+    overlap == ExpertOverlap::passes ? check_passes(job, refuse) : check_shared_experts(job, refuse);
 }
 
 }  // namespace weft

@@ -2,23 +2,19 @@
 // order micro-batches pass.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "workloads/framework/layout_by_hand.hpp"
+#include "workloads/framework/refusals.hpp"
+#include "workloads/framework/stage_split.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
 
 static void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     const Framework& framework = *job.framework;
-    const auto refuse = [&](std::string_view key, std::string why) {
-        errors.push_back({std::string(key), std::move(why)});
-    };
+    const std::string_view key = job.schedule->key;
+    const Refusals refuse(errors);
     const std::vector<std::string_view> lacking = missing(job.schedule->needs, framework.offers);
     if (!lacking.empty()) {
-        refuse("schedule", fmt::format("{} does not offer what {} needs: {}", framework.name, job.schedule->key,
-                                       fmt::join(lacking, ", ")));
-        return;
+        return refuse("schedule", "{} does not offer what {} needs: {}", framework.name, key, fmt::join(lacking, ", "));
     }
     if (job.micro_batches() == 0) return;  // reported with the batch
     if (job.layout.virtual_stages > 1 && job.schedule->chunks != 0) {
@@ -26,27 +22,20 @@ static void check(const Job& job, const MachineInfo&, std::vector<JobError>& err
         for (const Schedule* schedule : schedule::all()) {
             if (schedule->chunks == 0) open.push_back(fmt::format("\"{}\"", schedule->key));
         }
-        refuse("layout.virtual_stages",
-               fmt::format("{} virtual stages need \"schedule\": {}, got \"{}\"", job.layout.virtual_stages,
-                           fmt::join(open, " or "), job.schedule->key));
+        refuse("layout.virtual_stages", "{} virtual stages need \"schedule\": {}, got \"{}\"",
+               job.layout.virtual_stages, fmt::join(open, " or "), key);
     }
     const std::string obstacle = job.schedule->obstacle(job.pipeline_shape());
-    if (!obstacle.empty()) {
-        refuse("schedule", fmt::format("{}: {}", job.schedule->key, obstacle));
-        return;
-    }
-    if (job.schedule->copies > 1 && job.model.tied_embeddings) {
-        refuse("schedule", fmt::format("{} holds first and last layers on one stage, which a tied embedding is not "
-                                       "modelled for",
-                                       job.schedule->key));
-    }
+    if (!obstacle.empty()) return refuse("schedule", "{}: {}", key, obstacle);
+    refuse.when(job.schedule->copies > 1 && job.model.tied_embeddings, "schedule",
+                "{} holds first and last layers on one stage, which a tied embedding is not modelled for", key);
     const std::size_t before = errors.size();
     check_by_hand(job, errors);
     if (errors.size() > before) return;
     std::string why;
     if (!job.part_layers(why).empty()) return;
-    if (job.layout.split == StageSplit::by_hand) return refuse("layout.split", why);
-    refuse("layout.pipeline", std::string(framework.name) + ": " + why);
+    if (job.layout.split == StageSplit::by_hand) return refuse("layout.split", "{}", why);
+    refuse("layout.pipeline", "{}: {}", framework.name, why);
 }
 
 extern const Scheme pipeline;

@@ -32,7 +32,7 @@ struct Scheme {
     enum class Holds : std::uint8_t { parts, copies } holds = Holds::parts;
     std::uint32_t place = 0;                // among the axes of the rank grid, innermost first
     std::uint32_t Layout::*size = nullptr;  // nullptr: one of further_axes(), whose ranks are always own
-    // Appends why the job cannot be split `job.layout.<axis>` ways.
+    // Appends why the job cannot be split over `job.layout.<axis>` ranks.
     void (*check)(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) = nullptr;
     // Cuts what a rank computes and holds.
     void (*shard)(const Job& job, Shard& shard) = nullptr;

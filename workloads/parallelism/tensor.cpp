@@ -4,11 +4,11 @@
 // Under megatron.overlap_tensor what tensor ranks exchange around a piece goes beside it (Transformer Engine's user
 // buffers, ring exchange: common/comm_gemm_overlap; Megatron-LM --tp-comm-overlap). The product then runs in `tensor`
 // chunks of the tokens: each as soon as its tokens have come, or with its sums sent as soon as they are done. With
-// chunks alike and transfers alike, over
+// equal chunks and equal transfers, over
 //   product P, communication C of t - 1 equal steps:  max(P (t - 1) / t, C) + P / t
-// both ways: own tokens are there at the start and the last ones come at the end of C; what is sent first is computed
-// first. So one chunk runs before (scatter) or after (gather) the call, and the rest beside it. Chunks of one product
-// run on several streams and fill each other's last waves, so that together they take as long as the whole.
+// in both cases: own tokens are there at the start and the last ones come at the end of C; what is sent first is
+// computed first. So one chunk runs before (scatter) or after (gather) the call, and the rest beside it. Chunks of one
+// product run on several streams and fill each other's last waves, so that together they take as long as the whole.
 // What backward exchanges beside another product (saved inputs, sums of input gradients) is so in every case.
 #include "workloads/framework/calls.hpp"
 #include "workloads/parallelism/scheme.hpp"
@@ -116,11 +116,11 @@ void finish(const Job& job, std::span<const StageModule> modules, std::vector<Ca
     double elements = 0;
     for (const StageModule& module : modules) elements += elements_of_parts(module);
     const double bytes = job.framework->gradient_bytes(job);
-    calls.push_back({.op = Collective::all_reduce,
-                     .group = {"tensor"},
-                     .message = {elements * bytes},
-                     .label = "all-reduce norm gradients",
-                     .type = bytes == 4.0 ? "fp32" : element_name(job)});
+    calls.push_back({Collective::all_reduce,
+                     {"tensor"},
+                     {elements * bytes},
+                     "all-reduce norm gradients",
+                     bytes == 4.0 ? "fp32" : element_name(job)});
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ struct PartCosts {
 
 // A model part on a stage: consecutive layers, perhaps with the embedding before and the head after them.
 struct Chunk {
-    std::uint32_t part = 0;  // position on a micro-batch's way
+    std::uint32_t part = 0;  // position on a micro-batch's path
     std::uint32_t first_layer = 0;
     std::uint32_t layers = 0;       // prediction modules, which come last, among them
     std::uint32_t predictions = 0;  // how many are such

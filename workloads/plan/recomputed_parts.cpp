@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "workloads/framework/refusals.hpp"
 #include "workloads/framework/version_since.hpp"
 #include "workloads/job/recompute_reader.hpp"
 
@@ -62,77 +63,68 @@ std::string version_obstacle(const Job& job) {
     return fmt::format("{} recomputes core_attn alone, or moe; set megatron.version to core-0.12 or later", version);
 }
 
-void check_parts(const Job& job, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string message) { errors.push_back({"recompute", std::move(message)}); };
+void check_parts(const Job& job, const Refusals& refuse) {
+    constexpr std::string_view key = "recompute";
     const LayerParts parts = job.recompute.parts;
     if (parts == LayerParts{LayerPart::core}) return;
     if (job.framework->name != "megatron") {
-        return refuse(
-            fmt::format("{} recomputes core_attn or whole layers; modules are Megatron-core's", job.framework->name));
+        return refuse(key, "{} recomputes core_attn or whole layers; modules are Megatron-core's", job.framework->name);
     }
-    if (const std::string obstacle = version_obstacle(job); !obstacle.empty()) return refuse(obstacle);
+    if (const std::string obstacle = version_obstacle(job); !obstacle.empty()) return refuse(key, "{}", obstacle);
     for (const auto& [name, own] : recompute_modules()) {
         const bool asked = std::ranges::all_of(own, [&](LayerPart part) { return parts.has(part); });
-        if (!asked || std::ranges::any_of(own, [&](LayerPart part) { return any_layer_has(job, part); })) continue;
-        refuse(fmt::format("no layer of {} has a {} to recompute{}", job.model.name, name,
-                           name == "layernorm" ? ": Transformer Engine computes norms within the maps after them; "
-                                                 "megatron.transformer_engine = false keeps them apart"
-                                               : ""));
+        const bool there = std::ranges::any_of(own, [&](LayerPart part) { return any_layer_has(job, part); });
+        refuse.when(asked && !there, key, "no layer of {} has a {} to recompute{}", job.model.name, name,
+                    name == "layernorm" ? ": Transformer Engine computes norms within the maps after them; "
+                                          "megatron.transformer_engine = false keeps them apart"
+                                        : "");
     }
     const bool norms = parts.has(LayerPart::mlp_norm);
-    if (norms && job.model.norm_placement != NormPlacement::pre) {
-        refuse("layernorm means norms of the inputs of attention and MLP; the model has others");
-    }
+    refuse.when(norms && job.model.norm_placement != NormPlacement::pre, key,
+                "layernorm means norms of the inputs of attention and MLP; the model has others");
     // transformer_config.py: "moe_act and layernorm recompute cannot work with fp8"; since 0.14 under delayed scaling
     // alone.
     const bool discards = norms || parts.has(LayerPart::expert_activation);
     if (job.precision == Precision::fp8 && discards && !has_since(job.megatron.version, "core-0.14")) {
-        refuse("Megatron-core recomputes moe_act and layernorm with fp8 since core-0.14");
+        refuse(key, "Megatron-core recomputes moe_act and layernorm with fp8 since core-0.14");
     } else if (discards && job.names_recipe == Setting::on && job.recipe == Casting::delayed) {
-        refuse("Megatron-core recomputes neither moe_act nor layernorm under delayed scaling (fp8_recipe)");
+        refuse(key, "Megatron-core recomputes neither moe_act nor layernorm under delayed scaling (fp8_recipe)");
     }
 }
 
 // FSDP's units are wrapped one by one; DeepSpeed's and Megatron's checkpoints take runs of layers.
-void check_layers(const Job& job, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string message) { errors.push_back({"recompute", std::move(message)}); };
+void check_layers(const Job& job, const Refusals& refuse) {
+    constexpr std::string_view key = "recompute";
     const Recomputation& own = job.recompute;
     if (own == Recompute::full) return;
     const bool megatron = job.framework->name == "megatron", deepspeed = job.framework->name == "deepspeed";
-    if (own.method == RecomputeMethod::block && !megatron) {
-        refuse(
-            "the first layers of a model part alone are recomputed by Megatron (block); uniform or every are others");
-    }
-    if (own.method == RecomputeMethod::every && (megatron || deepspeed)) {
-        refuse(
-            "every n-th layer is recomputed by torchtitan (fsdp); Megatron has uniform and block, DeepSpeed uniform");
-    }
-    if (own.method == RecomputeMethod::uniform && !megatron && !deepspeed) {
-        refuse(
-            fmt::format("groups of {} layers are recomputed by Megatron and DeepSpeed; {} wraps every layer by itself",
-                        own.layers, job.framework->name));
-    }
-    if (own.method == RecomputeMethod::uniform && job.zero == 3) {
-        refuse(fmt::format("weft knows the order in which ZeRO-3 gathers for single layers, not for groups of {}",
-                           own.layers));
-    }
-    if (own.layers > job.model.layers) {
-        refuse(fmt::format("{} layers are more than the {} of {}", own.layers, job.model.layers, job.model.name));
-    }
+    refuse.when(
+        own.method == RecomputeMethod::block && !megatron, key,
+        "the first layers of a model part alone are recomputed by Megatron (block); uniform or every are others");
+    refuse.when(
+        own.method == RecomputeMethod::every && (megatron || deepspeed), key,
+        "every n-th layer is recomputed by torchtitan (fsdp); Megatron has uniform and block, DeepSpeed uniform");
+    refuse.when(own.method == RecomputeMethod::uniform && !megatron && !deepspeed, key,
+                "groups of {} layers are recomputed by Megatron and DeepSpeed; {} wraps every layer by itself",
+                own.layers, job.framework->name);
+    refuse.when(own.method == RecomputeMethod::uniform && job.zero == 3, key,
+                "weft knows the order in which ZeRO-3 gathers for single layers, not for groups of {}", own.layers);
+    refuse.when(own.layers > job.model.layers, key, "{} layers are more than the {} of {}", own.layers,
+                job.model.layers, job.model.name);
 }
 
 // Biased maps (addmm) and products in 8 bits are not in the list of what is kept, which would be another order of
 // products then.
-void check_operations(const Job& job, std::vector<JobError>& errors) {
-    const auto refuse = [&](std::string message) { errors.push_back({"recompute", std::move(message)}); };
+void check_operations(const Job& job, const Refusals& refuse) {
+    constexpr std::string_view key = "recompute";
     const Biases& biases = job.model.biases;
-    if (job.framework->name != "fsdp" || job.fsdp.version != 2) {
-        refuse("by operations recomputes torchtitan, which is fsdp with fsdp.version = 2");
-    }
-    if (biases.qkv || biases.projection || biases.mlp) refuse("operations are known of maps without biases alone");
-    if (is_narrow(job.precision)) refuse("operations are known of products in 16 and 32 bits alone");
-    if (job.attention == AttentionCore::unfused) refuse("the operation that is kept is fused attention");
-    if (job.layout.context > 1) refuse("what context ranks recompute of their rounds is not known to weft");
+    refuse.when(job.framework->name != "fsdp" || job.fsdp.version != 2, key,
+                "by operations recomputes torchtitan, which is fsdp with fsdp.version = 2");
+    refuse.when(biases.qkv || biases.projection || biases.mlp, key,
+                "operations are known of maps without biases alone");
+    refuse.when(is_narrow(job.precision), key, "operations are known of products in 16 and 32 bits alone");
+    refuse.when(job.attention == AttentionCore::unfused, key, "the operation that is kept is fused attention");
+    refuse.when(job.layout.context > 1, key, "what context ranks recompute of their rounds is not known to weft");
 }
 
 void add(std::vector<PieceRepeat>& repeats, std::size_t before, std::size_t first, std::size_t last,
@@ -159,9 +151,10 @@ LayerParts recomputed_parts(const Job& job, LayerKind kind) {
 }
 
 void check_recompute(const Job& job, std::vector<JobError>& errors) {
-    if (job.recompute.granularity == Recompute::selective) check_parts(job, errors);
-    if (job.recompute.granularity == Recompute::full) check_layers(job, errors);
-    if (job.recompute.granularity == Recompute::operations) check_operations(job, errors);
+    const Refusals refuse(errors);
+    if (job.recompute.granularity == Recompute::selective) check_parts(job, refuse);
+    if (job.recompute.granularity == Recompute::full) check_layers(job, refuse);
+    if (job.recompute.granularity == Recompute::operations) check_operations(job, refuse);
 }
 
 std::vector<Kernel> discarded_kernels(const LayerPiece& piece) {

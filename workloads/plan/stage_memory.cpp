@@ -8,9 +8,8 @@
 
 #include "models/transformer/prediction.hpp"
 #include "workloads/parallelism/scheme.hpp"
-#include "workloads/plan/muon.hpp"
 #include "workloads/plan/recomputed_parts.hpp"
-#include "workloads/stage/activation_copies.hpp"
+#include "workloads/plan/update.hpp"
 
 namespace weft {
 namespace {
@@ -26,7 +25,7 @@ struct Fullness {
     Bytes total() const { return activations + workspace; }
 };
 
-// What the layers of a model part hold of one micro-batch, asked once for each kind of layer and way of recomputation.
+// What the layers of a model part hold of one micro-batch, asked once for each kind of layer and of recomputation.
 class LayersMemory {
   public:
     LayersMemory(const Job& job, const Chunk& chunk)

@@ -1,6 +1,7 @@
 // The memory of a stage: what its chunks keep, which moment of the step is the fullest, what stands beside it.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "workloads/plan/plan.hpp"
@@ -28,5 +29,14 @@ Bytes kept_activations(const Job& job, const Chunk& chunk, std::uint32_t i);
 MemoryUse memory_use(const Job& job, const Stage& stage);
 // Of a stage without slots, whose fullest moments are known.
 MemoryUse memory_use(const Job& job, const Stage& stage, std::span<const Moment> moments);
+
+// When activations go to the host and come back, as Transformer Engine spreads the copies of the first n of so many
+// layers over all of them (pytorch/cpu_offload.py, AsyncDoubleBufferGroupOffloadHandler, layer_window_map):
+//   forward    the copy of layer 0 starts when it has run; that of layer i + 1 when layer window(i) has, which waits
+//              for the copy of layer i
+//   backward   the copy of layer i starts before layer window(i) runs, which waits for that of layer i + 1
+constexpr std::uint32_t copy_window(std::uint32_t layers, std::uint32_t copied, std::uint32_t i) {
+    return layers / copied * (i + 1) - 1 + std::min(i + 1, layers % copied);
+}
 
 }  // namespace weft

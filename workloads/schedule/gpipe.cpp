@@ -14,14 +14,7 @@ static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t) {
 }
 
 extern const Schedule gpipe;
-const Schedule gpipe{.key = "gpipe",
-                     .summary = "all forwards, then all backwards",
-                     .chunks = 1,
-                     .copies = 1,
-                     .handover = Schedule::Handover::blocking,
-                     .needs = {.forwards_ahead = true},
-                     .obstacle = no_obstacle,
-                     .path = straight_path,
-                     .slots = slots};
+const Schedule gpipe{
+    .key = "gpipe", .summary = "all forwards, then all backwards", .needs = {.forwards_ahead = true}, .slots = slots};
 
 }  // namespace weft::schedule

@@ -68,7 +68,6 @@ extern const Schedule interleaved;
 const Schedule interleaved{.key = "interleaved",
                            .summary = "1F1B over several model parts per stage",
                            .chunks = 0,
-                           .copies = 1,
                            .handover = Schedule::Handover::beside,
                            .needs = {.several_parts = true},
                            .joins = Schedule::Joins::always,

@@ -26,15 +26,7 @@ static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) 
 }
 
 extern const Schedule one_f_one_b;
-const Schedule one_f_one_b{.key = "1f1b",
-                           .summary = "one forward, one backward",
-                           .chunks = 1,
-                           .copies = 1,
-                           .handover = Schedule::Handover::blocking,
-                           .needs = {},
-                           .joins = Schedule::Joins::without_pipeline,
-                           .obstacle = no_obstacle,
-                           .path = straight_path,
-                           .slots = slots};
+const Schedule one_f_one_b{
+    .key = "1f1b", .summary = "one forward, one backward", .joins = Schedule::Joins::without_pipeline, .slots = slots};
 
 }  // namespace weft::schedule

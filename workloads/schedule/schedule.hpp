@@ -35,7 +35,7 @@ struct PipelineShape {
     PassOrder passes = PassOrder::in_turn;
 };
 
-// One place on a micro-batch's way through the pipeline.
+// One place on a micro-batch's path through the pipeline.
 struct Place {
     std::uint32_t stage = 0, chunk = 0;
     bool operator==(const Place&) const = default;
@@ -52,22 +52,26 @@ struct ScheduleNeeds {
 // In words, what of it a framework lacks.
 std::vector<std::string_view> missing(const ScheduleNeeds& needs, const ScheduleNeeds& offers);
 
-// One file per schedule, workloads/schedule/<file>.cpp; `key` is its name in a job file.
+std::string no_obstacle(const PipelineShape& shape);  // every shape runs
+// Places in stage order, the path of a schedule with one chunk per stage.
+std::vector<Place> straight_path(const PipelineShape& shape, std::uint32_t micro_batch);
+
+// In a file of workloads/schedule; `key` is its name in a job file.
 struct Schedule {
     std::string_view key;
     std::string_view summary;
-    std::uint32_t chunks;  // model parts per stage; 0: as many as the job asks for (`layout.virtual`)
+    std::uint32_t chunks = 1;  // model parts per stage; 0: as many as the job asks for (`layout.virtual`)
     // Copies of every model part: 2 where micro-batches travel in both directions.
-    std::uint32_t copies;
+    std::uint32_t copies = 1;
     // Whether boundary tensors travel beside computation, each slot waiting only for what it needs.
-    enum class Handover : std::uint8_t { blocking, beside } handover;
-    ScheduleNeeds needs;
+    enum class Handover : std::uint8_t { blocking, beside } handover = Handover::blocking;
+    ScheduleNeeds needs{};
     // Whether it has joint passes (Slot::Runs::with_next).
     enum class Joins : std::uint8_t { never, without_pipeline, always } joins = Joins::never;
     // Why the schedule cannot run a shape, with the numbers; empty if it can.
-    std::string (*obstacle)(const PipelineShape& shape);
+    std::string (*obstacle)(const PipelineShape& shape) = no_obstacle;
     // The places that a micro-batch passes, forward; the place at position i holds model part i. Backward reverses it.
-    std::vector<Place> (*path)(const PipelineShape& shape, std::uint32_t micro_batch);
+    std::vector<Place> (*path)(const PipelineShape& shape, std::uint32_t micro_batch) = straight_path;
     // Slots of `stage`: every micro-batch once forward and once backward (whole, or as both halves) on each of its
     // places on this stage.
     std::vector<Slot> (*slots)(const PipelineShape& shape, std::uint32_t stage);
@@ -82,9 +86,5 @@ inline constexpr std::string_view plain_schedule = "1f1b";
 
 const Schedule* find_schedule(std::string_view key);  // nullptr if unknown
 std::vector<std::string> schedule_keys();
-
-std::string no_obstacle(const PipelineShape& shape);  // every shape runs
-// Places in stage order, the path of a schedule with one chunk per stage.
-std::vector<Place> straight_path(const PipelineShape& shape, std::uint32_t micro_batch);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Zero bubble V (ZB-V; Qi et al., arXiv 2405.15362 and 2401.10241v2): two model parts per stage, the way forward goes
+// Zero bubble V (ZB-V; Qi et al., arXiv 2405.15362 and 2401.10241v2): two model parts per stage, the path forward goes
 // down the stages on the first and up again on the second, so that the first stage holds the loss and begins the
 // backward as early as it can. At most 2p activations of half a stage, the memory of 1F1B's first stage, on every
 // stage. For equal times of forward, activations' and weights' gradient and m >= 2p - 1, no stage waits between its
@@ -105,10 +105,8 @@ extern const Schedule zb_v;
 const Schedule zb_v{.key = "zb-v",
                     .summary = "no bubble between a stage's slots, for 1F1B's activations: two parts in a V",
                     .chunks = 2,
-                    .copies = 1,
                     .handover = Schedule::Handover::beside,
                     .needs = {.weights_apart = true, .several_parts = true},
-                    .obstacle = no_obstacle,
                     .path = path,
                     .slots = slots};
 

@@ -101,6 +101,11 @@ void Script::wait(ActionId issued) {
     waited_ = true;
 }
 
+void Script::finish(std::vector<ActionId>& issued) {
+    for (const ActionId one : issued) wait(one);
+    issued.clear();
+}
+
 ActionId Script::now() {
     if (waited_) {
         chain_ = add({Action::Kind::join, 0, Action::none, label("join"), {}});
@@ -110,55 +115,55 @@ ActionId Script::now() {
     return chain_;
 }
 
-std::optional<Passage> Script::since(const Joint& begin, std::uint32_t layer) const {
+std::optional<Recording> Script::since(const Joint& begin, std::uint32_t layer) const {
     if (begin.chain == Action::none || begin.next == actions_.size()) return std::nullopt;
-    Passage passage{.original = begin.next,
-                    .actions = {actions_.begin() + begin.next, actions_.end()},
-                    .layer = layer,
-                    .waited = waited_,
-                    .sealed = sealed_};
+    Recording recording{.original = begin.next,
+                        .actions = {actions_.begin() + begin.next, actions_.end()},
+                        .layer = layer,
+                        .waited = waited_,
+                        .sealed = sealed_};
     bool closed = true;
     const auto refer = [&](ActionId& id) {
         closed = closed && (id >= begin.next || id == begin.chain);
-        id = id == begin.chain ? Passage::before : id - begin.next;
+        id = id == begin.chain ? Recording::before : id - begin.next;
     };
-    for (Action& action : passage.actions) {
+    for (Action& action : recording.actions) {
         if (action.kind == Action::Kind::wait) refer(action.subject);
         if (action.after != Action::none) refer(action.after);
     }
     if (!closed) return std::nullopt;
-    refer(passage.chain = chain_);
-    const Action& last = passage.actions.back();
-    if (last.kind == Action::Kind::compute) passage.last_work = work_[last.subject];
-    return passage;
+    refer(recording.chain = chain_);
+    const Action& last = recording.actions.back();
+    if (last.kind == Action::Kind::compute) recording.last_work = work_[last.subject];
+    return recording;
 }
 
 // Computations share their entries of work_ with those that they repeat, but for the last, which may yet be extended.
-void Script::repeat(const Passage& passage, Where where) {
+void Script::repeat(const Recording& recording, Where where) {
     const auto first = static_cast<ActionId>(actions_.size());
     const ActionId chain = chain_;
-    const auto absolute = [=](ActionId id) { return id == Passage::before ? chain : first + id; };
-    WEFT_CHECK(passage.actions.size() < Action::none - first, "a script has too many actions");
+    const auto absolute = [=](ActionId id) { return id == Recording::before ? chain : first + id; };
+    WEFT_CHECK(recording.actions.size() < Action::none - first, "a script has too many actions");
     repeats_.push_back({.first = first,
-                        .original = passage.original,
-                        .actions = static_cast<std::uint32_t>(passage.actions.size()),
+                        .original = recording.original,
+                        .actions = static_cast<std::uint32_t>(recording.actions.size()),
                         .micro_batch = where.micro_batch,
-                        .layers_on = where.layer - passage.layer});
-    actions_.insert(actions_.end(), passage.actions.begin(), passage.actions.end());
+                        .layers_on = where.layer - recording.layer});
+    actions_.insert(actions_.end(), recording.actions.begin(), recording.actions.end());
     for (Action& action : std::span(actions_).subspan(first)) {
         if (action.kind == Action::Kind::wait) action.subject = absolute(action.subject);
         if (action.after != Action::none) action.after = absolute(action.after);
         if (action.where.micro_batch == Where::whole_step) continue;
         action.where.micro_batch = where.micro_batch;
-        action.where.layer += where.layer - passage.layer;
+        action.where.layer += where.layer - recording.layer;
     }
     if (actions_.back().kind == Action::Kind::compute) {
         actions_.back().subject = static_cast<std::uint32_t>(work_.size());
-        work_.push_back(passage.last_work);
+        work_.push_back(recording.last_work);
     }
-    chain_ = absolute(passage.chain);
-    waited_ = passage.waited;
-    sealed_ = passage.sealed;
+    chain_ = absolute(recording.chain);
+    waited_ = recording.waited;
+    sealed_ = recording.sealed;
 }
 
 }  // namespace weft

@@ -13,11 +13,75 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
-#include "workloads/script/action.hpp"
 #include "workloads/script/call.hpp"
-#include "workloads/script/passage.hpp"
 
 namespace weft {
+
+// One entry of a script.
+
+// Which micro-batch and layer an action belongs to, for people and for counting.
+struct Where {
+    static constexpr std::uint32_t whole_step = 0xffffffff;
+    std::uint32_t micro_batch = whole_step;  // whole_step: once per step
+    std::uint32_t layer = 0;
+};
+
+using ActionId = std::uint32_t;
+
+struct Action {
+    enum class Kind : std::uint8_t {
+        compute,  // for work[subject]
+        call,     // blocking: what follows waits for its end
+        issue,    // starts once action `after` is done; what follows does not wait
+        launch,   // the host's work[subject], beside the chain: as issue
+        store,    // work[subject]: a copy to the host's memory, beside the chain
+        load,     // and one from there
+        wait,     // what follows waits for action `subject`
+        join,     // takes no time: a point to start after
+    };
+    static constexpr ActionId none = 0xffffffff;
+
+    Kind kind{};
+    std::uint32_t subject =
+        0;  // compute, launch, store, load: index into work(); call and issue: into calls(); wait: an ActionId
+    ActionId after = none;    // of an issue or launch; none: it may start at once
+    std::uint32_t label = 0;  // index into labels()
+    Where where;
+};
+
+// A stretch of a script as a value, to be written again for other micro-batches or layers. It refers to nothing outside
+// but the end of the chain before it.
+
+// Between two actions of a script: all that what is written next can tell of what was written before.
+struct Joint {
+    ActionId next = 0;              // the action that is added next
+    ActionId chain = Action::none;  // the last one that it waits for
+    bool waited = false;            // for something else since then
+    bool sealed = false;            // the chain's end was handed out
+
+    // Whether the same is written at both, but for the ids.
+    bool like(const Joint& other) const { return waited == other.waited && sealed == other.sealed; }
+};
+
+struct Recording {
+    static constexpr ActionId before = Action::none - 1;  // as an id: the end of the chain before the recording
+
+    ActionId original = 0;        // the first action of where it was written first
+    std::vector<Action> actions;  // ids of actions count from the first of these
+    std::uint32_t layer = 0;      // that it begins with
+    Seconds last_work{};          // of the last action, a computation that may be made longer at some places
+    ActionId chain = before;
+    bool waited = false, sealed = false;  // at its end, as in Joint
+};
+
+// Where a recording was written once more. Its actions are those of the original, but for micro-batches and layers,
+// what the last one takes if it is a computation, and what was before.
+struct Repeat {
+    ActionId first = 0, original = 0;
+    std::uint32_t actions = 0;
+    std::uint32_t micro_batch = 0;
+    std::uint32_t layers_on = 0;  // from the original's, modulo 2^32
+};
 
 class Script {
   public:
@@ -29,23 +93,24 @@ class Script {
     // Whether something has been waited for since the last action of the chain, or its end was asked for.
     bool waited() const { return waited_ || sealed_; }
     void wait(ActionId issued);
+    void finish(std::vector<ActionId>& issued);  // waits for all of them, and forgets them
     // Beside the chain. Calls of the same groups run in the order they were issued.
     ActionId issue(const Call& call, Where where, ActionId after);
     // On the host, which does one thing after another.
     ActionId launch(std::string_view label, Seconds duration, Where where, ActionId after);
-    // Between device and host, each way one after another.
+    // Between device and host, one after another in each direction.
     ActionId store(std::string_view label, Seconds duration, Where where, ActionId after);
     ActionId load(std::string_view label, Seconds duration, Where where, ActionId after);
     // The end of everything on the chain so far; Action::none at the very start.
     ActionId now();
 
     Joint joint() const { return {static_cast<ActionId>(actions_.size()), chain_, waited_, sealed_}; }
-    // What was written since `begin`, of one micro-batch from `layer` on; nothing if it refers to more than a Passage
+    // What was written since `begin`, of one micro-batch from `layer` on; nothing if it refers to more than a Recording
     // may.
-    std::optional<Passage> since(const Joint& begin, std::uint32_t layer) const;
-    // Writes a passage of this script once more at a joint like the one where it begins: for the micro-batch of
+    std::optional<Recording> since(const Joint& begin, std::uint32_t layer) const;
+    // Writes a recording of this script once more at a joint like the one where it begins: for the micro-batch of
     // `where`, and from its layer on.
-    void repeat(const Passage& passage, Where where);
+    void repeat(const Recording& recording, Where where);
 
     const std::vector<Action>& actions() const { return actions_; }
     const std::vector<Repeat>& repeats() const { return repeats_; }  // in order; none lies in another

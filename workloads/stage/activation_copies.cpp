@@ -1,5 +1,3 @@
-#include "workloads/stage/activation_copies.hpp"
-
 #include "workloads/plan/stage_memory.hpp"
 #include "workloads/stage/pass_writer.hpp"
 

@@ -20,6 +20,38 @@
 
 namespace weft {
 
+LayerCut cut_at_exchanges(const LayerCosts& layer) {
+    LayerCut cut;
+    for (const PieceCost& piece : layer.pieces) {
+        switch (piece.piece) {
+            case Piece::shared_up:
+            case Piece::shared_down:
+                cut.shared.push_back(&piece);
+                break;
+            case Piece::experts:
+            case Piece::mlp_up:
+            case Piece::mlp_down:
+                cut.experts.push_back(&piece);
+                break;
+            default:
+                (cut.experts.empty() ? cut.ahead : cut.rest).push_back(&piece);
+        }
+    }
+    return cut;
+}
+
+// The ranks of one expert exchange among themselves what has come, and before it goes.
+TokenExchange token_exchange(const Around& experts) {
+    const auto inside = [](const Call& call) { return call.group == RankGroups{"expert_tensor"}; };
+    const auto arrived = std::ranges::find_if(experts.before, inside);
+    const auto leaves = std::ranges::find_if_not(experts.after, inside);
+    TokenExchange exchange{
+        .there = {experts.before.begin(), arrived}, .back = {leaves, experts.after.end()}, .within = experts};
+    exchange.within.before.assign(arrived, experts.before.end());
+    exchange.within.after.assign(experts.after.begin(), leaves);
+    return exchange;
+}
+
 const LayerCut& PassWriter::cut(const At& at) {
     std::optional<LayerCut>& known = cuts_[at.place];
     if (!known) known = cut_at_exchanges(costs(at));
@@ -76,7 +108,7 @@ void PassWriter::finish_coming(Joined& joined) {
     joined.coming.reset();
 }
 
-// Of what comes before the experts, once the next layer's gradient of tokens is on its way.
+// Of what comes before the experts, once the next layer's gradient of tokens travels.
 void PassWriter::settle_weights(Joined& joined) {
     if (!joined.owing) return;
     weights_of(*joined.owing, cut(*joined.owing).ahead);
@@ -188,6 +220,45 @@ PassWriter::JointEnds PassWriter::joint(const Slot& forward, const Slot& backwar
     end_forward(ahead);
     end_backward(behind, Halves::both);
     return ends;
+}
+
+// Layers whose shared experts run beside the exchange of tokens: their first map while tokens go, their second
+// while they come back, backward the second first (Megatron-core since 0.9, core/transformer/moe/shared_experts.py:
+// linear_fc1_forward_and_act and linear_fc2_forward are called while the token dispatcher's all-to-alls run, and the
+// sequence numbers of their gradients keep that order).
+
+bool PassWriter::shares_beside(LayerKind kind) const {
+    return has_experts(kind) && expert_overlap(job_) == ExpertOverlap::shared_experts;
+}
+
+void PassWriter::shared_beside_forward(const At& at) {
+    const LayerCut& cut = this->cut(at);
+    const TokenExchange& exchange = this->exchange(at, Pass::forward);
+    forward_pieces(at, cut.ahead);
+    wait_for_counts(at);
+    std::vector<ActionId> sent = send(exchange.there, at);
+    forward_pieces(at, {cut.shared.front()});
+    wait(sent);
+    counts_known(at, Piece::experts, Known::called);
+    forward_pieces(at, cut.experts);
+    sent = send(exchange.back, at);
+    forward_pieces(at, {cut.shared.back()});
+    wait(sent);
+    forward_pieces(at, cut.rest);
+}
+
+void PassWriter::shared_beside_backward(const At& at, Halves halves) {
+    const LayerCut& cut = this->cut(at);
+    const TokenExchange& exchange = this->exchange(at, Pass::backward);
+    backward_pieces(at, cut.rest, halves);
+    std::vector<ActionId> sent = send(exchange.there, at);
+    backward_pieces(at, {cut.shared.back()}, halves);
+    wait(sent);
+    backward_pieces(at, cut.experts, halves);
+    sent = send(exchange.back, at);
+    backward_pieces(at, {cut.shared.front()}, halves);
+    wait(sent);
+    backward_pieces(at, cut.ahead, halves);
 }
 
 }  // namespace weft

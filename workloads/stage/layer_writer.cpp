@@ -44,11 +44,12 @@ bool checks_for_nan(const Job& job) {
     return job.framework->name == "megatron" && job.megatron.check_for_nan == Setting::on;
 }
 
-// Asked once for each piece and way, and of experts for each place.
+// Asked once for each piece and pass, and of experts for each place.
 const Around& PassWriter::around(const At& at, Piece piece, Pass pass) {
     const bool backward = pass == Pass::backward;
-    Ways<Around>& ways = piece == Piece::experts ? around_experts_[at.place] : around_[static_cast<std::size_t>(piece)];
-    std::optional<Around>& known = ways[backward ? 1 : 0];
+    ByPass<Around>& both =
+        piece == Piece::experts ? around_experts_[at.place] : around_[static_cast<std::size_t>(piece)];
+    std::optional<Around>& known = both[backward ? 1 : 0];
     if (known) return *known;
     known.emplace();
     const bool apart = piece == Piece::experts && !job_.experts.by_layer.empty();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,10 +15,78 @@
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
-#include "workloads/stage/host_stream.hpp"
-#include "workloads/stage/layer_cut.hpp"
 
 namespace weft {
+
+// The host of a rank launches kernels and calls one after another, ahead of the device until it waits for it. Where it
+// launches slower than the device works, computation goes at its pace: a pass ends no earlier than its last launch.
+
+class HostStream {
+  public:
+    HostStream(const Plan& plan, Script& script) : plan_(plan), script_(script) {}
+
+    // The host waits for all that was asked of the device so far.
+    void synchronise() {
+        if (plan_.host_bound) ready_ = script_.now();
+    }
+    // A pass begins; operations are issued in it, and the calls that the script gets; it ends.
+    void begin() {
+        operations_ = 0;
+        first_ = script_.actions().size();
+    }
+    void issue(double operations) { operations_ += operations; }
+    void end(Where where) {
+        if (!plan_.host_bound) return;
+        double launches = operations_;
+        for (std::size_t i = first_; i < script_.actions().size(); ++i) {
+            const Action::Kind kind = script_.actions()[i].kind;
+            if (kind == Action::Kind::call || kind == Action::Kind::issue) launches += 1;
+        }
+        script_.wait(script_.launch("launch", plan_.device.host_launch * launches, where, ready_));
+        ready_ = Action::none;  // from here on the host's own order says it
+    }
+    // Inside a pass: what follows is issued once the host has seen what was computed by `result`, a now() of the
+    // script.
+    void wait_for_results(ActionId result, Where where) {
+        if (!plan_.host_bound) return;
+        end(where);
+        ready_ = result;
+        begin();
+    }
+    // What the next launch waits for beyond the host's own order; Action::none where there is nothing.
+    ActionId ready() const { return ready_; }
+    // A pass was written again, which ended with launches.
+    void repeat() { ready_ = Action::none; }
+
+  private:
+    const Plan& plan_;
+    Script& script_;
+    ActionId ready_ = Action::none;  // the end of what the host waited for last
+    double operations_ = 0;          // of the pass, since it began or waited
+    std::size_t first_ = 0;          // action since then
+};
+
+// A layer cut where its tokens leave for their experts and where they have come back; a dense one around its MLP.
+
+// Pieces in forward order. What calls experts have inside, and the shared ones, belong to `experts`.
+struct LayerCut {
+    using Pieces = std::vector<const PieceCost*>;
+
+    Pieces ahead;    // attention, norms, router, permutation
+    Pieces shared;   // up, down: depend on what is ahead, and only the rest on them
+    Pieces experts;  // or the dense MLP
+    Pieces rest;     // sums of rows, residual
+};
+
+// The layer must outlive the result.
+LayerCut cut_at_exchanges(const LayerCosts& layer);
+
+// The calls around experts: tokens or their gradients go there, and back; what else there is stays around the piece.
+struct TokenExchange {
+    std::vector<Call> there, back;
+    Around within;
+};
+TokenExchange token_exchange(const Around& experts);
 
 // Whether the host waits for losses and gradients to be looked at.
 bool checks_for_nan(const Job& job);
@@ -59,7 +128,7 @@ class PassWriter {
         unsigned parts = 0;
     };
 
-    // What reads alike for all micro-batches, and layers that do so among one another, is written once and then
+    // What reads the same for all micro-batches, and for several layers, is written once and then
     // repeated (pass_repeats.cpp).
     enum class HostReady : std::uint8_t { before, at_chain };  // what the first launch waits for
     struct Beginning {
@@ -71,7 +140,7 @@ class PassWriter {
     };
     struct Written {
         Beginning begin;
-        Passage passage;
+        Recording recording;
         Open open;  // at its end
     };
     std::optional<Beginning> beginning(const PassAt& at, Halves halves, std::size_t part) const;
@@ -94,7 +163,7 @@ class PassWriter {
 
     // Joint passes (joint_pass.cpp).
     struct Joined {
-        std::optional<At> coming;    // layer of the forward whose tokens are on their way back
+        std::optional<At> coming;    // layer of the forward whose tokens are coming back
         std::vector<ActionId> back;  // in these calls
         std::optional<At> owing;     // layer of the backward that is yet to compute gradients of weights
     };
@@ -199,10 +268,10 @@ class PassWriter {
     Open open_;
     // Forward and backward: around the pieces of any layer, the experts of one, and their exchange.
     template <class Value>
-    using Ways = std::array<std::optional<Value>, 2>;
-    std::array<Ways<Around>, static_cast<std::size_t>(Piece::head) + 1> around_;
-    std::vector<Ways<Around>> around_experts_;
-    std::vector<Ways<TokenExchange>> exchanges_;
+    using ByPass = std::array<std::optional<Value>, 2>;
+    std::array<ByPass<Around>, static_cast<std::size_t>(Piece::head) + 1> around_;
+    std::vector<ByPass<Around>> around_experts_;
+    std::vector<ByPass<TokenExchange>> exchanges_;
     std::vector<std::optional<LayerCut>> cuts_;
     std::vector<ActionId> copies_;               // of the layers of the pass that is written
     std::vector<std::vector<Written>> written_;  // of each chunk, and of its layers by place

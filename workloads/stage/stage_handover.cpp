@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// What crosses the boundary before or after a slot. A port is one model part's way across in one direction: both sides
+// What crosses the boundary before or after a slot. A port is one model part's crossing in one direction: both sides
 // number it by the chunk of the part that the activation leaves.
 StageWriter::Calls StageWriter::exchanged(const Slot& slot, Direction direction, Pass pass) {
     const std::vector<Place>& path = paths_[slot.chunk];

@@ -166,11 +166,11 @@ void StageWriter::finish() {
     const Framework& framework = *job_.framework;
     if (job_.schedule->copies > 1) {
         const double bytes = framework.gradient_bytes(job_);
-        script_.call({.op = Collective::all_reduce,
-                      .group = RankGroups::mirror(),
-                      .message = {stage_.parameters() * bytes},
-                      .label = "all-reduce mirrored gradients",
-                      .type = bytes == 4.0 ? "fp32" : element_name(job_)},
+        script_.call({Collective::all_reduce,
+                      RankGroups::mirror(),
+                      {stage_.parameters() * bytes},
+                      "all-reduce mirrored gradients",
+                      bytes == 4.0 ? "fp32" : element_name(job_)},
                      {});
     }
     data_parallel_->finish_gradients(script_);

@@ -60,7 +60,7 @@ class StageWriter {
     };
     std::vector<Turns> turns_;               // of the next stage, by micro-batch; only under blocking hand-over
     std::vector<std::vector<Place>> paths_;  // of the micro-batches that visit each chunk
-    // Peer, port and way: set up at start-up, used in this step.
+    // Peer, port and direction: set up at start-up, used in this step.
     std::set<std::tuple<std::uint32_t, std::uint32_t, Direction>> connected_, used_;
 };
 

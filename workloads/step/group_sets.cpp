@@ -19,9 +19,10 @@ GroupSets::GroupSets(const Plan& plan, Families& families, const RankClasses& cl
       families_(families),
       classes_(classes),
       builder_(builder),
-      alike_(classes.groups),
+      groups_of_(classes.groups),
       set_of_(classes.groups, nowhere) {
-    for (std::uint32_t group = 0; group < families.groups(); ++group) alike_[classes.of_group[group]].push_back(group);
+    for (std::uint32_t group = 0; group < families.groups(); ++group)
+        groups_of_[classes.of_group[group]].push_back(group);
 }
 
 LaneId GroupSets::lane(const Call& call) const {
@@ -57,7 +58,7 @@ GroupSets::Set GroupSets::make_set(std::uint32_t group, const Call& call) {
     Call sending = call;
     if (call.crosses_boundary()) sending.direction = Direction::send;
     Family& family = families_.families()[families_.family_of(group)];
-    const std::vector<std::uint32_t>& alike = alike_[classes_.of_group[group]];
+    const std::vector<std::uint32_t>& own = groups_of_[classes_.of_group[group]];
     std::vector<std::uint32_t> parties;
     std::span<const RankId> members = families_.members(group);
     if (is_in_one_cell(family)) members = members.first(1);
@@ -70,11 +71,11 @@ GroupSets::Set GroupSets::make_set(std::uint32_t group, const Call& call) {
     Set set{.lane = lane(sending),
             .size = family.shape.members,
             .parties = static_cast<std::uint32_t>(parties.size()),
-            .groups = static_cast<std::uint32_t>(alike.size()),
+            .groups = static_cast<std::uint32_t>(own.size()),
             .whole = family.costs,
             .costs = family.costs};
-    if (alike.size() < family.groups.size()) {
-        set.own = std::make_unique<GroupCosts>(families_.costs(alike, *set.whole));
+    if (own.size() < family.groups.size()) {
+        set.own = std::make_unique<GroupCosts>(families_.costs(own, *set.whole));
         set.costs = set.own.get();
     }
     return set;

@@ -1,5 +1,5 @@
-// The groups that rank classes communicate in, laid on the topology, and the communications they hold. Groups that are
-// alike do the same together, so they are one *group set*, whose traffic is added up.
+// The groups that rank classes communicate in, laid on the topology, and the communications they hold. Equal groups
+// do the same together, so they are one *group set*, whose traffic is added up.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class GroupSets {
     Families& families_;
     const RankClasses& classes_;
     ProgramBuilder& builder_;
-    std::vector<std::vector<std::uint32_t>> alike_;  // groups, by their number in classes_.of_group
+    std::vector<std::vector<std::uint32_t>> groups_of_;  // by their number in classes_.of_group
     std::vector<Set> sets_;
     std::vector<std::uint32_t> set_of_;  // by the same number
 };

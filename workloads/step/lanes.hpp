@@ -14,8 +14,8 @@ namespace weft::lanes {
 constexpr LaneId lane(std::size_t number) { return static_cast<LaneId>(number); }
 
 inline constexpr LaneId compute = lane(0);
-// What stages hand over. A blocking hand-over has one lane each way; beside computation every port has its own, so that
-// what travels one way never waits for what travels the other.
+// What stages hand over. A blocking hand-over has one lane in each direction; beside computation every port has its
+// own, so that what travels in one direction never waits for the other.
 inline constexpr LaneId pipeline_send = lane(20);  // behind those of groups
 inline constexpr LaneId pipeline_receive = lane(index(pipeline_send) + 1);
 inline constexpr std::uint32_t most_ports = 4;

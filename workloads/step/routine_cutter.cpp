@@ -9,29 +9,29 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t fewest_segments = 3;
+constexpr std::size_t fewest_entries = 3;
 
 class Cutter {
   public:
     Cutter(const Script& script, const Repeat& repeat, const std::function<bool(const Action&)>& may_be_in_one)
-        : passage_(std::span(script.actions()).subspan(repeat.first, repeat.actions)),
+        : recording_(std::span(script.actions()).subspan(repeat.first, repeat.actions)),
           first_(repeat.first),
           may_be_in_one_(may_be_in_one),
-          last_reference_(passage_.size(), 0) {
+          last_reference_(recording_.size(), 0) {
         for (std::uint32_t i = 0; i < size(); ++i) {
-            const Action& action = passage_[i];
+            const Action& action = recording_[i];
             refer(action.after, i);
             if (action.kind == Action::Kind::wait) refer(action.subject, i);
         }
     }
 
-    std::vector<PassagePart> parts() {
-        std::vector<PassagePart> parts;
+    std::vector<RecordingPart> parts() {
+        std::vector<RecordingPart> parts;
         for (std::uint32_t begin = 0; begin < size();) {
-            PassagePart part = routine_from(begin);
-            if (part.segments.size() < fewest_segments) part = {begin, begin + 1, {}};
+            RecordingPart part = routine_from(begin);
+            if (part.entries.size() < fewest_entries) part = {begin, begin + 1, {}};
             begin = part.end;
-            if (part.segments.empty() && !parts.empty() && parts.back().segments.empty()) {
+            if (part.entries.empty() && !parts.empty() && parts.back().entries.empty()) {
                 parts.back().end = part.end;
             } else {
                 parts.push_back(std::move(part));
@@ -41,30 +41,30 @@ class Cutter {
     }
 
   private:
-    std::uint32_t size() const { return static_cast<std::uint32_t>(passage_.size()); }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(recording_.size()); }
 
     void refer(ActionId id, std::uint32_t from) {
         if (id != Action::none && id >= first_) last_reference_[id - first_] = from;
     }
 
     bool is_work(std::uint32_t i) const {
-        return i < size() && passage_[i].kind == Action::Kind::compute &&
-               passage_[i].where.micro_batch != Where::whole_step;
+        return i < size() && recording_[i].kind == Action::Kind::compute &&
+               recording_[i].where.micro_batch != Where::whole_step;
     }
     bool is_call(std::uint32_t i, Action::Kind kind) const {
-        return passage_[i].kind == kind && passage_[i].where.micro_batch != Where::whole_step &&
-               may_be_in_one_(passage_[i]);
+        return recording_[i].kind == kind && recording_[i].where.micro_batch != Where::whole_step &&
+               may_be_in_one_(recording_[i]);
     }
     bool waits(std::uint32_t i, std::uint32_t issued) const {
-        return i < size() && passage_[i].kind == Action::Kind::wait && passage_[i].subject == first_ + issued;
+        return i < size() && recording_[i].kind == Action::Kind::wait && recording_[i].subject == first_ + issued;
     }
 
     // The longest one.
-    PassagePart routine_from(std::uint32_t begin) {
-        segments_.clear();
+    RecordingPart routine_from(std::uint32_t begin) {
+        entries_.clear();
         waited_ = false;
         std::uint32_t at = begin, needed = 0;
-        PassagePart longest{begin, begin, {}};
+        RecordingPart longest{begin, begin, {}};
         while (at < size()) {
             const std::uint32_t chain = chain_, next = add_link(at);
             if (next == at) break;
@@ -74,47 +74,47 @@ class Cutter {
                 if (i != chain_) needed = std::max(needed, last_reference_[i]);
             }
             at = next;
-            if (chain_ + 1 == at && needed < at) longest = {begin, at, segments_};
+            if (chain_ + 1 == at && needed < at) longest = {begin, at, entries_};
         }
         return longest;
     }
 
-    // Adds the segment that begins at `at`, if one can; returns what is past it.
+    // Adds the entry that begins at `at`, if one can; returns what is past it.
     std::uint32_t add_link(std::uint32_t at) {
-        const Action& action = passage_[at];
+        const Action& action = recording_[at];
         if (is_work(at) || is_call(at, Action::Kind::call) || (action.kind == Action::Kind::join && waited_)) {
-            segments_.push_back({at, {}});
+            entries_.push_back({at, {}});
             chain_ = at;
             waited_ = false;
             return at + 1;
         }
-        if (segments_.empty() || waited_ || !is_call(at, Action::Kind::issue) || action.after != first_ + chain_)
+        if (entries_.empty() || waited_ || !is_call(at, Action::Kind::issue) || action.after != first_ + chain_)
             return at;
         if (waits(at + 1, at)) {
-            segments_.push_back({at, {}});
+            entries_.push_back({at, {}});
             waited_ = true;
             return at + 2;
         }
         if (!waits(at + 2, at) || !is_work(at + 1)) return at;
-        segments_.push_back({at, at + 1});
+        entries_.push_back({at, at + 1});
         chain_ = at + 1;
         waited_ = true;
         return at + 3;
     }
 
-    std::span<const Action> passage_;
+    std::span<const Action> recording_;
     ActionId first_;
     const std::function<bool(const Action&)>& may_be_in_one_;
     std::vector<std::uint32_t> last_reference_;  // the last action that starts after each or waits for it
     // Of the routine that is being looked for.
-    std::vector<ActionSegment> segments_;
+    std::vector<RoutineEntry> entries_;
     std::uint32_t chain_ = 0;  // the end of the chain
     bool waited_ = false;      // for something beside it since
 };
 
 }  // namespace
 
-std::vector<Repeat> repeated_passages(const Script& script) {
+std::vector<Repeat> repeated_recordings(const Script& script) {
     std::vector<Repeat> all = script.repeats();
     std::set<std::pair<ActionId, std::uint32_t>> originals;
     for (const Repeat& repeat : script.repeats()) {
@@ -132,10 +132,10 @@ std::vector<Repeat> repeated_passages(const Script& script) {
         past = repeat.first + repeat.actions;
         return false;
     });
-    const auto passage = [](const Repeat& repeat) { return std::pair(repeat.original, repeat.actions); };
+    const auto recording = [](const Repeat& repeat) { return std::pair(repeat.original, repeat.actions); };
     std::map<std::pair<ActionId, std::uint32_t>, std::uint32_t> times;
-    for (const Repeat& repeat : all) ++times[passage(repeat)];
-    std::erase_if(all, [&](const Repeat& repeat) { return times[passage(repeat)] < 2; });
+    for (const Repeat& repeat : all) ++times[recording(repeat)];
+    std::erase_if(all, [&](const Repeat& repeat) { return times[recording(repeat)] < 2; });
     return all;
 }
 
@@ -144,8 +144,8 @@ bool may_be_in_routine(const Script& script, const Action& call) {
     return groups.keeps_to_stage() && !script.issues_early(groups);
 }
 
-std::vector<PassagePart> cut(const Script& script, const Repeat& repeat,
-                             const std::function<bool(const Action& call)>& may_be_in_one) {
+std::vector<RecordingPart> cut(const Script& script, const Repeat& repeat,
+                               const std::function<bool(const Action& call)>& may_be_in_one) {
     return Cutter(script, repeat, may_be_in_one).parts();
 }
 

@@ -1,4 +1,5 @@
-// Which stretches of a repeated passage can be routines of the program: rows of segments, as the engine's routines are.
+// Which stretches of a repeated recording can be routines of the program: rows of entries, as the engine's routines
+// are.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +11,27 @@
 
 namespace weft {
 
-// All passages that a script has more than once, the originals as well, in order. Of those that lie in one another, the
-// longest.
-std::vector<Repeat> repeated_passages(const Script& script);
+// All recordings that a script has more than once, the originals as well, in order. Of those that lie in one another,
+// the longest.
+std::vector<Repeat> repeated_recordings(const Script& script);
 
 // Whether all who take part in a call have the same script, and so the same routines, and no later call of the same
 // lane may be waiting for it alone.
 bool may_be_in_routine(const Script& script, const Action& call);
 
-// Actions of a passage, counted from its first.
-struct ActionSegment {
+// Actions of a recording, counted from its first.
+struct RoutineEntry {
     std::uint32_t action = 0;
     std::optional<std::uint32_t> beside;  // a computation beside a call
 };
-struct PassagePart {
+struct RecordingPart {
     std::uint32_t begin = 0, end = 0;
-    std::vector<ActionSegment> segments;  // of a routine, which ends with `end`; otherwise none
+    std::vector<RoutineEntry> entries;  // of a routine, which ends with `end`; otherwise none
 };
 
-// Cuts a passage, as written by `repeat`. A routine ends with an action of the chain, and of its actions nothing
+// Cuts a recording, as written by `repeat`. A routine ends with an action of the chain, and of its actions nothing
 // outside refers to another one. `may_be_in_one` tells of a call.
-std::vector<PassagePart> cut(const Script& script, const Repeat& repeat,
-                             const std::function<bool(const Action& call)>& may_be_in_one);
+std::vector<RecordingPart> cut(const Script& script, const Repeat& repeat,
+                               const std::function<bool(const Action& call)>& may_be_in_one);
 
 }  // namespace weft

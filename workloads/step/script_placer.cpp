@@ -23,7 +23,7 @@ class Placer {
           groups_(groups),
           builder_(builder),
           origins_(origins),
-          passages_in_order_(repeated_passages(script)),
+          recordings_in_order_(repeated_recordings(script)),
           work_(script.work().size(), unknown),
           end_(script.actions().size(), inside) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
@@ -33,9 +33,9 @@ class Placer {
 
     void write() {
         ActionId next = 0;
-        for (const Repeat& repeat : passages_in_order_) {
+        for (const Repeat& repeat : recordings_in_order_) {
             write(next, repeat.first);
-            write(passages_.at(extent(repeat)), repeat);
+            write(recordings_.at(extent(repeat)), repeat);
             next = repeat.first + repeat.actions;
         }
         write(next, static_cast<ActionId>(script_.actions().size()));
@@ -56,10 +56,10 @@ class Placer {
         if (groups_.size(placed.set) == 1) return placed;
         placed.communication = groups_.communication(placed.set, call);
         placed.issued = &issued_[{placed.set, call.direction}];
-        const std::string_view way = call.direction == Direction::send      ? "send "
-                                     : call.direction == Direction::receive ? "receive "
-                                                                            : "";
-        placed.label = builder_.label(std::string(way).append(call.label));
+        const std::string_view verb = call.direction == Direction::send      ? "send "
+                                      : call.direction == Direction::receive ? "receive "
+                                                                             : "";
+        placed.label = builder_.label(std::string(verb).append(call.label));
         return placed;
     }
 
@@ -67,27 +67,28 @@ class Placer {
     using Extent = std::pair<ActionId, std::uint32_t>;
     static Extent extent(const Repeat& repeat) { return {repeat.original, repeat.actions}; }
 
-    // A part of a passage and what it became, if it is a routine.
+    // A part of a recording and what it became, if it is a routine.
     struct Part {
-        PassagePart actions;
+        RecordingPart actions;
         RoutineId routine{};
     };
-    struct RepeatedPassage {
+    struct RepeatedRecording {
         ActionId last = 0;  // as the routines have it: elsewhere it may have been made longer
         std::vector<Part> parts;
     };
 
     // As the first that is no original has them: that may have been made longer.
     void write_routines() {
-        for (const Repeat& repeat : passages_in_order_) {
+        for (const Repeat& repeat : recordings_in_order_) {
             if (repeat.first == repeat.original) continue;
-            const auto [known, fresh] = passages_.try_emplace(extent(repeat));
+            const auto [known, fresh] = recordings_.try_emplace(extent(repeat));
             if (!fresh) continue;
-            RepeatedPassage& passage = known->second;
-            passage.last = repeat.first + repeat.actions - 1;
-            for (PassagePart& part : cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); })) {
-                const RoutineId routine = part.segments.empty() ? RoutineId{} : write_routine(repeat, part);
-                passage.parts.push_back({std::move(part), routine});
+            RepeatedRecording& recording = known->second;
+            recording.last = repeat.first + repeat.actions - 1;
+            for (RecordingPart& part :
+                 cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); })) {
+                const RoutineId routine = part.entries.empty() ? RoutineId{} : write_routine(repeat, part);
+                recording.parts.push_back({std::move(part), routine});
             }
         }
     }
@@ -96,13 +97,13 @@ class Placer {
         return placed_[call.subject].issued != nullptr && may_be_in_routine(script_, call);
     }
 
-    RoutineId write_routine(const Repeat& repeat, const PassagePart& part) {
-        std::vector<ProgramBuilder::RoutineSegment> segments;
-        for (const ActionSegment& segment : part.segments) {
-            segments.push_back({inner(repeat, segment.action), {}});
-            if (segment.beside) segments.back().beside = inner(repeat, *segment.beside);
+    RoutineId write_routine(const Repeat& repeat, const RecordingPart& part) {
+        std::vector<ProgramBuilder::RoutineSegment> entries;
+        for (const RoutineEntry& entry : part.entries) {
+            entries.push_back({inner(repeat, entry.action), {}});
+            if (entry.beside) entries.back().beside = inner(repeat, *entry.beside);
         }
-        return builder_.routine(segments);
+        return builder_.routine(entries);
     }
 
     // As the original has it.
@@ -120,11 +121,11 @@ class Placer {
         for (ActionId id = first; id < end; ++id) end_[id] = write(script_.actions()[id]);
     }
 
-    void write(const RepeatedPassage& passage, const Repeat& repeat) {
-        for (const Part& part : passage.parts) {
+    void write(const RepeatedRecording& recording, const Repeat& repeat) {
+        for (const Part& part : recording.parts) {
             const ActionId first = repeat.first + part.actions.begin, end = repeat.first + part.actions.end;
-            const bool differs = part.actions.end == repeat.actions && !ends_alike(passage.last, end - 1);
-            if (part.actions.segments.empty() || differs || !builder_.is_free(part.routine, frontier_)) {
+            const bool differs = part.actions.end == repeat.actions && !ends_the_same(recording.last, end - 1);
+            if (part.actions.entries.empty() || differs || !builder_.is_free(part.routine, frontier_)) {
                 write(first, end);
                 continue;
             }
@@ -134,7 +135,7 @@ class Placer {
         }
     }
 
-    bool ends_alike(ActionId last, ActionId other) const {
+    bool ends_the_same(ActionId last, ActionId other) const {
         const Action &a = script_.actions()[last], &b = script_.actions()[other];
         return a.kind != Action::Kind::compute ||
                (a.label == b.label && script_.work()[a.subject] == script_.work()[b.subject]);
@@ -228,12 +229,12 @@ class Placer {
     GroupSets& groups_;
     ProgramBuilder& builder_;
     std::vector<WorkOrigin>& origins_;  // by work of the program
-    std::vector<Repeat> passages_in_order_;
+    std::vector<Repeat> recordings_in_order_;
     std::vector<LabelId> labels_;
     std::vector<Placed> placed_;
     std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
     std::vector<std::uint32_t> work_;  // of the program, by that of the script
-    std::map<Extent, RepeatedPassage> passages_;
+    std::map<Extent, RepeatedRecording> recordings_;
     std::vector<OpId> end_;       // of each action
     std::vector<OpId> frontier_;  // what the next operation of the chain waits for
 };

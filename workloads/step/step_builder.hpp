@@ -10,8 +10,8 @@
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/costs_pool.hpp"
 #include "workloads/plan/plan.hpp"
+#include "workloads/step/script_placer.hpp"
 #include "workloads/step/step_size.hpp"
-#include "workloads/step/work_origin.hpp"
 
 namespace weft {
 

@@ -20,12 +20,7 @@ static std::vector<Slot> slots(const PipelineShape& shape, std::uint32_t stage) 
 extern const Schedule eager_1f1b;
 const Schedule eager_1f1b{.key = "eager-1f1b",
                           .summary = "1F1B with twice the warm-up",
-                          .chunks = 1,
-                          .copies = 1,
                           .handover = Schedule::Handover::beside,
-                          .needs = {},
-                          .obstacle = no_obstacle,
-                          .path = straight_path,
                           .slots = slots};
 
 }  // namespace weft::schedule

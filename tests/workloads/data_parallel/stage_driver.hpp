@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/data_parallel/engines.hpp"
+#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft::test {
 

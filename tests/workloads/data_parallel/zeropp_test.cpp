@@ -1,6 +1,6 @@
 // ZeRO++ against the volumes of its paper (arXiv 2306.10209): in fp16 elements between nodes, the gathers fall from 2 P
 // to P/2 and nothing, the gradients from P to P/4, and scales add little.
-#include "workloads/data_parallel/zeropp.hpp"
+#include "workloads/data_parallel/zero3_calls.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/parallelism/torch_context.hpp"
+#include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/plan/stage_memory.hpp"
 #include "workloads/report/report.hpp"
@@ -313,7 +313,7 @@ TEST(fsdp_composition, context_ranks_rotate_as_pytorch_does) {
 TEST(fsdp_composition, rounds_of_attention_hide_what_rotates) {
     const Job job = test::small_study(composed({"layout.context=4", "layout.data=2", "batch.global=8"})).job;
     Around around;
-    add_torch_context(job, Pass::backward, around);
+    find_scheme("context")->around(job, Piece::core, Pass::backward, around);
     ASSERT_EQ(around.rounds.size(), 4U);
     std::vector<std::size_t> calls;
     for (const std::vector<Call>& round : around.rounds) calls.push_back(round.size());

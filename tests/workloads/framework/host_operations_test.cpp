@@ -1,4 +1,4 @@
-#include "workloads/framework/host_operations.hpp"
+#include "workloads/framework/framework.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/groups/topology_pool.hpp"
+#include "workloads/groups/prepared_topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,9 @@
 #include "tests/refusal.hpp"
 #include "tests/workloads/same_report.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/plan/muon.hpp"
 #include "workloads/plan/stage_memory.hpp"
+#include "workloads/plan/update.hpp"
 #include "workloads/report/simulation.hpp"
-#include "workloads/stage/activation_copies.hpp"
 #include "workloads/volume/volume.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "workloads/layout/rank_grid.hpp"
+#include "workloads/layout/layout.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

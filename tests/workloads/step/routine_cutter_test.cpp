@@ -1,4 +1,4 @@
-// Which actions of a repeated passage can be routines.
+// Which actions of a repeated recording can be routines.
 #include "workloads/step/routine_cutter.hpp"
 
 #include <gtest/gtest.h>
@@ -16,23 +16,23 @@ const Call other{.op = Collective::all_reduce, .group = RankGroups{"data"}, .mes
 
 bool is_sum(const Script& script, const Action& call) { return script.calls()[call.subject] == sum; }
 
-// Writes a passage twice and cuts it: "[0 1+2 3]" for routines, "4..6" for the rest.
+// Writes a recording twice and cuts it: "[0 1+2 3]" for routines, "4..6" for the rest.
 std::string cut_twice(const std::function<void(Script&, Where)>& write) {
     Script script;
     script.compute("before", {5}, {});
     const Joint begin = script.joint();
     write(script, {0, 0});
-    const std::optional<Passage> passage = script.since(begin, 0);
-    EXPECT_TRUE(passage.has_value());
-    script.repeat(*passage, {1, 0});
+    const std::optional<Recording> recording = script.since(begin, 0);
+    EXPECT_TRUE(recording.has_value());
+    script.repeat(*recording, {1, 0});
     std::string text;
-    for (const PassagePart& part :
+    for (const RecordingPart& part :
          cut(script, script.repeats().front(), [&](const Action& call) { return is_sum(script, call); })) {
-        if (part.segments.empty()) text += fmt::format("{}..{} ", part.begin, part.end);
-        if (part.segments.empty()) continue;
-        for (const ActionSegment& segment : part.segments) {
-            text += fmt::format("{}{}", segment.action == part.begin ? "[" : " ", segment.action);
-            if (segment.beside) text += fmt::format("+{}", *segment.beside);
+        if (part.entries.empty()) text += fmt::format("{}..{} ", part.begin, part.end);
+        if (part.entries.empty()) continue;
+        for (const RoutineEntry& entry : part.entries) {
+            text += fmt::format("{}{}", entry.action == part.begin ? "[" : " ", entry.action);
+            if (entry.beside) text += fmt::format("+{}", *entry.beside);
         }
         text += "] ";
     }

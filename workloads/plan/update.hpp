@@ -1,5 +1,5 @@
-// Muon's extra work. The momentum of each matrix of a layer is made orthogonal by five steps of Newton and Schulz
-// (Jordan et al. 2024), for m rows and n columns, m <= n:
+// What the optimizer takes. Muon's extra work: the momentum of each matrix of a layer is made orthogonal by five steps
+// of Newton and Schulz (Jordan et al. 2024), for m rows and n columns, m <= n:
 //   A = X X^T      2 m m n FLOPs
 //   B = b A + c A A    2 m m m
 //   X = a X + B X  2 m m n
@@ -10,6 +10,9 @@
 #include "workloads/plan/plan.hpp"
 
 namespace weft {
+
+// Passes over gradients and parameters, on the device or the host; no less than the host takes for a kernel per tensor.
+Seconds update_time(const Plan& plan, const Stage& stage);
 
 // Parameters of this rank's stage that Muon updates: those of layers' matrices.
 double orthogonal_parameters(const Stage& stage);

@@ -1,5 +1,5 @@
-// DeepSpeed 0.14.0, runtime/zero/stage3.py and runtime/comm/coalesced_collectives.py.
-#include "workloads/data_parallel/zero3_gradients.hpp"
+// DeepSpeed 0.14.0, runtime/zero/partition_parameters.py (all_gather_coalesced).
+#include "workloads/data_parallel/zero3_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,78 @@
 #include <utility>
 
 #include "workloads/data_parallel/deepspeed_calls.hpp"
-#include "workloads/data_parallel/zero3_gathers.hpp"
-#include "workloads/data_parallel/zeropp.hpp"
 
 namespace weft {
+
+double padded_elements(const ShardingInput& input, const StageTensor& tensor) {
+    return round_up(static_cast<double>(tensor.elements), ranks_of(input, group_of(tensor)));
+}
+
+Zero3Gathers::Zero3Gathers(const ShardingInput& input)
+    : input_(input),
+      host_(input),
+      tensors_(stage_tensors(input.modules)),
+      gather_of_(tensors_.size(), none),
+      copied_(tensors_.size(), false) {}
+
+void Zero3Gathers::start(Script& script, std::span<const std::uint32_t> list, Where where) {
+    std::map<RankGroups, std::vector<std::uint32_t>> by_group;
+    for (const std::uint32_t t : list) {
+        const bool inner = copied_[t] && input_.deepspeed.hierarchical_ranks > 1 && !tensors_[t].expert;
+        by_group[inner ? RankGroups::inner(copy_axes()) : group_of(tensors_[t])].push_back(t);
+    }
+    where.micro_batch = Where::whole_step;  // another micro-batch may find more, or less, resident
+    for (const auto& [group, together] : by_group) {
+        const std::uint32_t members =
+            group == RankGroups::inner(copy_axes()) ? input_.inner_ranks : ranks_of(input_, group);
+        if (members == 1 && !host_.holds_parameters()) continue;
+        double elements = 0;
+        for (const std::uint32_t t : together) elements += padded_elements(input_, tensors_[t]);
+        Gather gather;
+        if (host_.holds_parameters()) gather.calls.push_back(host_.fetch_shards(script, elements / members, where));
+        const auto issue = [&, group = group](double bytes, std::string_view label, std::string_view type) {
+            const Call call = deepspeed_call(Collective::all_gather, group, bytes, label, type);
+            const bool fetched = !gather.calls.empty(), logged = input_.deepspeed.log_calls == Setting::on;
+            if (fetched && logged) script.wait(gather.calls.back());
+            gather.calls.push_back(fetched && !logged ? script.issue(call, where, gather.calls.back())
+                                                      : issue_unless_logged(script, input_, call, where));
+        };
+        if (input_.deepspeed.quantized_weights == Setting::on) {
+            const auto shard = static_cast<std::uint64_t>(elements / members);
+            issue(elements, "all-gather parameters", "int8");
+            issue(4.0 * static_cast<double>(quantization_groups(shard)) * members, "all-gather scales", "fp32");
+        } else if (members > 1) {
+            issue(elements * input_.element_bytes, "all-gather parameters", input_.element_type);
+        }
+        for (const std::uint32_t t : together) gather_of_[t] = gathers_.size();
+        gathers_.push_back(std::move(gather));
+    }
+}
+
+void Zero3Gathers::finish(Script& script, std::size_t tensor) {
+    if (gather_of_[tensor] == none) return;
+    Gather& gather = gathers_[std::exchange(gather_of_[tensor], none)];
+    if (std::exchange(gather.finished, true)) return;
+    for (const ActionId call : gather.calls) script.wait(call);
+}
+
+void Zero3Gathers::gather_alone(Script& script, std::size_t tensor) const {
+    const RankGroups group = group_of(tensors_[tensor]);
+    const std::uint32_t ranks = ranks_of(input_, group);
+    if (host_.holds_parameters()) {
+        script.wait(host_.fetch_shards(script, padded_elements(input_, tensors_[tensor]) / ranks, {}));
+    }
+    if (ranks == 1) return;
+    script.call(
+        deepspeed_call(Collective::all_gather, group, padded_elements(input_, tensors_[tensor]) * input_.element_bytes,
+                       "all-gather parameters", input_.element_type),
+        {});
+}
+
+void Zero3Gathers::forget_copies() { std::fill(copied_.begin(), copied_.end(), false); }
+
+// DeepSpeed 0.14.0, runtime/zero/stage3.py and runtime/comm/coalesced_collectives.py.
+
 namespace {
 
 // The longer side of a matrix of which only the elements are known. Assumption: the other side is the hidden size,
@@ -81,10 +149,7 @@ ActionId Zero3Gradients::offload(Script& script, ActionId reduced, Where where) 
     return host_.store_gradients(script, own, where, reduced);
 }
 
-void Zero3Gradients::wait(Script& script) {
-    for (const ActionId reduction : in_flight_) script.wait(reduction);
-    in_flight_.clear();
-}
+void Zero3Gradients::wait(Script& script) { script.finish(in_flight_); }
 
 Call Zero3Gradients::reduction(Collective op, RankGroups group, double elements) const {
     return deepspeed_call(op, group, elements * input_.element_bytes,
@@ -113,6 +178,31 @@ ActionId Zero3Gradients::reduce_in_hops(Script& script, const StageTensor& tenso
     exchange(RankGroups::outer({"data"}), hops.outer_values, "all-to-all gradients", "int8");
     exchange(RankGroups::outer({"data"}), hops.outer_scales, "all-to-all scales", "fp32");
     return last;
+}
+
+namespace {
+
+constexpr std::uint64_t target_group = 8000;  // elements
+constexpr std::uint64_t lanes = 8;            // elements that a kernel handles at once
+
+}  // namespace
+
+std::uint64_t quantization_groups(std::uint64_t elements) {
+    std::uint64_t groups = (elements + target_group - 1) / target_group;
+    // DeepSpeed refuses such a tensor; the plain number of groups is an assumption.
+    if (elements % lanes != 0) return groups;
+    while (elements % (lanes * groups) != 0) ++groups;  // elements / 8 at the latest
+    while (elements % (2 * lanes * groups) == 0 && elements > target_group * groups) groups *= 2;
+    return groups;
+}
+
+QuantizedReduction quantized_reduction(std::uint64_t elements, std::uint64_t longest_side, std::uint32_t ranks,
+                                       std::uint32_t node_ranks) {
+    const std::uint64_t inner_groups = std::max<std::uint64_t>(longest_side, ranks);
+    const std::uint64_t outer_groups = inner_groups / node_ranks;
+    const double values = static_cast<double>(elements) / 2;
+    return {values, 4.0 * static_cast<double>(inner_groups), values / node_ranks,
+            4.0 * static_cast<double>(outer_groups)};
 }
 
 }  // namespace weft

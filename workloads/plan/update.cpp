@@ -1,4 +1,4 @@
-#include "workloads/plan/muon.hpp"
+#include "workloads/plan/update.hpp"
 
 #include <algorithm>
 #include <array>
@@ -67,6 +67,38 @@ std::vector<Kernel> steps(double m, double n) {
             gemm_kernel("muon update", m, n, m, fp32)};
 }
 
+// DeepSpeedCPUAdam (csrc/adam/cpu_adam_impl.cpp) after the gradients were scaled and clipped, in bytes per parameter:
+// gradient r 4 w 4; gradient, master copy, momentum and variance r 16, the last three w 12. All ranks of a node share
+// the bandwidth of its host's memory.
+// From drives master copy, momentum, variance and gradient come, and the first three and the parameters, if these are
+// there, go back, before and after (pipeline_read and pipeline_write are off unless asked for).
+Seconds optimizer_on_host(const Plan& plan, const Stage& stage) {
+    constexpr double bytes = 36, from_drives = 16, to_drives = 12;
+    const Job& job = plan.job;
+    const HostInfo& host = *plan.machine.host;
+    const Bytes byte_of_each{updated_parameters(job, stage) * job.ranks_per_node};
+    Seconds time = byte_of_each * bytes / host.memory_bandwidth;
+    if (job.optimizer.states == StatesOn::nvme) {
+        time += byte_of_each * from_drives / host.drives_read + byte_of_each * to_drives / host.drives_write;
+    }
+    if (job.deepspeed.parameters == ParametersOn::nvme) {
+        time += byte_of_each * element_bytes(job.precision) / host.drives_write;
+    }
+    return time;
+}
+
+// Megatron-core's HybridDeviceOptimizer (core/optimizer/cpu_offloading/hybrid_optimizer.py, step), one after another:
+// gradients in fp32 to the host, torch's fused Adam there (gradient r 4; parameter, momentum and variance r 12 w 12),
+// parameters in working precision back.
+Seconds update_of_fraction(const Plan& plan, const Stage& stage) {
+    constexpr double gradient = 4, bytes = 28;
+    const Job& job = plan.job;
+    const HostInfo& host = *plan.machine.host;
+    const Bytes byte_of_each{updated_parameters(job, stage) * job.optimizer.fraction};
+    return byte_of_each * (gradient + element_bytes(job.precision)) / host.link +
+           byte_of_each * bytes * job.ranks_per_node / host.memory_bandwidth;
+}
+
 }  // namespace
 
 double orthogonal_parameters(const Stage& stage) {
@@ -95,6 +127,21 @@ Flops orthogonalisation_flops(const Job& job, const Stage& stage) {
         for (const Kernel& kernel : steps(shape.first, shape.second)) sum += kernel.flops * newton_schulz_steps * count;
     }
     return sum;
+}
+
+Seconds update_time(const Plan& plan, const Stage& stage) {
+    const Job& job = plan.job;
+    const bool leaves = job.optimizer.leave_device(), hybrid = leaves && job.framework->name == "megatron";
+    if (leaves && !hybrid) return optimizer_on_host(plan, stage);
+    const UpdateTraffic traffic = job.framework->update_traffic(job);
+    const double held = stage.parameters() / job.framework->shares(job).gradients;
+    std::size_t tensors = 0;
+    for (const StageModule& module : stage.modules) tensors += module.tensors.size();
+    const double stay = hybrid ? 1.0 - job.optimizer.fraction : 1.0;
+    const Bytes moved{traffic.held * held + traffic.updated * updated_parameters(job, stage) * stay};
+    const Seconds passes = std::max(pass_time(plan.device, moved), plan.device.host_launch * double(tensors));
+    if (hybrid) return passes + update_of_fraction(plan, stage);
+    return job.optimizer.rule == UpdateRule::muon ? passes + orthogonalisation(plan, stage) : passes;
 }
 
 }  // namespace weft
