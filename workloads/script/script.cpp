@@ -115,55 +115,55 @@ ActionId Script::now() {
     return chain_;
 }
 
-std::optional<Recording> Script::since(const Joint& begin, std::uint32_t layer) const {
+std::optional<Excerpt> Script::since(const Joint& begin, std::uint32_t layer) const {
     if (begin.chain == Action::none || begin.next == actions_.size()) return std::nullopt;
-    Recording recording{.original = begin.next,
-                        .actions = {actions_.begin() + begin.next, actions_.end()},
-                        .layer = layer,
-                        .waited = waited_,
-                        .sealed = sealed_};
+    Excerpt excerpt{.original = begin.next,
+                    .actions = {actions_.begin() + begin.next, actions_.end()},
+                    .layer = layer,
+                    .waited = waited_,
+                    .sealed = sealed_};
     bool closed = true;
     const auto refer = [&](ActionId& id) {
         closed = closed && (id >= begin.next || id == begin.chain);
-        id = id == begin.chain ? Recording::before : id - begin.next;
+        id = id == begin.chain ? Excerpt::before : id - begin.next;
     };
-    for (Action& action : recording.actions) {
+    for (Action& action : excerpt.actions) {
         if (action.kind == Action::Kind::wait) refer(action.subject);
         if (action.after != Action::none) refer(action.after);
     }
     if (!closed) return std::nullopt;
-    refer(recording.chain = chain_);
-    const Action& last = recording.actions.back();
-    if (last.kind == Action::Kind::compute) recording.last_work = work_[last.subject];
-    return recording;
+    refer(excerpt.chain = chain_);
+    const Action& last = excerpt.actions.back();
+    if (last.kind == Action::Kind::compute) excerpt.last_work = work_[last.subject];
+    return excerpt;
 }
 
 // Computations share their entries of work_ with those that they repeat, but for the last, which may yet be extended.
-void Script::repeat(const Recording& recording, Where where) {
+void Script::repeat(const Excerpt& excerpt, Where where) {
     const auto first = static_cast<ActionId>(actions_.size());
     const ActionId chain = chain_;
-    const auto absolute = [=](ActionId id) { return id == Recording::before ? chain : first + id; };
-    WEFT_CHECK(recording.actions.size() < Action::none - first, "a script has too many actions");
+    const auto absolute = [=](ActionId id) { return id == Excerpt::before ? chain : first + id; };
+    WEFT_CHECK(excerpt.actions.size() < Action::none - first, "a script has too many actions");
     repeats_.push_back({.first = first,
-                        .original = recording.original,
-                        .actions = static_cast<std::uint32_t>(recording.actions.size()),
+                        .original = excerpt.original,
+                        .actions = static_cast<std::uint32_t>(excerpt.actions.size()),
                         .micro_batch = where.micro_batch,
-                        .layers_on = where.layer - recording.layer});
-    actions_.insert(actions_.end(), recording.actions.begin(), recording.actions.end());
+                        .layers_on = where.layer - excerpt.layer});
+    actions_.insert(actions_.end(), excerpt.actions.begin(), excerpt.actions.end());
     for (Action& action : std::span(actions_).subspan(first)) {
         if (action.kind == Action::Kind::wait) action.subject = absolute(action.subject);
         if (action.after != Action::none) action.after = absolute(action.after);
         if (action.where.micro_batch == Where::whole_step) continue;
         action.where.micro_batch = where.micro_batch;
-        action.where.layer += where.layer - recording.layer;
+        action.where.layer += where.layer - excerpt.layer;
     }
     if (actions_.back().kind == Action::Kind::compute) {
         actions_.back().subject = static_cast<std::uint32_t>(work_.size());
-        work_.push_back(recording.last_work);
+        work_.push_back(excerpt.last_work);
     }
-    chain_ = absolute(recording.chain);
-    waited_ = recording.waited;
-    sealed_ = recording.sealed;
+    chain_ = absolute(excerpt.chain);
+    waited_ = excerpt.waited;
+    sealed_ = excerpt.sealed;
 }
 
 }  // namespace weft

@@ -63,8 +63,8 @@ struct Joint {
     bool like(const Joint& other) const { return waited == other.waited && sealed == other.sealed; }
 };
 
-struct Recording {
-    static constexpr ActionId before = Action::none - 1;  // as an id: the end of the chain before the recording
+struct Excerpt {
+    static constexpr ActionId before = Action::none - 1;  // as an id: the end of the chain before the excerpt
 
     ActionId original = 0;        // the first action of where it was written first
     std::vector<Action> actions;  // ids of actions count from the first of these
@@ -74,7 +74,7 @@ struct Recording {
     bool waited = false, sealed = false;  // at its end, as in Joint
 };
 
-// Where a recording was written once more. Its actions are those of the original, but for micro-batches and layers,
+// Where an excerpt was written once more. Its actions are those of the original, but for micro-batches and layers,
 // what the last one takes if it is a computation, and what was before.
 struct Repeat {
     ActionId first = 0, original = 0;
@@ -105,12 +105,12 @@ class Script {
     ActionId now();
 
     Joint joint() const { return {static_cast<ActionId>(actions_.size()), chain_, waited_, sealed_}; }
-    // What was written since `begin`, of one micro-batch from `layer` on; nothing if it refers to more than a Recording
+    // What was written since `begin`, of one micro-batch from `layer` on; nothing if it refers to more than a Excerpt
     // may.
-    std::optional<Recording> since(const Joint& begin, std::uint32_t layer) const;
-    // Writes a recording of this script once more at a joint like the one where it begins: for the micro-batch of
+    std::optional<Excerpt> since(const Joint& begin, std::uint32_t layer) const;
+    // Writes an excerpt of this script once more at a joint like the one where it begins: for the micro-batch of
     // `where`, and from its layer on.
-    void repeat(const Recording& recording, Where where);
+    void repeat(const Excerpt& excerpt, Where where);
 
     const std::vector<Action>& actions() const { return actions_; }
     const std::vector<Repeat>& repeats() const { return repeats_; }  // in order; none lies in another

@@ -38,7 +38,7 @@ bool PassWriter::repeat(const Beginning& begin) {
                part.begin.host == begin.host && part.begin.joint.like(begin.joint);
     });
     if (written == parts.end()) return false;
-    script_.repeat(written->recording, begin.at.where);
+    script_.repeat(written->excerpt, begin.at.where);
     host_.repeat();
     open_ = written->open;
     if (open_.action != Action::none) {
@@ -53,8 +53,8 @@ bool PassWriter::repeat(const Beginning& begin) {
 // But for what has no launches, after which what the host waited for still matters.
 void PassWriter::remember(const Beginning& begin) {
     if (host_.ready() != Action::none) return;
-    std::optional<Recording> recording = script_.since(begin.joint, begin.at.where.layer);
-    if (recording) written_[begin.part].push_back({begin, *std::move(recording), is_open() ? open_ : Open{}});
+    std::optional<Excerpt> excerpt = script_.since(begin.joint, begin.at.where.layer);
+    if (excerpt) written_[begin.part].push_back({begin, *std::move(excerpt), is_open() ? open_ : Open{}});
 }
 
 }  // namespace weft

@@ -140,7 +140,7 @@ class PassWriter {
     };
     struct Written {
         Beginning begin;
-        Recording recording;
+        Excerpt excerpt;
         Open open;  // at its end
     };
     std::optional<Beginning> beginning(const PassAt& at, Halves halves, std::size_t part) const;

@@ -14,21 +14,21 @@ constexpr std::size_t fewest_entries = 3;
 class Cutter {
   public:
     Cutter(const Script& script, const Repeat& repeat, const std::function<bool(const Action&)>& may_be_in_one)
-        : recording_(std::span(script.actions()).subspan(repeat.first, repeat.actions)),
+        : excerpt_(std::span(script.actions()).subspan(repeat.first, repeat.actions)),
           first_(repeat.first),
           may_be_in_one_(may_be_in_one),
-          last_reference_(recording_.size(), 0) {
+          last_reference_(excerpt_.size(), 0) {
         for (std::uint32_t i = 0; i < size(); ++i) {
-            const Action& action = recording_[i];
+            const Action& action = excerpt_[i];
             refer(action.after, i);
             if (action.kind == Action::Kind::wait) refer(action.subject, i);
         }
     }
 
-    std::vector<RecordingPart> parts() {
-        std::vector<RecordingPart> parts;
+    std::vector<ExcerptPart> parts() {
+        std::vector<ExcerptPart> parts;
         for (std::uint32_t begin = 0; begin < size();) {
-            RecordingPart part = routine_from(begin);
+            ExcerptPart part = routine_from(begin);
             if (part.entries.size() < fewest_entries) part = {begin, begin + 1, {}};
             begin = part.end;
             if (part.entries.empty() && !parts.empty() && parts.back().entries.empty()) {
@@ -41,30 +41,30 @@ class Cutter {
     }
 
   private:
-    std::uint32_t size() const { return static_cast<std::uint32_t>(recording_.size()); }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(excerpt_.size()); }
 
     void refer(ActionId id, std::uint32_t from) {
         if (id != Action::none && id >= first_) last_reference_[id - first_] = from;
     }
 
     bool is_work(std::uint32_t i) const {
-        return i < size() && recording_[i].kind == Action::Kind::compute &&
-               recording_[i].where.micro_batch != Where::whole_step;
+        return i < size() && excerpt_[i].kind == Action::Kind::compute &&
+               excerpt_[i].where.micro_batch != Where::whole_step;
     }
     bool is_call(std::uint32_t i, Action::Kind kind) const {
-        return recording_[i].kind == kind && recording_[i].where.micro_batch != Where::whole_step &&
-               may_be_in_one_(recording_[i]);
+        return excerpt_[i].kind == kind && excerpt_[i].where.micro_batch != Where::whole_step &&
+               may_be_in_one_(excerpt_[i]);
     }
     bool waits(std::uint32_t i, std::uint32_t issued) const {
-        return i < size() && recording_[i].kind == Action::Kind::wait && recording_[i].subject == first_ + issued;
+        return i < size() && excerpt_[i].kind == Action::Kind::wait && excerpt_[i].subject == first_ + issued;
     }
 
     // The longest one.
-    RecordingPart routine_from(std::uint32_t begin) {
+    ExcerptPart routine_from(std::uint32_t begin) {
         entries_.clear();
         waited_ = false;
         std::uint32_t at = begin, needed = 0;
-        RecordingPart longest{begin, begin, {}};
+        ExcerptPart longest{begin, begin, {}};
         while (at < size()) {
             const std::uint32_t chain = chain_, next = add_link(at);
             if (next == at) break;
@@ -81,7 +81,7 @@ class Cutter {
 
     // Adds the entry that begins at `at`, if one can; returns what is past it.
     std::uint32_t add_link(std::uint32_t at) {
-        const Action& action = recording_[at];
+        const Action& action = excerpt_[at];
         if (is_work(at) || is_call(at, Action::Kind::call) || (action.kind == Action::Kind::join && waited_)) {
             entries_.push_back({at, {}});
             chain_ = at;
@@ -102,7 +102,7 @@ class Cutter {
         return at + 3;
     }
 
-    std::span<const Action> recording_;
+    std::span<const Action> excerpt_;
     ActionId first_;
     const std::function<bool(const Action&)>& may_be_in_one_;
     std::vector<std::uint32_t> last_reference_;  // the last action that starts after each or waits for it
@@ -114,7 +114,7 @@ class Cutter {
 
 }  // namespace
 
-std::vector<Repeat> repeated_recordings(const Script& script) {
+std::vector<Repeat> repeated_excerpts(const Script& script) {
     std::vector<Repeat> all = script.repeats();
     std::set<std::pair<ActionId, std::uint32_t>> originals;
     for (const Repeat& repeat : script.repeats()) {
@@ -132,10 +132,10 @@ std::vector<Repeat> repeated_recordings(const Script& script) {
         past = repeat.first + repeat.actions;
         return false;
     });
-    const auto recording = [](const Repeat& repeat) { return std::pair(repeat.original, repeat.actions); };
+    const auto excerpt = [](const Repeat& repeat) { return std::pair(repeat.original, repeat.actions); };
     std::map<std::pair<ActionId, std::uint32_t>, std::uint32_t> times;
-    for (const Repeat& repeat : all) ++times[recording(repeat)];
-    std::erase_if(all, [&](const Repeat& repeat) { return times[recording(repeat)] < 2; });
+    for (const Repeat& repeat : all) ++times[excerpt(repeat)];
+    std::erase_if(all, [&](const Repeat& repeat) { return times[excerpt(repeat)] < 2; });
     return all;
 }
 
@@ -144,8 +144,8 @@ bool may_be_in_routine(const Script& script, const Action& call) {
     return groups.keeps_to_stage() && !script.issues_early(groups);
 }
 
-std::vector<RecordingPart> cut(const Script& script, const Repeat& repeat,
-                               const std::function<bool(const Action& call)>& may_be_in_one) {
+std::vector<ExcerptPart> cut(const Script& script, const Repeat& repeat,
+                             const std::function<bool(const Action& call)>& may_be_in_one) {
     return Cutter(script, repeat, may_be_in_one).parts();
 }
 

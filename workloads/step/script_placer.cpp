@@ -23,7 +23,7 @@ class Placer {
           groups_(groups),
           builder_(builder),
           origins_(origins),
-          recordings_in_order_(repeated_recordings(script)),
+          excerpts_in_order_(repeated_excerpts(script)),
           work_(script.work().size(), unknown),
           end_(script.actions().size(), inside) {
         for (const std::string& text : script.labels()) labels_.push_back(builder.label(text));
@@ -33,9 +33,9 @@ class Placer {
 
     void write() {
         ActionId next = 0;
-        for (const Repeat& repeat : recordings_in_order_) {
+        for (const Repeat& repeat : excerpts_in_order_) {
             write(next, repeat.first);
-            write(recordings_.at(extent(repeat)), repeat);
+            write(excerpts_.at(extent(repeat)), repeat);
             next = repeat.first + repeat.actions;
         }
         write(next, static_cast<ActionId>(script_.actions().size()));
@@ -67,28 +67,27 @@ class Placer {
     using Extent = std::pair<ActionId, std::uint32_t>;
     static Extent extent(const Repeat& repeat) { return {repeat.original, repeat.actions}; }
 
-    // A part of a recording and what it became, if it is a routine.
+    // A part of an excerpt and what it became, if it is a routine.
     struct Part {
-        RecordingPart actions;
+        ExcerptPart actions;
         RoutineId routine{};
     };
-    struct RepeatedRecording {
+    struct RepeatedExcerpt {
         ActionId last = 0;  // as the routines have it: elsewhere it may have been made longer
         std::vector<Part> parts;
     };
 
     // As the first that is no original has them: that may have been made longer.
     void write_routines() {
-        for (const Repeat& repeat : recordings_in_order_) {
+        for (const Repeat& repeat : excerpts_in_order_) {
             if (repeat.first == repeat.original) continue;
-            const auto [known, fresh] = recordings_.try_emplace(extent(repeat));
+            const auto [known, fresh] = excerpts_.try_emplace(extent(repeat));
             if (!fresh) continue;
-            RepeatedRecording& recording = known->second;
-            recording.last = repeat.first + repeat.actions - 1;
-            for (RecordingPart& part :
-                 cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); })) {
+            RepeatedExcerpt& excerpt = known->second;
+            excerpt.last = repeat.first + repeat.actions - 1;
+            for (ExcerptPart& part : cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); })) {
                 const RoutineId routine = part.entries.empty() ? RoutineId{} : write_routine(repeat, part);
-                recording.parts.push_back({std::move(part), routine});
+                excerpt.parts.push_back({std::move(part), routine});
             }
         }
     }
@@ -97,7 +96,7 @@ class Placer {
         return placed_[call.subject].issued != nullptr && may_be_in_routine(script_, call);
     }
 
-    RoutineId write_routine(const Repeat& repeat, const RecordingPart& part) {
+    RoutineId write_routine(const Repeat& repeat, const ExcerptPart& part) {
         std::vector<ProgramBuilder::RoutineSegment> entries;
         for (const RoutineEntry& entry : part.entries) {
             entries.push_back({inner(repeat, entry.action), {}});
@@ -121,10 +120,10 @@ class Placer {
         for (ActionId id = first; id < end; ++id) end_[id] = write(script_.actions()[id]);
     }
 
-    void write(const RepeatedRecording& recording, const Repeat& repeat) {
-        for (const Part& part : recording.parts) {
+    void write(const RepeatedExcerpt& excerpt, const Repeat& repeat) {
+        for (const Part& part : excerpt.parts) {
             const ActionId first = repeat.first + part.actions.begin, end = repeat.first + part.actions.end;
-            const bool differs = part.actions.end == repeat.actions && !ends_the_same(recording.last, end - 1);
+            const bool differs = part.actions.end == repeat.actions && !ends_the_same(excerpt.last, end - 1);
             if (part.actions.entries.empty() || differs || !builder_.is_free(part.routine, frontier_)) {
                 write(first, end);
                 continue;
@@ -229,12 +228,12 @@ class Placer {
     GroupSets& groups_;
     ProgramBuilder& builder_;
     std::vector<WorkOrigin>& origins_;  // by work of the program
-    std::vector<Repeat> recordings_in_order_;
+    std::vector<Repeat> excerpts_in_order_;
     std::vector<LabelId> labels_;
     std::vector<Placed> placed_;
     std::map<std::pair<std::uint32_t, Direction>, std::uint32_t> issued_;
     std::vector<std::uint32_t> work_;  // of the program, by that of the script
-    std::map<Extent, RepeatedRecording> recordings_;
+    std::map<Extent, RepeatedExcerpt> excerpts_;
     std::vector<OpId> end_;       // of each action
     std::vector<OpId> frontier_;  // what the next operation of the chain waits for
 };

@@ -45,7 +45,7 @@ class Counter {
 
     ScriptCounts count() {
         ActionId next = 0;
-        for (const Repeat& repeat : repeated_recordings(script_)) {
+        for (const Repeat& repeat : repeated_excerpts(script_)) {
             add_plain(next, repeat.first);
             add(repeat);
             next = repeat.first + repeat.actions;
@@ -55,9 +55,9 @@ class Counter {
     }
 
   private:
-    // A part of a recording, and what a run of it is, if it is a routine.
+    // A part of an excerpt, and what a run of it is, if it is a routine.
     struct Part {
-        RecordingPart actions;
+        ExcerptPart actions;
         Counts run{};
     };
 
@@ -68,9 +68,9 @@ class Counter {
     }
 
     void add(const Repeat& repeat) {
-        const auto [known, fresh] = recordings_.try_emplace({repeat.original, repeat.actions});
+        const auto [known, fresh] = excerpts_.try_emplace({repeat.original, repeat.actions});
         if (fresh) {
-            for (RecordingPart& part : cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); }))
+            for (ExcerptPart& part : cut(script_, repeat, [this](const Action& call) { return may_be_inside(call); }))
                 known->second.push_back(define(repeat, std::move(part)));
         }
         for (const auto& [actions, run] : known->second) {
@@ -89,7 +89,7 @@ class Counter {
     }
 
     // A routine: its ops, and the one that leaves it.
-    Part define(const Repeat& repeat, RecordingPart&& part) {
+    Part define(const Repeat& repeat, ExcerptPart&& part) {
         if (part.entries.empty()) return {std::move(part)};
         const Counts run = counted(repeat.first + part.begin, repeat.first + part.end);
         counts_.stored += run;
@@ -125,7 +125,7 @@ class Counter {
     const Script& script_;
     const Parties& parties_;
     bool has_jitter_;
-    std::map<std::pair<ActionId, std::uint32_t>, std::vector<Part>> recordings_;  // by original and length
+    std::map<std::pair<ActionId, std::uint32_t>, std::vector<Part>> excerpts_;  // by original and length
     ScriptCounts counts_;
 };
 

@@ -1,4 +1,4 @@
-// Which actions of a repeated recording can be routines.
+// Which actions of a repeated excerpt can be routines.
 #include "workloads/step/routine_cutter.hpp"
 
 #include <gtest/gtest.h>
@@ -16,17 +16,17 @@ const Call other{.op = Collective::all_reduce, .group = RankGroups{"data"}, .mes
 
 bool is_sum(const Script& script, const Action& call) { return script.calls()[call.subject] == sum; }
 
-// Writes a recording twice and cuts it: "[0 1+2 3]" for routines, "4..6" for the rest.
+// Writes an excerpt twice and cuts it: "[0 1+2 3]" for routines, "4..6" for the rest.
 std::string cut_twice(const std::function<void(Script&, Where)>& write) {
     Script script;
     script.compute("before", {5}, {});
     const Joint begin = script.joint();
     write(script, {0, 0});
-    const std::optional<Recording> recording = script.since(begin, 0);
-    EXPECT_TRUE(recording.has_value());
-    script.repeat(*recording, {1, 0});
+    const std::optional<Excerpt> excerpt = script.since(begin, 0);
+    EXPECT_TRUE(excerpt.has_value());
+    script.repeat(*excerpt, {1, 0});
     std::string text;
-    for (const RecordingPart& part :
+    for (const ExcerptPart& part :
          cut(script, script.repeats().front(), [&](const Action& call) { return is_sum(script, call); })) {
         if (part.entries.empty()) text += fmt::format("{}..{} ", part.begin, part.end);
         if (part.entries.empty()) continue;

@@ -18,16 +18,16 @@ void write(Script& script, std::uint32_t micro_batch) {
     script.compute("second", {2}, where);
 }
 
-TEST(recording, written_again_refers_to_where_it_stands) {
+TEST(excerpt, written_again_refers_to_where_it_stands) {
     Script script;
     script.compute("before", {5}, {});
     const Joint begin = script.joint();
     write(script, 0);
-    const std::optional<Recording> recording = script.since(begin, 3);
-    ASSERT_TRUE(recording.has_value());
-    ASSERT_EQ(recording->actions.size(), 4U);
-    EXPECT_EQ(recording->actions[0].after, Recording::before);
-    script.repeat(*recording, {1, 5});
+    const std::optional<Excerpt> excerpt = script.since(begin, 3);
+    ASSERT_TRUE(excerpt.has_value());
+    ASSERT_EQ(excerpt->actions.size(), 4U);
+    EXPECT_EQ(excerpt->actions[0].after, Excerpt::before);
+    script.repeat(*excerpt, {1, 5});
 
     const std::vector<Action>& actions = script.actions();
     ASSERT_EQ(actions.size(), 9U);
@@ -38,15 +38,15 @@ TEST(recording, written_again_refers_to_where_it_stands) {
     EXPECT_EQ(script.now(), 8U);
 }
 
-TEST(recording, shares_its_work_but_for_a_last_computation_that_is_made_longer) {
+TEST(excerpt, shares_its_work_but_for_a_last_computation_that_is_made_longer) {
     Script script;
     script.compute("before", {5}, {});
     const Joint begin = script.joint();
     write(script, 0);
-    const std::optional<Recording> recording = script.since(begin, 3);
-    ASSERT_TRUE(recording.has_value());
+    const std::optional<Excerpt> excerpt = script.since(begin, 3);
+    ASSERT_TRUE(excerpt.has_value());
     script.extend(4, {10}, "longer");
-    script.repeat(*recording, {1, 5});
+    script.repeat(*excerpt, {1, 5});
     const std::vector<Action>& actions = script.actions();
     EXPECT_EQ(script.work()[actions[4].subject].value, 12);
     EXPECT_EQ(script.work()[actions[8].subject].value, 2);
@@ -54,21 +54,21 @@ TEST(recording, shares_its_work_but_for_a_last_computation_that_is_made_longer) 
     EXPECT_EQ(actions[6].subject, actions[2].subject);
 }
 
-TEST(recording, ends_as_what_it_repeats_ends) {
+TEST(excerpt, ends_as_what_it_repeats_ends) {
     Script script;
     script.compute("before", {5}, {});
     const Joint begin = script.joint();
     script.wait(script.issue(sum, {0, 0}, script.now()));
-    const std::optional<Recording> recording = script.since(begin, 3);
-    ASSERT_TRUE(recording.has_value());
+    const std::optional<Excerpt> excerpt = script.since(begin, 3);
+    ASSERT_TRUE(excerpt.has_value());
     script.compute("between", {1}, {});
     EXPECT_FALSE(script.waited());
-    script.repeat(*recording, {1, 5});
+    script.repeat(*excerpt, {1, 5});
     EXPECT_TRUE(script.waited());
-    EXPECT_EQ(script.joint().chain, 3U);  // nothing of the recording is on the chain
+    EXPECT_EQ(script.joint().chain, 3U);  // nothing of the excerpt is on the chain
 }
 
-TEST(recording, is_nothing_that_refers_to_something_older_than_the_chain_before_it) {
+TEST(excerpt, is_nothing_that_refers_to_something_older_than_the_chain_before_it) {
     Script script;
     script.compute("before", {5}, {});
     const ActionId older = script.issue(sum, {}, script.now());
@@ -85,7 +85,7 @@ TEST(recording, is_nothing_that_refers_to_something_older_than_the_chain_before_
     EXPECT_FALSE(script.since(issue, 0).has_value());
 }
 
-TEST(recording, needs_a_chain_before_it_and_something_in_it) {
+TEST(excerpt, needs_a_chain_before_it_and_something_in_it) {
     Script script;
     const Joint begin = script.joint();
     write(script, 0);
