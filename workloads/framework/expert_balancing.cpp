@@ -89,10 +89,10 @@ void check_balancing(const Job& job, std::vector<JobError>& errors) {
     if (is_megatron(job)) return;
     if (!balances_by(job, Balancing::sequence_auxiliary_loss) && !balances_by(job, Balancing::global_auxiliary_loss))
         return;
-    Refusals(errors)(
-        "experts.balancing",
-        "{} has a loss of each rank's own tokens alone; set it to auxiliary_loss, or framework to megatron",
-        job.framework->name);
+    const Refusals refuse(errors);
+    refuse("experts.balancing",
+           "{} has a loss of each rank's own tokens alone; set it to auxiliary_loss, or framework to megatron",
+           job.framework->name);
 }
 
 }  // namespace weft

@@ -19,12 +19,11 @@
 
 namespace weft {
 
-// Memory traffic of what frameworks do to gradients and parameters beside the products: passes bound by bytes, which
-// weigh most where micro-batches are small or few.
-
 struct Job;
+struct JobError;
 
-// Once per step, in bytes per parameter.
+// Memory traffic of what frameworks do to gradients and parameters beside the products: passes bound by bytes, which
+// weigh most where micro-batches are small or few. Once per step, in bytes per parameter.
 struct UpdateTraffic {
     double held = 0;     // of those whose gradients the rank holds
     double updated = 0;  // of those whose optimizer states it holds
@@ -46,8 +45,6 @@ Bytes megatron_accumulation(const Job& job);
 
 // What the host issues for a layer, one by one: calls of modules and functions of autograd in Python, kernels, copies
 // and hooks. More than the kernels that a device is kept busy by, and what small layers go at the pace of.
-
-struct Job;
 
 // Whose modules a layer is made of.
 enum class Modules : std::uint8_t {
@@ -76,9 +73,6 @@ bool is_replayed(const Job& job, Piece piece);
 bool replays_all(const Job& job);
 // What the host issues in place of all of the layer's pieces that are replayed.
 HostOperations replay(const Job& job);
-
-struct Job;
-struct JobError;
 
 // How the sends and receives between two slots of a stage are ordered, under a schedule with blocking hand-over.
 enum class Handover : std::uint8_t {

@@ -33,113 +33,130 @@
 #include <array>
 #include <span>
 
-#include "sim/base/check.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {
 
-enum class When : std::uint8_t {
-    always,
-    biases,
-    dropout,
-    rotary,
-    gated,
-    query_key_norm,
-    unfused_core,
-    fused_core,
-    eighth,            // products in fp8: casts, transposes, maxima and scales
-    each_expert,       // once for every expert of the rank
-    exchanged,         // rows for experts go all-to-all
-    deepep,            // or by DeepEP's kernels
-    hybridep,          // or by HybridEP's
-    in_place,          // or by none of them: experts are all here, or tokens are gathered
-    accumulated,       // a gradient is added to the one kept by an operation of its own
-    checkpointed,      // autograd's checkpoint of the layer: random-number states kept and set
-    sharded_by_unit,   // FSDP
-    reduced_by_hooks,  // DeepSpeed's ZeRO-1 and 2 without a pipeline: each gradient goes to a bucket by a hook
-    gathered_by_hooks  // ZeRO-3: hooks before and after every module fetch and release parameters
-};
+// When the operations of a row are issued for a piece.
+using When = bool (*)(const Job& job, Piece piece);
+
+bool always(const Job&, Piece) { return true; }
+// Of the map in the piece, or of the map whose output the piece adds.
+bool biases(const Job& job, Piece piece) {
+    const Biases& biases = job.model.biases;
+    if (piece == Piece::qkv) return biases.qkv;
+    return piece == Piece::projection || piece == Piece::post_norm ? biases.projection : biases.mlp;
+}
+bool dropout(const Job& job, Piece) { return job.dropout == Dropout::on; }
+bool rotary(const Job& job, Piece) { return job.model.positions == Positions::rotary; }
+bool gated(const Job& job, Piece) { return job.model.gated; }
+bool query_key_norm(const Job& job, Piece) { return job.model.query_key_norm != QueryKeyNorm::none; }
+bool unfused_core(const Job& job, Piece) { return job.attention == AttentionCore::unfused; }
+bool fused_core(const Job& job, Piece) { return job.attention != AttentionCore::unfused; }
+// Products in fp8: casts, transposes, maxima and scales.
+bool eighth(const Job& job, Piece) { return is_narrow(job.precision); }
+// Once for every expert of the rank.
+bool each_expert(const Job& job, Piece) { return job.model.experts.count > 0; }
+// Rows for experts go all-to-all, by DeepEP's kernels, or by HybridEP's; or by none of them: experts are all here, or
+// tokens are gathered.
+bool exchanged(const Job& job, Piece) {
+    return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::all_to_all;
+}
+bool deepep(const Job& job, Piece) { return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::deepep; }
+bool hybridep(const Job& job, Piece) { return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::hybridep; }
+bool in_place(const Job& job, Piece) {
+    return job.layout.expert == 1 || job.experts.dispatcher == Dispatch::all_gather;
+}
+// A gradient is added to the one kept by an operation of its own.
+bool accumulated(const Job& job, Piece) { return job.framework->accumulation(job).value > 0; }
+// Autograd's checkpoint of the layer: random-number states kept and set.
+bool checkpointed(const Job& job, Piece) { return runs_again(job.recompute.granularity); }
+bool sharded_by_unit(const Job& job, Piece) { return job.framework->modules(job) == Modules::pytorch_units; }  // FSDP
+// DeepSpeed's ZeRO-1 and 2 without a pipeline: each gradient goes to a bucket by a hook.
+bool reduced_by_hooks(const Job& job, Piece) { return (job.zero == 1 || job.zero == 2) && job.layout.pipeline == 1; }
+// ZeRO-3: hooks before and after every module fetch and release parameters.
+bool gathered_by_hooks(const Job& job, Piece) { return job.zero == 3; }
 
 struct Row {
     Piece piece{};
-    When when{};
+    When when = always;
     HostOperations operations;
 };
 
 constexpr std::array transformer_engine = {
-    Row{Piece::input_norm, When::always, {1, 6, 1}},    Row{Piece::qkv, When::always, {11, 7, 3}},
-    Row{Piece::qkv, When::biases, {0, 0, 2}},           Row{Piece::qkv, When::rotary, {6, 6, 0}},
-    Row{Piece::qkv, When::query_key_norm, {14, 10, 2}}, Row{Piece::qkv, When::eighth, {4, 3, 2}},
-    Row{Piece::core, When::always, {12, 8, 0}},         Row{Piece::projection, When::always, {7, 4, 3}},
-    Row{Piece::projection, When::biases, {0, 0, 2}},    Row{Piece::projection, When::eighth, {4, 3, 2}},
-    Row{Piece::post_norm, When::always, {4, 8, 1}},     Row{Piece::mlp_up, When::always, {10, 7, 3}},
-    Row{Piece::mlp_up, When::biases, {0, 1, 1}},        Row{Piece::mlp_up, When::eighth, {4, 3, 2}},
-    Row{Piece::mlp_down, When::always, {7, 4, 3}},      Row{Piece::mlp_down, When::biases, {0, 0, 2}},
-    Row{Piece::mlp_down, When::eighth, {4, 3, 2}},      Row{Piece::residual, When::always, {6, 2, 0}},
-    Row{Piece::router, When::always, {16, 14, 2}},      Row{Piece::permute, When::in_place, {10, 6, 0}},
-    Row{Piece::permute, When::exchanged, {18, 4, 0}},   Row{Piece::experts, When::exchanged, {5, 10, 0}},
-    Row{Piece::permute, When::deepep, {14, 2, 0}},      Row{Piece::experts, When::deepep, {23, 18, 0}},
-    Row{Piece::permute, When::hybridep, {7, 0, 0}},     Row{Piece::experts, When::hybridep, {4, 10, 0}},
-    Row{Piece::experts, When::always, {18, 14, 2}},     Row{Piece::experts, When::each_expert, {0, 0, 4}},
-    Row{Piece::unpermute, When::in_place, {8, 6, 0}},   Row{Piece::unpermute, When::exchanged, {6, 11, 0}},
-    Row{Piece::unpermute, When::deepep, {10, 14, 0}},   Row{Piece::unpermute, When::hybridep, {8, 10, 0}},
-    Row{Piece::shared_up, When::always, {10, 7, 3}},    Row{Piece::shared_down, When::always, {7, 4, 3}},
+    Row{Piece::input_norm, always, {1, 6, 1}},    Row{Piece::qkv, always, {11, 7, 3}},
+    Row{Piece::qkv, biases, {0, 0, 2}},           Row{Piece::qkv, rotary, {6, 6, 0}},
+    Row{Piece::qkv, query_key_norm, {14, 10, 2}}, Row{Piece::qkv, eighth, {4, 3, 2}},
+    Row{Piece::core, always, {12, 8, 0}},         Row{Piece::projection, always, {7, 4, 3}},
+    Row{Piece::projection, biases, {0, 0, 2}},    Row{Piece::projection, eighth, {4, 3, 2}},
+    Row{Piece::post_norm, always, {4, 8, 1}},     Row{Piece::mlp_up, always, {10, 7, 3}},
+    Row{Piece::mlp_up, biases, {0, 1, 1}},        Row{Piece::mlp_up, eighth, {4, 3, 2}},
+    Row{Piece::mlp_down, always, {7, 4, 3}},      Row{Piece::mlp_down, biases, {0, 0, 2}},
+    Row{Piece::mlp_down, eighth, {4, 3, 2}},      Row{Piece::residual, always, {6, 2, 0}},
+    Row{Piece::router, always, {16, 14, 2}},      Row{Piece::permute, in_place, {10, 6, 0}},
+    Row{Piece::permute, exchanged, {18, 4, 0}},   Row{Piece::experts, exchanged, {5, 10, 0}},
+    Row{Piece::permute, deepep, {14, 2, 0}},      Row{Piece::experts, deepep, {23, 18, 0}},
+    Row{Piece::permute, hybridep, {7, 0, 0}},     Row{Piece::experts, hybridep, {4, 10, 0}},
+    Row{Piece::experts, always, {18, 14, 2}},     Row{Piece::experts, each_expert, {0, 0, 4}},
+    Row{Piece::unpermute, in_place, {8, 6, 0}},   Row{Piece::unpermute, exchanged, {6, 11, 0}},
+    Row{Piece::unpermute, deepep, {10, 14, 0}},   Row{Piece::unpermute, hybridep, {8, 10, 0}},
+    Row{Piece::shared_up, always, {10, 7, 3}},    Row{Piece::shared_down, always, {7, 4, 3}},
 };
 
 constexpr std::array megatron = {
-    Row{Piece::input_norm, When::always, {2, 5, 2}},
-    Row{Piece::qkv, When::always, {5, 3, 2}},
-    Row{Piece::qkv, When::biases, {1, 0, 2}},
-    Row{Piece::qkv, When::rotary, {16, 20, 0}},
-    Row{Piece::qkv, When::accumulated, {0, 0, 2}},
-    Row{Piece::core, When::unfused_core, {9, 8, 0}},
-    Row{Piece::core, When::fused_core, {6, 4, 0}},
-    Row{Piece::core, When::dropout, {4, 1, 0}},
-    Row{Piece::projection, When::always, {4, 3, 2}},
-    Row{Piece::projection, When::biases, {0, 0, 1}},
-    Row{Piece::projection, When::accumulated, {0, 0, 2}},
-    Row{Piece::post_norm, When::always, {4, 7, 2}},
-    Row{Piece::post_norm, When::biases, {0, 0, 1}},
-    Row{Piece::post_norm, When::accumulated, {0, 0, 4}},
-    Row{Piece::mlp_up, When::always, {5, 4, 2}},
-    Row{Piece::mlp_up, When::biases, {0, 0, 2}},
-    Row{Piece::mlp_up, When::accumulated, {0, 0, 2}},
-    Row{Piece::mlp_down, When::always, {4, 3, 2}},
-    Row{Piece::mlp_down, When::accumulated, {0, 0, 2}},
-    Row{Piece::residual, When::always, {2, 2, 0}},
-    Row{Piece::residual, When::biases, {0, 0, 1}},
-    Row{Piece::residual, When::checkpointed, {6, 8, 0}},
-    Row{Piece::residual, When::reduced_by_hooks, {0, 0, 24}},
-    Row{Piece::residual, When::gathered_by_hooks, {48, 64, 36}},
-    Row{Piece::router, When::always, {16, 14, 2}},
-    Row{Piece::permute, When::always, {6, 4, 0}},
-    Row{Piece::experts, When::always, {8, 8, 4}},
-    Row{Piece::unpermute, When::always, {6, 6, 0}},
-    Row{Piece::shared_up, When::always, {5, 4, 2}},
-    Row{Piece::shared_down, When::always, {4, 3, 2}},
+    Row{Piece::input_norm, always, {2, 5, 2}},
+    Row{Piece::qkv, always, {5, 3, 2}},
+    Row{Piece::qkv, biases, {1, 0, 2}},
+    Row{Piece::qkv, rotary, {16, 20, 0}},
+    Row{Piece::qkv, accumulated, {0, 0, 2}},
+    Row{Piece::core, unfused_core, {9, 8, 0}},
+    Row{Piece::core, fused_core, {6, 4, 0}},
+    Row{Piece::core, dropout, {4, 1, 0}},
+    Row{Piece::projection, always, {4, 3, 2}},
+    Row{Piece::projection, biases, {0, 0, 1}},
+    Row{Piece::projection, accumulated, {0, 0, 2}},
+    Row{Piece::post_norm, always, {4, 7, 2}},
+    Row{Piece::post_norm, biases, {0, 0, 1}},
+    Row{Piece::post_norm, accumulated, {0, 0, 4}},
+    Row{Piece::mlp_up, always, {5, 4, 2}},
+    Row{Piece::mlp_up, biases, {0, 0, 2}},
+    Row{Piece::mlp_up, accumulated, {0, 0, 2}},
+    Row{Piece::mlp_down, always, {4, 3, 2}},
+    Row{Piece::mlp_down, accumulated, {0, 0, 2}},
+    Row{Piece::residual, always, {2, 2, 0}},
+    Row{Piece::residual, biases, {0, 0, 1}},
+    Row{Piece::residual, checkpointed, {6, 8, 0}},
+    Row{Piece::residual, reduced_by_hooks, {0, 0, 24}},
+    Row{Piece::residual, gathered_by_hooks, {48, 64, 36}},
+    Row{Piece::router, always, {16, 14, 2}},
+    Row{Piece::permute, always, {6, 4, 0}},
+    Row{Piece::experts, always, {8, 8, 4}},
+    Row{Piece::unpermute, always, {6, 6, 0}},
+    Row{Piece::shared_up, always, {5, 4, 2}},
+    Row{Piece::shared_down, always, {4, 3, 2}},
 };
 
 constexpr std::array pytorch = {
-    Row{Piece::input_norm, When::always, {3, 4, 1}},
-    Row{Piece::qkv, When::always, {5, 3, 1}},
-    Row{Piece::qkv, When::rotary, {14, 16, 0}},
-    Row{Piece::core, When::unfused_core, {8, 8, 0}},
-    Row{Piece::core, When::fused_core, {6, 5, 0}},
-    Row{Piece::projection, When::always, {2, 1, 1}},
-    Row{Piece::post_norm, When::always, {4, 5, 1}},
-    Row{Piece::mlp_up, When::always, {4, 2, 1}},
-    Row{Piece::mlp_up, When::gated, {3, 3, 1}},
-    Row{Piece::mlp_down, When::always, {2, 1, 1}},
-    Row{Piece::residual, When::always, {1, 1, 0}},
-    Row{Piece::residual, When::checkpointed, {6, 8, 0}},
-    Row{Piece::input_norm, When::sharded_by_unit, {16, 20, 6}},
-    Row{Piece::router, When::always, {16, 14, 2}},
-    Row{Piece::permute, When::always, {6, 4, 0}},
-    Row{Piece::experts, When::always, {8, 8, 4}},
-    Row{Piece::unpermute, When::always, {6, 6, 0}},
-    Row{Piece::shared_up, When::always, {4, 2, 1}},
-    Row{Piece::shared_down, When::always, {2, 1, 1}},
+    Row{Piece::input_norm, always, {3, 4, 1}},
+    Row{Piece::qkv, always, {5, 3, 1}},
+    Row{Piece::qkv, rotary, {14, 16, 0}},
+    Row{Piece::core, unfused_core, {8, 8, 0}},
+    Row{Piece::core, fused_core, {6, 5, 0}},
+    Row{Piece::projection, always, {2, 1, 1}},
+    Row{Piece::post_norm, always, {4, 5, 1}},
+    Row{Piece::mlp_up, always, {4, 2, 1}},
+    Row{Piece::mlp_up, gated, {3, 3, 1}},
+    Row{Piece::mlp_down, always, {2, 1, 1}},
+    Row{Piece::residual, always, {1, 1, 0}},
+    Row{Piece::residual, checkpointed, {6, 8, 0}},
+    Row{Piece::input_norm, sharded_by_unit, {16, 20, 6}},
+    Row{Piece::router, always, {16, 14, 2}},
+    Row{Piece::permute, always, {6, 4, 0}},
+    Row{Piece::experts, always, {8, 8, 4}},
+    Row{Piece::unpermute, always, {6, 6, 0}},
+    Row{Piece::shared_up, always, {4, 2, 1}},
+    Row{Piece::shared_down, always, {2, 1, 1}},
 };
 
 std::span<const Row> table(const Job& job) {
@@ -153,57 +170,6 @@ std::span<const Row> table(const Job& job) {
             break;
     }
     return pytorch;
-}
-
-// Of the map in the piece, or of the map whose output the piece adds.
-bool is_biased(const Transformer& model, Piece piece) {
-    if (piece == Piece::qkv) return model.biases.qkv;
-    if (piece == Piece::projection || piece == Piece::post_norm) return model.biases.projection;
-    return model.biases.mlp;
-}
-
-bool holds(const Job& job, Piece piece, When when) {
-    switch (when) {
-        case When::always:
-            return true;
-        case When::biases:
-            return is_biased(job.model, piece);
-        case When::dropout:
-            return job.dropout == Dropout::on;
-        case When::rotary:
-            return job.model.positions == Positions::rotary;
-        case When::gated:
-            return job.model.gated;
-        case When::query_key_norm:
-            return job.model.query_key_norm != QueryKeyNorm::none;
-        case When::unfused_core:
-            return job.attention == AttentionCore::unfused;
-        case When::fused_core:
-            return job.attention != AttentionCore::unfused;
-        case When::eighth:
-            return is_narrow(job.precision);
-        case When::each_expert:
-            return job.model.experts.count > 0;
-        case When::exchanged:
-            return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::all_to_all;
-        case When::deepep:
-            return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::deepep;
-        case When::hybridep:
-            return job.layout.expert > 1 && job.experts.dispatcher == Dispatch::hybridep;
-        case When::in_place:
-            return job.layout.expert == 1 || job.experts.dispatcher == Dispatch::all_gather;
-        case When::accumulated:
-            return job.framework->accumulation(job).value > 0;
-        case When::checkpointed:
-            return runs_again(job.recompute.granularity);
-        case When::reduced_by_hooks:
-            return (job.zero == 1 || job.zero == 2) && job.layout.pipeline == 1;
-        case When::gathered_by_hooks:
-            return job.zero == 3;
-        case When::sharded_by_unit:
-            return job.framework->modules(job) == Modules::pytorch_units;
-    }
-    throw LogicError("a When outside its enumerators");
 }
 
 }  // namespace
@@ -223,10 +189,10 @@ HostOperations host_operations(const Job& job, Piece piece) {
         // Norms of outputs: the MLP's in its residual; attention's where the MLP's input has one, too.
         const bool further = (piece == Piece::post_norm && norms == NormPlacement::sandwich) ||
                              (piece == Piece::residual && norms >= NormPlacement::post);
-        if (further && row.piece == Piece::input_norm && row.when == When::always) sum += row.operations;
-        if (piece == Piece::input_norm && norms == NormPlacement::post && row.when == When::always) continue;
-        if (row.piece != piece || !holds(job, row.piece, row.when)) continue;
-        const std::uint32_t times = row.when == When::each_expert ? job.model.experts.count / job.layout.expert : 1;
+        if (further && row.piece == Piece::input_norm && row.when == always) sum += row.operations;
+        if (piece == Piece::input_norm && norms == NormPlacement::post && row.when == always) continue;
+        if (row.piece != piece || !row.when(job, row.piece)) continue;
+        const std::uint32_t times = row.when == each_expert ? job.model.experts.count / job.layout.expert : 1;
         for (std::uint32_t i = 0; i < times; ++i) sum += row.operations;
     }
     return sum;

@@ -17,8 +17,6 @@
 
 namespace weft {
 
-// One entry of a script.
-
 // Which micro-batch and layer an action belongs to, for people and for counting.
 struct Where {
     static constexpr std::uint32_t whole_step = 0xffffffff;
@@ -105,8 +103,8 @@ class Script {
     ActionId now();
 
     Joint joint() const { return {static_cast<ActionId>(actions_.size()), chain_, waited_, sealed_}; }
-    // What was written since `begin`, of one micro-batch from `layer` on; nothing if it refers to more than a Excerpt
-    // may.
+    // What was written since `begin`, of one micro-batch from `layer` on; nothing if it refers to more than an
+    // Excerpt may.
     std::optional<Excerpt> since(const Joint& begin, std::uint32_t layer) const;
     // Writes an excerpt of this script once more at a joint like the one where it begins: for the micro-batch of
     // `where`, and from its layer on.
