@@ -62,8 +62,9 @@ class Fsdp final : public DataParallel {
     // Assumption: gradients are clipped (clip_grad_norm_) and fp16 runs under ShardedGradScaler; where a replica has
     // several ranks both also go over these.
     void before_optimizer(Script& script) override {
-        if (input_.loss_scaling == LossScaling::dynamic) all_reduce_float(script, "all-reduce overflow");
-        all_reduce_float(script, "all-reduce gradient norm");
+        std::vector<RankGroups> groups{copy_axes()};
+        if (input_.model_ranks > 1) groups.emplace_back(part_axes());
+        reduce_overflow_and_norm(script, input_, groups);
     }
 
   private:
@@ -150,14 +151,6 @@ class Fsdp final : public DataParallel {
     }
 
     std::string_view reduce_type(double size) const { return size == 4 ? "fp32" : input_.gradient_type; }
-
-    void all_reduce_float(Script& script, std::string_view label) const {
-        Call call{Collective::all_reduce, copy_axes(), 4_B, label, "fp32"};
-        script.call(call, {});
-        if (input_.model_ranks == 1) return;
-        call.group = part_axes();
-        script.call(call, {});
-    }
 
     ShardingInput input_;
     std::vector<FsdpUnit> units_;

@@ -102,8 +102,7 @@ class FullyShard final : public DataParallel {
             add(stage_ranks / (input_.expert_ranks * input_.sharing_experts), RankGroups{"expert_tensor"});
         }
         add(input_.stages, RankGroups{"pipeline"});
-        if (input_.loss_scaling == LossScaling::dynamic) all_reduce_floats(script, groups, "all-reduce overflow");
-        all_reduce_floats(script, groups, "all-reduce gradient norm");
+        reduce_overflow_and_norm(script, input_, groups);
     }
 
   private:
@@ -245,12 +244,6 @@ class FullyShard final : public DataParallel {
                              type_of(summed_bytes())},
                             where);
             }
-        }
-    }
-
-    void all_reduce_floats(Script& script, const std::vector<RankGroups>& groups, std::string_view label) const {
-        for (const RankGroups group : groups) {
-            script.call({Collective::all_reduce, group, 4_B, label, "fp32"}, {});
         }
     }
 

@@ -70,8 +70,9 @@ class MegatronDdp final : public DataParallel {
     // Both are single reductions over all ranks where the optimizer is distributed; here one over the ranks of a
     // replica and one over the replicas.
     void before_optimizer(Script& script) override {
-        if (input_.loss_scaling == LossScaling::dynamic) all_reduce_float(script, "all-reduce overflow");
-        all_reduce_float(script, "all-reduce gradient norm");
+        std::vector<RankGroups> groups{part_axes()};
+        if (input_.zero > 0) groups.emplace_back(copy_axes());
+        reduce_overflow_and_norm(script, input_, groups);
     }
 
     void after_optimizer(Script& script) override {
@@ -126,14 +127,6 @@ class MegatronDdp final : public DataParallel {
                 {bucket.elements * gathered_bytes(bucket)},
                 "all-gather parameters",
                 input_.element_type};
-    }
-
-    void all_reduce_float(Script& script, std::string_view label) const {
-        Call call{Collective::all_reduce, part_axes(), 4_B, label, "fp32"};
-        script.call(call, {});
-        if (input_.zero == 0) return;
-        call.group = copy_axes();
-        script.call(call, {});
     }
 
     // Issues the next gather that is not a formality among one rank.

@@ -48,4 +48,12 @@ void reduce_tied_embedding(Script& script, const ShardingInput& input, Through t
                 {});
 }
 
+void reduce_overflow_and_norm(Script& script, const ShardingInput& input, const std::vector<RankGroups>& groups) {
+    const auto reduce = [&](std::string_view label) {
+        for (const RankGroups group : groups) script.call({Collective::all_reduce, group, 4_B, label, "fp32"}, {});
+    };
+    if (input.loss_scaling == LossScaling::dynamic) reduce("all-reduce overflow");
+    reduce("all-reduce gradient norm");
+}
+
 }  // namespace weft

@@ -47,4 +47,7 @@ constexpr double round_up(double value, double multiple) {
 // or this stage has none.
 void reduce_tied_embedding(Script& script, const ShardingInput& input, Through through);
 
+// A float over each of these groups: the norm of all gradients, and before it, with fp16, whether any is infinite.
+void reduce_overflow_and_norm(Script& script, const ShardingInput& input, const std::vector<RankGroups>& groups);
+
 }  // namespace weft
