@@ -7,7 +7,6 @@
 #include <iostream>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/version.hpp"

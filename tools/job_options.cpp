@@ -7,7 +7,7 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/input_digest.hpp"
+#include "tools/digest.hpp"
 #include "workloads/formats/job_file.hpp"
 
 namespace weft {

@@ -10,7 +10,7 @@
 
 #include "sim/engine/engine.hpp"
 #include "tools/output/job_json.hpp"
-#include "tools/page/sources.hpp"
+#include "tools/page/inputs.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/job/job.hpp"
 

@@ -1,8 +1,13 @@
-// Independent pieces of work on threads.
+// Independent pieces of work on threads, the tools that they work with, and how far they have come.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 namespace weft {
 
@@ -13,5 +18,45 @@ unsigned all_threads();  // of the processor, as far as the system says; at leas
 // what it throws ends the work as well.
 void for_each_in_parallel(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work,
                           const std::function<void(std::size_t done, std::size_t count)>& done);
+
+// Tools that threads work with, one at a time each.
+
+// What a thread needs for its work; taken while it works on one piece and given back for the next, by whomever.
+template <class Tool>
+class Shelf {
+  public:
+    template <class Make>
+    std::unique_ptr<Tool> take(const Make& make) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!free_.empty()) {
+                std::unique_ptr<Tool> tool = std::move(free_.back());
+                free_.pop_back();
+                return tool;
+            }
+        }
+        return make();
+    }
+    void give_back(std::unique_ptr<Tool> tool) {
+        const std::lock_guard lock(mutex_);
+        free_.push_back(std::move(tool));
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Tool>> free_;
+};
+
+// A progress bar with rate and remaining time on stderr, drawn only on a terminal.
+class ProgressBar {
+  public:
+    ProgressBar();
+    ~ProgressBar();  // clears the line
+    void show(std::size_t done, std::size_t total);
+
+  private:
+    std::chrono::steady_clock::time_point start_, last_;
+    bool terminal_;
+};
 
 }  // namespace weft

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <boost/program_options.hpp>
+
+#include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "sim/base/check.hpp"
+#include "sim/base/quantity.hpp"
 #include "tools/command.hpp"
 #include "workloads/report/simulation.hpp"
 
@@ -31,5 +33,12 @@ std::string size_json(const SizedStep& step);
 
 // After a refusal: other foldings and smaller batches of the job that keep to the limit, a line each.
 std::string what_would_fit(const po::variables_map& arguments, Folding asked, const TooLarge& refused);
+
+// How much memory this process may still take.
+
+// What the machine has available, or what the control groups of the process leave it, if that is less (both versions of
+// Linux: man 7 cgroups). Pages of files that can be dropped count as free. Infinite where neither says anything.
+// `root`: where /proc and /sys are.
+Bytes free_memory(const std::filesystem::path& root = "/");
 
 }  // namespace weft

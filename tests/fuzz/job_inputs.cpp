@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+
 #include <sstream>
 #include <stdexcept>
 
@@ -6,9 +7,9 @@
 #include "sim/io/embedded.hpp"
 #include "tests/fuzz/further.hpp"
 #include "tests/fuzz/inputs.hpp"
+#include "tools/serve/request.hpp"
 #include "tools/serve/requested_job.hpp"
 #include "tools/serve/site.hpp"
-#include "tools/serve/target.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft::test {
@@ -95,7 +96,7 @@ void read_address(const std::string& text) {
     static const Site site{.port = port, .choices = form_choices()};
     const std::optional<RequestTarget> target = parse_target(text);
     if (!target || target->path == "/" || target->path == "/job.json") {
-        const HttpAnswer page = answer(site, {.method = "GET", .target = text, .body = {}, .host = "localhost:8080"});
+        const HttpResponse page = answer(site, {.method = "GET", .target = text, .body = {}, .host = "localhost:8080"});
         if (page.status >= 500) throw std::logic_error("answered with " + page.body);
     }
     if (!target) return;

@@ -1,9 +1,10 @@
-#include <array>
 #include <boost/program_options/errors.hpp>
+#include <nlohmann/json.hpp>
+
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 
@@ -12,13 +13,12 @@
 #include "tests/fuzz/input_file.hpp"
 #include "tests/fuzz/inputs.hpp"
 #include "tools/calibrate/device_table.hpp"
-#include "tools/collective/sizes.hpp"
+#include "tools/collective/options.hpp"
 #include "tools/output/result_table.hpp"
 #include "tools/share/sharing_file.hpp"
 #include "tools/sweep/condition.hpp"
-#include "tools/sweep/merge.hpp"
+#include "tools/sweep/request.hpp"
 #include "tools/sweep/row_file.hpp"
-#include "tools/sweep/sweep_file.hpp"
 #include "tools/validate/set.hpp"
 #include "topologies/measurements/measurement.hpp"
 #include "topologies/node_list.hpp"
@@ -119,8 +119,8 @@ void read_sharing(const std::string& text) {
     const std::string path = file_of("sharing.json", text);
     std::ofstream(std::filesystem::path(path).replace_filename("a.json"))
         << R"({"machine": "frontier", "model": "gpt-neox-125m", "batch": {"global": 8}, "nodes": 1})";
-    for (const Tenant& tenant : read_sharing_file(path).tenants) {
-        must(tenant.study.job.fabric.placement.size() == tenant.study.job.nodes, "a job without nodes of its own");
+    for (const PlacedJob& job : read_sharing_file(path).jobs) {
+        must(job.study.job.fabric.placement.size() == job.study.job.nodes, "a job without nodes of its own");
     }
 }
 

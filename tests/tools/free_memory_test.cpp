@@ -1,4 +1,4 @@
-#include "tools/free_memory.hpp"
+#include "tools/size_limit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,12 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <utility>
 
+#include "sim/base/check.hpp"
+#include "sim/io/diagnostics.hpp"
 #include "tools/parallel.hpp"
+#include "tools/validate/run.hpp"
 
 namespace weft {
 namespace {
@@ -40,6 +44,96 @@ std::vector<double> residuals(const std::vector<DeviceFitSource>& sources,
         }
     }
     return result;
+}
+
+bool is_held(const ValidationRow& row, const std::vector<HeldCell>& holds) {
+    return row.use == RowUse::predict || std::ranges::any_of(holds, [&](const HeldCell& hold) {
+               if (hold.first == "name") return row.name == hold.second;
+               return std::ranges::any_of(
+                   row.cells, [&](const JobCell& c) { return c.key == hold.first && c.value == hold.second; });
+           });
+}
+
+Prediction predict_on(ValidationCase one, const ValidationRow& row, const Device& device) {
+    Study& study = std::get<Study>(one.subject);
+    study.device = device;
+    try {
+        return predict(one, row);
+    } catch (const RangeError& error) {
+        throw ConfigError({{.file = row.name, .key = {}, .message = error.what()}});
+    }
+}
+
+DeviceFitSource source_of(ValidationCase one, const ValidationSet& set, const ValidationRow& row, bool held) {
+    DeviceFitSource source;
+    std::vector<std::size_t> wanted;
+    for (std::size_t i = 0; i < row.measured.size(); ++i) {
+        if (row.measured[i].quantity.ends_with("_bytes")) continue;
+        wanted.push_back(i);
+        source.rows.push_back({.kind = fmt::format("{} of {}", row.measured[i].quantity, set.name),
+                               .where = fmt::format("{}:{}", set.name, row.line),
+                               .measured = row.measured[i].value,
+                               .is_held = held});
+    }
+    source.predict = [one = std::move(one), &row, wanted = std::move(wanted)](const Device& device) {
+        const Prediction prediction = predict_on(one, row, device);
+        std::vector<double> values;
+        for (const std::size_t i : wanted) values.push_back(prediction.values[i]);
+        return values;
+    };
+    return source;
+}
+
+RefittedConstant named_constant(const ValidationSet& set, const Device& device, const std::string& key) {
+    std::vector<std::string> known;
+    for (DeviceConstant& constant : device_constants(device)) {
+        if (constant.name == key) {
+            const double shipped = constant.value(device);
+            return {.device = device.name, .constant = std::move(constant), .shipped = shipped, .refitted = shipped};
+        }
+        known.push_back(constant.name);
+    }
+    Diagnostic unknown{.file = set.path, .key = "fits", .message = {}};
+    unknown.message = fmt::format("{} has no constant \"{}\"{}", device.name, key, suggestion(key, known));
+    throw ConfigError({std::move(unknown)});
+}
+
+// Fits those of `constants` that nothing told so far; returns the device with them.
+Device refit(const Device& device, std::vector<RefittedConstant>& constants,
+             const std::vector<DeviceFitSource>& sources, RowUse use, unsigned threads) {
+    std::vector<DeviceConstant> wanted;
+    for (const RefittedConstant& one : constants) {
+        if (one.rows == 0) wanted.push_back(one.constant);
+    }
+    if (wanted.empty() || sources.empty()) return device;
+    const DeviceFit fit = fit_device(device, wanted, sources, threads);
+    std::size_t next = 0;
+    for (RefittedConstant& one : constants) {
+        if (one.rows > 0) continue;
+        one.determination = fit.fit.determinations[next];
+        one.refitted = fit.fit.values[next++];
+        if (one.determination > Determination::at_limit) continue;
+        one.rows = fit.rows.size();
+        one.use = use;
+    }
+    return with_constants(device, wanted, fit.fit.values);
+}
+
+std::vector<DeviceFitSource> sources_of(std::span<const ValidationSet> sets, const Device& device, RowUse use) {
+    std::vector<DeviceFitSource> sources = set_sources(sets, device, {});
+    if (use == RowUse::fit) {
+        std::erase_if(sources, [](const DeviceFitSource& source) { return source.rows.front().is_held; });
+    }
+    for (DeviceFitSource& source : sources) {
+        for (DeviceFitRow& row : source.rows) row.is_held = false;
+    }
+    return sources;
+}
+
+ErrorsByUse errors_of(const ValidationSet& set, unsigned threads, std::vector<Device> devices) {
+    const std::vector<ValidatedRow> rows =
+        run_validation({&set, 1}, {.threads = threads, .devices = std::move(devices)});
+    return make_scorecard({&set, 1}, rows, Coverage::whole);
 }
 
 }  // namespace
@@ -112,6 +206,43 @@ std::vector<KindErrors> errors_by_kind(const DeviceFit& fit) {
         if (sum.kind == "~all") sum.kind = "all";
         result.push_back(sum);
     }
+    return result;
+}
+
+std::vector<DeviceFitSource> set_sources(std::span<const ValidationSet> sets, const Device& device,
+                                         const std::vector<HeldCell>& holds) {
+    std::vector<DeviceFitSource> sources;
+    for (ValidationCase& one : validation_cases(sets)) {
+        const Study* const study = std::get_if<Study>(&one.subject);
+        const ValidationSet& set = sets[one.set];
+        const ValidationRow& row = set.rows[one.row];
+        if (study == nullptr || study->device.name != device.name || row.use == RowUse::disturbed) continue;
+        sources.push_back(source_of(std::move(one), set, row, is_held(row, holds)));
+        if (sources.back().rows.empty()) sources.pop_back();
+    }
+    return sources;
+}
+
+LeftOut leave_out(const ValidationSet& set, std::span<const ValidationSet> others, unsigned threads) {
+    std::vector<ValidationSet> rest;
+    std::ranges::copy_if(others, std::back_inserter(rest), [&](const auto& other) { return other.name != set.name; });
+    std::map<std::string, std::vector<std::string>> keys;  // by device
+    for (const std::string& each : set.fits)
+        keys[each.substr(0, each.find('.'))].push_back(each.substr(each.find('.') + 1));
+    LeftOut result;
+    std::vector<Device> devices;
+    for (const auto& [name, of_device] : keys) {
+        Device device = load_device(name);
+        std::vector<RefittedConstant> constants;
+        for (const std::string& key : of_device) constants.push_back(named_constant(set, device, key));
+        for (const RowUse use : {RowUse::fit, RowUse::predict}) {
+            device = refit(device, constants, sources_of(rest, device, use), use, threads);
+        }
+        devices.push_back(std::move(device));
+        std::ranges::move(constants, std::back_inserter(result.constants));
+    }
+    result.shipped = errors_of(set, threads, {});
+    result.refitted = errors_of(set, threads, std::move(devices));
     return result;
 }
 

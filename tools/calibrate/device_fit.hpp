@@ -2,11 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "models/calibration/device_constants.hpp"
 #include "tools/calibrate/device_table.hpp"
+#include "tools/validate/scorecard.hpp"
+#include "tools/validate/set.hpp"
 
 namespace weft {
 
@@ -46,5 +49,33 @@ struct KindErrors {
 };
 // By kind, fitted rows first; with more than one kind, a line of all.
 std::vector<KindErrors> errors_by_kind(const DeviceFit& fit);
+
+// Rows of validation sets as measurements of a device: each is a simulated step, or more than one quantity of it.
+
+// The rows of `sets` that ran on a device of this name, and in them what depends on its constants: times and rates, not
+// bytes; no disturbed ones. Those marked predict are held, and those that `holds` name ("name=..."). The sources refer
+// to `sets`. Throws ConfigError with every mistake in any row's job.
+std::vector<DeviceFitSource> set_sources(std::span<const ValidationSet> sets, const Device& device,
+                                         const std::vector<HeldCell>& holds);
+
+// How a validation set fares if nothing is fitted to it: the constants that its rows were fitted to are fitted to the
+// rows of the other sets on the same device, to those marked fit if they tell them, else to all.
+struct RefittedConstant {
+    std::string device;
+    DeviceConstant constant;
+    double shipped = 0, refitted = 0;
+    std::size_t rows = 0;  // that it was fitted to; 0: no row of another set tells it, and it is kept
+    RowUse use{};          // fit, or predict where rows of either use were needed
+    Determination determination{};
+};
+
+struct LeftOut {
+    std::vector<RefittedConstant> constants;
+    ErrorsByUse shipped, refitted;  // of the set
+};
+
+// `others` may have the set among them. Throws ConfigError for a constant that no device has, and with every mistake in
+// any row's job.
+LeftOut leave_out(const ValidationSet& set, std::span<const ValidationSet> others, unsigned threads);
 
 }  // namespace weft

@@ -1,10 +1,12 @@
-// Which measurements `weft calibrate` fits, from the command line.
+// What `weft calibrate` fits, from the command line.
 #pragma once
 
 #include <boost/program_options.hpp>
+
 #include <string>
 #include <vector>
 
+#include "tools/command.hpp"
 #include "topologies/calibration/calibration.hpp"
 #include "topologies/machine.hpp"
 
@@ -20,5 +22,10 @@ struct MeasuredRows {
 // The rows of the tables on the command line that were measured with `library`, with ranks and nodes made sure of.
 // Throws ConfigError, and po::error for options.
 MeasuredRows measured_rows(const po::variables_map& arguments, const Machine& machine, const Library& library);
+
+// `weft calibrate --device`: the constants of a device from measured kernels and validation rows.
+
+// The arguments of `weft calibrate`, "device" among them. Throws ConfigError, and po::error for options.
+Exit calibrate_device(const boost::program_options::variables_map& arguments);
 
 }  // namespace weft

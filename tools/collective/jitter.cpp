@@ -1,14 +1,14 @@
 #include "tools/collective/jitter.hpp"
 
-#include <algorithm>
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/erf.hpp>
+
+#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 #include "sim/base/hash.hpp"
+#include "sim/cost/messages.hpp"
 #include "tools/parallel.hpp"
 
 namespace weft {
@@ -21,6 +21,13 @@ using InDouble = boost::math::policies::policy<boost::math::policies::promote_do
 // Between 0 and 1, neither of them.
 double uniform(std::uint64_t seed, std::uint64_t sample, std::uint64_t round) {
     return (static_cast<double>(hash_of({seed, sample, round}) >> 11U) + 0.5) * 0x1p-53;
+}
+
+double messages_in_round(const Phase& phase, std::uint32_t members) {
+    if (phase.peer == Peer::all) return members * (members - 1.0);
+    double messages = 0.0;
+    for_each_message(phase, members, [&](std::uint32_t, std::uint32_t, double) { ++messages; });
+    return messages;
 }
 
 }  // namespace
@@ -61,6 +68,29 @@ TimeQuantiles sampled_times(Seconds fixed, std::span<const JitteredRounds> round
         times.size(), terms.jobs, [&](std::size_t i) { times[i] = sampled_time(fixed, rounds, terms, i); },
         [](std::size_t, std::size_t) {});
     return quantiles(std::move(times));
+}
+
+JitteredCall jittered_call(CollectiveSet& set, const Topology& topology, const Choice& choice, Bytes message) {
+    const SetLayout& layout = set.layout();
+    const std::vector<Phase> phases =
+        layout.members() < 2 ? std::vector<Phase>{} : choice.algorithm->phases(set.costs().shape());
+    JitteredCall call;
+    std::span<const Phase> left(phases);
+    for (const PhaseCost& cost : set.costs().phases(choice)) {
+        call.fixed += cost.launch;
+        if (left.empty()) break;
+        JitteredRounds stretch{.each = cost.latency(message) - cost.launch, .rounds = 0, .messages = 0.0};
+        if (!is_unlimited(cost.pattern)) stretch.each += cost.bytes(message) / idle_rate(cost.pattern, topology);
+        for (const Phase& phase : left.first(cost.phases)) {
+            stretch.rounds += phase.repeat;
+            stretch.messages = std::max(stretch.messages, messages_in_round(phase, layout.members()));
+        }
+        left = left.subspan(cost.phases);
+        stretch.each = stretch.each / static_cast<double>(stretch.rounds);
+        stretch.messages *= set.channels(choice) * layout.groups;
+        call.rounds.push_back(stretch);
+    }
+    return call;
 }
 
 }  // namespace weft

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
+#include "topologies/collective_set.hpp"
 
 namespace weft {
 
@@ -39,5 +40,14 @@ TimeQuantiles quantiles(std::vector<Seconds> times);  // of one at least
 Seconds sampled_time(Seconds fixed, std::span<const JitteredRounds> rounds, const JitterTerms& terms,
                      std::size_t sample);
 TimeQuantiles sampled_times(Seconds fixed, std::span<const JitteredRounds> rounds, const JitterTerms& terms);
+
+// What of a call varies with jitter.
+struct JitteredCall {
+    Seconds fixed;  // launches
+    std::vector<JitteredRounds> rounds{};
+};
+
+// Together what CollectiveSet::time() gives: the time of a stretch falls equally on its rounds.
+JitteredCall jittered_call(CollectiveSet& set, const Topology& topology, const Choice& choice, Bytes message);
 
 }  // namespace weft

@@ -1,31 +1,82 @@
 #include "tools/collective/options.hpp"
 
 #include <fmt/format.h>
+#include <boost/program_options/errors.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <string>
-#include <vector>
+#include <cmath>
+#include <optional>
 
 #include "sim/io/diagnostics.hpp"
-#include "tools/collective/sizes.hpp"
-#include "tools/count_option.hpp"
-#include "tools/fabric_options.hpp"
+#include "tools/options.hpp"
 #include "tools/parallel.hpp"
 #include "topologies/library_reader.hpp"
 
 namespace weft {
 namespace {
 
-using Words = std::vector<std::string>;
+constexpr double largest = 9007199254740992.0;  // 2^53: beyond, doubles are no longer all whole bytes
 
-std::string text_of(const po::variables_map& arguments, const char* name) {
-    return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
+[[noreturn]] void refuse(std::string_view option, std::string_view text, std::string_view why) {
+    throw boost::program_options::error(
+        fmt::format("--{}: expected sizes in bytes as in 8:1G:2 or 8,64K,1M; {} \"{}\"", option, why, text));
 }
+
+std::optional<double> parse_number(std::string_view text) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+    return value;
+}
+
+Bytes parse_size(std::string_view text, std::string_view whole, std::string_view option) {
+    std::string_view digits = text;
+    for (const std::string_view unit : {"iB", "B"}) {
+        if (digits.ends_with(unit)) {
+            digits.remove_suffix(unit.size());
+            break;
+        }
+    }
+    double factor = 1.0;
+    constexpr std::string_view prefixes = "KMGT";
+    if (!digits.empty()) {
+        const char last = digits.back();
+        const std::size_t power = prefixes.find(last >= 'a' && last <= 'z' ? static_cast<char>(last - 32) : last);
+        if (power != prefixes.npos) {
+            factor = std::pow(1024.0, static_cast<double>(power + 1));
+            digits.remove_suffix(1);
+        }
+    }
+    const std::optional<double> number = parse_number(digits);
+    const double bytes = number.value_or(0.0) * factor;
+    if (!number || bytes < 1.0 || bytes > largest || bytes != std::trunc(bytes)) {
+        refuse(option, whole, fmt::format("\"{}\" is none, in", text));
+    }
+    return Bytes{bytes};
+}
+
+std::vector<Bytes> parse_range(std::string_view text, std::string_view option) {
+    const std::size_t first = text.find(':'), second = text.find(':', first + 1);
+    const Bytes begin = parse_size(text.substr(0, first), text, option);
+    const Bytes end = parse_size(text.substr(first + 1, second - first - 1), text, option);
+    const std::optional<double> factor = second == text.npos ? 2.0 : parse_number(text.substr(second + 1));
+    constexpr double slowest = 1.01;  // 2^53 in fewer than 4,000 sizes
+    if (!factor || *factor < slowest) refuse(option, text, "the factor must be a number above 1, in");
+    if (end < begin) refuse(option, text, "the last size is smaller than the first, in");
+    std::vector<Bytes> sizes;
+    for (double size = begin.value; size <= end.value; size *= *factor) {
+        const Bytes whole{std::trunc(size)};
+        if (sizes.empty() || sizes.back() < whole) sizes.push_back(whole);
+    }
+    return sizes;
+}
+
+using Words = std::vector<std::string>;
 
 // One of `allowed`; its place there.
 std::size_t one_of(const po::variables_map& arguments, const char* option, const Words& allowed) {
-    const std::string text = text_of(arguments, option);
+    const std::string text = option_text(arguments, option);
     const auto found = std::find(allowed.begin(), allowed.end(), text);
     if (found != allowed.end()) return static_cast<std::size_t>(found - allowed.begin());
     throw po::error(fmt::format("--{}: expected {}, got \"{}\"{}", option, fmt::join(allowed, ", "), text,
@@ -76,11 +127,22 @@ SetLayout read_layout(const po::variables_map& arguments, const MachineInfo& mac
     if (layout.ranks % layout.groups != 0) {
         throw po::error(fmt::format("--groups: {} ranks do not fill {} equal groups", layout.ranks, layout.groups));
     }
-    if (arguments.count("order") > 0) layout.order = read_order(text_of(arguments, "order"), layout.ranks);
+    if (arguments.count("order") > 0) layout.order = read_order(option_text(arguments, "order"), layout.ranks);
     return layout;
 }
 
 }  // namespace
+
+std::vector<Bytes> parse_sizes(std::string_view text, std::string_view option) {
+    if (text.find(':') != text.npos) return parse_range(text, option);
+    std::vector<Bytes> sizes;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        sizes.push_back(parse_size(text.substr(begin, comma - begin), text, option));
+        begin = comma + 1;
+    }
+    return sizes;
+}
 
 std::vector<std::string> collective_names() {
     return {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
@@ -179,7 +241,7 @@ JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
         }
         return {};
     }
-    const std::string text = text_of(arguments, "jitter");
+    const std::string text = option_text(arguments, "jitter");
     if (text.empty() && !hashes) {
         throw po::error(
             "--samples: no machine file has a jitter that was measured; state one with --jitter, as in 0.05");
@@ -197,12 +259,13 @@ JitterTerms jitter_option(const po::variables_map& arguments, bool hashes) {
 }
 
 CollectiveRequest collective_request(const po::variables_map& arguments) {
-    const Collective op = read_op(text_of(arguments, "op"));
-    CollectiveRequest request{.machine = Machine::load(text_of(arguments, "machine")), .op = op};
-    request.library = &library_named(request.machine.info(), text_of(arguments, "library"));
+    const Collective op = read_op(option_text(arguments, "op"));
+    CollectiveRequest request{.machine = Machine::load(option_text(arguments, "machine")), .op = op};
+    request.library = &library_named(request.machine.info(), option_text(arguments, "library"));
     request.layout = read_layout(arguments, request.machine.info());
     request.fabric = fabric_option(arguments, request.machine.info(), request.layout.nodes());
-    request.preference = {.algorithm = text_of(arguments, "algorithm"), .protocol = text_of(arguments, "protocol")};
+    request.preference = {.algorithm = option_text(arguments, "algorithm"),
+                          .protocol = option_text(arguments, "protocol")};
     request.calls = calls_option(arguments);
     request.convention = one_of(arguments, "format", {"nccl", "osu"}) == 0 ? SizeConvention::nccl : SizeConvention::osu;
     request.pace = arguments["explicit"].as<bool>() ? Pace::message_by_message : Pace::lock_step;
@@ -212,7 +275,7 @@ CollectiveRequest collective_request(const po::variables_map& arguments) {
     request.hottest_of_class = 3;
     request.jitter = jitter_option(arguments, request.routing().routing == Routing::ecmp);
     request.detail = arguments["explain"].as<bool>() ? Detail::explained : Detail::plain;
-    for (const Bytes size : parse_sizes(text_of(arguments, "sizes"), "sizes")) {
+    for (const Bytes size : parse_sizes(option_text(arguments, "sizes"), "sizes")) {
         request.messages.push_back(full_size(op, size, request.convention, request.layout.members()));
     }
     return request;

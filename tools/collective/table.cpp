@@ -8,38 +8,23 @@
 
 #include "sim/base/check.hpp"
 #include "sim/explicit/explicit_run.hpp"
-#include "tools/collective/jittered_call.hpp"
+#include "tools/collective/jitter.hpp"
 #include "tools/command.hpp"
 #include "tools/parallel.hpp"
-#include "tools/progress.hpp"
 
 namespace weft {
 namespace {
 
+constexpr std::pair<Peer, std::string_view> peer_texts[] = {
+    {Peer::shift, "shift"},    {Peer::shift_in_span, "shift in span"},
+    {Peer::chain, "chain"},    {Peer::exchange, "exchange"},
+    {Peer::fold, "fold"},      {Peer::unfold, "unfold"},
+    {Peer::grow, "grow"},      {Peer::shrink, "shrink"},
+    {Peer::all, "all to all"}, {Peer::listed, "listed edges"},
+};
+
 std::string_view peer_text(Peer peer) {
-    switch (peer) {
-        case Peer::shift:
-            return "shift";
-        case Peer::shift_in_span:
-            return "shift in span";
-        case Peer::chain:
-            return "chain";
-        case Peer::exchange:
-            return "exchange";
-        case Peer::fold:
-            return "fold";
-        case Peer::unfold:
-            return "unfold";
-        case Peer::grow:
-            return "grow";
-        case Peer::shrink:
-            return "shrink";
-        case Peer::all:
-            return "all to all";
-        case Peer::listed:
-            return "listed edges";
-    }
-    throw LogicError("a Peer outside its enumerators");
+    return std::ranges::find(peer_texts, peer, &std::pair<Peer, std::string_view>::first)->second;
 }
 
 bool has_distance(Peer peer) { return peer != Peer::all && peer != Peer::listed && peer != Peer::chain; }

@@ -1,5 +1,5 @@
 // `weft calibrate TABLE... --machine M`: fits the constants of a communication library to measured times.
-// `weft calibrate TABLE... --device D`: those of a device (tools/calibrate/device_command.hpp).
+// `weft calibrate TABLE... --device D`: those of a device (tools/calibrate/rows.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "sim/io/atomic_file.hpp"
-#include "tools/calibrate/device_command.hpp"
-#include "tools/calibrate/machine_copy.hpp"
+#include "tools/calibrate/copies.hpp"
 #include "tools/calibrate/rows.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
+#include "tools/options.hpp"
 #include "tools/output/calibration_text.hpp"
 
 namespace weft::commands {

@@ -10,11 +10,11 @@
 #include "tools/collective/comparison.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
+#include "tools/options.hpp"
 #include "tools/output/chart_svg.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/link_file.hpp"
-#include "tools/output_option.hpp"
 
 namespace weft::commands {
 namespace {

@@ -9,11 +9,10 @@
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/job_comparison.hpp"
-#include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
+#include "tools/options.hpp"
 #include "tools/output/job_comparison_text.hpp"
-#include "tools/output_option.hpp"
-#include "tools/page/compare_page.hpp"
+#include "tools/page/pages.hpp"
 #include "tools/size_limit.hpp"
 
 namespace weft::commands {
@@ -54,7 +53,7 @@ std::vector<ComparedJob> compared(const po::variables_map& arguments) {
     return jobs;
 }
 
-ComparePageText page_text(const po::variables_map& arguments, const JobComparison& comparison) {
+ResultPageText page_text(const po::variables_map& arguments, const JobComparison& comparison) {
     const std::vector<std::string> paths = option_texts(arguments, "jobs");
     std::string command = typed_command(fmt::format("compare {}", fmt::join(paths, " ")), arguments);
     if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();

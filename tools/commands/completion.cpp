@@ -7,7 +7,6 @@
 
 #include "tools/command.hpp"
 #include "tools/manual/completions.hpp"
-#include "tools/manual/shell_scripts.hpp"
 
 namespace weft::commands {
 namespace {

@@ -5,16 +5,13 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
 #include "tools/explain/job_explanation.hpp"
-#include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
-#include "tools/memory_option.hpp"
+#include "tools/options.hpp"
 #include "tools/output/explanation_text.hpp"
-#include "tools/output_option.hpp"
-#include "tools/page/job_pages.hpp"
+#include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/progress.hpp"
+#include "tools/refusals.hpp"
 #include "tools/size_limit.hpp"
 
 namespace weft::commands {

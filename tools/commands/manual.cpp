@@ -5,8 +5,8 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
+#include "tools/manual/completions.hpp"
 #include "tools/manual/man_pages.hpp"
-#include "tools/manual/shell_scripts.hpp"
 
 namespace weft::commands {
 namespace {

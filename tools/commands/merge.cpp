@@ -6,10 +6,10 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
+#include "tools/options.hpp"
 #include "tools/output/result_file.hpp"
-#include "tools/output_option.hpp"
-#include "tools/page/sweep_page.hpp"
-#include "tools/sweep/merge.hpp"
+#include "tools/page/pages.hpp"
+#include "tools/sweep/row_file.hpp"
 
 namespace weft::commands {
 namespace {

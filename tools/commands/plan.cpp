@@ -7,18 +7,15 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
+#include "tools/options.hpp"
 #include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"
-#include "tools/output_option.hpp"
-#include "tools/page/job_pages.hpp"
+#include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/plan/launch.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
-#include "tools/progress.hpp"
 #include "workloads/exports/export.hpp"
 
 namespace weft::commands {

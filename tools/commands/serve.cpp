@@ -10,10 +10,9 @@
 #include <thread>
 
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
 #include "tools/interruption.hpp"
 #include "tools/job_options.hpp"
-#include "tools/serve/memory_limit.hpp"
+#include "tools/options.hpp"
 #include "tools/serve/requested_job.hpp"
 #include "tools/serve/server.hpp"
 

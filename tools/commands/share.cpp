@@ -5,11 +5,10 @@
 #include <cstdio>
 
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
+#include "tools/options.hpp"
 #include "tools/output/chrome_trace.hpp"
 #include "tools/output/sharing_text.hpp"
-#include "tools/output_option.hpp"
 #include "tools/share/sharing_file.hpp"
 #include "tools/size_limit.hpp"
 
@@ -37,7 +36,7 @@ Exit run_share(const po::variables_map& arguments) {
                                  .on_size = refuse_above(memory_limit(arguments))};
     const SharingFile file = read_sharing_file(arguments["file"].as<std::string>(), option_texts(arguments, "set"));
     print_notes(file.notes);
-    const Sharing sharing = weft::share(file.tenants, options);
+    const Sharing sharing = weft::share(file.jobs, options);
     if (!trace.empty()) {
         const std::string warning = write_chrome_trace(trace, sharing.program, sharing.timeline, sharing.topology,
                                                        {.title = arguments["file"].as<std::string>()});

@@ -1,14 +1,14 @@
 // `weft simulate JOB`: one step of one layout.
 #include <fmt/format.h>
+#include <boost/algorithm/string.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <boost/algorithm/string.hpp>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <future>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -17,11 +17,8 @@
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/units.hpp"
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
-#include "tools/flops_option.hpp"
-#include "tools/folding_option.hpp"
 #include "tools/job_options.hpp"
-#include "tools/memory_option.hpp"
+#include "tools/options.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/link_file.hpp"
 #include "tools/output/report_json.hpp"
@@ -29,9 +26,9 @@
 #include "tools/output/step_trace.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/output/validation_text.hpp"
-#include "tools/output_option.hpp"
-#include "tools/page/job_pages.hpp"
-#include "tools/progress.hpp"
+#include "tools/page/pages.hpp"
+#include "tools/parallel.hpp"
+#include "tools/refusals.hpp"
 #include "tools/size_limit.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/report/report.hpp"

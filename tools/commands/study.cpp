@@ -7,11 +7,11 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
+#include "tools/options.hpp"
 #include "tools/output/chart_svg.hpp"
 #include "tools/output/text_table.hpp"
-#include "tools/output_option.hpp"
-#include "tools/page/study_page.hpp"
-#include "tools/progress.hpp"
+#include "tools/page/pages.hpp"
+#include "tools/parallel.hpp"
 #include "tools/study/statements.hpp"
 #include "tools/study/study_table.hpp"
 

@@ -8,20 +8,17 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
-#include "tools/folding_option.hpp"
 #include "tools/interruption.hpp"
 #include "tools/job_options.hpp"
+#include "tools/options.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/output_option.hpp"
-#include "tools/page/sweep_page.hpp"
+#include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
-#include "tools/progress.hpp"
 #include "tools/size_limit.hpp"
-#include "tools/sweep/mpi_crew.hpp"
-#include "tools/sweep/options.hpp"
-#include "tools/sweep/submission.hpp"
+#include "tools/sweep/crew.hpp"
+#include "tools/sweep/request.hpp"
+#include "tools/sweep/sweep.hpp"
 
 namespace weft::commands {
 namespace {

@@ -6,8 +6,7 @@
 #include <string>
 
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
-#include "tools/fabric_options.hpp"
+#include "tools/options.hpp"
 #include "tools/output/topology_graph.hpp"
 #include "tools/output/topology_text.hpp"
 #include "topologies/machine.hpp"

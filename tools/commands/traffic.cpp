@@ -4,9 +4,8 @@
 #include <cstdio>
 
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
+#include "tools/options.hpp"
 #include "tools/output/traffic_text.hpp"
-#include "tools/traffic/facts.hpp"
 #include "tools/traffic/request.hpp"
 
 namespace weft::commands {

@@ -7,15 +7,12 @@
 
 #include "sim/io/atomic_file.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "tools/calibrate/leave_out.hpp"
+#include "tools/calibrate/device_fit.hpp"
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
-#include "tools/flops_option.hpp"
+#include "tools/options.hpp"
 #include "tools/output/calibration_text.hpp"
 #include "tools/output/validation_text.hpp"
-#include "tools/output_option.hpp"
 #include "tools/parallel.hpp"
-#include "tools/progress.hpp"
 #include "tools/validate/row_job.hpp"
 #include "tools/validate/validity.hpp"
 

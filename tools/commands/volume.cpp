@@ -1,19 +1,19 @@
 // `weft volume JOB --view paper|framework|logger`: what is communicated. Only the text of the logger, which has times,
 // runs it.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tools/command.hpp"
-#include "tools/count_option.hpp"
 #include "tools/job_options.hpp"
-#include "tools/obstacle.hpp"
+#include "tools/options.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/output/logger_table.hpp"
 #include "tools/output/volume_text.hpp"
+#include "tools/refusals.hpp"
 #include "workloads/volume/volume.hpp"
 
 namespace weft::commands {

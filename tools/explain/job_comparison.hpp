@@ -15,7 +15,7 @@ struct ComparedCause {
     std::vector<std::int64_t> ticks;
 };
 
-// A key that not all jobs have alike, as JSON text; empty: absent.
+// A key whose values differ between jobs, as JSON text; empty: absent.
 struct ComparedInput {
     std::string key;
     std::vector<std::string> values;

@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <iterator>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "tools/explain/other_settings.hpp"
 #include "tools/parallel.hpp"
-#include "tools/shelf.hpp"
-#include "workloads/explain/device_twin.hpp"
+#include "workloads/explain/device_limit.hpp"
 #include "workloads/explain/foresight.hpp"
 #include "workloads/explain/what_if.hpp"
 #include "workloads/search/screening.hpp"
@@ -124,11 +122,30 @@ std::vector<Prospect> foresee(const std::vector<OtherJob>& settings, std::size_t
     return prospects;
 }
 
+struct Chosen {
+    std::vector<std::size_t> simulated;  // numbers, ascending
+    std::vector<const Prospect*> replayed;
+};
+
+Chosen chosen(const std::vector<Prospect>& prospects, ExplainOptions::Simulated which) {
+    Chosen found;
+    if (which == ExplainOptions::Simulated::all) {
+        for (const Prospect& one : prospects) found.simulated.push_back(one.number);
+    } else {
+        found.simulated = promising(prospects);
+    }
+    for (const Prospect& one : prospects) {
+        if (one.rank != Prospect::Rank::foreseen || std::ranges::binary_search(found.simulated, one.number)) continue;
+        found.replayed.push_back(&one);
+    }
+    return found;
+}
+
 void add_changes(JobExplanation& result, const Study& study, const JobFile& file, const ExplainOptions& options) {
     const Seconds own = since_start(result.explanation.end);
     const auto events = static_cast<double>(result.step.run.timeline.events);
-    const DeviceTwins twins(result.step.run.plan, result.step.folded);
-    const Foresight foresight(study, result.step, twins, result.explanation);
+    const OtherDevices devices(result.step.run.plan, result.step.folded);
+    const Foresight foresight(study, result.step, devices, result.explanation);
     const std::vector<WhatIf> changes = what_ifs(study, result.step, result.explanation);
     std::vector<Prospect> prospects;
     for (const WhatIf& change : changes) {
@@ -141,17 +158,9 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
     for (const OtherJob& other : others) foreseen.push_back(other.setting.step);
     std::ranges::copy(foresee(others, changes.size(), study, events, own), std::back_inserter(prospects));
 
-    std::vector<std::size_t> simulated;
-    if (options.simulated == ExplainOptions::Simulated::all) {
-        for (const Prospect& one : prospects) simulated.push_back(one.number);
-    } else {
-        simulated = promising(prospects);
-    }
-    std::vector<const Prospect*> replayed;
-    for (const Prospect& one : prospects) {
-        if (one.rank != Prospect::Rank::foreseen || std::ranges::binary_search(simulated, one.number)) continue;
-        replayed.push_back(&one);
-    }
+    const Chosen found = chosen(prospects, options.simulated);
+    const std::vector<std::size_t>& simulated = found.simulated;
+    const std::vector<const Prospect*>& replayed = found.replayed;
 
     SimulationOptions simulation = options.simulation;
     simulation.kept = Kept::sums;
@@ -163,7 +172,7 @@ void add_changes(JobExplanation& result, const Study& study, const JobFile& file
         std::unique_ptr<PreparedTopology> prepared = shelf.take(prepare_one);
         if (number < changes.size()) {
             result.knobs[number].step =
-                simulate_what_if(changes[number], study, result.step.folded, twins, simulation, *prepared);
+                simulate_what_if(changes[number], study, result.step.folded, devices, simulation, *prepared);
             result.knobs[number].means = Means::simulated;
         } else {
             simulate_setting(others[number - changes.size()], study, simulation, prepared);
@@ -202,19 +211,10 @@ JobExplanation explain_job(const Study& study, const JobFile& file, const Explai
 }
 
 std::string_view name(Means means) {
-    switch (means) {
-        case Means::simulated:
-            return "simulated";
-        case Means::replayed:
-            return "replayed";
-        case Means::first_order:
-            return "first order";
-        case Means::closed_form:
-            return "closed form";
-        case Means::none:
-            return "not simulated";
-    }
-    return "";
+    constexpr std::array<std::string_view, 5> names{"simulated", "replayed", "first order", "closed form",
+                                                    "not simulated"};
+    static_assert(names.size() == static_cast<std::size_t>(Means::none) + 1);
+    return names[static_cast<std::size_t>(means)];
 }
 
 ChangesByMeans changes_by_means(const JobExplanation& explained) {

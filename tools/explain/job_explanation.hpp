@@ -39,9 +39,9 @@ struct ExplainedKnob {
 struct ExplainedSetting {
     std::vector<std::string> assignments;  // "batch.micro=2"
     bool changes_numerics = false;
-    Bytes memory;  // of the fullest stage
+    Bytes memory{};  // of the fullest stage
     bool fits = false;
-    Seconds step;  // only if it is told
+    Seconds step{};  // only if it is told
     Means means = Means::closed_form;
 
     bool is_told() const { return fits && means != Means::none; }

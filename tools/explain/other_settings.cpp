@@ -61,9 +61,7 @@ std::vector<OtherJob> other_jobs(const JobFile& file, const Study& study, const 
         std::optional<Study> read = read_other(file, alternative, sources);
         if (!read) continue;
         OtherJob other{.setting = {.assignments = std::move(alternative.assignments),
-                                   .changes_numerics = alternative.changes_numerics,
-                                   .memory = {},
-                                   .step = {}},
+                                   .changes_numerics = alternative.changes_numerics},
                        .study = *std::move(read)};
         const Job job = spoken(other.study);
         const auto is_this = [&](const OtherJob& known) { return spoken(known.study) == job; };

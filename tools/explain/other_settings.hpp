@@ -1,7 +1,6 @@
 // The settings one step away from a job's: read, screened in closed form, and simulated where asked.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 

@@ -2,18 +2,17 @@
 #include <optional>
 #include <utility>
 
+#include "tools/digest.hpp"
 #include "tools/explain/job_explanation.hpp"
-#include "tools/folding_option.hpp"
-#include "tools/input_digest.hpp"
 #include "tools/job_options.hpp"
-#include "tools/library/errors.hpp"
-#include "tools/library/step.hpp"
-#include "tools/obstacle.hpp"
+#include "tools/library/internal.hpp"
+#include "tools/options.hpp"
 #include "tools/output/explanation_text.hpp"
 #include "tools/output/plan_rows.hpp"
 #include "tools/parallel.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"
+#include "tools/refusals.hpp"
 #include "tools/sweep/sweep.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job/study_sources.hpp"
@@ -78,9 +77,6 @@ std::shared_ptr<const SimulatedStep::State> simulated(const WarmJob::State& job,
     Plan plan = make_plan(study);
     const auto state = std::make_shared<SimulatedStep::State>(SimulatedStep::State{.study = std::move(study),
                                                                                    .options = options,
-                                                                                   .plan = {},
-                                                                                   .report = {},
-                                                                                   .wall = {},
                                                                                    .document = std::move(document),
                                                                                    .overrides = job.with(overrides)});
     std::vector<MemoryAdvice> advice;

@@ -1,10 +1,12 @@
 #include <nlohmann/json.hpp>
+
 #include <optional>
+#include <utility>
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
 #include "tools/collective/options.hpp"
-#include "tools/library/errors.hpp"
+#include "tools/library/internal.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/import_json.hpp"
 #include "tools/output/job_json.hpp"
@@ -13,6 +15,22 @@
 #include "workloads/formats/job_file.hpp"
 
 namespace weft::library {
+
+InputError::InputError(const std::string& what, std::vector<Mistake> mistakes)
+    : std::runtime_error(what), mistakes_(std::move(mistakes)) {}
+
+std::vector<Mistake> mistakes_of(const ConfigError& error) {
+    std::vector<Mistake> mistakes;
+    for (const Diagnostic& each : error.diagnostics()) {
+        mistakes.push_back({.file = each.file,
+                            .line = each.line,
+                            .column = each.column,
+                            .key = each.key,
+                            .message = each.message,
+                            .suggestions = suggested_names(each.message)});
+    }
+    return mistakes;
+}
 
 std::string collective_json(const std::vector<std::string>& arguments) {
     return told([&] {

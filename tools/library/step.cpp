@@ -1,15 +1,15 @@
-#include "tools/library/step.hpp"
+#include "tools/library/internal.hpp"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
 #include <utility>
 
-#include "tools/input_digest.hpp"
+#include "tools/digest.hpp"
 #include "tools/output/report_json.hpp"
 #include "tools/output/report_text.hpp"
 #include "tools/output/step_trace.hpp"
-#include "tools/page/job_pages.hpp"
+#include "tools/page/pages.hpp"
 #include "workloads/explain/explanation.hpp"
 
 namespace weft::library {

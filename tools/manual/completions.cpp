@@ -1,19 +1,18 @@
 #include "tools/manual/completions.hpp"
 
-#include <algorithm>
 #include <boost/algorithm/string.hpp>
-#include <map>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
 #include <set>
-#include <string_view>
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
 #include "tools/collective/options.hpp"
 #include "tools/command_line.hpp"
-#include "tools/manual/shell_scripts.hpp"
 #include "tools/schema/reference.hpp"
-#include "tools/traffic/patterns.hpp"
+#include "tools/traffic/messages.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/formats/format.hpp"
 
@@ -142,6 +141,14 @@ std::vector<std::string> completions(std::span<const std::string> words) {
     }
     std::erase_if(found, [&](const std::string& word) { return !word.starts_with(words.back()); });
     return found;
+}
+
+std::vector<std::string> shell_names() { return shipped_names(embedded::completion_scripts()); }
+
+// That of bash: bash breaks words at "=" and ":" itself and completes what is behind them; a key that ends in "=" takes
+// no space.
+std::string_view completion_script(std::string_view shell) {
+    return find_called(embedded::completion_scripts(), shell)->text;
 }
 
 }  // namespace weft

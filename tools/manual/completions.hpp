@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft {
@@ -11,5 +12,10 @@ namespace weft {
 // `words` follow "weft"; the last one, which may be empty, is to be completed. Empty where file names may follow, or
 // where nothing is known. A key that waits for its value ends in "=".
 std::vector<std::string> completions(std::span<const std::string> words);
+
+// Completion scripts of shells (tools/manual/*.completion): each asks `weft completion words` what may follow, so that
+// none grows old.
+std::vector<std::string> shell_names();                      // "bash", "fish", "zsh"
+std::string_view completion_script(std::string_view shell);  // one of shell_names()
 
 }  // namespace weft

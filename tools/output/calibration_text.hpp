@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "tools/calibrate/device_fit.hpp"
-#include "tools/calibrate/leave_out.hpp"
 #include "tools/calibrate/rows.hpp"
 #include "tools/collective/comparison.hpp"
 #include "topologies/calibration/calibration.hpp"

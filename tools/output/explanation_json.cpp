@@ -25,7 +25,7 @@ Json causes_json(const Explanation& found) {
 
 Json passages_json(const Explanation& found) {
     Json rows = Json::array();
-    for (const PathPassage& passage : found.passages) {
+    for (const PathStretch& passage : found.stretches) {
         rows.push_back({{"text", passage.text},
                         {"begin_s", since_start(passage.begin).value},
                         {"time_s", (passage.end - passage.begin).value},

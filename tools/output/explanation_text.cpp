@@ -42,7 +42,7 @@ std::string causes_text(const JobExplanation& explained) {
 
 std::string passages_text(const Explanation& found) {
     std::string out = "its longest passages:\n";
-    for (const PathPassage& passage : found.passages) {
+    for (const PathStretch& passage : found.stretches) {
         out += fmt::format("  from {} on, {}: {}\n", to_text(since_start(passage.begin)),
                            to_text(passage.end - passage.begin), passage.text);
     }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/endurance/run_result.hpp"
+#include "tools/endurance/run.hpp"
 #include "tools/output/job_json.hpp"
 
 namespace weft {

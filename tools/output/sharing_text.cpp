@@ -1,9 +1,9 @@
 #include "tools/output/sharing_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
@@ -47,7 +47,7 @@ std::span<const SharedLink> busiest(const Sharing& sharing, std::uint32_t links)
 
 const std::string& class_name(const Sharing& sharing, LinkClassId id) { return sharing.topology.classes[id].name; }
 
-std::string nodes_text(const TenantReport& job) {
+std::string nodes_text(const PlacedReport& job) {
     constexpr std::size_t widest = 24;
     std::string ranges = node_ranges(job.nodes);
     return ranges.size() <= widest ? ranges : fmt::format("{} nodes", job.nodes.size());
@@ -55,7 +55,7 @@ std::string nodes_text(const TenantReport& job) {
 
 std::string jobs_table(const Sharing& sharing) {
     TextTable table({"<", "nodes", "ranks", "steps", "alone", "together", "slower", "exposed alone", "together"});
-    for (const TenantReport& job : sharing.jobs) {
+    for (const PlacedReport& job : sharing.jobs) {
         table.add({job.name, nodes_text(job), grouped(job.ranks), grouped(job.steps), to_text(job.alone.time),
                    to_text(job.together.time), percent(job.slowdown() - 1), to_text(job.alone.exposed),
                    to_text(job.together.exposed)});
@@ -64,7 +64,7 @@ std::string jobs_table(const Sharing& sharing) {
 }
 
 std::vector<std::string> headings(const Sharing& sharing, std::vector<std::string> first, const char* last) {
-    for (const TenantReport& job : sharing.jobs) first.push_back(job.name);
+    for (const PlacedReport& job : sharing.jobs) first.push_back(job.name);
     first.emplace_back(last);
     return first;
 }
@@ -93,7 +93,7 @@ std::string meetings_table(const Sharing& sharing, std::uint32_t links) {
     return classes.text() + (links > 0 ? "\n" + table.text() : "");
 }
 
-nlohmann::ordered_json step_json(const TenantStep& step) {
+nlohmann::ordered_json step_json(const PlacedStep& step) {
     return {{"step_s", step.time.value},
             {"compute_s", step.compute.value},
             {"exposed_communication_s", step.exposed.value}};
@@ -109,7 +109,7 @@ nlohmann::ordered_json bytes_json(std::span<const Bytes> bytes) {
 
 std::string sharing_text(const Sharing& sharing, std::uint32_t links) {
     std::size_t nodes = 0;
-    for (const TenantReport& job : sharing.jobs) nodes += job.nodes.size();
+    for (const PlacedReport& job : sharing.jobs) nodes += job.nodes.size();
     return fmt::format("{} jobs on {} nodes of {}; together: steps from {} to {}, while all run\n\n{}\n{}",
                        sharing.jobs.size(), grouped(static_cast<double>(nodes)), sharing.topology.name,
                        to_text(sharing.begin), to_text(sharing.end), jobs_table(sharing),
@@ -123,7 +123,7 @@ std::string sharing_json(const Sharing& sharing, std::uint32_t links, Seconds wa
               {"jobs", Json::array()},
               {"meetings", Json::array()},
               {"links", Json::array()}};
-    for (const TenantReport& job : sharing.jobs) {
+    for (const PlacedReport& job : sharing.jobs) {
         json["jobs"].push_back({{"name", job.name},
                                 {"nodes", job.nodes},
                                 {"ranks", job.ranks},

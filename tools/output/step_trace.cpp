@@ -11,7 +11,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "tools/output/chrome_trace.hpp"
 #include "tools/output/timeline_svg.hpp"
-#include "workloads/report/memory_timeline.hpp"
+#include "workloads/report/simulation.hpp"
 
 namespace weft {
 namespace {

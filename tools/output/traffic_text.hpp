@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/traffic/facts.hpp"
+#include "tools/traffic/request.hpp"
 
 namespace weft {
 

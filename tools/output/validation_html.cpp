@@ -10,7 +10,7 @@
 #include "tools/output/scatter_svg.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/output/validation_text.hpp"
-#include "tools/page/page.hpp"
+#include "tools/page/html.hpp"
 #include "tools/validate/quantity.hpp"
 #include "tools/version.hpp"
 

@@ -1,19 +1,18 @@
-#include "tools/page/compare_page.hpp"
+#include "tools/page/pages.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "sim/io/units.hpp"
 #include "tools/output/job_comparison_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
-#include "tools/page/page.hpp"
-#include "tools/page/timeline_data.hpp"
+#include "tools/page/timeline.hpp"
 
 namespace weft {
 namespace {
@@ -165,22 +164,19 @@ std::string timelines(const JobComparison& comparison, const std::vector<Timelin
 
 }  // namespace
 
-std::string compare_page(const JobComparison& comparison, const ComparePageText& text) {
+std::string compare_page(const JobComparison& comparison, const ResultPageText& text) {
     std::vector<TimelinePart> parts;
     const Json data = jobs_data(comparison, parts);
     HtmlText html;
     html.add("<p class=\"lead\">{}</p>{}", xml_escaped(lead(comparison)), misfits(comparison));
-    html.put(
-        "<nav aria-label=\"Sections\"><a href=\"#causes\">Causes</a><a href=\"#timelines\">Timelines</a>"
-        "<a href=\"#figures\">Figures</a><a href=\"#inputs\">What differs</a></nav>\n");
-    const auto section = [&](std::string_view id, std::string_view title, const std::string& body) {
-        html.add("<section id=\"{}\"><h2>{}</h2>", id, title);
-        html.put(body + "</section>\n");
+    const HtmlSection sections[] = {
+        {"causes", "Causes", "Where the difference comes from", causes(comparison)},
+        {"timelines", "Timelines", "Timelines", timelines(comparison, parts)},
+        {"figures", "Figures", "Figures", figures(comparison)},
+        {"inputs", "What differs", "What differs", inputs(comparison)},
     };
-    section("causes", "Where the difference comes from", causes(comparison));
-    section("timelines", "Timelines", timelines(comparison, parts));
-    section("figures", "Figures", figures(comparison));
-    section("inputs", "What differs", inputs(comparison));
+    html.add("<nav aria-label=\"Sections\">{}</nav>", html_links(sections));
+    html.put(html_sections(sections));
     html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
     return html_page({.title = text.title,
                       .body = html.take(),

@@ -9,9 +9,8 @@
 #include "sim/io/units.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/svg_text.hpp"
+#include "tools/page/bars.hpp"
 #include "tools/page/html.hpp"
-#include "tools/page/roofline.hpp"
-#include "tools/page/tornado.hpp"
 
 namespace weft {
 namespace {
@@ -56,12 +55,12 @@ std::string causes_table(const Explanation& found) {
         {{"cause", Kind::text}, {"time"}, {"of the step"}, {"on other stages"}}, rows, HtmlOrder::sortable);
 }
 
-std::string passages_list(const Explanation& found) {
+std::string stretches_list(const Explanation& found) {
     HtmlText html;
     html.put("<ol>");
-    for (const PathPassage& passage : found.passages) {
-        html.add("<li>from {} on, {}: {}</li>", to_text(since_start(passage.begin)),
-                 to_text(passage.end - passage.begin), xml_escaped(passage.text));
+    for (const PathStretch& each : found.stretches) {
+        html.add("<li>from {} on, {}: {}</li>", to_text(since_start(each.begin)), to_text(each.end - each.begin),
+                 xml_escaped(each.text));
     }
     html.put("</ol>");
     return html_details("Its longest passages", html.take());
@@ -95,7 +94,7 @@ std::string settings_table(const PageExplanation& page) {
     if (page.settings.empty()) return {};
     const Seconds own = since_start(page.explanation.end);
     std::vector<std::vector<HtmlCell>> rows;
-    std::vector<std::string> alike, unknown;
+    std::vector<std::string> without, unknown;
     for (const ExplainedSetting& setting : page.settings) {
         if (setting.means == Means::none) {
             unknown.push_back(assignments_text(setting));
@@ -103,7 +102,7 @@ std::string settings_table(const PageExplanation& page) {
         }
         const double change = setting.fits ? setting.step / own - 1.0 : 0;
         if (setting.fits && !makes_difference(setting.step, own)) {
-            alike.push_back(assignments_text(setting));
+            without.push_back(assignments_text(setting));
             continue;
         }
         rows.push_back({{assignments_text(setting)},
@@ -121,14 +120,13 @@ std::string settings_table(const PageExplanation& page) {
                "what is computed is not the same to rounding.",
                {{"settings", Kind::text}, {"step"}, {"change"}, {"by", Kind::text}, {"memory"}, {"note", Kind::text}},
                rows, HtmlOrder::sortable) +
-           (alike.empty() ? std::string()
-                          : html_details("Without a difference",
-                                         "<p>" + xml_escaped(fmt::format("{}", fmt::join(alike, ", "))) + "</p>")) +
+           (without.empty() ? std::string()
+                            : html_details("Without a difference",
+                                           "<p>" + xml_escaped(fmt::format("{}", fmt::join(without, ", "))) + "</p>")) +
            unknown_list(unknown);
 }
 
-}  // namespace
-
+// What the step is bound by, in a sentence.
 std::string bottleneck_text(const Explanation& explanation) {
     std::string text;
     std::size_t told = 0;
@@ -141,10 +139,12 @@ std::string bottleneck_text(const Explanation& explanation) {
     return text;
 }
 
+}  // namespace
+
 std::string explanation_part(const PageExplanation& page) {
     return fmt::format("<p class=\"bottleneck\">The critical path is {}.</p>\n{}{}{}{}{}{}",
                        xml_escaped(bottleneck_text(page.explanation)), best_changes(page),
-                       causes_table(page.explanation), passages_list(page.explanation), knobs_picture(page),
+                       causes_table(page.explanation), stretches_list(page.explanation), knobs_picture(page),
                        settings_table(page), rooflines_part(page.explanation.rooflines));
 }
 

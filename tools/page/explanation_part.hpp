@@ -16,8 +16,11 @@ struct PageExplanation {
     std::string command;  // "weft simulate job.json": what a setting is added to
 };
 
-// What the step is bound by, in a sentence.
-std::string bottleneck_text(const Explanation& explanation);
 std::string explanation_part(const PageExplanation& page);  // HTML
+
+// The rooflines of device and fabric: a picture of kernel classes under their roofs, and tables.
+// Log-log: FLOP/s by FLOP/B, a dot per class of kernels with products, as large as its time. Empty without such.
+std::string roofline_svg(const DeviceRoofline& device);
+std::string rooflines_part(const Rooflines& rooflines);
 
 }  // namespace weft

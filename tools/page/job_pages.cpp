@@ -1,13 +1,11 @@
-#include "tools/page/job_pages.hpp"
+#include "tools/page/pages.hpp"
 
 #include <fmt/format.h>
 
 #include "tools/output/figures.hpp"
 #include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
-#include "tools/page/plan_page.hpp"
 #include "tools/page/simulation_page.hpp"
-#include "tools/plan/launch.hpp"
 
 namespace weft {
 

@@ -1,12 +1,19 @@
 #include "tools/page/result_data.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <type_traits>
 
 #include "sim/base/check.hpp"
-#include "tools/page/telling_keys.hpp"
+#include "sim/io/units.hpp"
+#include "tools/output/figures.hpp"
+#include "tools/output/svg_text.hpp"
+#include "tools/page/html.hpp"
 
 namespace weft {
 namespace {
@@ -28,6 +35,54 @@ Json json_of(const ResultCell& cell) {
             }
         },
         cell);
+}
+
+// Of a column that not every table has.
+struct Best {
+    std::string_view column, name;
+    Extreme extreme;
+    std::string (*text)(double);
+};
+
+constexpr Best bests[] = {
+    {"step_time_s", "shortest step", Extreme::least, [](double value) { return to_text(Seconds{value}); }},
+    {"throughput_model_tflops_per_gpu", "most model TFLOP/s per GPU", Extreme::greatest,
+     [](double value) { return fmt::format("{:.1f}", value); }},
+    {"memory_peak_bytes", "least memory", Extreme::least, [](double value) { return to_text(Bytes{value}); }},
+};
+
+struct Key {
+    std::size_t column = 0;
+    std::vector<std::uint32_t> values;  // by row: numbers of distinct values, in order of first arrival
+    std::uint32_t distinct = 0;
+};
+
+Key key_of(const ResultTable& table, std::size_t column) {
+    Key key{.column = column, .values = {}, .distinct = 0};
+    std::map<ResultCell, std::uint32_t> numbers;
+    for (const std::vector<ResultCell>& row : table.rows) {
+        key.values.push_back(
+            numbers.try_emplace(row[column], static_cast<std::uint32_t>(numbers.size())).first->second);
+    }
+    key.distinct = static_cast<std::uint32_t>(numbers.size());
+    return key;
+}
+
+// Whether rows with equal values of `key` have equal values of `other`.
+bool determines(const Key& key, const Key& other) {
+    constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> found(key.distinct, unknown);
+    for (std::size_t row = 0; row < key.values.size(); ++row) {
+        std::uint32_t& value = found[key.values[row]];
+        if (value == unknown) value = other.values[row];
+        if (value != other.values[row]) return false;
+    }
+    return true;
+}
+
+bool follows(const Key& key, const Key& other) {
+    return key.column != other.column && determines(other, key) &&
+           (other.column < key.column || !determines(key, other));
 }
 
 }  // namespace
@@ -101,6 +156,38 @@ std::string keys_text(const ResultTable& table, std::span<const std::size_t> key
         out += (out.empty() ? "" : ", ") + table.columns[key].name + ' ' + (bare ? *bare : json_of(cell).dump());
     }
     return out;
+}
+
+std::string result_head(const ResultPageText& text, const ResultTable& table, const RowsCard& rows) {
+    HtmlText html;
+    if (!text.summary.empty()) html.add("<p class=\"lead\">{}</p>", xml_escaped(text.summary));
+    std::vector<HtmlCard> cards{{rows.name, grouped(double(rows.rows)), xml_escaped(rows.note)}};
+    const std::vector<std::size_t> keys = telling_keys(table);
+    for (const Best& best : bests) {
+        if (const auto row = extreme_row(table, best.column, best.extreme)) {
+            cards.push_back({best.name, best.text(row->value), xml_escaped(keys_text(table, keys, row->row))});
+        }
+    }
+    html.put(html_cards(cards, "cards wide"));
+    html.add("<p class=\"quiet made\">Made by <code>{}</code></p>", xml_escaped(text.command));
+    return html.take();
+}
+
+std::vector<std::size_t> telling_keys(const ResultTable& table) {
+    std::vector<Key> keys;
+    std::vector<std::size_t> all, telling;
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        if (table.columns[column].kind != ColumnKind::key) continue;
+        all.push_back(column);
+        keys.push_back(key_of(table, column));
+    }
+    std::erase_if(keys, [](const Key& key) { return key.distinct < 2; });
+    for (const Key& key : keys) {
+        if (std::ranges::none_of(keys, [&](const Key& other) { return follows(key, other); })) {
+            telling.push_back(key.column);
+        }
+    }
+    return telling.empty() ? all : telling;
 }
 
 }  // namespace weft

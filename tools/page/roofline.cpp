@@ -1,4 +1,4 @@
-#include "tools/page/roofline.hpp"
+#include "tools/page/explanation_part.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +18,9 @@ namespace {
 using Kind = HtmlColumn::Kind;
 
 constexpr double width = 540, height = 360, left = 94, top = 14, across = 420, up = 290;
+
+HtmlCell number_cell(double value) { return {fmt::format("{:.3g}", value), value}; }
+HtmlCell share_cell(double value) { return {percent(value), value}; }
 
 bool is_drawn(const KernelClassUse& use) {
     return use.flops.value > 0.0 && use.bytes.value > 0.0 && use.time.value > 0.0;
@@ -107,66 +110,53 @@ class Picture {
     HtmlText svg_;
 };
 
+const HtmlCell nothing{"", 0};
+
 std::string kernels_table(const DeviceRoofline& device) {
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const KernelClassUse& use : device.kernels) {
-        const bool has_flops = use.flops.value > 0.0, has_bytes = use.bytes.value > 0.0;
-        const double share = is_drawn(use) ? use.achieved() / device.roof(use) : 0;
-        rows.push_back(
-            {{use.name},
-             {to_text(use.time), use.time.value},
-             {has_flops ? fmt::format("{:.3g}", use.flops.value) : "", use.flops.value},
-             {has_bytes ? to_text(use.bytes) : "", use.bytes.value},
-             {is_drawn(use) ? fmt::format("{:.3g}", use.intensity()) : "", is_drawn(use) ? use.intensity() : 0},
-             {has_flops ? to_text(use.achieved()) : "", has_flops ? use.achieved().value : 0},
-             {is_drawn(use) ? percent(share) : "", share},
-             {has_bytes ? percent(use.achieved_memory() / device.memory) : "",
-              has_bytes ? use.achieved_memory().value : 0},
-             {std::string(use.bound())}});
-    }
-    return html_table(fmt::format("The device is busy for {} of the step.", to_text(device.busy())),
-                      {{"kernels", Kind::text},
-                       {"time"},
-                       {"FLOP"},
-                       {"memory"},
-                       {"FLOP/B"},
-                       {"achieved"},
-                       {"of its roof"},
-                       {"of memory bandwidth"},
-                       {"bound by", Kind::text}},
-                      rows, HtmlOrder::sortable);
+    using Use = KernelClassUse;
+    const auto has_flops = [](const Use& u) { return u.flops.value > 0.0; };
+    const auto has_bytes = [](const Use& u) { return u.bytes.value > 0.0; };
+    const auto roof_share = [&](const Use& u) { return u.achieved() / device.roof(u); };
+    return html_table<Use>(
+        fmt::format("The device is busy for {} of the step.", to_text(device.busy())),
+        {{"kernels", [](const Use& u) { return HtmlCell{u.name}; }, Kind::text},
+         {"time", [](const Use& u) { return html_cell(u.time); }},
+         {"FLOP", [&](const Use& u) { return has_flops(u) ? number_cell(u.flops.value) : nothing; }},
+         {"memory", [&](const Use& u) { return has_bytes(u) ? html_cell(u.bytes) : nothing; }},
+         {"FLOP/B", [](const Use& u) { return is_drawn(u) ? number_cell(u.intensity()) : nothing; }},
+         {"achieved", [&](const Use& u) { return has_flops(u) ? html_cell(u.achieved()) : nothing; }},
+         {"of its roof", [&](const Use& u) { return is_drawn(u) ? share_cell(roof_share(u)) : nothing; }},
+         {"of memory bandwidth",
+          [&](const Use& u) {
+              const BytesPerSecond rate = u.achieved_memory();
+              return has_bytes(u) ? HtmlCell{percent(rate / device.memory), rate.value} : nothing;
+          }},
+         {"bound by", [](const Use& u) { return HtmlCell{std::string(u.bound())}; }, Kind::text}},
+        device.kernels, HtmlOrder::sortable);
 }
 
 std::string fabric_table(const std::vector<FabricUse>& fabric) {
     if (fabric.empty()) return {};
-    std::vector<std::vector<HtmlCell>> rows;
-    for (const FabricUse& use : fabric) {
-        const bool has_rate = use.bytes.value > 0.0 && use.time.value > 0.0 && use.line.value > 0.0;
-        const double share = has_rate ? use.achieved() / use.line_rate() : 0;
-        rows.push_back({{use.dimension},
-                        {use.link},
-                        {grouped(static_cast<double>(use.calls)), static_cast<double>(use.calls)},
-                        {to_text(use.bytes), use.bytes.value},
-                        {to_text(use.time), use.time.value},
-                        {has_rate ? to_text(use.achieved()) : "", has_rate ? use.achieved().value : 0},
-                        {has_rate ? to_text(use.line_rate()) : "", has_rate ? use.line_rate().value : 0},
-                        {has_rate ? percent(share) : "", share},
-                        {std::string(use.bound())}});
-    }
+    using Use = FabricUse;
+    const auto has_rate = [](const Use& u) { return u.bytes.value > 0.0 && u.time.value > 0.0 && u.line.value > 0.0; };
     return "<h3>Roofline of the fabric</h3>" +
-           html_table(
+           html_table<Use>(
                "Calls of one rank in a step, by what bounds them alone. Line rate: the bus bandwidth of the same "
                "algorithm on links as their data sheets have them.",
-               {{"calls of", Kind::text},
-                {"over", Kind::text},
-                {"calls"},
-                {"bytes"},
-                {"time"},
-                {"bus bandwidth"},
-                {"line rate"},
-                {"of it"},
-                {"bound by", Kind::text}},
-               rows, HtmlOrder::sortable);
+               {{"calls of", [](const Use& u) { return HtmlCell{u.dimension}; }, Kind::text},
+                {"over", [](const Use& u) { return HtmlCell{u.link}; }, Kind::text},
+                {"calls",
+                 [](const Use& u) {
+                     return HtmlCell{grouped(double(u.calls)), double(u.calls)};
+                 }},
+                {"bytes", [](const Use& u) { return html_cell(u.bytes); }},
+                {"time", [](const Use& u) { return html_cell(u.time); }},
+                {"bus bandwidth", [&](const Use& u) { return has_rate(u) ? html_cell(u.achieved()) : nothing; }},
+                {"line rate", [&](const Use& u) { return has_rate(u) ? html_cell(u.line_rate()) : nothing; }},
+                {"of it",
+                 [&](const Use& u) { return has_rate(u) ? share_cell(u.achieved() / u.line_rate()) : nothing; }},
+                {"bound by", [](const Use& u) { return HtmlCell{std::string(u.bound())}; }, Kind::text}},
+               fabric, HtmlOrder::sortable);
 }
 
 }  // namespace

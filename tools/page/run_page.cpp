@@ -1,10 +1,9 @@
-#include "tools/page/run_page.hpp"
+#include "tools/page/pages.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
@@ -12,7 +11,6 @@
 #include "tools/output/run_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
-#include "tools/page/page.hpp"
 #include "tools/page/result_data.hpp"
 
 namespace weft {
@@ -26,19 +24,16 @@ std::string_view label_of(const RunQuantity& quantity) {
 }
 
 std::string cards(const RunResult& result) {
-    HtmlText html;
-    html.put("<dl class=\"cards\">\n");
+    std::vector<HtmlCard> cards;
     for (const std::string_view key : {"time_s", "goodput", "restarts", "energy_j", "joules_per_token", "cost"}) {
         const auto quantity = std::ranges::find(result.quantities, key, &RunQuantity::key);
         if (quantity == result.quantities.end()) continue;
         const Spread& spread = quantity->spread;
         const std::string low = run_cell(quantity->unit, spread.p5), high = run_cell(quantity->unit, spread.p95);
-        html.add("<div><dt>{}</dt><dd class=\"figure\">{}</dd><dd class=\"note\">{} in nine of ten runs</dd></div>",
-                 label_of(*quantity), run_cell(quantity->unit, spread.p50),
-                 low == high ? "the same" : low + " to " + high);
+        cards.push_back({label_of(*quantity), run_cell(quantity->unit, spread.p50),
+                         (low == high ? "the same" : low + " to " + high) + " in nine of ten runs"});
     }
-    html.put("</dl>\n");
-    return html.take();
+    return html_cards(cards);
 }
 
 struct TimePart {

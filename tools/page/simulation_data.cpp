@@ -1,18 +1,15 @@
 #include "tools/page/simulation_data.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "tools/output/trace_time.hpp"
-#include "tools/page/fabric_map.hpp"
 #include "tools/page/partners.hpp"
-#include "tools/page/timeline_data.hpp"
-#include "workloads/report/memory_timeline.hpp"
 
 namespace weft {
 namespace {
@@ -48,7 +45,7 @@ Json partners_json(const Partners& partners) {
     return {{"cells", partners.cells}, {"ranks_per_cell", partners.ranks_per_cell}, {"dimensions", dimensions}};
 }
 
-// Cells as a list for each column, in order; the ways back only where there are any.
+// Cells as a list for each column, in order; those of the other direction only where there are any.
 Json matrix_json(const MapMatrix& matrix) {
     Json json{{"title", matrix.what.title}};
     const auto side_json = [](const std::string& label, const MapSide& side) {
@@ -61,17 +58,17 @@ Json matrix_json(const MapMatrix& matrix) {
         json["row"].push_back(cell.row);
         json["column"].push_back(cell.column);
     }
-    const auto add_way = [&](const std::string& name, CellTraffic MapCell::*way) {
+    const auto add_direction = [&](const std::string& name, CellTraffic MapCell::*direction) {
         Json own{{"name", name}};
         for (const MapCell& cell : matrix.cells) {
-            own["busiest"].push_back(std::round((cell.*way).busiest * 1e6) / 1e6);
-            own["bytes"].push_back(std::llround((cell.*way).bytes.value));
-            own["links"].push_back((cell.*way).links);
+            own["busiest"].push_back(std::round((cell.*direction).busiest * 1e6) / 1e6);
+            own["bytes"].push_back(std::llround((cell.*direction).bytes.value));
+            own["links"].push_back((cell.*direction).links);
         }
         json["ways"].push_back(std::move(own));
     };
-    add_way(matrix.what.to_column, &MapCell::to_column);
-    if (!matrix.what.to_row.empty()) add_way(matrix.what.to_row, &MapCell::to_row);
+    add_direction(matrix.what.to_column, &MapCell::to_column);
+    if (!matrix.what.to_row.empty()) add_direction(matrix.what.to_row, &MapCell::to_row);
     return json;
 }
 

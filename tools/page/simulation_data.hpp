@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/engine/critical_path.hpp"
-#include "tools/page/timeline_part.hpp"
+#include "tools/page/timeline.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

@@ -7,21 +7,17 @@
 #include "tools/output/report_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/output/validation_text.hpp"
+#include "tools/page/bars.hpp"
 #include "tools/page/html.hpp"
-#include "tools/page/input_tables.hpp"
-#include "tools/page/message_table.hpp"
-#include "tools/page/page.hpp"
 #include "tools/page/partners.hpp"
 #include "tools/page/simulation_data.hpp"
-#include "tools/page/stage_bars.hpp"
 
 namespace weft {
 namespace {
 
 using Kind = HtmlColumn::Kind;
+using enum HtmlOrder;
 
-HtmlCell cell(Seconds value) { return {to_text(value), value.value}; }
-HtmlCell cell(Bytes value) { return {to_text(value), value.value}; }
 HtmlCell count_cell(double value) { return {fmt::format("{:.4g}", value), value}; }
 HtmlCell share_cell(double value) { return {percent(value), value}; }
 
@@ -31,70 +27,71 @@ std::string metric_text(const Metric& metric) {
     return metric.kind == MetricKind::count ? grouped(metric.value) : fmt::format("{:.6g}", metric.value);
 }
 
+double of(const Report& report, std::string_view key) { return report.metric(key); }
+
+std::string share_of_step(const Report& report, std::string_view key) {
+    return percent(of(report, key) / of(report, "step.time_s"));
+}
+
+constexpr StepCard cards[] = {
+    {"step time", [](const Report& r) { return to_text(Seconds{of(r, "step.time_s")}); },
+     [](const Report& r) { return share_of_step(r, "step.compute_s") + " of it computing"; }},
+    {"tokens per second", [](const Report& r) { return grouped(of(r, "throughput.tokens_per_s")); },
+     [](const Report& r) { return fmt::format("of {} ranks together", grouped(r.ranks)); }},
+    {"model TFLOP/s per GPU",
+     [](const Report& r) { return fmt::format("{:.1f}", of(r, "throughput.model_tflops_per_gpu")); },
+     [](const Report& r) { return fmt::format("{:.1f} in hardware", of(r, "throughput.hardware_tflops_per_gpu")); }},
+    {"MFU", [](const Report& r) { return percent(of(r, "throughput.mfu")); },
+     [](const Report&) { return std::string("model FLOP/s over the device's peak"); }},
+    {"exposed communication", [](const Report& r) { return to_text(Seconds{of(r, "step.exposed_communication_s")}); },
+     [](const Report& r) { return share_of_step(r, "step.exposed_communication_s") + " of the step"; }},
+    {"memory", [](const Report& r) { return to_text(Bytes{of(r, "memory.peak_bytes")}); },
+     [](const Report& r) {
+         return fmt::format("of {}, <span class=\"{}\">{}</span>", to_text(Bytes{of(r, "memory.capacity_bytes")}),
+                            of(r, "memory.fits") != 0 ? "good" : "bad", memory_verdict(r));
+     }},
+};
+
 class SimulationBody {
   public:
     SimulationBody(const Simulation& run, const Report& report, const JobInput& input, const TimelinePart& part,
                    const PageExplanation* explanation, bool asked)
         : run_(run), report_(report), input_(input), part_(part), explanation_(explanation), asked_(asked) {}
 
-    std::string text() {
-        head();
-        cards();
-        navigation();
-        if (explanation_ != nullptr) section("why", "Why it takes as long", explanation_part(*explanation_));
-        section("time", "Where the time goes", stage_bars(report_));
-        timeline();
-        memory();
-        communication();
-        links();
-        metrics();
-        inputs();
-        return html_.take();
+    std::string text() const {
+        const std::vector<HtmlSection> all = sections();
+        const std::size_t why = explanation_ != nullptr ? 1 : 0;
+        return head() + step_cards_html(report_) +
+               fmt::format("<nav aria-label=\"Sections\">{}\n{}</nav>\n", html_links(std::span(all).first(why)),
+                           html_links(std::span(all).subspan(why))) +
+               html_sections(all);
     }
 
   private:
-    void section(std::string_view id, std::string_view title, std::string_view html) {
-        html_.add("<section id=\"{}\"><h2>{}</h2>", id, title);
-        html_.put(html);
-        html_.put("</section>\n");
+    std::vector<HtmlSection> sections() const {
+        std::vector<HtmlSection> all;
+        if (explanation_ != nullptr) {
+            all.push_back({"why", "Why", "Why it takes as long", explanation_part(*explanation_)});
+        }
+        all.push_back({"time", "Time", "Where the time goes", stage_bars(report_)});
+        all.push_back({"timeline", "Timeline", "Timeline", timeline()});
+        all.push_back({"memory", "Memory", "Memory", memory()});
+        all.push_back({"communication", "Communication", "Communication", communication()});
+        all.push_back({"links", "Links", "Links", links()});
+        all.push_back({"metrics", "All figures", "All figures", metrics()});
+        all.push_back({"inputs", "Inputs", "Inputs and sources", inputs()});
+        return all;
     }
 
-    void head() {
-        html_.add("<p class=\"lead\">{}<br>{}, {}, network {}</p>", xml_escaped(report_.layout), report_.framework,
-                  xml_escaped(report_.batch), report_.network);
-        if (report_.lacking.empty()) return;
-        html_.add("<p>Modelled, cannot be run: {}</p>",
-                  xml_escaped(fmt::format("{}", fmt::join(report_.lacking, "; "))));
-    }
-
-    void card(std::string_view name, std::string_view figure, std::string_view note) {
-        html_.add("<div><dt>{}</dt><dd class=\"figure\">{}</dd><dd class=\"note\">{}</dd></div>", name,
-                  xml_escaped(figure), note);
-    }
-
-    void cards() {
-        const auto metric = [&](std::string_view key) { return report_.metric(key); };
-        const double step = metric("step.time_s"), exposed = metric("step.exposed_communication_s");
-        html_.put("<dl class=\"cards\">\n");
-        card("step time", to_text(Seconds{step}), percent(metric("step.compute_s") / step) + " of it computing");
-        card("tokens per second", grouped(metric("throughput.tokens_per_s")),
-             fmt::format("of {} ranks together", grouped(report_.ranks)));
-        card("model TFLOP/s per GPU", fmt::format("{:.1f}", metric("throughput.model_tflops_per_gpu")),
-             fmt::format("{:.1f} in hardware", metric("throughput.hardware_tflops_per_gpu")));
-        card("MFU", percent(metric("throughput.mfu")), "model FLOP/s over the device's peak");
-        card("exposed communication", to_text(Seconds{exposed}), percent(exposed / step) + " of the step");
-        card("memory", to_text(Bytes{metric("memory.peak_bytes")}),
-             fmt::format("of {}, <span class=\"{}\">{}</span>", to_text(Bytes{metric("memory.capacity_bytes")}),
-                         metric("memory.fits") != 0 ? "good" : "bad", memory_verdict(report_)));
-        html_.put("</dl>\n");
-    }
-
-    void navigation() {
-        html_.add("<nav aria-label=\"Sections\">{}", explanation_ != nullptr ? "<a href=\"#why\">Why</a>" : "");
-        html_.put(
-            "<a href=\"#time\">Time</a><a href=\"#timeline\">Timeline</a>"
-            "<a href=\"#memory\">Memory</a><a href=\"#communication\">Communication</a>"
-            "<a href=\"#links\">Links</a><a href=\"#metrics\">All figures</a><a href=\"#inputs\">Inputs</a></nav>\n");
+    std::string head() const {
+        HtmlText html;
+        html.add("<p class=\"lead\">{}<br>{}, {}, network {}</p>", xml_escaped(report_.layout), report_.framework,
+                 xml_escaped(report_.batch), report_.network);
+        if (!report_.lacking.empty()) {
+            html.add("<p>Modelled, cannot be run: {}</p>",
+                     xml_escaped(fmt::format("{}", fmt::join(report_.lacking, "; "))));
+        }
+        return html.take();
     }
 
     // What the timeline leaves out, in words.
@@ -118,175 +115,135 @@ class SimulationBody {
         return text;
     }
 
-    void timeline() {
-        section(
-            "timeline", "Timeline",
-            fmt::format("<p>{}</p><div id=\"timeline-chart\"></div>\n<noscript><p>The timeline needs JavaScript.</p>"
-                        "</noscript>",
-                        shown_part()));
+    std::string timeline() const {
+        return fmt::format(
+            "<p>{}</p><div id=\"timeline-chart\"></div>\n<noscript><p>The timeline needs JavaScript.</p></noscript>",
+            shown_part());
     }
 
-    void memory() {
-        std::vector<std::vector<HtmlCell>> rows;
-        for (const StageReport& stage : report_.stages) {
-            const MemoryUse& use = stage.memory;
-            rows.push_back({{stage.name, stage.stage},
-                            count_cell(stage.layers),
-                            cell(use.parameters),
-                            cell(use.gradients),
-                            cell(use.optimizer),
-                            cell(use.activations),
-                            cell(use.buffers),
-                            cell(use.workspace),
-                            cell(use.overhead.expected),
-                            cell(use.total())});
-        }
-        section("memory", "Memory",
-                "<div id=\"memory-chart\"></div>\n" + html_table("Of one rank of each stage, at its fullest moment.",
-                                                                 {{"stage"},
-                                                                  {"layers"},
-                                                                  {"parameters"},
-                                                                  {"gradients"},
-                                                                  {"optimizer"},
-                                                                  {"activations"},
-                                                                  {"buffers"},
-                                                                  {"workspace"},
-                                                                  {"overhead"},
-                                                                  {"together"}},
-                                                                 rows, HtmlOrder::sortable));
+    std::string memory() const {
+        const auto part = [](std::string_view heading, Bytes MemoryUse::*bytes) {
+            return HtmlField<StageReport>{heading,
+                                          [bytes](const StageReport& s) { return html_cell(s.memory.*bytes); }};
+        };
+        return "<div id=\"memory-chart\"></div>\n" +
+               html_table<StageReport>(
+                   "Of one rank of each stage, at its fullest moment.",
+                   {{"stage",
+                     [](const auto& s) {
+                         return HtmlCell{s.name, s.stage};
+                     }},
+                    {"layers", [](const auto& s) { return count_cell(s.layers); }},
+                    part("parameters", &MemoryUse::parameters),
+                    part("gradients", &MemoryUse::gradients),
+                    part("optimizer", &MemoryUse::optimizer),
+                    part("activations", &MemoryUse::activations),
+                    part("buffers", &MemoryUse::buffers),
+                    part("workspace", &MemoryUse::workspace),
+                    {"overhead", [](const auto& s) { return html_cell(s.memory.overhead.expected); }},
+                    {"together", [](const auto& s) { return html_cell(s.memory.total()); }}},
+                   report_.stages, sortable);
     }
 
-    void communication() {
+    std::string communication() const {
+        if (report_.communication.empty()) return "<p>The ranks of this job send nothing.</p>";
         const double step = report_.metric("step.time_s");
-        std::vector<std::vector<HtmlCell>> rows;
-        for (const CommunicationReport& row : report_.communication) {
-            rows.push_back({{row.dimension},
-                            {row.op},
-                            count_cell(row.group_size),
-                            count_cell(row.calls),
-                            cell(row.bytes),
-                            cell(row.time),
-                            cell(row.exposed),
-                            share_cell(row.exposed.value / step)});
-        }
-        if (rows.empty()) {
-            section("communication", "Communication", "<p>The ranks of this job send nothing.</p>");
-            return;
-        }
-        section("communication", "Communication",
-                html_table("Per rank and step, mean over all ranks. Volume is what a rank puts on the wire; time is in "
-                           "transfer, without waiting for others; exposed is the part of it in which nothing computes.",
-                           {{"dimension", Kind::text},
-                            {"operation", Kind::text},
-                            {"group"},
-                            {"calls"},
-                            {"volume"},
-                            {"time"},
-                            {"exposed"},
-                            {"of the step"}},
-                           rows, HtmlOrder::sortable) +
-                    methods() + "<h3>Message sizes</h3>\n" + message_table(message_histogram(message_counts(run_))) +
-                    "<h3>Who talks to whom</h3>\n<p>What each rank sends in a step, laid evenly on the other members "
-                    "of its group: the pattern of the layout, whatever algorithm carries it.</p>"
-                    "<div id=\"partners-chart\"></div>\n");
+        return html_table<CommunicationReport>(
+                   "Per rank and step, mean over all ranks. Volume is what a rank puts on the wire; time is in "
+                   "transfer, without waiting for others; exposed is the part of it in which nothing computes.",
+                   {{"dimension", [](const auto& r) { return HtmlCell{r.dimension}; }, Kind::text},
+                    {"operation", [](const auto& r) { return HtmlCell{r.op}; }, Kind::text},
+                    {"group", [](const auto& r) { return count_cell(r.group_size); }},
+                    {"calls", [](const auto& r) { return count_cell(r.calls); }},
+                    {"volume", [](const auto& r) { return html_cell(r.bytes); }},
+                    {"time", [](const auto& r) { return html_cell(r.time); }},
+                    {"exposed", [](const auto& r) { return html_cell(r.exposed); }},
+                    {"of the step", [&](const auto& r) { return share_cell(r.exposed.value / step); }}},
+                   report_.communication, sortable) +
+               methods() + "<h3>Message sizes</h3>\n" + message_table(message_histogram(message_counts(run_))) +
+               "<h3>Who talks to whom</h3>\n<p>What each rank sends in a step, laid evenly on the other members of its "
+               "group: the pattern of the layout, whatever algorithm carries it.</p><div "
+               "id=\"partners-chart\"></div>\n";
     }
 
-    void links() {
-        std::vector<std::vector<HtmlCell>> rows;
-        for (const LinkReport& row : report_.links) {
-            const auto known = std::ranges::find(run_.topology().classes, row.link_class, &LinkClass::name);
-            rows.push_back({{row.link_class},
-                            {to_text(known->bandwidth), known->bandwidth.value},
-                            {to_text(known->nominal), known->nominal.value},
-                            share_cell(row.utilization),
-                            share_cell(row.peak_utilization)});
-        }
-        section(
-            "links", "Links",
-            "<div id=\"links-chart\"></div>\n" +
-                html_table("Bytes carried over what the links could carry in the step.",
-                           {{"link class", Kind::text},
-                            {"bandwidth reached"},
-                            {"specified"},
-                            {"mean utilization"},
-                            {"busiest link"}},
-                           rows, HtmlOrder::sortable) +
-                "<h3>Map of the network</h3>\n<p>A cell is as dark as its busiest link is busy, over the whole step. "
-                "Rows and columns in which nothing was carried are left out; of more than 64, neighbours are "
-                "drawn as one. Links inside nodes are in the tables alone.</p><div id=\"fabric-charts\" "
-                "class=\"row\"></div>\n"
-                "<noscript><p>The map needs JavaScript.</p></noscript>\n" +
-                hottest_links());
+    std::string links() const {
+        const auto class_of = [&](const LinkReport& row) -> const LinkClass& {
+            return *std::ranges::find(run_.topology().classes, row.link_class, &LinkClass::name);
+        };
+        return "<div id=\"links-chart\"></div>\n" +
+               html_table<LinkReport>(
+                   "Bytes carried over what the links could carry in the step.",
+                   {{"link class", [](const auto& r) { return HtmlCell{r.link_class}; }, Kind::text},
+                    {"bandwidth reached", [&](const auto& r) { return html_cell(class_of(r).bandwidth); }},
+                    {"specified", [&](const auto& r) { return html_cell(class_of(r).nominal); }},
+                    {"mean utilization", [](const auto& r) { return share_cell(r.utilization); }},
+                    {"busiest link", [](const auto& r) { return share_cell(r.peak_utilization); }}},
+                   report_.links, sortable) +
+               "<h3>Map of the network</h3>\n<p>A cell is as dark as its busiest link is busy, over the whole step. "
+               "Rows and columns in which nothing was carried are left out; of more than 64, neighbours are drawn as "
+               "one. Links inside nodes are in the tables alone.</p><div id=\"fabric-charts\" class=\"row\"></div>\n"
+               "<noscript><p>The map needs JavaScript.</p></noscript>\n" +
+               hottest_links();
     }
 
     std::string hottest_links() const {
         if (report_.hottest.empty()) return "";
-        std::vector<std::vector<HtmlCell>> rows;
-        for (const HotLink& link : report_.hottest) {
-            rows.push_back({{link.from + " \u2192 " + link.to},
-                            share_cell(link.busy),
-                            cell(link.bytes),
-                            count_cell(link.links),
-                            {link.link_class}});
-        }
         return "<h3>Busiest links</h3>\n" +
-               html_table("Up to three of each class; where several carried the same, the first of them.",
-                          {{"link", Kind::text}, {"utilization"}, {"carried"}, {"alike"}, {"class", Kind::text}}, rows,
-                          HtmlOrder::sortable);
+               html_table<HotLink>(
+                   "Up to three of each class; where several carried the same, the first of them.",
+                   {{"link", [](const auto& l) { return HtmlCell{l.from + " \u2192 " + l.to}; }, Kind::text},
+                    {"utilization", [](const auto& l) { return share_cell(l.busy); }},
+                    {"carried", [](const auto& l) { return html_cell(l.bytes); }},
+                    {"alike", [](const auto& l) { return count_cell(l.links); }},
+                    {"class", [](const auto& l) { return HtmlCell{l.link_class}; }, Kind::text}},
+                   report_.hottest, sortable);
     }
 
     // Behind a line: there may be many.
     std::string methods() const {
-        std::vector<std::vector<HtmlCell>> rows;
+        struct Carried {
+            const CommunicationReport* kind;
+            const CallReport* call;
+        };
+        std::vector<Carried> rows;
         for (const CommunicationReport& kind : report_.communication) {
-            for (const CallReport& call : kind.by_message) {
-                rows.push_back({{kind.dimension + ' ' + kind.op},
-                                count_cell(kind.group_size),
-                                cell(call.message),
-                                {call.method.algorithm},
-                                {call.method.protocol},
-                                count_cell(call.method.channels),
-                                count_cell(call.calls),
-                                {to_text(call.bus_bandwidth), call.bus_bandwidth.value}});
-            }
+            for (const CallReport& call : kind.by_message) rows.push_back({&kind, &call});
         }
-        return html_details("What carries them: algorithms, protocols and bus bandwidths",
-                            html_table("Message is the full buffer of a call; bus bandwidth as nccl-tests has it, with "
-                                       "all that shared links meanwhile.",
-                                       {{"call", Kind::text},
-                                        {"group"},
-                                        {"message"},
-                                        {"algorithm", Kind::text},
-                                        {"protocol", Kind::text},
-                                        {"channels"},
-                                        {"calls"},
-                                        {"bus bandwidth"}},
-                                       rows, HtmlOrder::sortable));
+        return html_details(
+            "What carries them: algorithms, protocols and bus bandwidths",
+            html_table<Carried>(
+                "Message is the full buffer of a call; bus bandwidth as nccl-tests has it, with all that shared links "
+                "meanwhile.",
+                {{"call", [](const auto& r) { return HtmlCell{r.kind->dimension + ' ' + r.kind->op}; }, Kind::text},
+                 {"group", [](const auto& r) { return count_cell(r.kind->group_size); }},
+                 {"message", [](const auto& r) { return html_cell(r.call->message); }},
+                 {"algorithm", [](const auto& r) { return HtmlCell{r.call->method.algorithm}; }, Kind::text},
+                 {"protocol", [](const auto& r) { return HtmlCell{r.call->method.protocol}; }, Kind::text},
+                 {"channels", [](const auto& r) { return count_cell(r.call->method.channels); }},
+                 {"calls", [](const auto& r) { return count_cell(r.call->calls); }},
+                 {"bus bandwidth", [](const auto& r) { return html_cell(r.call->bus_bandwidth); }}},
+                rows, sortable));
     }
 
-    void metrics() {
-        std::vector<std::vector<HtmlCell>> rows;
-        for (const Metric& metric : report_.metrics) {
-            rows.push_back({{std::string(metric.key)},
-                            {metric_text(metric), metric.value},
-                            {std::string(metric.unit)},
-                            {std::string(metric.meaning)}});
-        }
-        section("metrics", "All figures",
-                html_table("As in the JSON report, here to six digits.",
-                           {{"key", Kind::text}, {"value"}, {"unit", Kind::text}, {"meaning", Kind::text}}, rows));
+    std::string metrics() const {
+        return html_table<Metric>(
+            "As in the JSON report, here to six digits.",
+            {{"key", [](const auto& m) { return HtmlCell{std::string(m.key)}; }, Kind::text},
+             {"value",
+              [](const auto& m) {
+                  return HtmlCell{metric_text(m), m.value};
+              }},
+             {"unit", [](const auto& m) { return HtmlCell{std::string(m.unit)}; }, Kind::text},
+             {"meaning", [](const auto& m) { return HtmlCell{std::string(m.meaning)}; }, Kind::text}},
+            report_.metrics, fixed);
     }
 
-    void inputs() {
-        std::string folding = xml_escaped(folding_text(report_));
-        section(
-            "inputs", "Inputs and sources",
-            fmt::format(
-                "<p class=\"made\">Made by <code>{}</code></p>\n{}<h3>How far to trust it</h3><pre>{}</pre><h3>Ranks "
-                "simulated</h3><pre>{}{} events, {} solves of the network</pre>",
-                xml_escaped(input_.command), input_tables(run_, input_),
-                xml_escaped(validity_text(validity_of(run_.plan))), folding, grouped(double(report_.events)),
-                grouped(double(report_.solves))));
+    std::string inputs() const {
+        return fmt::format(
+            "<p class=\"made\">Made by <code>{}</code></p>\n{}<h3>How far to trust it</h3><pre>{}</pre><h3>Ranks "
+            "simulated</h3><pre>{}{} events, {} solves of the network</pre>",
+            xml_escaped(input_.command), input_tables(run_, input_), xml_escaped(validity_text(validity_of(run_.plan))),
+            xml_escaped(folding_text(report_)), grouped(double(report_.events)), grouped(double(report_.solves)));
     }
 
     const Simulation& run_;
@@ -295,10 +252,17 @@ class SimulationBody {
     const TimelinePart& part_;
     const PageExplanation* explanation_;
     bool asked_;  // for these stages
-    HtmlText html_;
 };
 
 }  // namespace
+
+std::span<const StepCard> step_cards() { return cards; }
+
+std::string step_cards_html(const Report& report, std::span<const StepCard> of) {
+    std::vector<HtmlCard> shown;
+    for (const StepCard& card : of) shown.push_back({card.name, xml_escaped(card.figure(report)), card.note(report)});
+    return html_cards(shown);
+}
 
 std::string simulation_page(const Simulation& run, const Report& report, const JobInput& input,
                             const PageExplanation* explanation, const TimelineLimits& limits) {

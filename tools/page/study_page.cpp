@@ -1,4 +1,4 @@
-#include "tools/page/study_page.hpp"
+#include "tools/page/pages.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 #include "tools/output/json_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
-#include "tools/page/page.hpp"
 
 namespace weft {
 namespace {

@@ -1,15 +1,12 @@
 #include "tools/plan/layout_search.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include "sim/base/check.hpp"
 #include "tools/parallel.hpp"
-#include "tools/shelf.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
@@ -165,17 +162,8 @@ void simulate(PlanResult& result, std::vector<std::size_t> numbers, Shelf<Workbe
 
 PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string>> base_assignments,
                           const SearchOptions& options) {
-    PlanResult result{.space = std::move(space),
-                      .searched = options.searched,
-                      .base_assignments = std::move(base_assignments),
-                      .candidates = {},
-                      .refusals = {},
-                      .reasons = {},
-                      .simulated = {},
-                      .pareto = {},
-                      .screened_pareto = {},
-                      .quality = {},
-                      .capacity = {}};
+    PlanResult result{
+        .space = std::move(space), .searched = options.searched, .base_assignments = std::move(base_assignments)};
     result.capacity = result.space.bases().front().device.memory;
     const std::vector<Candidate> candidates = result.space.candidates();
     for (const Candidate& candidate : candidates) result.candidates.emplace_back().candidate = candidate;
@@ -191,7 +179,7 @@ PlanResult search_layouts(SearchSpace space, std::vector<std::vector<std::string
     next.resize(std::min(next.size(), options.simulations));
     while (!next.empty()) {
         simulate(result, std::move(next), shelf, options);
-        // How far screening errs becomes known on the way.
+        // How far screening errs becomes known meanwhile.
         next = still_open(result, order);
         const std::size_t left = options.most_simulations - std::min(options.most_simulations, result.simulated.size());
         next.resize(std::min({next.size(), left, options.simulations}));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/sweep/grid.hpp"
+#include "workloads/exports/export.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/search/search_space.hpp"
 
@@ -32,5 +33,20 @@ PlanSpace read_space(const PlanRequest& request);
 // not take it.
 std::string job_text(const PlanRequest& request, const std::vector<std::string>& assignments,
                      const std::filesystem::path& path);
+
+// What makes a layout that a search found a run: its job file, and what launches it.
+
+// What the format launches the layout with. Throws ConfigError with what it cannot say.
+std::string launch_text(const PlanRequest& request, const std::vector<std::string>& layout, const ExportFormat& format);
+
+struct LaunchFiles {
+    std::string job;     // JSON, to lie beside the request's job
+    std::string format;  // name of that of `launch`; empty: there is none
+    std::string launch;  // or why there is none
+};
+
+// In the format asked for; without one, in that of the framework's own name, or else the first that can say the job.
+LaunchFiles launch_files(const PlanRequest& request, const std::vector<std::string>& layout,
+                         const ExportFormat* asked = nullptr);
 
 }  // namespace weft

@@ -127,13 +127,7 @@ void translate(std::exception_ptr thrown) {
     }
 }
 
-}  // namespace
-
-PYBIND11_MODULE(_weft, module) {
-    py::register_exception_translator(translate);
-    py::module_::import("atexit").attr("register")(py::cpp_function([] { abandoned().wait(); }));
-    module.attr("version") = std::string(lib::version());
-
+void add_step(py::module_& module) {
     py::class_<lib::SimulatedStep>(module, "Step")
         .def_property_readonly("fits", &lib::SimulatedStep::fits)
         .def_property_readonly("simulated", &lib::SimulatedStep::is_simulated)
@@ -145,7 +139,9 @@ PYBIND11_MODULE(_weft, module) {
         .def("write_trace", [](const lib::SimulatedStep& step,
                                const std::filesystem::path& path) { run([step, path] { step.write_trace(path); }); })
         .def("timeline", &timeline);
+}
 
+void add_job(py::module_& module) {
     py::class_<lib::WarmJob>(module, "Job")
         .def_static("open", &lib::WarmJob::open, py::call_guard<py::gil_scoped_release>())
         .def_static("read", &lib::WarmJob::read, py::call_guard<py::gil_scoped_release>())
@@ -184,7 +180,17 @@ PYBIND11_MODULE(_weft, module) {
             lib::SweepTable table = run([job, choice] { return job.sweep(*choice); }, stop);
             return py::make_tuple(std::move(table.columns), std::move(table.units), std::move(table.rows));
         });
+}
 
+}  // namespace
+
+PYBIND11_MODULE(_weft, module) {
+    py::register_exception_translator(translate);
+    py::module_::import("atexit").attr("register")(py::cpp_function([] { abandoned().wait(); }));
+    module.attr("version") = std::string(lib::version());
+
+    add_step(module);
+    add_job(module);
     module.def("collective", [](std::vector<std::string> arguments) {
         return run([arguments = std::move(arguments)] { return lib::collective_json(arguments); });
     });

@@ -8,7 +8,6 @@
 
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"
-#include "tools/page/page.hpp"
 
 namespace weft {
 namespace {

@@ -1,17 +1,22 @@
 #include "tools/serve/requested_job.hpp"
 
-#include <algorithm>
-#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/io/diagnostics.hpp"
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
 #include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
-#include "tools/serve/shipped_names.hpp"
+#include "tools/output/figures.hpp"
 #include "topologies/machine.hpp"
+#include "workloads/folding/folding.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/job/job.hpp"
+#include "workloads/job/job_size.hpp"
 
 namespace weft {
 namespace {
@@ -73,6 +78,104 @@ void add_other_mistakes(std::string job, std::vector<Diagnostic>& refused) {
     }
 }
 
+using Files = std::span<const embedded::File>;
+
+class NameCheck {
+  public:
+    // An object that may stand in place of the name of a machine or a model, and all within it.
+    void check_object(const std::string& path, Json& object, std::string_view kind, Files files) {
+        if (object.is_object()) {
+            for (auto& [key, value] : object.items()) {
+                const std::string inner = path + "." + key, last = key.substr(key.rfind('.') + 1);  // npos + 1 is 0
+                if (last == "extends") {
+                    // "libraries[0].extends" may be one key, or two objects.
+                    const bool of_library = inner.rfind(".libraries") != std::string::npos;
+                    of_library ? check(inner, value, "library of a fabric", embedded::fabrics())
+                               : check(inner, value, kind, files);
+                } else if (last == "device") {
+                    check(inner, value, "device", embedded::devices());
+                } else if (last == "tuner") {
+                    check(inner, value, "tuner", embedded::tuners());
+                } else {
+                    check_object(inner, value, kind, files);
+                }
+            }
+        } else if (object.is_array()) {
+            for (std::size_t i = 0; i < object.size(); ++i) {
+                check_object(fmt::format("{}[{}]", path, i), object[i], kind, files);
+            }
+        }
+    }
+
+    void check(const std::string& path, Json& value, std::string_view kind, Files files) {
+        if (!value.is_string()) return check_object(path, value, kind, files);
+        const auto said = value.get<std::string>();
+        if (said.empty()) return;  // the reader's to refuse
+        if (const embedded::File* const file = find_called(files, said)) {
+            value = file->name;
+            return;
+        }
+        value = nullptr;
+        const std::vector<std::string> near = nearest_shipped(files, said);
+        refuse(path, is_path(said) && near.empty()
+                         ? fmt::format("expected the name of a {} that weft ships, got \"{}\": a page reads no files",
+                                       kind, said)
+                         : fmt::format("unknown {} \"{}\"{}", kind, said,
+                                       near.empty()
+                                           ? fmt::format(", expected one of {}", fmt::join(shipped_names(files), ", "))
+                                           : did_you_mean(near)));
+    }
+
+    // By the words that topologies/placement takes for a file.
+    void check_placement(Json& placement) {
+        if (!placement.is_string()) return;
+        const auto said = placement.get<std::string>();
+        if (!said.starts_with("file") && said.find_first_of("/.") == std::string::npos) return;
+        placement = nullptr;
+        refuse("fabric.placement",
+               fmt::format("expected contiguous, random, group or scatter, got \"{}\": a page reads no files", said));
+    }
+
+    std::vector<Diagnostic> take() { return std::move(found_); }
+
+  private:
+    void refuse(std::string key, std::string message) {
+        found_.push_back({.file = "job.json", .key = std::move(key), .message = std::move(message)});
+    }
+
+    std::vector<Diagnostic> found_;
+};
+
+[[noreturn]] void leave_to_the_command_line(const char* key, const std::string& message, const char* command) {
+    throw ConfigError({{.file = requested_name,
+                        .key = key,
+                        .message = fmt::format("{}; weft {} {} takes more", message, command, requested_name)}});
+}
+
+void check_ranks(const Job& job, const char* command) {
+    const std::uint64_t ranks = job.layout.ranks_of_replica() * job.layout.data;
+    if (ranks <= most_ranks_of_page) return;
+    leave_to_the_command_line("layout",
+                              fmt::format("{} ranks are more than the {} of a page", grouped(double(ranks)),
+                                          grouped(double(most_ranks_of_page))),
+                              command);
+}
+
+// Puts the names that files of weft have in place of other names that they go by, which a file of the working folder
+// could go by as well. Takes out, with a diagnostic, every name that weft does not ship, wherever a reader would look
+// for a file: machine, model and what they extend, a machine's device and tuners, and a placement from a file.
+std::vector<Diagnostic> keep_to_shipped_names(Json& job) {
+    NameCheck check;
+    if (job.is_object()) {
+        if (job.contains("machine")) check.check("machine", job["machine"], "machine", embedded::machines());
+        if (job.contains("model")) check.check("model", job["model"], "model", embedded::catalog());
+        if (job.contains("fabric") && job["fabric"].is_object() && job["fabric"].contains("placement")) {
+            check.check_placement(job["fabric"]["placement"]);
+        }
+    }
+    return check.take();
+}
+
 }  // namespace
 
 std::string requested_job(const HttpRequest& request, const RequestTarget& target) {
@@ -113,6 +216,30 @@ std::vector<std::pair<std::string, std::string>> parameters_of(std::string_view 
     const Document document = Document::parse(requested_name, std::string(job));
     if (const Json json = Json::parse(document.text()); json.is_object()) flatten(json, "", found);
     return found;
+}
+
+void check_page_size(const Job& job) {
+    check_ranks(job, "simulate");
+    const std::uint32_t ranks = job.layout.ranks();
+    const bool exact = resolved(Folding::automatic, ranks) == Folding::exact;
+    const std::uint32_t apart = exact ? std::max(ranks / job.layout.pipeline, 1U) : 1;
+    const double operations = expected_operations(job);
+    if (operations * apart <= most_operations_of_page) return;
+    leave_to_the_command_line(
+        "batch.global",
+        fmt::format("{} micro-batches through {} layers are about {:.2g} operations, on up to {} ranks of a stage that "
+                    "are simulated apart; a page takes {:.2g} together",
+                    grouped(job.micro_batches()), job.model.layers, operations, apart, most_operations_of_page),
+        "simulate");
+}
+
+void check_search_size(const Job& job) {
+    check_ranks(job, "plan");
+    if (job.batch.global <= most_sequences_of_search) return;
+    leave_to_the_command_line("batch.global",
+                              fmt::format("{} sequences are more than the {} of a page", grouped(job.batch.global),
+                                          grouped(double(most_sequences_of_search))),
+                              "plan");
 }
 
 }  // namespace weft

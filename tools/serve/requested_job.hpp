@@ -1,12 +1,16 @@
 // The job that a request asks about.
 #pragma once
 
-#include <filesystem>
-#include <string>
+#include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/io/diagnostics.hpp"
 #include "sim/io/document.hpp"
-#include "tools/serve/exchange.hpp"
-#include "tools/serve/target.hpp"
+#include "tools/serve/request.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 
@@ -22,5 +26,18 @@ std::string self_contained_job(Document job);
 
 // "key.path=value" of everything that a job says, to be the parameters of an address. Lists stay whole.
 std::vector<std::pair<std::string, std::string>> parameters_of(std::string_view job);
+
+// Jobs from a client name what weft ships, and no file of the machine that serves.
+
+// Which jobs a page is made of while somebody waits.
+inline constexpr std::uint64_t most_ranks_of_page = 1U << 18U;
+// On all ranks that may be simulated apart: with the page at most some 1.2 GB, and mostly a quarter of it.
+inline constexpr double most_operations_of_page = 1e7;
+// Of a step whose layout is searched: every division of them is looked at.
+inline constexpr std::uint64_t most_sequences_of_search = 1'000'000;
+
+// Throw ConfigError with the numbers: a job beyond these is one for the command line.
+void check_page_size(const Job& job);
+void check_search_size(const Job& job);
 
 }  // namespace weft

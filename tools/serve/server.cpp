@@ -1,12 +1,14 @@
 #include "tools/serve/server.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <utility>
@@ -14,7 +16,6 @@
 
 #include "tools/parallel.hpp"
 #include "tools/serve/session.hpp"
-#include "tools/serve/workers.hpp"
 
 namespace weft {
 namespace {
@@ -35,6 +36,14 @@ Tcp::acceptor listener(boost::asio::io_context& io, const Tcp::endpoint& endpoin
     if (!problem) acceptor.listen(boost::asio::socket_base::max_listen_connections, problem);
     return acceptor;
 }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+constexpr bool is_sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool is_sanitized = false;
+#endif
 
 }  // namespace
 
@@ -125,5 +134,13 @@ std::uint16_t Server::port() const { return listening_->port(); }
 void Server::run() { listening_->run(); }
 void Server::stop() { listening_->stop(); }
 bool Server::is_working() const { return listening_->is_working(); }
+
+void limit_memory() {
+    rlimit limit{};
+    const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+    if (is_sanitized || pages <= 0 || page <= 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return;
+    limit.rlim_cur = std::min(limit.rlim_max, rlim_t(pages) / 4 * 3 * rlim_t(page));
+    ::setrlimit(RLIMIT_AS, &limit);
+}
 
 }  // namespace weft

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
 
 #include "tools/serve/site.hpp"
 
@@ -29,5 +27,10 @@ class Server {
     class Listening;
     std::unique_ptr<Listening> listening_;
 };
+
+// A server answers many, so that one request must not take the memory of the machine: from now on allocations fail, and
+// with them the answer, where the process would have more than three quarters of the machine's memory. Nothing under
+// sanitizers, which reserve far more than they use.
+void limit_memory();
 
 }  // namespace weft

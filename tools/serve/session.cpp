@@ -1,20 +1,19 @@
 #include "tools/serve/session.hpp"
 
 #include <sys/socket.h>
-
-#include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
+
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "tools/serve/refusal.hpp"
-#include "tools/serve/security_fields.hpp"
+#include "tools/serve/answers.hpp"
 
 namespace weft {
 namespace {
@@ -25,12 +24,12 @@ namespace http = beast::http;
 
 std::string text_of(beast::string_view text) { return {text.data(), text.size()}; }
 
-HttpAnswer plain_refusal(unsigned status, std::string why) {
+HttpResponse plain_refusal(unsigned status, std::string why) {
     return refusal({.status = status, .error = std::move(why)}, "");
 }
 
 // What is answered to something that is no request; the connection ends with it.
-std::optional<HttpAnswer> answer_to(const beast::error_code& problem, const ConnectionLimits& limits) {
+std::optional<HttpResponse> answer_to(const beast::error_code& problem, const ConnectionLimits& limits) {
     if (problem == http::error::body_limit) {
         return plain_refusal(413, "a job of more than " + std::to_string(limits.body_bytes) + " bytes is not taken");
     }
@@ -96,13 +95,13 @@ class Session : public std::enable_shared_from_this<Session> {
         if (auto answer = answer_to(problem, serving_.limits)) refuse(*std::move(answer));
     }
 
-    void refuse(HttpAnswer answer) {
+    void refuse(HttpResponse answer) {
         keep_ = false;
         write(std::move(answer));
     }
 
     void refuse_for_now(const char* why) {
-        HttpAnswer busy = plain_refusal(503, why);
+        HttpResponse busy = plain_refusal(503, why);
         busy.fields.emplace_back("Retry-After", "1");
         write(std::move(busy));
     }
@@ -128,7 +127,7 @@ class Session : public std::enable_shared_from_this<Session> {
         const bool taken = workers.hand_out([self = shared_from_this(), request = std::move(request)]() mutable {
             const std::stop_callback at_end(self->serving_.end,
                                             [left = self->left_]() mutable { left.request_stop(); });
-            HttpAnswer made = answer(self->serving_.site, request);
+            HttpResponse made = answer(self->serving_.site, request);
             const auto executor = self->stream_.get_executor();  // before self is moved: arguments have no order
             asio::post(executor, [self = std::move(self), made = std::move(made)]() mutable {
                 self->on_answer(std::move(made));
@@ -150,14 +149,14 @@ class Session : public std::enable_shared_from_this<Session> {
             });
     }
 
-    void on_answer(HttpAnswer made) {
+    void on_answer(HttpResponse made) {
         working_ = false;
         beast::error_code none;
         stream_.socket().cancel(none);  // the watch
         write(std::move(made));
     }
 
-    void write(HttpAnswer made) {
+    void write(HttpResponse made) {
         response_ = {};
         response_.result(made.status);
         response_.set(http::field::content_type, made.type);
@@ -202,6 +201,46 @@ class Session : public std::enable_shared_from_this<Session> {
 };
 
 }  // namespace
+
+Workers::Workers(unsigned threads, std::size_t most_waiting) : most_waiting_(most_waiting) {
+    for (unsigned t = 0; t < threads; ++t) {
+        threads_.emplace_back([this](const std::stop_token& stop) { loop(stop); });
+    }
+}
+
+Workers::~Workers() {
+    for (std::jthread& thread : threads_) thread.request_stop();
+    threads_.clear();
+}
+
+bool Workers::hand_out(std::function<void()> work) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (waiting_.size() >= most_waiting_) return false;
+        waiting_.push_back(std::move(work));
+    }
+    changed_.notify_one();
+    return true;
+}
+
+std::size_t Workers::under_way() const {
+    const std::lock_guard lock(mutex_);
+    return under_way_;
+}
+
+void Workers::loop(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); }) && !stop.stop_requested()) {
+        std::function<void()> work = std::move(waiting_.front());
+        waiting_.pop_front();
+        ++under_way_;
+        lock.unlock();
+        work();
+        work = nullptr;  // what it holds goes before it counts as done
+        lock.lock();
+        --under_way_;
+    }
+}
 
 void serve_connection(asio::ip::tcp::socket socket, Serving& serving, Welcome welcome) {
     std::make_shared<Session>(std::move(socket), serving, welcome)->read();

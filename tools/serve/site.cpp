@@ -4,23 +4,61 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <new>
 #include <stdexcept>
 
 #include "sim/base/check.hpp"
+#include "tools/digest.hpp"
+#include "tools/serve/answers.hpp"
 #include "tools/serve/form_page.hpp"
-#include "tools/serve/job_answers.hpp"
-#include "tools/serve/local_requests.hpp"
-#include "tools/serve/refusal.hpp"
-#include "tools/serve/target.hpp"
 
 namespace weft {
 namespace {
 
+bool is_this_server(std::string_view host, std::uint16_t port) {
+    constexpr std::array<std::string_view, 3> names{"localhost", "127.0.0.1", "[::1]"};
+    constexpr std::uint16_t usual_port = 80;
+    std::string small(host);
+    std::ranges::transform(small, small.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return std::ranges::any_of(names, [&](std::string_view name) {
+        return small == fmt::format("{}:{}", name, port) || (port == usual_port && small == name);
+    });
+}
+
+// RFC 4648, of bytes that are given by two hexadecimal digits each.
+std::string base64(std::string_view hexadecimal) {
+    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (std::size_t at = 0; at < hexadecimal.size(); at += 6) {
+        const std::string_view digits = hexadecimal.substr(at, 6);  // three bytes are four letters
+        std::uint32_t bits = 0;
+        std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
+        bits <<= 4 * (6 - digits.size());
+        for (std::size_t letter = 0; letter < 4; ++letter) {
+            const bool is_there = letter <= digits.size() / 2;
+            text += is_there ? letters[bits >> (18 - 6 * letter) & 63U] : '=';
+        }
+    }
+    return text;
+}
+
+// Of every script of a page as "'sha256-...'", which alone then runs (CSP level 2). Texts of a page have no "<".
+std::string scripts_of(std::string_view page) {
+    constexpr std::string_view begin = "<script>", end = "</script>";
+    std::string hashes;
+    for (std::size_t at = page.find(begin); at != std::string_view::npos; at = page.find(begin, at)) {
+        at += begin.size();
+        hashes += fmt::format(" 'sha256-{}'", base64(sha256(page.substr(at, page.find(end, at) - at))));
+    }
+    return hashes.empty() ? " 'none'" : hashes;
+}
+
 struct ServedPath {
     std::string_view path;
     AnswerWork work;
-    HttpAnswer (*of_job)(const HttpRequest&, const RequestTarget&);
+    HttpResponse (*of_job)(const HttpRequest&, const RequestTarget&);
 };
 constexpr std::array routes = std::to_array<ServedPath>({
     {"/simulate", AnswerWork::one_simulation, step_answer},
@@ -29,24 +67,24 @@ constexpr std::array routes = std::to_array<ServedPath>({
     {"/job.json", AnswerWork::one_simulation, job_file_answer},
 });
 
-HttpAnswer form_answer(const Site& site, const RequestTarget& target) {
+HttpResponse form_answer(const Site& site, const RequestTarget& target) {
     Parameters values = target.parameters;
     if (values.empty() && site.own) values = site.own->parameters;
     if (values.empty() && !site.choices.jobs.empty()) values = site.choices.jobs.front().parameters;
     return {.body = form_page(site.choices, values, site.own)};
 }
 
-HttpAnswer refuse(const HttpRequest& request, unsigned status, std::string error) {
+HttpResponse refuse(const HttpRequest& request, unsigned status, std::string error) {
     return refusal({.status = status, .error = std::move(error)}, request.accept);
 }
 
-HttpAnswer refuse_method(const HttpRequest& request, std::string_view allowed) {
-    HttpAnswer answer = refuse(request, 405, fmt::format("{} is not answered here: {}", request.method, allowed));
+HttpResponse refuse_method(const HttpRequest& request, std::string_view allowed) {
+    HttpResponse answer = refuse(request, 405, fmt::format("{} is not answered here: {}", request.method, allowed));
     answer.fields.emplace_back("Allow", allowed);
     return answer;
 }
 
-HttpAnswer routed(const Site& site, const HttpRequest& request) {
+HttpResponse routed(const Site& site, const HttpRequest& request) {
     const std::optional<RequestTarget> target = parse_target(request.target);
     if (!target || !target->path.starts_with('/')) {
         return refuse(request, 400, "the address is no path with parameters in UTF-8");
@@ -67,13 +105,41 @@ HttpAnswer routed(const Site& site, const HttpRequest& request) {
 
 }  // namespace
 
+std::string foreign(const HttpRequest& request, std::uint16_t port) {
+    if (!is_this_server(request.host, port)) {
+        return fmt::format("this server is localhost:{}, not \"{}\"", port, request.host);
+    }
+    constexpr std::string_view scheme = "http://";
+    const bool own_origin = request.origin.starts_with(scheme) &&
+                            is_this_server(std::string_view(request.origin).substr(scheme.size()), port);
+    if (!request.origin.empty() && !own_origin) {
+        return fmt::format("requests of pages from \"{}\" are not answered", request.origin);
+    }
+    const bool elsewhere = request.fetch_site == "cross-site" || request.fetch_site == "same-site";
+    if (elsewhere && request.fetch_mode != "navigate") return "requests of pages from elsewhere are not answered";
+    return {};
+}
+
+std::vector<std::pair<std::string, std::string>> security_fields(const HttpResponse& answer) {
+    return {
+        {"Content-Security-Policy",
+         fmt::format("default-src 'none'; script-src{}; style-src 'unsafe-inline'; img-src data:; frame-src 'self'; "
+                     "form-action 'self'; base-uri 'none'; frame-ancestors 'self'",
+                     scripts_of(answer.body))},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Cache-Control", "no-store"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Cross-Origin-Opener-Policy", "same-origin"}};
+}
+
 AnswerWork work_of(std::string_view target) {
     const std::optional<RequestTarget> parsed = parse_target(target);
     const auto* const route = parsed ? std::ranges::find(routes, parsed->path, &ServedPath::path) : routes.end();
     return route == routes.end() ? AnswerWork::one_simulation : route->work;
 }
 
-HttpAnswer answer(const Site& site, const HttpRequest& request) {
+HttpResponse answer(const Site& site, const HttpRequest& request) {
     if (request.host.empty()) return refuse(request, 400, "the request names no host, or several");
     if (std::string why = foreign(request, site.port); !why.empty()) {
         return refuse(request, request.origin.empty() && request.fetch_site.empty() ? 421 : 403, std::move(why));

@@ -5,11 +5,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "tools/serve/exchange.hpp"
 #include "tools/serve/form_choices.hpp"
+#include "tools/serve/request.hpp"
 
 namespace weft {
+
+// Why not, or nothing. A page from elsewhere reaches a server on this machine by a name of its own that leads here (DNS
+// rebinding), which Host tells, or by a request across origins, which Origin and Sec-Fetch-Site tell; links from
+// anywhere may lead here.
+std::string foreign(const HttpRequest& request, std::uint16_t port);
+
+// Header fields that every answer has: a page runs its own scripts only, loads nothing from elsewhere, is kept nowhere
+// and framed by nobody else.
+std::vector<std::pair<std::string, std::string>> security_fields(const HttpResponse& answer);
 
 struct Site {
     std::uint16_t port = 0;
@@ -22,6 +33,6 @@ enum class AnswerWork : std::uint8_t { one_simulation, many_simulations };
 AnswerWork work_of(std::string_view target);
 
 // Of any request; the body says why there is no page. HEAD is answered as GET.
-HttpAnswer answer(const Site& site, const HttpRequest& request);
+HttpResponse answer(const Site& site, const HttpRequest& request);
 
 }  // namespace weft

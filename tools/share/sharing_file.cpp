@@ -4,7 +4,6 @@
 
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "sim/io/document.hpp"
@@ -50,8 +49,7 @@ class Reader {
         try {
             OpenedJob opened = open_job(path, overrides);
             file_.notes.insert(file_.notes.end(), opened.notes.begin(), opened.notes.end());
-            file_.tenants.push_back(
-                {name, read_study(std::move(opened.document), Purpose::simulation, sources_), start});
+            file_.jobs.push_back({name, read_study(std::move(opened.document), Purpose::simulation, sources_), start});
             entries_.push_back(entry);
         } catch (const ConfigError& error) {
             for (const Diagnostic& mistake : error.diagnostics()) note(entry, mistake);
@@ -66,10 +64,10 @@ class Reader {
     }
 
     void check_together() {
-        const auto& [other, like, unused] = file_.tenants.front();
+        const auto& [other, like, unused] = file_.jobs.front();
         const std::string &its = like.machine.info().name, another = fmt::format("as of \"{}\"", other);
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            const auto& [name, study, start] = file_.tenants[i];
+            const auto& [name, study, start] = file_.jobs[i];
             const auto refuse = [&](const std::string& why) { entries_[i].error("job", why); };
             const std::string& own = study.machine.info().name;
             if (!study.machine.is_copy_of(like.machine)) {
@@ -87,33 +85,33 @@ class Reader {
 
     // Jobs that say where they are come first.
     void place() {
-        const std::uint32_t all = file_.tenants.front().study.machine.info().nodes;
-        std::vector<const Tenant*> on(all);  // by node
+        const std::uint32_t all = file_.jobs.front().study.machine.info().nodes;
+        std::vector<const PlacedJob*> on(all);  // by node
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            const Tenant& tenant = file_.tenants[i];
-            std::map<const Tenant*, std::vector<std::uint32_t>> taken;
+            const PlacedJob& job = file_.jobs[i];
+            std::map<const PlacedJob*, std::vector<std::uint32_t>> taken;
             for (const std::uint32_t node : nodes_at(i)) {
-                if (const Tenant* const by = std::exchange(on[node], &tenant)) taken[by].push_back(node);
+                if (const PlacedJob* const by = std::exchange(on[node], &job)) taken[by].push_back(node);
             }
             for (const auto& [by, nodes] : taken) {
                 entries_[i].error("placement", fmt::format("nodes {} of \"{}\" are those of \"{}\"", node_ranges(nodes),
-                                                           tenant.name, by->name));
+                                                           job.name, by->name));
             }
         }
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            const Tenant& tenant = file_.tenants[i];
+            const PlacedJob& job = file_.jobs[i];
             if (!nodes_at(i).empty()) continue;
-            for (std::uint32_t node = 0; node < all && nodes_at(i).size() < tenant.study.job.nodes; ++node) {
+            for (std::uint32_t node = 0; node < all && nodes_at(i).size() < job.study.job.nodes; ++node) {
                 if (on[node] == nullptr) nodes_at(i).push_back(node);
             }
-            for (const std::uint32_t node : nodes_at(i)) on[node] = &tenant;
-            if (nodes_at(i).size() < tenant.study.job.nodes) {
+            for (const std::uint32_t node : nodes_at(i)) on[node] = &job;
+            if (nodes_at(i).size() < job.study.job.nodes) {
                 entries_[i].error("job", fmt::format("\"{}\" takes {} nodes, and {} of the machine's {} are free",
-                                                     tenant.name, tenant.study.job.nodes, nodes_at(i).size(), all));
+                                                     job.name, job.study.job.nodes, nodes_at(i).size(), all));
             }
         }
     }
-    std::vector<std::uint32_t>& nodes_at(std::size_t i) { return file_.tenants[i].study.job.fabric.placement; }
+    std::vector<std::uint32_t>& nodes_at(std::size_t i) { return file_.jobs[i].study.job.fabric.placement; }
 
     void throw_mistakes() {
         try {
@@ -128,7 +126,7 @@ class Reader {
     std::filesystem::path folder_;
     StudySources sources_;  // so that jobs of one machine have the same
     SharingFile file_;
-    std::vector<Field> entries_;  // of its tenants
+    std::vector<Field> entries_;  // of its jobs
     std::set<std::string> names_;
     std::vector<Diagnostic> mistakes_;  // in the jobs' own files
 };

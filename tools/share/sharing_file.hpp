@@ -17,7 +17,7 @@
 namespace weft {
 
 struct SharingFile {
-    std::vector<Tenant> tenants;  // each on nodes of its own
+    std::vector<PlacedJob> jobs;  // each on nodes of its own
     std::vector<FormatNote> notes;
 };
 

@@ -1,9 +1,8 @@
 #include "tools/study/statements.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <boost/algorithm/string.hpp>
+
 #include <cctype>
 
 #include "sim/base/check.hpp"

@@ -1,12 +1,11 @@
 // What the communication study states and what weft says to it, as workloads/study/README.md has it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/study/study_figure.hpp"
+#include "tools/study/study_figures.hpp"
 
 namespace weft {
 

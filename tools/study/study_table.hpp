@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/output/chart.hpp"
-#include "tools/study/study_figure.hpp"
+#include "tools/study/study_figures.hpp"
 
 namespace weft {
 

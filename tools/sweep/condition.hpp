@@ -7,11 +7,11 @@
 //   sign      = "-" sign | number | text in quotation marks | true | false | key | "(" or ")"
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "tools/output/result_table.hpp"
 
@@ -26,45 +26,15 @@ class Condition {
     // (a text in a product, say), or divide by zero.
     bool holds(std::span<const ResultCell> values) const;
 
-    enum class Kind : std::uint8_t {
-        constant,
-        key,
-        either,  // or
-        both,    // and
-        negation,
-        less,
-        at_most,
-        greater,
-        at_least,
-        equal,
-        unequal,
-        sum,
-        difference,
-        product,
-        quotient,
-        remainder,
-        minus
-    };
-    // Of the expression's tree; its parts stand before it in the table.
-    struct Node {
-        Kind kind = Kind::constant;
+    // A part of the text, or all of it.
+    struct Expression {
         std::size_t column = 1;  // of the text, from 1: where messages point to
-        std::size_t left = 0, right = 0;
-        ResultCell constant{};
-        std::size_t key = 0;
+        std::function<ResultCell(std::span<const ResultCell>)> value;
     };
 
   private:
-    ResultCell value(std::size_t node, std::span<const ResultCell> values) const;
-    ResultCell arithmetic(const Node& node, const ResultCell& left, const ResultCell& right) const;
-    bool compare(const Node& node, const ResultCell& left, const ResultCell& right) const;
-    bool truth(std::size_t node, std::span<const ResultCell> values) const;
-    double number(const Node& node, const ResultCell& value) const;
-    [[noreturn]] void refuse(const Node& node, const std::string& reason) const;
-
     std::string text_;
-    std::vector<std::string> keys_;
-    std::vector<Node> nodes_;  // the last is the whole
+    Expression whole_;
 };
 
 }  // namespace weft

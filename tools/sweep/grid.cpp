@@ -6,7 +6,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "tools/sweep/value_list.hpp"
+#include "tools/sweep/values.hpp"
 
 namespace weft {
 namespace {

@@ -1,7 +1,6 @@
 // The points of a sweep: the product of what its keys vary over. Keys of one variation go in step.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

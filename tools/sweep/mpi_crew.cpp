@@ -1,4 +1,4 @@
-#include "tools/sweep/mpi_crew.hpp"
+#include "tools/sweep/crew.hpp"
 
 #include <fmt/format.h>
 
@@ -11,16 +11,11 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <chrono>
-#include <condition_variable>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "tools/command.hpp"
-#include "tools/sweep/evaluator_threads.hpp"
 #include "tools/sweep/hand_out.hpp"
 #include "tools/sweep/mpi_wire.hpp"
 #endif
@@ -62,21 +57,6 @@ using std::chrono::milliseconds;
 Clock::duration duration_of(Seconds time) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time.value));
 }
-
-// Acts every now and then, from a thread of its own, for as long as it lives.
-class Timer {
-  public:
-    Timer(Clock::duration every, std::function<void()> act)
-        : thread_([every, act = std::move(act)](const std::stop_token& stop) {
-              std::mutex mutex;
-              std::condition_variable_any sleep;
-              std::unique_lock lock(mutex);
-              while (!sleep.wait_for(lock, stop, every, [&] { return stop.stop_requested(); })) act();
-          }) {}
-
-  private:
-    std::jthread thread_;
-};
 
 // All ranks take part when MPI begins and ends: one that is silent would keep the others there for good.
 Timer leaving_after(Clock::duration longest, const char* reason) {

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <boost/mpi/communicator.hpp>
 
 #include <algorithm>
-#include <boost/mpi/communicator.hpp>
 #include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <list>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,7 +25,7 @@ enum class MpiTag : int {
     hello,    // to rank 0: the digest of the inputs
     rows,     // from rank 0: numbers to evaluate
     result,   // to rank 0: row_line()
-    alive,    // either way, every now and then
+    alive,    // in both directions, every now and then
     halt,     // from rank 0: begin no more
     rest,     // to rank 0: numbers that were not begun
     failure,  // to rank 0: what went wrong
@@ -86,5 +91,20 @@ inline std::vector<std::size_t> numbers_in(std::string_view text) {
     }
     return numbers;
 }
+
+// Acts every now and then, from a thread of its own, for as long as it lives.
+class Timer {
+  public:
+    Timer(std::chrono::steady_clock::duration every, std::function<void()> act)
+        : thread_([every, act = std::move(act)](const std::stop_token& stop) {
+              std::mutex mutex;
+              std::condition_variable_any sleep;
+              std::unique_lock lock(mutex);
+              while (!sleep.wait_for(lock, stop, every, [&] { return stop.stop_requested(); })) act();
+          }) {}
+
+  private:
+    std::jthread thread_;
+};
 
 }  // namespace weft

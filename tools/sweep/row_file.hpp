@@ -12,7 +12,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/sweep/inputs.hpp"
+#include "tools/sweep/request.hpp"
 
 namespace weft {
 
@@ -49,5 +49,16 @@ RowFile read_row_file(const std::filesystem::path& path);
 bool is_complete(const RowFile& file);
 // How many rows a shard has.
 std::size_t rows_of(std::size_t points, SweepShard shard);
+
+// One table of the shards of a sweep.
+struct MergedRows {
+    std::string job;
+    SweepInputs inputs;
+    ResultTable table;
+};
+
+// Throws ConfigError with every mistake: files that are no shards, not complete, of other inputs or another number of
+// shards than the first; shards twice or missing.
+MergedRows merge_shards(const std::vector<std::filesystem::path>& paths);
 
 }  // namespace weft

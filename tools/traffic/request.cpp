@@ -3,24 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "sim/io/text_file.hpp"
 #include "tools/collective/options.hpp"
-#include "tools/collective/sizes.hpp"
-#include "tools/count_option.hpp"
-#include "tools/fabric_options.hpp"
-#include "tools/traffic/message_files.hpp"
-#include "tools/traffic/patterns.hpp"
+#include "tools/options.hpp"
+#include "tools/output/topology_facts.hpp"
+#include "topologies/vertex_names.hpp"
 
 namespace weft {
 namespace {
-
-std::string text_of(const po::variables_map& arguments, const char* name) {
-    return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
-}
 
 // --ranks, or all that --nodes hold.
 std::optional<std::uint32_t> ranks_option(const po::variables_map& arguments, std::uint32_t ranks_per_node,
@@ -49,11 +42,11 @@ const char* source_of(const po::variables_map& arguments) {
 RankMessages read_messages(const po::variables_map& arguments, std::optional<std::uint32_t> ranks,
                            std::uint32_t most_ranks) {
     const std::string source = source_of(arguments);
-    const std::string file = text_of(arguments, source.c_str());
+    const std::string file = option_text(arguments, source.c_str());
     if (source == "pattern") {
         if (!ranks) throw po::error("--ranks or --nodes: a pattern needs one of them");
         const std::vector<Bytes> sizes =
-            parse_sizes(arguments.count("size") > 0 ? text_of(arguments, "size") : "1M", "size");
+            parse_sizes(arguments.count("size") > 0 ? option_text(arguments, "size") : "1M", "size");
         if (sizes.size() != 1) throw po::error(fmt::format("--size: expected one, got {}", sizes.size()));
         return {*ranks, traffic_pattern(file, *ranks, sizes.front())};
     }
@@ -62,6 +55,42 @@ RankMessages read_messages(const po::variables_map& arguments, std::optional<std
     RankMessages messages = read(file, read_text(file), ranks.value_or(most_ranks));
     messages.ranks = ranks.value_or(messages.ranks);
     return messages;
+}
+
+std::vector<TrafficMessage> on_machine(const TrafficRequest& request, const Topology& topology) {
+    const auto place = [&](std::uint32_t rank) {
+        const std::uint32_t per_node = request.layout.ranks_per_node;
+        return RankId(rank / per_node * topology.ranks_per_node + rank % per_node);
+    };
+    std::vector<TrafficMessage> messages;
+    messages.reserve(request.messages.size());
+    for (const RankMessage& each : request.messages) {
+        messages.push_back({place(each.from), place(each.to), each.bytes, each.start});
+    }
+    return messages;
+}
+
+TrafficSpread spread_of(std::vector<double> values) {
+    std::ranges::sort(values);
+    return {values.front(), values[(values.size() - 1) / 2], values.back()};
+}
+
+std::vector<TrafficLinkFacts> busiest_links(const TrafficRun& run, const Topology& topology, std::size_t top) {
+    std::vector<CarryingLink> links = run.links;
+    std::ranges::stable_sort(links, [](const CarryingLink& a, const CarryingLink& b) { return a.held > b.held; });
+    links.resize(std::min(links.size(), top));
+    const VertexNames names(topology);
+    std::vector<TrafficLinkFacts> facts;
+    for (const CarryingLink& link : links) {
+        facts.push_back({.from = names[topology.tail(link.link)],
+                         .to = names[topology.head(link.link)],
+                         .link_class = topology.link(link.link).name,
+                         .messages = link.messages,
+                         .bound = link.bound,
+                         .bytes = link.bytes,
+                         .busy = link.held / run.time});
+    }
+    return facts;
 }
 
 }  // namespace
@@ -87,10 +116,10 @@ void add_traffic_options(po::options_description& options, po::positional_option
 }
 
 TrafficRequest traffic_request(const po::variables_map& arguments) {
-    TrafficRequest request{.machine = Machine::load(text_of(arguments, "machine"))};
+    TrafficRequest request{.machine = Machine::load(option_text(arguments, "machine"))};
     const MachineInfo& machine = request.machine.info();
-    request.library = &library_named(machine, text_of(arguments, "library"));
-    request.preference.protocol = text_of(arguments, "protocol");
+    request.library = &library_named(machine, option_text(arguments, "library"));
+    request.preference.protocol = option_text(arguments, "protocol");
     check_preference(*request.library, Collective::send_receive, request.preference);
     request.calls = calls_option(arguments);
     const std::uint32_t ranks_per_node = ranks_per_node_option(arguments, machine);
@@ -98,11 +127,35 @@ TrafficRequest traffic_request(const po::variables_map& arguments) {
     if (ranks) layout_of(*ranks, ranks_per_node, machine);  // refuses too many before they are written out
     RankMessages messages = read_messages(arguments, ranks, machine.nodes * ranks_per_node);
     if (messages.messages.size() > most_rank_messages) refuse_so_many();
-    request.pattern = text_of(arguments, source_of(arguments));
+    request.pattern = option_text(arguments, source_of(arguments));
     request.layout = layout_of(messages.ranks, ranks_per_node, machine);
     request.messages = std::move(messages.messages);
     request.fabric = fabric_option(arguments, machine, request.layout.nodes());
     return request;
+}
+
+TrafficFacts traffic_facts(const TrafficRequest& request, std::size_t top) {
+    const Topology topology = request.machine.topology(request.layout.nodes(), request.fabric);
+    const std::vector<TrafficMessage> messages = on_machine(request, topology);
+    const Seconds host = request.calls == Calls::blocking ? request.library->blocking : Seconds{};
+    TrafficFacts facts{.run = run_traffic(messages, topology, *request.library, request.preference, host)};
+    std::vector<double> rates, times;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        const SentMessage& sent = facts.run.messages[i];
+        facts.bytes += messages[i].bytes;
+        rates.push_back(sent.rate(messages[i].bytes).value);
+        times.push_back((sent.arrival - messages[i].start).value);
+    }
+    for (const CarryingLink& link : facts.run.links) {
+        facts.link_bytes += link.bytes;
+        facts.meets_others |= has_background(request.fabric, topology.link(link.link).name);
+    }
+    facts.time = facts.run.time;
+    facts.rates = spread_of(std::move(rates));
+    facts.times = spread_of(std::move(times));
+    facts.links = facts.run.links.size();
+    facts.busiest = busiest_links(facts.run, topology, top);
+    return facts;
 }
 
 }  // namespace weft

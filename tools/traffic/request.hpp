@@ -1,12 +1,15 @@
-// What `weft traffic` is asked, as values.
+// What `weft traffic` is asked and what it tells, as values.
 #pragma once
 
 #include <boost/program_options.hpp>
+
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "tools/collective/request.hpp"
-#include "tools/traffic/rank_message.hpp"
+#include "tools/traffic/messages.hpp"
+#include "topologies/message_traffic.hpp"
 
 namespace weft {
 
@@ -26,5 +29,34 @@ void add_traffic_options(boost::program_options::options_description& options,
 
 // Throws po::error; ConfigError for files.
 TrafficRequest traffic_request(const boost::program_options::variables_map& arguments);
+
+// What `weft traffic` tells, as values.
+struct TrafficLinkFacts {
+    std::string from, to;  // names of vertices
+    std::string link_class;
+    std::uint32_t messages = 0, bound = 0;  // see CarryingLink
+    Bytes bytes{};
+    double busy = 0.0;  // share of the whole time that the link needs for what it carries
+};
+
+// By nearest rank.
+struct TrafficSpread {
+    double least = 0.0, median = 0.0, most = 0.0;
+};
+
+struct TrafficFacts {
+    Seconds time{};         // of all
+    Bytes bytes{};          // of all messages
+    Bytes link_bytes{};     // that links carried: of each message on every link of its route
+    TrafficSpread rates{};  // bytes/s of messages while their bytes are in transfer
+    TrafficSpread times{};  // s, from call to arrival
+    TrafficRun run;
+    std::size_t links = 0;                    // that carry anything
+    bool meets_others = false;                // whether any of these carries other traffic, too
+    std::vector<TrafficLinkFacts> busiest{};  // at most as many as asked
+};
+
+// Throws RangeError as run_traffic() does.
+TrafficFacts traffic_facts(const TrafficRequest& request, std::size_t top);
 
 }  // namespace weft

@@ -1,17 +1,86 @@
 #include "tools/validate/row_job.hpp"
 
 #include <fmt/format.h>
+#include <boost/program_options/errors.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
+#include "tools/collective/table.hpp"
+#include "topologies/library_reader.hpp"
+#include "topologies/node_list.hpp"
+#include "workloads/job/fabric_reader.hpp"
 
 namespace weft {
+namespace {
+
+std::optional<Machine> load_machine(Field& root) {
+    const std::string name = root.text("machine");
+    try {
+        if (!name.empty()) return Machine::load(name);
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& inner : error.diagnostics()) root.error("machine", inner.message);
+    }
+    return std::nullopt;
+}
+
+Collective read_op(Field& root) {
+    const std::string text = root.text("op");
+    const std::optional<Collective> op = find_collective(text);
+    if (!op && root.is_text("op")) root.error("op", fmt::format("no collective is called \"{}\"", text));
+    return op.value_or(Collective{});
+}
+
+// The library's name; the machine's first if none is given.
+std::string read_library(Field& root, const MachineInfo& machine) {
+    const std::string name = root.text("library", machine.library().name);
+    if (machine.find_library(name) == nullptr) {
+        root.error("library", fmt::format("{} has no library \"{}\"", machine.name, name));
+    }
+    return name;
+}
+
+SetLayout read_layout(Field& root, const MachineInfo* machine) {
+    SetLayout layout;
+    layout.ranks = root.count("ranks");
+    layout.ranks_per_node = root.count("ranks_per_node", machine != nullptr ? machine->accelerators_per_node : 1);
+    layout.groups = root.count("groups", 1);
+    if (layout.ranks % layout.groups != 0) {
+        root.error("groups", fmt::format("{} ranks do not fill {} equal groups", layout.ranks, layout.groups));
+    }
+    if (machine == nullptr) return layout;
+    if (layout.ranks_per_node > machine->accelerators_per_node) {
+        root.error("ranks_per_node", fmt::format("a node of {} has {} accelerators, not {}", machine->name,
+                                                 machine->accelerators_per_node, layout.ranks_per_node));
+    }
+    if (layout.nodes() > machine->nodes) {
+        root.error("ranks", fmt::format("{} has {} nodes, not {}", machine->name, machine->nodes, layout.nodes()));
+    }
+    return layout;
+}
+
+// Where the nodes of the run are, if it tells their names or numbers.
+void read_nodes(Field& root, const MachineInfo& machine, const SetLayout& layout, Fabric& fabric) {
+    if (!root.has("node_list")) return;
+    try {
+        fabric.placement = parse_node_list("node_list", root.text("node_list"), machine);
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& inner : error.diagnostics()) root.error("node_list", inner.message);
+        return;
+    }
+    if (fabric.placement.size() != layout.nodes()) {
+        root.error("node_list", fmt::format("{} nodes, but {} ranks need {}", fabric.placement.size(), layout.ranks,
+                                            layout.nodes()));
+    }
+}
+
+}  // namespace
 
 Document row_document(const ValidationSet& set, const ValidationRow& row) {
     Document document = Document::parse(set.path, set.job);
@@ -79,6 +148,52 @@ void RowErrors::check() const {
         diagnostics.push_back(std::move(diagnostic));
     }
     throw ConfigError(std::move(diagnostics));
+}
+
+CollectiveRequest read_collective(Document document) {
+    Field root = document.root();
+    std::optional<Machine> machine = load_machine(root);
+    const MachineInfo* const info = machine ? &machine->info() : nullptr;
+    const Collective op = read_op(root);
+    const std::string library = info != nullptr ? read_library(root, *info) : root.text("library", "");
+    const SetLayout layout = read_layout(root, info);
+    const Bytes size = root.bytes("size");
+    const Preference preference{.algorithm = root.text("algorithm", ""), .protocol = root.text("protocol", "")};
+    const Calls calls =
+        root.choice("calls", {"blocking", "queued"}, "blocking") == "queued" ? Calls::queued : Calls::blocking;
+    Fabric fabric;
+    const bool readable = !document.has_errors();
+    const bool has_fabric = root.has("fabric");
+    if (has_fabric && readable) {
+        fabric = read_fabric(root.object("fabric"), *info, layout.nodes(),
+                             std::filesystem::path(document.name()).parent_path());
+    }
+    if (readable) read_nodes(root, *info, layout, fabric);
+    root.has("node_list");  // a key all the same
+    root.done();
+    document.check();
+    CollectiveRequest request{.machine = *std::move(machine),
+                              .op = op,
+                              .layout = layout,
+                              .fabric = fabric,
+                              .preference = preference,
+                              .calls = calls,
+                              .messages = {size}};
+    request.library = request.machine.info().find_library(library);
+    return request;
+}
+
+Seconds collective_time(const CollectiveRequest& request) {
+    try {
+        // A copy of the request has a machine of its own, so the library is looked up there again.
+        CollectiveRequest own = request;
+        own.library = own.machine.info().find_library(request.library->name);
+        return predict(own).front().time;
+    } catch (const boost::program_options::error& error) {
+        Diagnostic refusal;
+        refusal.message = error.what();
+        throw ConfigError({std::move(refusal)});
+    }
 }
 
 }  // namespace weft

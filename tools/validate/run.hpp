@@ -2,18 +2,20 @@
 // the order of the rows and are the same for any number of threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "tools/validate/collective_case.hpp"
+#include "tools/validate/row_job.hpp"
 #include "tools/validate/set.hpp"
-#include "tools/validate/traits.hpp"
 #include "workloads/job/job.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/report/flop_convention.hpp"
 
 namespace weft {
@@ -27,6 +29,17 @@ struct ValidationCase {
 // The rows of `sets` whose names contain `filter`. Throws ConfigError with every mistake in any row's job, by set, line
 // and key.
 std::vector<ValidationCase> validation_cases(std::span<const ValidationSet> sets, std::string_view filter = {});
+
+// What kind of job a step is: enough to tell which measured runs are like it. What matters most comes first.
+inline constexpr std::array<std::string_view, 7> trait_names{"device",    "framework", "model",  "layers",
+                                                             "precision", "sharding",  "context"};
+
+struct JobTraits {
+    std::array<std::string, trait_names.size()> values;  // in words: "a100-80", ..., "optimizer sharded", ...
+    double ranks = 1;
+};
+
+JobTraits job_traits(const Plan& plan);
 
 struct Prediction {
     std::vector<double> values;  // one per measurement of the row, in SI units

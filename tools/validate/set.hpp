@@ -42,15 +42,15 @@ struct ErrorBounds {
 };
 
 struct ValidationSet {
-    std::string name;              // of the JSON file, without folder and ending
-    std::string path, table_path;  // of the two files, for messages
+    std::string name;                // of the JSON file, without folder and ending
+    std::string path, table_path{};  // of the two files, for messages
     std::string title, source;
-    std::vector<std::string> assumptions;  // what the source does not say
-    ErrorBounds bounds;                    // of the rows marked predict
-    ErrorBounds residual_bounds;           // of those marked fit
-    std::vector<std::string> fits;         // constants fitted to rows marked fit: "a100-80.host_launch"
-    std::string job;                       // common keys, a JSON object
-    std::vector<ValidationRow> rows;
+    std::vector<std::string> assumptions{};  // what the source does not say
+    ErrorBounds bounds;                      // of the rows marked predict
+    ErrorBounds residual_bounds;             // of those marked fit
+    std::vector<std::string> fits{};         // constants fitted to rows marked fit: "a100-80.host_launch"
+    std::string job{};                       // common keys, a JSON object
+    std::vector<ValidationRow> rows{};
 };
 
 // A shipped set, or the path of a set's JSON file. Throws ConfigError with every mistake in either file.
@@ -59,5 +59,14 @@ ValidationSet load_validation_set(std::string_view name);
 ValidationSet read_validation_set(const std::string& path, std::string text, const std::string& table_path,
                                   std::string_view table);
 std::vector<std::string> validation_set_names();  // shipped, sorted
+
+// The CSV file of a validation set. Its columns:
+//
+//   name                  of the row, unique
+//   use                   fit or predict
+//   measured.<quantity>   what was measured (tools/validate/quantity.hpp); an empty cell: not measured
+//   note                  optional, for people
+//   disturbed             optional: why the measurement is disturbed; the row is reported apart then
+//   any other             a key of the job file, such as layout.tensor; an empty cell: the set's common value
 
 }  // namespace weft

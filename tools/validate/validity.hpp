@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tools/validate/run.hpp"
-#include "tools/validate/statistics.hpp"
-#include "tools/validate/traits.hpp"
+#include "tools/validate/scorecard.hpp"
+#include "workloads/plan/plan.hpp"
 
 namespace weft {
 

@@ -9,6 +9,7 @@
 
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/units.hpp"
+#include "workloads/plan/stage_memory.hpp"
 
 namespace weft {
 namespace {
@@ -144,6 +145,57 @@ void set_length(RunPlan& plan, const RunTerms& terms) {
 
 }  // namespace
 
+std::string obstacle(const BatchRamp& ramp, std::uint32_t global, std::uint64_t unit) {
+    if (ramp.start == 0 || ramp.increment == 0) return "start and increment are at least 1";
+    if (ramp.start >= global) return fmt::format("it starts at {}, the job's batch is {}", ramp.start, global);
+    if ((global - ramp.start) % ramp.increment != 0) {
+        return fmt::format("increments of {} do not lead from {} to the job's batch of {}", ramp.increment, ramp.start,
+                           global);
+    }
+    if (ramp.start % unit != 0 || ramp.increment % unit != 0) {
+        return fmt::format("start and increment must be multiples of {}, a micro-batch on every data rank", unit);
+    }
+    return {};
+}
+
+std::vector<BatchStretch> stretches(const BatchRamp& ramp, std::uint32_t global) {
+    const std::uint64_t sizes = (global - ramp.start) / ramp.increment;
+    std::vector<BatchStretch> result;
+    std::uint64_t consumed = 0;
+    for (std::uint64_t i = 0; i < sizes; ++i) {
+        const auto batch = static_cast<std::uint32_t>(ramp.start + i * ramp.increment);
+        const std::uint64_t until = ramp.samples * (i + 1) / sizes;
+        const std::uint64_t steps = until > consumed ? (until - consumed + batch - 1) / batch : 0;
+        consumed += steps * batch;
+        if (steps > 0) result.push_back({batch, steps});
+    }
+    return result;
+}
+
+CheckpointCosts checkpoint_costs(const Plan& plan, const StorageFigures& storage) {
+    const Job& job = plan.job;
+    const double ranks = job.layout.ranks_of_stage();
+    CheckpointCosts costs;
+    for (const Stage& stage : plan.stages) {
+        const double different =  // parameters that the stage's ranks hold between them
+            stage.dense * (ranks / job.layout.copies()) + stage.expert * (ranks / job.layout.expert_data());
+        const Bytes states = optimizer_states(job, stage), rank = stage.memory.parameters + states;
+        costs.written +=
+            Bytes{different * element_bytes(job.precision)} + states * (different / updated_parameters(job, stage));
+        costs.read += rank * ranks;
+        costs.rank = std::max(costs.rank, rank);
+    }
+    const double nics = plan.machine.nics_per_node;
+    const Bytes node = costs.rank * static_cast<double>(job.ranks_per_node);
+    const auto through = [&](Bytes all, BytesPerSecond file_system) {
+        const Seconds stored = all / file_system;
+        return nics > 0 ? std::max(stored, node / (plan.machine.nic * nics)) : stored;
+    };
+    costs.write = through(costs.written, storage.write);
+    costs.load = through(costs.read, storage.read);
+    return costs;
+}
+
 RunStretch run_stretch(const Report& step, std::uint32_t batch, std::uint64_t steps) {
     return {.batch = batch,
             .steps = steps,
@@ -167,15 +219,9 @@ Joules RunPlan::energy(const RunSample& sample) const {
 }
 
 RunPlan plan_run(const Plan& plan, std::vector<RunStretch> stretches, const RunTerms& terms) {
-    RunPlan result{.run = {},
-                   .stretches = std::move(stretches),
+    RunPlan result{.stretches = std::move(stretches),
                    .sequence = static_cast<double>(plan.job.batch.sequence),
-                   .checkpoint = {},
-                   .interval = {},
-                   .between_failures = {},
-                   .slowdown = plan.device.slowdown,
-                   .power = {},
-                   .assumptions = {}};
+                   .slowdown = plan.device.slowdown};
     Figures figures(plan, result.assumptions);
     const FailureFigures failures = figures.failures(terms);
     const double ranks = plan.job.layout.ranks(), nodes = plan.job.nodes;

@@ -7,12 +7,45 @@
 #include <vector>
 
 #include "sim/endurance/long_run.hpp"
-#include "workloads/endurance/checkpoint.hpp"
+#include "topologies/operation.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
 
+// Megatron's --rampup-batch-size START INCREMENT SAMPLES: from START to the job's batch by INCREMENT, each size for an
+// equal share of SAMPLES (megatron/core/num_microbatches_calculator.py).
+struct BatchRamp {
+    std::uint32_t start = 0, increment = 0;
+    std::uint64_t samples = 0;
+};
+
+struct BatchStretch {
+    std::uint32_t batch = 0;  // sequences per step
+    std::uint64_t steps = 0;
+};
+
+// Why the ramp does not lead to `global`, or a batch of it is no multiple of `unit`, the sequences of one micro-batch
+// on every data rank; empty if it does.
+std::string obstacle(const BatchRamp& ramp, std::uint32_t global, std::uint64_t unit);
+
+// Sizes below `global` in turn, each until its share of the samples is through.
+std::vector<BatchStretch> stretches(const BatchRamp& ramp, std::uint32_t global);
+
+// What a checkpoint holds and how long it takes: parameters and optimizer states, through NICs and the file system.
+
+// Written is each state once: what several data ranks hold, by one of them. Read is all that every rank holds.
+struct CheckpointCosts {
+    Bytes written;  // by all ranks
+    Bytes rank;     // by the rank that writes most
+    Bytes read;     // by all ranks
+    Seconds write;  // the longer of: all of it into the file system, a node's share out of its NICs
+    Seconds load;   // the same of reading
+};
+
+CheckpointCosts checkpoint_costs(const Plan& plan, const StorageFigures& storage);
+
+// A training run as a whole: from simulated steps and the figures of the machine to what sim/endurance plays.
 enum class Saving : std::uint8_t { synchronous, asynchronous };  // what steps wait for: all of it, or the copy to hosts
 
 // What is asked of a run. What is left out follows from the machine, or is assumed and said.
@@ -44,15 +77,15 @@ struct RunPower {
 };
 
 struct RunPlan {
-    LongRun run;
+    LongRun run{};
     std::vector<RunStretch> stretches;
     double sequence = 0;  // tokens
-    CheckpointCosts checkpoint;
-    Seconds interval;          // of work between checkpoints, at the end of the run
-    Seconds between_failures;  // planned stops are none
-    double slowdown = 1.0;     // of computation, by slow chips: in the time of a step already
-    std::optional<RunPower> power;
-    std::vector<std::string> assumptions;
+    CheckpointCosts checkpoint{};
+    Seconds interval{};          // of work between checkpoints, at the end of the run
+    Seconds between_failures{};  // planned stops are none
+    double slowdown = 1.0;       // of computation, by slow chips: in the time of a step already
+    std::optional<RunPower> power{};
+    std::vector<std::string> assumptions{};
 
     double tokens(std::uint64_t steps) const;      // that the first steps train on
     Joules energy(const RunSample& sample) const;  // power must be known

@@ -1,6 +1,7 @@
 #include "workloads/explain/alternatives.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <initializer_list>
@@ -8,64 +9,12 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/io/embedded.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/search/knob.hpp"
 
 namespace weft {
 namespace {
-
-struct Switch {
-    std::string_view key;
-    std::initializer_list<std::string_view> values;
-    bool changes_numerics = false;
-};
-
-constexpr std::string_view no = "false", yes = "true";
-
-// Of these no search tries more than what the job says.
-const Switch switches[] = {
-    {"precision", {"bf16", "fp8"}, true},
-    {"attention", {"flash", "cudnn"}},
-    {"cuda_graphs", {"none", "layer", "router", "around_experts", "full"}},
-    {"compile", {yes}},
-    {"context_method", {"ring", "all_gather", "all_to_all"}},
-    {"element_wise", {"fused"}},
-    {"blocking_launches", {no}},
-    {"bucket_elements", {"5e7", "2e8", "1e9"}},
-    {"fabric.routing", {"minimal", "valiant", "adaptive"}},
-    {"fabric.placement", {"contiguous", "random", "scatter:2"}},
-    {"deepspeed.reduce_scatter", {yes}},
-    {"deepspeed.multi_rank_allreduce", {yes}},
-    {"deepspeed.quantized_weights", {yes}, true},
-    {"deepspeed.quantized_gradients", {yes}, true},
-    {"deepspeed.pipe_partitioned", {no, yes}},
-    {"deepspeed.grad_partitioned", {no, yes}},
-    {"deepspeed.partition_activations", {no, yes}},
-    {"deepspeed.attention_mask", {no}},
-    {"deepspeed.log_calls", {no}},
-    {"deepspeed.synchronize_each_layer", {no}},
-    {"deepspeed.wall_clock_breakdown", {no}},
-    {"megatron.gradients", {"bf16"}, true},
-    {"megatron.fp8_parameters", {yes}, true},
-    {"megatron.fused_cross_entropy", {yes}},
-    {"megatron.variable_sequence", {no}},
-    {"megatron.overlap_input_reduction", {yes}},
-    {"megatron.fused_accumulation", {yes}},
-    {"megatron.overlap_pipeline", {yes}},
-    {"megatron.transformer_engine", {yes}},
-    {"megatron.check_for_nan", {no}},
-    {"fsdp.strategy", {"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"}},
-    {"fsdp.backward_prefetch", {"pre"}},
-    {"fsdp.forward_prefetch", {yes}},
-    {"fsdp.limit_all_gathers", {no, yes}},
-    {"fsdp.fused_cross_entropy", {yes}},
-    {"fsdp.reduce_precision", {"bf16"}, true},
-    {"experts.dispatcher", {"all_to_all", "all_gather", "deepep", "hybridep"}},
-    {"experts.fp8_dispatch", {yes}, true},
-    {"experts.fused_indices", {yes}},
-    {"experts.overlap", {"none", "shared_experts", "passes"}},
-    {"experts.delay_weight_gradients", {no, yes}},
-};
 
 // Of values in order, the one before and the one after what the job has.
 std::vector<std::uint32_t> beside(const std::vector<std::uint32_t>& values, std::uint32_t own) {
@@ -149,10 +98,12 @@ std::vector<Alternative> alternatives(const Job& job) {
         }
     }
     add_orders(job, found);
-    for (const Switch& one : switches) {
-        for (const std::string_view value : one.values) {
+    // Of the keys in switches.json no search tries more than what the job says.
+    for (const auto& one : nlohmann::json::parse(embedded::switches().front().text)) {
+        for (const auto& value : one.at("values")) {
             found.push_back(
-                {.assignments = {fmt::format("{}={}", one.key, value)}, .changes_numerics = one.changes_numerics});
+                {.assignments = {fmt::format("{}={}", one.at("key").get<std::string>(), value.get<std::string>())},
+                 .changes_numerics = one.value("changes_numerics", false)});
         }
     }
     return found;

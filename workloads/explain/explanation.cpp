@@ -9,7 +9,6 @@
 #include "sim/base/check.hpp"
 #include "sim/engine/unfold.hpp"
 #include "sim/io/units.hpp"
-#include "workloads/explain/passages.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
@@ -82,10 +81,10 @@ ExplainedStep simulate_to_explain(const Study& study, SimulationOptions options,
 
 Explanation explain(const Study& study, const ExplainedStep& step) {
     const Simulation& run = step.run;
-    const LimitShares shares(study, run.step, DeviceTwins(run.plan, run.step));
+    const LimitShares shares(study, run.step, OtherDevices(run.plan, run.step));
     const PathCauses causes(run, shares);
     const CriticalPath path(run.step.program, run.timeline);
-    constexpr std::size_t most_passages = 10;
+    constexpr std::size_t most_stretches = 10;
 
     Explanation found;
     found.end = run.timeline.end;
@@ -108,7 +107,7 @@ Explanation explain(const Study& study, const ExplainedStep& step) {
         found.causes.push_back(sum);
     }
     std::ranges::stable_sort(found.causes, std::ranges::greater{}, &ExplainedCause::ticks);
-    found.passages = longest_passages(run, found.path, causes, most_passages);
+    found.stretches = longest_stretches(run, found.path, causes, most_stretches);
     found.slack = slack_of_calls(run, path);
     found.rooflines = {.stage = found.main_stage,
                        .device = device_roofline(run.plan, found.main_stage),

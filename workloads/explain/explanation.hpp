@@ -21,7 +21,7 @@ struct ExplainedCause {
 };
 
 // A stretch of the path: one rank class at work on layers, or in calls of one other dimension.
-struct PathPassage {
+struct PathStretch {
     std::string text;  // for people
     std::string rank_class;
     RankId rank{};  // that stands for its class
@@ -43,7 +43,7 @@ struct Explanation {
     std::uint32_t main_stage = 0;        // on which the path is longest
     std::vector<ExplainedCause> causes;  // the longest first
     std::vector<PathPiece> path;         // in order of time
-    std::vector<PathPassage> passages;   // the longest ones, the longest first
+    std::vector<PathStretch> stretches;  // the longest ones, the longest first
     std::vector<Slack> slack;            // the tightest first
     // Of the ticks of sharing, those of calls that cross links of a class: what one call shares may be any of its
     // links.
@@ -64,5 +64,11 @@ ExplainedStep simulate_to_explain(const Study& study, SimulationOptions options,
                                   std::unique_ptr<PreparedTopology> prepared);
 
 Explanation explain(const Study& study, const ExplainedStep& step);
+
+// Pieces that follow one another on one rank class and belong to the layers (computation, the calls of tensor, context
+// and expert ranks between, and what stages hand over), to the optimizer, or to one other dimension are one stretch.
+// The `most` longest are told, the longest first.
+std::vector<PathStretch> longest_stretches(const Simulation& run, std::span<const PathPiece> path,
+                                           const PathCauses& causes, std::size_t most);
 
 }  // namespace weft

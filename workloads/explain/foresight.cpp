@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "sim/engine/ticks.hpp"
 
@@ -44,11 +43,11 @@ Legs legs_of(const Program& program, const Communication& what) {
 
 }  // namespace
 
-Foresight::Foresight(const Study& study, const ExplainedStep& step, const DeviceTwins& twins,
+Foresight::Foresight(const Study& study, const ExplainedStep& step, const OtherDevices& devices,
                      const Explanation& explanation)
     : study_(study),
       step_(step),
-      twins_(twins),
+      devices_(devices),
       explanation_(explanation),
       replay_(step.run.step.program, step.run.timeline) {}
 
@@ -62,7 +61,7 @@ std::optional<OtherTimes> Foresight::times(const WhatIf& change) const {
     if (change.program) return program_times(change);
     Study changed = study_;
     change.device(changed.device);
-    const std::optional<std::vector<Seconds>> work = twins_.work(changed);
+    const std::optional<std::vector<Seconds>> work = devices_.work(changed);
     if (!work) return std::nullopt;
     OtherTimes times;
     for (std::size_t i = 0; i < work->size(); ++i) {

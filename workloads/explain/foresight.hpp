@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "sim/engine/replay.hpp"
-#include "workloads/explain/device_twin.hpp"
+#include "workloads/explain/device_limit.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/explain/what_if.hpp"
 
@@ -12,8 +12,9 @@ namespace weft {
 
 class Foresight {
   public:
-    // All must outlive this; `twins` and `explanation` of the step.
-    Foresight(const Study& study, const ExplainedStep& step, const DeviceTwins& twins, const Explanation& explanation);
+    // All must outlive this; `devices` and `explanation` of the step.
+    Foresight(const Study& study, const ExplainedStep& step, const OtherDevices& devices,
+              const Explanation& explanation);
 
     // What ops would take, what is shared aside; nothing of a change that makes another program.
     std::optional<OtherTimes> times(const WhatIf& change) const;
@@ -31,7 +32,7 @@ class Foresight {
 
     const Study& study_;
     const ExplainedStep& step_;
-    const DeviceTwins& twins_;
+    const OtherDevices& devices_;
     const Explanation& explanation_;
     Replay replay_;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "sim/engine/ticks.hpp"
 #include "workloads/step/lanes.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/engine/critical_path.hpp"
-#include "workloads/explain/limit_shares.hpp"
+#include "workloads/explain/device_limit.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
@@ -37,12 +37,12 @@ class PathCauses {
 
     // They sum to the piece to the tick.
     //   computation: what runs at each limit of the device; "optimizer"; "interference" by communication beside it;
-    //                copies between device and host by way; "other computation", which scales with none of these;
+    //                copies between device and host by direction; "other computation", which scales with none of these;
     //   communication: "latency" of its legs; "transfer" of their bytes as if alone on the links; "sharing": the rest,
     //                what others take of these links.
     std::vector<CauseTime> of(const PathPiece& piece) const;
 
-    // What bounds the rate of a pattern alone: a link of it, or nothing on the way (a limit of channels or protocol).
+    // What bounds the rate of a pattern alone: a link of it, or none (a limit of channels or protocol).
     struct Bound {
         BytesPerSecond rate;
         LinkId link{};

@@ -32,8 +32,8 @@ struct KernelClassUse {
 struct DeviceRoofline {
     FlopsPerSecond peak, sustained;           // of the job's precision; at the clock and plateau that it keeps
     BytesPerSecond memory, sustained_memory;  // nominal; of element-wise kernels
-    std::vector<KernelClassUse> kernels;      // the longest first
-    Seconds other;  // of the device's work: what no kernel of the model is, as copies of parameters
+    std::vector<KernelClassUse> kernels{};    // the longest first
+    Seconds other{};  // of the device's work: what no kernel of the model is, as copies of parameters
 
     Seconds busy() const;                                  // the sum
     FlopsPerSecond roof(const KernelClassUse& use) const;  // at its intensity

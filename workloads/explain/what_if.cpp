@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "workloads/explain/device_limit.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {
@@ -170,7 +169,7 @@ std::vector<WhatIf> what_ifs(const Study& study, const ExplainedStep& step, cons
     return changes;
 }
 
-Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const DeviceTwins& twins,
+Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const OtherDevices& devices,
                          const SimulationOptions& options, PreparedTopology& prepared) {
     const auto length = [&](const Program& program, const Topology& topology) {
         return since_start(simulate(program, topology, options.network).end);
@@ -189,7 +188,7 @@ Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& s
     if (change.study) change.study(changed);
     if (change.device) {
         change.device(changed.device);
-        if (std::optional<std::vector<Seconds>> work = twins.work(changed)) {
+        if (std::optional<std::vector<Seconds>> work = devices.work(changed)) {
             Program program = step.program;
             program.work = *std::move(work);
             return length(program, prepared.topology());

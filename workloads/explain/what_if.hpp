@@ -2,13 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/program/program.hpp"
 #include "sim/topology/topology.hpp"
-#include "workloads/explain/device_twin.hpp"
+#include "workloads/explain/device_limit.hpp"
 #include "workloads/explain/explanation.hpp"
 #include "workloads/groups/prepared_topology.hpp"
 #include "workloads/job/job.hpp"
@@ -33,9 +32,9 @@ struct WhatIf {
 // the pipeline's dependencies, recomputation, imbalance, interference, slow chips. What a job has not is left out.
 std::vector<WhatIf> what_ifs(const Study& study, const ExplainedStep& step, const Explanation& explanation);
 
-// The step's length with the change. `twins`: of `step`, which was built from the study with these options. But for a
+// The step's length with the change. `devices`: of `step`, which was built from the study with these options. But for a
 // change of the study it does what it did, by the same algorithms.
-Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const DeviceTwins& twins,
+Seconds simulate_what_if(const WhatIf& change, const Study& study, const Step& step, const OtherDevices& devices,
                          const SimulationOptions& options, PreparedTopology& prepared);
 
 }  // namespace weft

@@ -38,16 +38,18 @@ FlopsPerSecond flop_rate(const Job& job, FlopConvention convention, Seconds step
 }
 
 Metric flop_metric(const Job& job, FlopConvention convention, Seconds step) {
-    constexpr std::array<std::string_view, 4> keys{
-        "throughput.model_tflops_per_gpu", "throughput.megatron_tflops_per_gpu", "throughput.neox_tflops_per_gpu",
-        "throughput.megatron_core_tflops_per_gpu"};
-    constexpr std::array<std::string_view, 4> meanings{
-        "matrix products of forward and backward, no recomputation, attention in full",
-        "as Megatron-LM printed it in 2021, and GPT-NeoX since 2023-09-27: full recomputation counts",
-        "as GPT-NeoX printed it before 2023-09-27: attention five times, no recomputation",
-        "as the version of Megatron-core prints it: since core-0.12 half of causal attention, no recomputation"};
-    const auto place = static_cast<std::size_t>(convention);
-    return {keys[place], flop_rate(job, convention, step).value / 1e12, "TFLOP/s", meanings[place]};
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> all{{
+        {"throughput.model_tflops_per_gpu",
+         "matrix products of forward and backward, no recomputation, attention in full"},
+        {"throughput.megatron_tflops_per_gpu",
+         "as Megatron-LM printed it in 2021, and GPT-NeoX since 2023-09-27: full recomputation counts"},
+        {"throughput.neox_tflops_per_gpu",
+         "as GPT-NeoX printed it before 2023-09-27: attention five times, no recomputation"},
+        {"throughput.megatron_core_tflops_per_gpu",
+         "as the version of Megatron-core prints it: since core-0.12 half of causal attention, no recomputation"},
+    }};
+    const auto& [key, meaning] = all[static_cast<std::size_t>(convention)];
+    return {key, flop_rate(job, convention, step).value / 1e12, "TFLOP/s", meaning};
 }
 
 }  // namespace weft

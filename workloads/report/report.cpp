@@ -90,7 +90,7 @@ std::vector<StageReport> stage_reports(const Plan& plan) {
     return stages;
 }
 
-// Calls on several lanes may be alike.
+// Calls on several lanes may carry the same by the same method.
 void add_calls(CommunicationReport& row, const CallTime& call, const Method& method) {
     auto& all = row.by_message;
     const auto known = std::ranges::find_if(

@@ -57,7 +57,7 @@ struct StageReport {
     MemoryUse memory;
 };
 
-// Calls that carry the same in the same way, mean over all ranks.
+// Calls that carry the same by the same method, mean over all ranks.
 struct CallReport {
     Bytes message;  // full buffer of one call
     Method method;

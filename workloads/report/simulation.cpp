@@ -9,7 +9,9 @@
 #include "sim/engine/ticks.hpp"
 #include "sim/engine/unfold.hpp"
 #include "sim/io/units.hpp"
+#include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/plan/needed_calls.hpp"
+#include "workloads/plan/stage_memory.hpp"
 
 namespace weft {
 namespace {
@@ -55,12 +57,7 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
                      Build build, Costs costs) {
     check_calls(plan);
     check_length(plan);
-    Simulation run{.options = options,
-                   .plan = std::move(plan),
-                   .prepared = std::move(prepared),
-                   .step = {},
-                   .timeline = {},
-                   .moved = {}};
+    Simulation run{.options = options, .plan = std::move(plan), .prepared = std::move(prepared)};
     const auto on_size = [&options](StepSize size) {
         size.is_written_out = options.kept == Kept::ops;
         options.on_size(size);
@@ -78,6 +75,95 @@ Simulation simulated(Plan plan, const SimulationOptions& options, std::unique_pt
         run.step.program = unfold(run.step.program);
     }
     return run;
+}
+
+// What is kept of one micro-batch together: between the first and the last operation of the layers [first, end).
+struct Holding {
+    std::uint32_t first = 0, end = 0;
+    Bytes bytes;
+};
+
+// A chunk's activations; where passes are joint layer by layer, as the forward of one micro-batch takes the place of
+// the backward of another. What stands after the last layer belongs to the chunk before it.
+std::vector<Holding> holdings(const Job& job, const Chunk& chunk) {
+    const std::uint32_t last = chunk.first_layer + chunk.layers, end = last + (chunk.has_head() ? 1 : 0);
+    Holding whole{chunk.first_layer, end, chunk.activations};
+    if (expert_overlap(job) != ExpertOverlap::passes) return {whole};
+    std::vector<Holding> all;
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+        const std::uint32_t layer = chunk.first_layer + i;
+        all.push_back({layer, layer + 1, kept_activations(job, chunk, i)});
+        whole.bytes -= all.back().bytes;
+    }
+    all.push_back({last, end, chunk.head_activations});
+    whole.bytes -= chunk.head_activations;
+    all.push_back(whole);
+    return all;
+}
+
+// From the first to the last operation that a holding of one micro-batch meets.
+struct Life {
+    Instant begin = Instant::never(), end;
+
+    void meet(const Span& span) {
+        begin = std::min(begin, span.begin);
+        end = std::max(end, span.end);
+    }
+};
+
+// Of each chunk, its holdings and the micro-batches.
+using Lives = std::vector<std::vector<std::vector<Life>>>;
+
+Lives lives_of(const std::vector<std::vector<Holding>>& kept, const Simulation& run, RankClassId id) {
+    const auto chunk_of = [&](std::uint32_t layer) {
+        for (std::size_t c = 0; c < kept.size(); ++c) {
+            if (kept[c].back().first <= layer && layer < kept[c].back().end) return c;
+        }
+        return std::size_t{0};  // a part without layers
+    };
+    Lives lives;
+    for (const std::vector<Holding>& each : kept) {
+        lives.emplace_back(each.size(), std::vector<Life>(run.plan.job.micro_batches()));
+    }
+    const Program& program = run.step.program;
+    const RankClass& rank_class = program.classes[id];
+    for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
+        const Op& op = program.ops[OpId{i}];
+        if (op.kind != OpKind::compute || program.labels[index(op.label)] == "optimizer") continue;
+        const std::size_t chunk = chunk_of(op.part);
+        for (std::size_t h = 0; h < kept[chunk].size(); ++h) {
+            const bool whole = h + 1 == kept[chunk].size();
+            const Holding& own = kept[chunk][h];
+            if (!whole && (op.part < own.first || op.part >= own.end)) continue;
+            lives[chunk][h][op.index].meet(run.timeline.spans[OpId{i}]);
+        }
+    }
+    return lives;
+}
+
+struct MemoryChange {
+    Instant at;
+    double bytes;
+    auto operator<=>(const MemoryChange&) const = default;
+};
+
+// In order of time; at equal instants the end of one comes before the begin of another.
+std::vector<MemoryChange> memory_changes(const Simulation& run, RankClassId id) {
+    std::vector<std::vector<Holding>> kept;
+    for (const Chunk& chunk : run.plan.stages[run.step.stage[id]].chunks) kept.push_back(holdings(run.plan.job, chunk));
+    const Lives lives = lives_of(kept, run, id);
+    std::vector<MemoryChange> changes;
+    for (std::size_t c = 0; c < kept.size(); ++c) {
+        for (std::size_t h = 0; h < kept[c].size(); ++h) {
+            for (const Life& life : lives[c][h]) {
+                if (life.begin == Instant::never()) continue;  // other micro-batches visit this chunk
+                changes.push_back({life.begin, kept[c][h].bytes.value});
+                changes.push_back({life.end, -kept[c][h].bytes.value});
+            }
+        }
+    }
+    std::ranges::sort(changes);
+    return changes;
 }
 
 }  // namespace
@@ -102,6 +188,23 @@ Simulation simulate_step(Plan plan, const SimulationOptions& options, std::uniqu
 
 Simulation simulate_start_up(const Study& study, Plan plan, const SimulationOptions& options) {
     return simulated(std::move(plan), options, prepare(study), build_start_up, Costs::forgotten);
+}
+
+std::vector<MemoryPoint> memory_timeline(const Simulation& run, RankClassId id) {
+    const Stage& stage = run.plan.stages[run.step.stage[id]];
+    const Bytes steady = stage.memory.total() - stage.memory.activations;
+    std::vector<MemoryPoint> points{{Instant{}, steady}};
+    Bytes alive;
+    for (const auto& [at, bytes] : memory_changes(run, id)) {
+        alive += Bytes{bytes};
+        const Bytes in_use = steady + alive;
+        if (points.back().at == at) {
+            points.back().in_use = in_use;
+        } else {
+            points.push_back({at, in_use});
+        }
+    }
+    return points;
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/base/instant.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/network/link_traffic.hpp"
 #include "workloads/groups/prepared_topology.hpp"
@@ -34,9 +35,9 @@ struct Simulation {
     SimulationOptions options;
     Plan plan;
     std::unique_ptr<PreparedTopology> prepared;  // to be moved on to the next simulation
-    Step step;
-    Timeline timeline;
-    std::vector<Table<PatternId, Bytes>> moved;  // on each pattern, in each of options.slices
+    Step step{};
+    Timeline timeline{};
+    std::vector<Table<PatternId, Bytes>> moved{};  // on each pattern, in each of options.slices
 
     const Topology& topology() const { return prepared->topology(); }
 };
@@ -54,5 +55,14 @@ Simulation simulate_step(Plan plan, const SimulationOptions& options, std::uniqu
 
 // What the framework sends before the first step, in place of a step.
 Simulation simulate_start_up(const Study& study, Plan plan, const SimulationOptions& options = {});
+
+// Device memory of a rank class over the step: what stays, plus the activations of the micro-batches under way.
+struct MemoryPoint {
+    Instant at;
+    Bytes in_use;  // from here on
+};
+
+// Activations of a micro-batch live from the start of its first forward operation to the end of its last backward one.
+std::vector<MemoryPoint> memory_timeline(const Simulation& simulation, RankClassId rank_class);
 
 }  // namespace weft

@@ -1,7 +1,6 @@
 #include "workloads/search/call_costs.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "sim/base/check.hpp"
 #include "workloads/layout/placed_groups.hpp"
@@ -11,7 +10,7 @@ namespace weft {
 CallCosts::CallCosts(const Topology& topology, Library library)
     : topology_(topology), library_(std::move(library)), planner_(std::make_unique<ChannelPlanner>(topology)) {}
 
-// Where nodes are not alike, channels depend on the groups that were laid before: every layout then starts afresh.
+// Where nodes differ, channels depend on the groups that were laid before: every layout then starts afresh.
 void CallCosts::lay_out(const Layout& layout) {
     layout_ = layout;
     laid_.clear();
@@ -45,7 +44,7 @@ CallCosts::Groups CallCosts::groups(const Call& call, std::uint32_t stage) const
 
 CallCosts::Group& CallCosts::find(const Call& call, std::uint32_t stage) {
     const bool crosses = call.crosses_boundary();
-    // Groups of one kind sit alike on every stage, but for boundaries inside a node and between nodes.
+    // Groups of one kind have the same places on every stage, but for boundaries inside a node and between nodes.
     const std::uint32_t stride = crosses ? layout_.grid().stride("pipeline") : 0;
     const bool leaves =
         crosses && stage * stride / topology_.ranks_per_node != call.peer * stride / topology_.ranks_per_node;
@@ -58,14 +57,14 @@ CallCosts::Group& CallCosts::find(const Call& call, std::uint32_t stage) {
     if (!fresh) return *laid;
     const Groups& all = it->first;
     const GroupShape shape = shape_of(topology_, all.front());
-    std::vector<std::size_t> alike;
+    std::vector<std::size_t> equal;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const GroupShape own = shape_of(topology_, all[i]);
-        if (own == shape) alike.push_back(i);
+        if (own == shape) equal.push_back(i);
     }
-    laid->costs = std::make_unique<GroupCosts>(topology_, library_, shape, [this, &all, alike](Order order) {
+    laid->costs = std::make_unique<GroupCosts>(topology_, library_, shape, [this, &all, equal](Order order) {
         std::vector<Communicator> communicators;
-        for (const std::size_t i : alike) communicators.push_back(planner_->lay(all[i], order));
+        for (const std::size_t i : equal) communicators.push_back(planner_->lay(all[i], order));
         return communicators;
     });
     return *laid;
@@ -77,6 +76,67 @@ Seconds CallCosts::time(const Call& call, std::uint32_t stage) {
     const auto [it, fresh] = group.times.try_emplace({call.op, call.message.value});
     if (fresh) it->second = group.costs->idle_time(group.costs->require(call.op, call.message), call.message);
     return it->second;
+}
+
+ScriptClock::ScriptClock(CallCosts& costs, std::uint32_t stage, double interference)
+    : costs_(costs), stage_(stage), interference_(interference) {}
+
+// Slower while something is in transfer.
+double ScriptClock::compute(double duration) const {
+    const double contended = std::max(busy_ - chain_, 0.0);
+    const double slow = duration * interference_;
+    if (slow <= contended) return chain_ + slow;
+    return chain_ + contended + duration - contended / interference_;
+}
+
+double ScriptClock::call(const Call& call, double ready, double duration) {
+    double& free = free_from_[call.group];
+    const double end = std::max(ready, free) + duration;
+    if (duration > 0) busy_ = std::max(busy_, end);
+    return free = end;
+}
+
+ScriptClock::Reading ScriptClock::read(const Script& script) {
+    const std::vector<Action>& actions = script.actions();
+    for (std::size_t i = durations_.size(); i < script.calls().size(); ++i) {
+        durations_.push_back(costs_.time(script.calls()[i], stage_).value);
+    }
+    for (std::size_t i = end_.size(); i < actions.size(); ++i) {
+        const Action& action = actions[i];
+        const auto ready = [&] { return action.after == Action::none ? 0.0 : end_[action.after]; };
+        switch (action.kind) {
+            case Action::Kind::compute: {
+                const double end = compute(script.work()[action.subject].value);
+                computed_ += end - chain_;
+                chain_ = end;
+                break;
+            }
+            case Action::Kind::call:
+                chain_ = call(script.calls()[action.subject], chain_, durations_[action.subject]);
+                break;
+            case Action::Kind::issue:
+                end_.push_back(call(script.calls()[action.subject], ready(), durations_[action.subject]));
+                continue;
+            case Action::Kind::launch:
+                host_ = std::max(host_, ready()) + script.work()[action.subject].value;
+                end_.push_back(host_);
+                continue;
+            case Action::Kind::store:
+            case Action::Kind::load: {
+                double& free = action.kind == Action::Kind::store ? stored_ : loaded_;
+                free = std::max(free, ready()) + script.work()[action.subject].value;
+                end_.push_back(free);
+                continue;
+            }
+            case Action::Kind::wait:
+                chain_ = std::max(chain_, end_[action.subject]);
+                break;
+            case Action::Kind::join:
+                break;
+        }
+        end_.push_back(chain_);
+    }
+    return {{chain_}, {computed_}};
 }
 
 }  // namespace weft

@@ -4,15 +4,54 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "sim/base/quantity.hpp"
 #include "workloads/plan/advice.hpp"
-#include "workloads/search/ranking.hpp"
 #include "workloads/search/screening.hpp"
 #include "workloads/search/search_space.hpp"
 
 namespace weft {
+
+struct TimeAndMemory {
+    Seconds time;
+    Bytes memory;
+};
+
+// Numbers of those points that no other one beats or equals in both, but for equal points of which the first stays; the
+// fastest first.
+std::vector<std::size_t> pareto_front(std::span<const TimeAndMemory> points);
+
+// Spearman's: the correlation of ranks, of equal values the mean rank. From -1 to 1; 1 for fewer than two values, or
+// where one side is all equal.
+double rank_correlation(std::span<const double> a, std::span<const double> b);
+
+// A message without its numbers, so that refusals for one reason are counted as one: "# heads for # ranks".
+std::string without_numbers(std::string_view message);
+
+// What a step is made of, mean over ranks: time is the sum.
+struct StepParts {
+    Seconds compute;    // without the optimizer
+    Seconds optimizer;  // the update of the parameters
+    Seconds exposed;
+    Seconds bubble;
+    Seconds imbalance;
+    Seconds time() const { return compute + optimizer + exposed + bubble + imbalance; }
+};
+
+// A part of which one step has more than another.
+struct Difference {
+    std::string_view part;  // "compute", "optimizer", "exposed communication", "pipeline bubble", "stage imbalance"
+    Seconds more;
+};
+
+// Of `slower` over `faster`, the largest first; parts of which it has less come last.
+std::vector<Difference> differences(const StepParts& slower, const StepParts& faster);
+
+// What a search for layouts found, as plain values: for texts, tables and pages.
 
 // What is searched: layouts that the framework's version runs, or also those that weft models.
 enum class Searched : std::uint8_t { runnable, modelled };
@@ -63,14 +102,14 @@ struct PlanResult {
     SearchSpace space;
     Searched searched{};
     std::vector<std::vector<std::string>> base_assignments;  // of each base of the space, beside the knobs'
-    std::vector<ScreenedCandidate> candidates;               // in the order of the space
-    std::vector<Refusal> refusals;                           // distinct ones
-    std::vector<RefusalReason> reasons;                      // the most frequent first
-    std::vector<SimulatedCandidate> simulated;               // the fastest first
-    std::vector<std::size_t> pareto;                         // into `simulated`; the fastest first
-    std::vector<std::size_t> screened_pareto;                // into `candidates`, of all that fit, by screening
-    ScreeningQuality quality;
-    Bytes capacity;  // of the device
+    std::vector<ScreenedCandidate> candidates{};             // in the order of the space
+    std::vector<Refusal> refusals{};                         // distinct ones
+    std::vector<RefusalReason> reasons{};                    // the most frequent first
+    std::vector<SimulatedCandidate> simulated{};             // the fastest first
+    std::vector<std::size_t> pareto{};                       // into `simulated`; the fastest first
+    std::vector<std::size_t> screened_pareto{};              // into `candidates`, of all that fit, by screening
+    ScreeningQuality quality{};
+    Bytes capacity{};  // of the device
 
     std::size_t count(Verdict verdict) const;
     // Of those that do not fit, what needs least memory; only if there are such.

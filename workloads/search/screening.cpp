@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <utility>
 
 #include "sim/base/check.hpp"
 #include "workloads/plan/plan_parts.hpp"
@@ -45,7 +43,7 @@ const PartCosts& Screen::costs() {
     return it->second;
 }
 
-Screen::Likeness Screen::likeness(const std::vector<std::uint32_t>& layers) const {
+std::vector<std::uint32_t> Screen::first_equal(const std::vector<std::uint32_t>& layers) const {
     const Job& job = plan_.job;
     const PipelineShape shape = job.pipeline_shape();
     using Part = std::array<std::uint32_t, layer_kinds + 1>;  // layers of each kind, and which ends of the model it has
@@ -64,12 +62,12 @@ Screen::Likeness Screen::likeness(const std::vector<std::uint32_t>& layers) cons
             }
         }
     }
-    Likeness alike;
+    std::vector<std::uint32_t> first;
     std::map<std::vector<Part>, std::uint32_t> known;
     for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
-        alike.first.push_back(known.try_emplace(stages[stage], stage).first->second);
+        first.push_back(known.try_emplace(stages[stage], stage).first->second);
     }
-    return alike;
+    return first;
 }
 
 MemoryVerdict Screen::memory() {
@@ -77,12 +75,12 @@ MemoryVerdict Screen::memory() {
     std::string why;
     const std::vector<std::uint32_t> layers = job.part_layers(why);
     WEFT_CHECK(!layers.empty(), why);
-    alike_ = likeness(layers);
+    first_equal_ = first_equal(layers);
     plan_.stages.assign(job.layout.pipeline, {});
     const std::vector<std::vector<Moment>>& moments = this->moments();
     MemoryUse fullest;
     for (std::uint32_t stage = 0; stage < job.layout.pipeline; ++stage) {
-        const std::uint32_t first = alike_.first[stage];
+        const std::uint32_t first = first_equal_[stage];
         if (first == stage) plan_.stages[stage] = make_stage(plan_, stage, layers);
         const bool same = first < stage && moments[first] == moments[stage];
         if (same) continue;
@@ -119,10 +117,10 @@ void Screen::slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) co
         const double forward = pipeline.forward_crossing[stage], backward = pipeline.backward_crossing[stage];
         for (std::uint32_t c = 0; c < pipeline.chunks; ++c) {
             PartTimes& part = pipeline.parts[stage * pipeline.chunks + c];
-            const Chunk& chunk = plan_.stages[alike_.first[stage]].chunks[c];
-            const double ways = (chunk.has_embedding() ? 0 : 1) + (chunk.has_head() ? 0 : 1);
-            const double more_forward = longer(part.forward, forward * ways),
-                         more_backward = longer(part.input_backward, backward * ways);
+            const Chunk& chunk = plan_.stages[first_equal_[stage]].chunks[c];
+            const double crossings = (chunk.has_embedding() ? 0 : 1) + (chunk.has_head() ? 0 : 1);
+            const double more_forward = longer(part.forward, forward * crossings),
+                         more_backward = longer(part.input_backward, backward * crossings);
             part.forward += more_forward;
             part.input_backward += more_backward;
             part.backward += more_backward;
@@ -147,7 +145,7 @@ StepEstimate Screen::estimate() {
                            .forward_crossing = crossing(job.framework->activation(job), 1),
                            .backward_crossing = crossing(job.framework->gradient(job), -1)};
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
-        const std::uint32_t first = alike_.first[stage];
+        const std::uint32_t first = first_equal_[stage];
         own[stage] = first == stage ? stage_times(plan_, stage, *call_costs_) : own[first];
         pipeline.parts.insert(pipeline.parts.end(), own[stage].chunks.begin(), own[stage].chunks.end());
         pipeline.joint.insert(pipeline.joint.end(), own[stage].joint.begin(), own[stage].joint.end());

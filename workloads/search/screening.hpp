@@ -5,10 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "workloads/plan/plan.hpp"
@@ -47,10 +44,6 @@ class Screen {
     StepEstimate estimate();               // of the job whose memory was asked for last
 
   private:
-    // Stages with equal chunks are worked out once.
-    struct Likeness {
-        std::vector<std::uint32_t> first;  // by stage: the first that is like it
-    };
     using ShapeKey = std::tuple<const Schedule*, std::uint32_t, std::uint32_t, std::uint32_t, PassOrder>;
     using CostKey = std::tuple<Shard, double, Recomputation>;
 
@@ -58,14 +51,15 @@ class Screen {
     const std::vector<std::vector<Moment>>& moments();
     const PipelineClock& clock();
     const PartCosts& costs();
-    Likeness likeness(const std::vector<std::uint32_t>& layers) const;
+    // By stage the first that has equal chunks: these are worked out once.
+    std::vector<std::uint32_t> first_equal(const std::vector<std::uint32_t>& layers) const;
     void slow_down(PipelineTimes& pipeline, std::vector<StageTimes>& own) const;
     std::vector<double> crossing(const std::vector<Call>& calls, int step);
 
     Plan plan_;
     const MachineInfo& machine_;
     std::shared_ptr<CallCosts> call_costs_;
-    Likeness alike_;
+    std::vector<std::uint32_t> first_equal_;
     std::map<ShapeKey, std::vector<std::vector<Moment>>> moments_;  // by stage
     std::map<ShapeKey, PipelineClock> clocks_;
     std::map<CostKey, PartCosts> costs_;

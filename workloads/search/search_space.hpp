@@ -35,7 +35,7 @@ class SearchSpace {
     const std::vector<Knob>& knobs() const { return knobs_; }
     const std::vector<Study>& bases() const { return bases_; }
     const MachineInfo& machine() const { return bases_.front().machine.info(); }
-    // Those of a base whose knobs of the layout's own axes stand alike follow one another.
+    // Those of a base with the same values of the layout's own axes follow one another.
     std::vector<Candidate> candidates() const;
 
     std::uint32_t value(const Candidate& candidate, std::string_view key) const;

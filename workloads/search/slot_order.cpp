@@ -1,7 +1,6 @@
 #include "workloads/search/slot_order.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "sim/base/check.hpp"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "workloads/schedule/schedule.hpp"
@@ -19,8 +18,8 @@ struct PartTimes {
 struct PipelineTimes {
     std::uint32_t chunks = 1;
     std::vector<PartTimes> parts;           // stage x chunks + chunk
-    std::vector<double> forward_crossing;   // from each stage to the one that follows on the way; seconds
-    std::vector<double> backward_crossing;  // from each stage to the one before it on the way
+    std::vector<double> forward_crossing;   // from each stage to the one that follows on the path; seconds
+    std::vector<double> backward_crossing;  // from each stage to the one before it on the path
     // A forward and a backward that run as one: (stage x chunks + the forward's) x chunks + the backward's; where none
     // do, nothing.
     std::vector<double> joint{};
@@ -48,12 +47,12 @@ class SlotOrder {
     struct Numbered {
         std::uint32_t stage = 0, chunk = 0;
         SlotKind kind{};
-        bool turns = false;          // the slot before it on the stage goes the other way
+        bool turns = false;          // the slot before it on the stage is of the other direction
         std::uint32_t needs = none;  // slot of another place whose output it takes
         std::uint32_t feeds = none;  // slot that takes its output
         bool receives = false;       // from another stage
         bool sends = false;          // to another stage
-        std::uint32_t other = none;  // of a joint pass: a forward's backward, which comes next, or the other way round
+        std::uint32_t other = none;  // of a joint pass: a forward's backward, which comes next, or the reverse
     };
     // A slot that runs, or under blocking hand-over, one whose output travels.
     struct Step {
@@ -76,7 +75,7 @@ class SlotOrder {
 // never faster than the busiest stage.
 class PipelineClock {
   public:
-    // Passages of micro-batches through model parts, beyond which a pipeline counts as long.
+    // Passes of micro-batches through model parts, beyond which a pipeline counts as long.
     static constexpr std::uint64_t most_lined_up = 4096;
 
     PipelineClock(const Schedule& schedule, const PipelineShape& shape);

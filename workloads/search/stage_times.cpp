@@ -5,7 +5,6 @@
 
 #include "workloads/framework/calls.hpp"
 #include "workloads/script/script.hpp"
-#include "workloads/search/script_clock.hpp"
 #include "workloads/stage/pass_writer.hpp"
 
 namespace weft {

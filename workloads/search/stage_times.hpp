@@ -14,7 +14,7 @@ namespace weft {
 struct StageTimes {
     std::vector<PartTimes> chunks;  // of a micro-batch like most
     std::vector<double> joint;      // the forward's chunk x chunks + the backward's; empty without joint passes
-    Seconds compute, exposed;       // of such a micro-batch on all chunks, both ways
+    Seconds compute, exposed;       // of such a micro-batch on all chunks, forward and backward
     // Once per step: what precedes the first slot and follows the last, and by how much the passes that complete the
     // gradients are longer.
     Seconds once;

@@ -1,7 +1,6 @@
 #include "workloads/sharing/laid_step.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 
 #include "sim/engine/unfold.hpp"
@@ -16,7 +15,7 @@ namespace {
 // come before those of ports, with faults or without.
 LinkMove move_behind(std::uint32_t others, const Topology& topology) {
     const std::uint32_t all = topology.ranks / topology.ranks_per_node;
-    const std::uint32_t ports = 2 * topology.vertices_of(NodeKind::nic);  // a link each way
+    const std::uint32_t ports = 2 * topology.vertices_of(NodeKind::nic);  // a link in each direction
     const std::uint32_t inside = ports > 0 ? static_cast<std::uint32_t>(topology.wiring->port(0)) : topology.links();
     LinkMove move(static_cast<std::int32_t>(others * topology.ranks_per_node));
     move.add_stretch(LinkId{0}, std::int64_t{others} * (inside / all));

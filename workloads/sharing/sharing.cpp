@@ -26,14 +26,14 @@ void add(StepSize& sum, const StepSize& one, std::uint32_t runs) {
     sum.routed += one.loads();
 }
 
-TenantStep summary(const Program& program, const Timeline& timeline) {
+PlacedStep summary(const Program& program, const Timeline& timeline) {
     const Breakdown ranks = mean(program, break_down(program, timeline, lanes::compute, {}));
     return {since_start(timeline.end), ranks.busy, ranks.exposed()};
 }
 
 class Sharer {
   public:
-    Sharer(const std::vector<Tenant>& tenants, const SharingOptions& options) : tenants_(tenants), options_(options) {}
+    Sharer(const std::vector<PlacedJob>& asked, const SharingOptions& options) : asked_(asked), options_(options) {}
 
     Sharing run() {
         lay();
@@ -41,7 +41,7 @@ class Sharer {
         do {
             simulate_together();
         } while (!has_enough());
-        sharing_.jobs.resize(tenants_.size());
+        sharing_.jobs.resize(asked_.size());
         for (const Running& job : jobs_) sharing_.jobs[job.number] = report(job);
         sharing_.begin = since_start(begin_);
         sharing_.end = since_start(end_);
@@ -54,28 +54,28 @@ class Sharer {
     struct Running {
         std::size_t number;  // in the order given
         LaidStep step;
-        TenantStep alone{};
+        PlacedStep alone{};
         std::uint32_t runs = 1;       // of the step, together with others
         std::vector<PartRun> done{};  // these
     };
 
-    const Tenant& tenant(const Running& job) const { return tenants_[job.number]; }
+    const PlacedJob& asked(const Running& job) const { return asked_[job.number]; }
 
     // In the order of nodes, so that the order given shows in no result.
     void lay() {
-        std::vector<std::size_t> order(tenants_.size());
+        std::vector<std::size_t> order(asked_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        const auto nodes = [this](std::size_t number) { return nodes_of(tenants_[number].study.job); };
+        const auto nodes = [this](std::size_t number) { return nodes_of(asked_[number].study.job); };
         std::ranges::sort(order, {}, [&](std::size_t number) { return std::ranges::min(nodes(number)); });
         JointNodes all;
         for (const std::size_t number : order) {
-            all.add(tenants_[number].study.job, nodes(number));
-            begin_ = std::max(begin_, Instant{} + tenants_[number].start);
+            all.add(asked_[number].study.job, nodes(number));
+            begin_ = std::max(begin_, Instant{} + asked_[number].start);
         }
-        sharing_.topology = topology_on(tenants_.front().study, all);
+        sharing_.topology = topology_on(asked_.front().study, all);
         std::uint32_t first = 0;
         for (const std::size_t number : order) {
-            const Study& study = tenants_[number].study;
+            const Study& study = asked_[number].study;
             const auto on_size = [this](const StepSize& size) {
                 StepSize one;
                 add(one, size, 1);
@@ -93,7 +93,7 @@ class Sharer {
         if (options_.on_size) options_.on_size(size);
     }
 
-    TenantStep alone(const Running& job) const {
+    PlacedStep alone(const Running& job) const {
         const Program& step = job.step.program;
         JoinedProgram joined = join({{.program = &step, .move = job.step.move}});
         merge_alike_links(sharing_.topology, joined.program.patterns);
@@ -106,7 +106,7 @@ class Sharer {
         Seconds longest;
         for (const Running& job : jobs_) longest = std::max(longest, job.alone.time);
         const Seconds end = since_start(begin_) + longest * options_.steps;
-        for (Running& job : jobs_) job.runs = runs_in(end - tenant(job).start, job);
+        for (Running& job : jobs_) job.runs = runs_in(end - asked(job).start, job);
     }
     static std::uint32_t runs_in(Seconds time, const Running& job) {
         return static_cast<std::uint32_t>(std::max(1.0, std::ceil(time / job.alone.time)));
@@ -117,7 +117,7 @@ class Sharer {
         std::vector<ProgramPart> parts;
         for (const Running& job : jobs_) {
             add(size, job.step.size, job.runs);
-            parts.push_back({tenant(job).name + ": ", &job.step.program, job.step.move, tenant(job).start, job.runs});
+            parts.push_back({asked(job).name + ": ", &job.step.program, job.step.move, asked(job).start, job.runs});
         }
         tell_size(size);
         joined_ = join(std::move(parts));
@@ -156,19 +156,19 @@ class Sharer {
         return enough;
     }
 
-    TenantReport report(const Running& job) const {
-        const Study& study = tenant(job).study;
-        TenantReport report{.name = tenant(job).name,
+    PlacedReport report(const Running& job) const {
+        const Study& study = asked(job).study;
+        PlacedReport report{.name = asked(job).name,
                             .nodes = nodes_of(study.job),
                             .ranks = study.job.layout.ranks(),
-                            .start = tenant(job).start,
+                            .start = asked(job).start,
                             .runs = job.runs,
                             .alone = job.alone,
                             .together = {}};
         const auto add = [&report](Seconds& mean, Seconds value) { mean += (value - mean) / report.steps; };
         for (const PartRun& run : job.done) {
             if (run.begin < begin_ || run.end > end_) continue;
-            const TenantStep one = summary(job.step.program, run.timeline);
+            const PlacedStep one = summary(job.step.program, run.timeline);
             ++report.steps;
             add(report.together.time, one.time);
             add(report.together.compute, one.compute);
@@ -194,7 +194,7 @@ class Sharer {
         std::ranges::stable_sort(sharing_.links, std::ranges::greater{}, &SharedLink::busy);
     }
 
-    const std::vector<Tenant>& tenants_;
+    const std::vector<PlacedJob>& asked_;
     const SharingOptions& options_;
     std::vector<Running> jobs_;  // in the order of nodes
     Instant begin_, end_;        // of the window
@@ -212,8 +212,6 @@ Nodes nodes_of(const Job& job) {
     return nodes;
 }
 
-Sharing share(const std::vector<Tenant>& tenants, const SharingOptions& options) {
-    return Sharer(tenants, options).run();
-}
+Sharing share(const std::vector<PlacedJob>& jobs, const SharingOptions& options) { return Sharer(jobs, options).run(); }
 
 }  // namespace weft

@@ -3,7 +3,7 @@
 // Each job does one step after another, from its start on; a step begins when the one before is over on all its ranks.
 // All go on for as long as any is measured. The window begins when the last job has started and ends when every job has
 // done so many steps in it; what is said of a job is the mean of its steps that lie in the window whole, beside its
-// step with the machine to itself. Every rank is simulated, since what others send may tell ranks apart that are alike
+// step with the machine to itself. Every rank is simulated, since what others send may tell ranks apart that are equal
 // in their own job. Routes are those that each job takes alone: no switch sends one job's traffic around another's.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace weft {
 
-struct Tenant {
+struct PlacedJob {
     std::string name;
     Study study;  // on the nodes of its fabric's placement
     Seconds start{};
@@ -31,18 +31,18 @@ struct SharingOptions {
 };
 
 // Of one step, or the mean of several; compute and exposed are means over ranks.
-struct TenantStep {
+struct PlacedStep {
     Seconds time{}, compute{}, exposed{};
 };
 
-struct TenantReport {
+struct PlacedReport {
     std::string name;
     std::vector<std::uint32_t> nodes;
     std::uint32_t ranks = 0;
     Seconds start{};
     std::uint32_t steps = 0;  // that `together` is the mean of
     std::uint32_t runs = 0;   // of the step in all, in Sharing::timeline
-    TenantStep alone, together;
+    PlacedStep alone, together;
 
     double slowdown() const { return together.time / alone.time; }
 };
@@ -55,7 +55,7 @@ struct SharedLink {
 };
 
 struct Sharing {
-    std::vector<TenantReport> jobs;  // in the order given
+    std::vector<PlacedReport> jobs;  // in the order given
     Seconds begin{}, end{};          // of the window
     std::vector<SharedLink> links;   // busiest first
     Topology topology;               // of the nodes of all jobs
@@ -65,7 +65,7 @@ struct Sharing {
 
 // Jobs of one machine and one background. Faults of any job's links are the machine's: all meet them, each also alone.
 // Throws RangeError where two have a node in common, what simulate_step() throws, and what `on_size` does.
-Sharing share(const std::vector<Tenant>& tenants, const SharingOptions& options = {});
+Sharing share(const std::vector<PlacedJob>& jobs, const SharingOptions& options = {});
 
 // The machine's node that each node of a job is.
 std::vector<std::uint32_t> nodes_of(const Job& job);

@@ -39,10 +39,9 @@ Bytes wire_volume(Collective op, Bytes message, std::uint32_t n);
 // tensor rank, ZeRO-1/2 as reduce-scatter and all-gather, ZeRO-3 with a second all-gather, 12 L + 2 tensor-parallel
 // units with L -> L / p, and the sends of all stages together.
 VolumeTable paper_volume(const Job& job);
-double paper_parameters(const Job& job);  // equation 1
 
 // The calls of `rank` as its script has them: once per run, in one steady step (per micro-batch where all micro-batches
-// are alike), and in the first step wherever that differs: the kinds of calls (dimension, op, label) whose counts or
+// are equal), and in the first step wherever that differs: the kinds of calls (dimension, op, label) whose counts or
 // sizes are not those of a steady step, in full.
 VolumeTable framework_volume(const Plan& plan, RankId rank);
 

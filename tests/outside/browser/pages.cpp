@@ -7,8 +7,7 @@
 #include <string>
 
 #include "sim/io/atomic_file.hpp"
-#include "tools/page/plan_page.hpp"
-#include "tools/page/sweep_page.hpp"
+#include "tools/page/pages.hpp"
 
 namespace weft {
 namespace {

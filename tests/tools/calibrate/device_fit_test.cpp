@@ -9,7 +9,7 @@
 
 #include "sim/io/document.hpp"
 #include "tests/tools/program.hpp"
-#include "tools/calibrate/device_copy.hpp"
+#include "tools/calibrate/copies.hpp"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
 // Sets left out of the fits: measurements are made up from a device with other constants.
-#include "tools/calibrate/leave_out.hpp"
+#include "tools/calibrate/device_fit.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

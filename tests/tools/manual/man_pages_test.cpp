@@ -10,7 +10,6 @@
 
 #include "tests/tools/program.hpp"
 #include "tools/command_line.hpp"
-#include "tools/manual/roff.hpp"
 #include "tools/schema/reference.hpp"
 
 namespace weft {

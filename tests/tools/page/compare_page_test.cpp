@@ -1,12 +1,11 @@
-#include "tools/page/compare_page.hpp"
+#include "tools/page/pages.hpp"
 
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/program.hpp"
 #include "tools/output/job_comparison_text.hpp"
-#include "tools/page/timeline_part.hpp"
+#include "tools/page/timeline.hpp"
 
 namespace weft {
 namespace {

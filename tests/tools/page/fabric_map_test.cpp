@@ -1,9 +1,9 @@
-#include "tools/page/fabric_map.hpp"
+#include "tools/page/partners.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

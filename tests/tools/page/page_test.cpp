@@ -1,11 +1,10 @@
-#include "tools/page/page.hpp"
+#include "tools/page/html.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "sim/base/check.hpp"
-#include "tools/page/html.hpp"
 
 namespace weft {
 namespace {

@@ -1,12 +1,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
-
 #include <nlohmann/json.hpp>
 
 #include "sim/base/check.hpp"
-#include "tools/page/plan_page.hpp"
+#include "tools/page/pages.hpp"
 #include "tools/page/result_data.hpp"
-#include "tools/page/sweep_page.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/page/roofline.hpp"
+#include "tools/page/explanation_part.hpp"
 
 #include <gtest/gtest.h>
 

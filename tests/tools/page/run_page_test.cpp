@@ -1,9 +1,9 @@
-#include "tools/page/run_page.hpp"
+#include "tools/page/pages.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
+
 #include <numeric>
 
 #include "tests/tools/program.hpp"

@@ -1,4 +1,4 @@
-#include "tools/page/study_page.hpp"
+#include "tools/page/pages.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/page/telling_keys.hpp"
+#include "tools/page/result_data.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

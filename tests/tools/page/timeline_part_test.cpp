@@ -1,4 +1,4 @@
-#include "tools/page/timeline_part.hpp"
+#include "tools/page/timeline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/serve/security_fields.hpp"
+#include "tools/serve/site.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,13 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "tests/tools/program.hpp"
 #include "tools/serve/form_page.hpp"
-#include "tools/serve/job_size.hpp"
+#include "tools/serve/requested_job.hpp"
 
 namespace weft {
 namespace {
@@ -28,9 +28,9 @@ HttpRequest get(const std::string& target) {
     return {.method = "GET", .target = target, .body = "", .host = "localhost:4242"};
 }
 
-HttpAnswer answer_to(const std::string& target) { return answer(site(), get(target)); }
+HttpResponse answer_to(const std::string& target) { return answer(site(), get(target)); }
 
-Json told(const HttpAnswer& answer) {
+Json told(const HttpResponse& answer) {
     EXPECT_EQ(answer.type, "application/json");
     return Json::parse(answer.body);
 }
@@ -44,25 +44,25 @@ TEST(site, pages_are_the_commands_to_the_byte) {
         const test::Ran ran = test::run_weft(command + " job.json --report page.html", folder.path());
         ASSERT_EQ(ran.exit_code, 0) << ran.err;
         const std::string page = test::read_file(folder.path() / "page.html");
-        const HttpAnswer asked = answer_to("/" + command + "?" + small_job);
+        const HttpResponse asked = answer_to("/" + command + "?" + small_job);
         EXPECT_EQ(asked.status, 200u);
         EXPECT_EQ(asked.type, "text/html; charset=utf-8");
         EXPECT_TRUE(asked.body == page) << command;
-        const HttpAnswer posted =
+        const HttpResponse posted =
             answer(site(), {.method = "POST", .target = "/" + command, .body = job, .host = "127.0.0.1:4242"});
         EXPECT_TRUE(posted.body == page) << command;
     }
 }
 
 TEST(site, saves_the_job) {
-    const HttpAnswer saved = answer_to("/job.json?machine=frontier&layout.tensor=4");
+    const HttpResponse saved = answer_to("/job.json?machine=frontier&layout.tensor=4");
     EXPECT_EQ(saved.body, "{\n  \"machine\": \"frontier\",\n  \"layout\": {\n    \"tensor\": 4\n  }\n}\n");
     EXPECT_EQ(saved.fields.front().second, "attachment; filename=\"job.json\"");
 }
 
 TEST(site, tells_mistakes_by_key_to_programs_and_to_people) {
     HttpRequest request = get("/simulate?machine=dgx-h10&model=llama3-8b&nodes=1&batch.global=8&precison=bf16");
-    const HttpAnswer answered = answer(site(), request);
+    const HttpResponse answered = answer(site(), request);
     EXPECT_EQ(answered.status, 422u);
     const Json diagnostics = told(answered).at("diagnostics");
     ASSERT_EQ(diagnostics.size(), 2u);
@@ -71,13 +71,13 @@ TEST(site, tells_mistakes_by_key_to_programs_and_to_people) {
     EXPECT_EQ(diagnostics[1].at("key"), "precison");
     EXPECT_EQ(diagnostics[1].at("suggestion"), "precision");
     request.accept = "text/html,*/*";
-    const HttpAnswer page = answer(site(), request);
+    const HttpResponse page = answer(site(), request);
     EXPECT_EQ(page.status, 422u);
     EXPECT_THAT(page.body, HasSubstr("<li><code>machine</code>: unknown machine &quot;dgx-h10&quot;"));
 }
 
 TEST(site, refuses_what_does_not_fit_with_what_would) {
-    const HttpAnswer answered = answer_to("/simulate?machine=dgx-h100&model=llama3-70b&nodes=1&batch.global=8");
+    const HttpResponse answered = answer_to("/simulate?machine=dgx-h100&model=llama3-70b&nodes=1&batch.global=8");
     EXPECT_EQ(answered.status, 422u);
     EXPECT_THAT(told(answered).at("error").get<std::string>(), HasSubstr("does not fit in memory: stage 0 needs"));
     EXPECT_THAT(told(answered).at("text").get<std::string>(), HasSubstr("largest part of stage 0"));
@@ -107,7 +107,7 @@ TEST(site, knows_its_paths_and_methods) {
     for (const char* method : {"PUT", "DELETE", "OPTIONS", "TRACE", "BREW"}) {
         HttpRequest request = get("/simulate");
         request.method = method;
-        const HttpAnswer answered = answer(site(), request);
+        const HttpResponse answered = answer(site(), request);
         EXPECT_EQ(answered.status, 405u) << method;
         EXPECT_EQ(answered.fields.front(), (std::pair<std::string, std::string>{"Allow", "GET, HEAD, POST"}));
     }

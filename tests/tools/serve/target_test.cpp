@@ -1,4 +1,4 @@
-#include "tools/serve/target.hpp"
+#include "tools/serve/request.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

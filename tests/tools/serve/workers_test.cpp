@@ -1,4 +1,4 @@
-#include "tools/serve/workers.hpp"
+#include "tools/serve/session.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/sweep/merge.hpp"
+#include "tools/sweep/row_file.hpp"
 
 #include <gtest/gtest.h>
 

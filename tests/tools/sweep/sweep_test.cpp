@@ -11,9 +11,9 @@
 #include "tests/refusal.hpp"
 #include "tests/tools/program.hpp"
 #include "tools/output/result_table.hpp"
-#include "tools/sweep/columns.hpp"
-#include "tools/sweep/merge.hpp"
-#include "tools/sweep/sweep_file.hpp"
+#include "tools/sweep/points.hpp"
+#include "tools/sweep/request.hpp"
+#include "tools/sweep/row_file.hpp"
 
 namespace weft {
 namespace {

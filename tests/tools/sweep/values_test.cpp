@@ -6,7 +6,7 @@
 
 #include "tests/refusal.hpp"
 #include "tools/sweep/grid.hpp"
-#include "tools/sweep/value_list.hpp"
+#include "tools/sweep/values.hpp"
 
 namespace weft {
 namespace {

@@ -1,9 +1,7 @@
 // Statistics by hand.
-#include "tools/validate/statistics.hpp"
+#include "tools/validate/scorecard.hpp"
 
 #include <gtest/gtest.h>
-
-#include "tools/validate/scorecard.hpp"
 
 namespace weft {
 namespace {

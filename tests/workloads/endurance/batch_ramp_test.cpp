@@ -1,4 +1,4 @@
-#include "workloads/endurance/batch_ramp.hpp"
+#include "workloads/endurance/run_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "workloads/explain/device_twin.hpp"
+#include "workloads/explain/device_limit.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -13,7 +13,6 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/workloads/random_jobs.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/explain/device_limit.hpp"
 #include "workloads/explain/explanation.hpp"
 
 namespace weft {
@@ -28,7 +27,7 @@ RC_GTEST_PROP(device_twin, has_the_work_of_a_step_built_for_it, ()) {
         Study changed = study;
         const auto limit = *rc::gen::inRange<std::size_t>(0, device_limits().size());
         device_limits()[limit].speed_up(changed.device, 1.5);
-        const std::optional<std::vector<Seconds>> work = DeviceTwins(step.run.plan, step.folded).work(changed);
+        const std::optional<std::vector<Seconds>> work = OtherDevices(step.run.plan, step.folded).work(changed);
         RC_ASSERT(work.has_value());
         Plan plan = make_plan(changed);
         plan.host_bound = step.run.plan.host_bound;
@@ -56,7 +55,7 @@ RC_GTEST_PROP(device_twin, has_the_work_of_a_step_built_for_it, ()) {
 TEST(device_twin, of_the_same_device_has_the_same_work) {
     const Study study = test::small_study();
     const ExplainedStep step = simulate_to_explain(study, {}, prepare(study));
-    const std::optional<std::vector<Seconds>> work = DeviceTwins(step.run.plan, step.folded).work(study);
+    const std::optional<std::vector<Seconds>> work = OtherDevices(step.run.plan, step.folded).work(study);
     ASSERT_TRUE(work);
     ASSERT_EQ(work->size(), step.folded.program.work.size());
     for (std::size_t i = 0; i < work->size(); ++i) EXPECT_EQ((*work)[i].value, step.folded.program.work[i].value);

@@ -58,21 +58,21 @@ TEST(explanation, tells_the_longest_passages_first) {
     const Study study = test::small_study();
     const ExplainedStep step = step_of(study);
     const Explanation found = explain(study, step);
-    ASSERT_FALSE(found.passages.empty());
-    for (std::size_t i = 1; i < found.passages.size(); ++i) {
-        const PathPassage &before = found.passages[i - 1], &own = found.passages[i];
+    ASSERT_FALSE(found.stretches.empty());
+    for (std::size_t i = 1; i < found.stretches.size(); ++i) {
+        const PathStretch &before = found.stretches[i - 1], &own = found.stretches[i];
         EXPECT_GE(before.end.femtoseconds - before.begin.femtoseconds, own.end.femtoseconds - own.begin.femtoseconds);
     }
-    EXPECT_NE(found.passages.front().text.find("computes backward, forward"), std::string::npos)
-        << found.passages.front().text;
+    EXPECT_NE(found.stretches.front().text.find("computes backward, forward"), std::string::npos)
+        << found.stretches.front().text;
 }
 
 TEST(what_if, a_change_of_nothing_changes_nothing) {
     const Study study = test::small_study();
     const ExplainedStep step = step_of(study);
-    EXPECT_EQ(
-        simulate_what_if({}, study, step.folded, DeviceTwins(step.run.plan, step.folded), {}, *step.run.prepared).value,
-        since_start(step.run.timeline.end).value);
+    EXPECT_EQ(simulate_what_if({}, study, step.folded, OtherDevices(step.run.plan, step.folded), {}, *step.run.prepared)
+                  .value,
+              since_start(step.run.timeline.end).value);
 }
 
 TEST(what_if, without_the_pipelines_waiting_the_busiest_stage_alone_is_left) {
@@ -90,7 +90,7 @@ TEST(what_if, without_the_pipelines_waiting_the_busiest_stage_alone_is_left) {
             }
             busiest = std::max(busiest, busy);
         }
-        const DeviceTwins twins(step.run.plan, step.folded);
+        const OtherDevices twins(step.run.plan, step.folded);
         const double alone = simulate_what_if(change, study, step.folded, twins, {}, *step.run.prepared).value;
         EXPECT_GE(alone, busiest.value * (1 - 1e-9));
         EXPECT_LE(alone, busiest.value * 1.05);  // and calls of the whole step

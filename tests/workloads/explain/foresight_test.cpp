@@ -27,7 +27,7 @@ struct Foreseen {
 
     Study study;
     ExplainedStep step;
-    DeviceTwins twins;
+    OtherDevices twins;
     Explanation explanation;
     Foresight foresight;
 };

@@ -1,5 +1,5 @@
 // Orders and comparisons of a search, against slow twins and numbers worked out by hand.
-#include "workloads/search/ranking.hpp"
+#include "workloads/search/plan_result.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -13,16 +13,16 @@ namespace weft {
 namespace {
 
 // Two nodes of Frontier, or of a small dragonfly: two chassis of two nodes in each of four groups.
-Tenant tenant(const std::string& name, const std::string& nodes, std::vector<std::string> overrides = {}) {
+PlacedJob placed(const std::string& name, const std::string& nodes, std::vector<std::string> overrides = {}) {
     overrides.push_back("fabric.placement=nodes:" + nodes);
     return {name, test::small_study(overrides)};
 }
-Tenant small_tenant(const std::string& name, const std::string& nodes, std::vector<std::string> overrides = {}) {
+PlacedJob small_job(const std::string& name, const std::string& nodes, std::vector<std::string> overrides = {}) {
     for (const char* const key :
          {"nodes=16", "network.nodes_per_group=4", "network.nodes_per_chassis=2", "network.switches_per_group=8"}) {
         overrides.push_back(std::string("machine.") + key);
     }
-    return tenant(name, nodes, std::move(overrides));
+    return placed(name, nodes, std::move(overrides));
 }
 
 const std::string minimal = "fabric.routing=minimal";
@@ -34,22 +34,22 @@ std::vector<std::string> with(std::vector<std::string> overrides, const std::str
     return overrides;
 }
 
-Simulation alone(const Tenant& tenant) {
-    return simulate_step(tenant.study, make_plan(tenant.study), {.folding = Folding::none});
+Simulation alone(const PlacedJob& job) {
+    return simulate_step(job.study, make_plan(job.study), {.folding = Folding::none});
 }
 
-void expect_same(const TenantStep& a, const TenantStep& b) {
+void expect_same(const PlacedStep& a, const PlacedStep& b) {
     EXPECT_EQ(a.time, b.time);
     EXPECT_EQ(a.compute, b.compute);
     EXPECT_EQ(a.exposed, b.exposed);
 }
 
 TEST(sharing, a_job_alone_takes_what_simulate_says) {
-    for (const Tenant& one : {tenant("near", "3,4"), tenant("far", "130,7"), tenant("data", "0,200", all_data),
-                              tenant("jitter", "5,6", {"faults.jitter={\"spread\": 0.1}"}),
-                              small_tenant("small", "2,9", with(all_data, "fabric.routing=adaptive"))}) {
+    for (const PlacedJob& one : {placed("near", "3,4"), placed("far", "130,7"), placed("data", "0,200", all_data),
+                                 placed("jitter", "5,6", {"faults.jitter={\"spread\": 0.1}"}),
+                                 small_job("small", "2,9", with(all_data, "fabric.routing=adaptive"))}) {
         const Simulation step = alone(one);
-        const TenantReport job = share({one}).jobs.front();
+        const PlacedReport job = share({one}).jobs.front();
         EXPECT_EQ(job.alone.time, since_start(step.timeline.end)) << one.name;
         EXPECT_EQ(job.alone.exposed.value, make_report(step).metric("step.exposed_communication_s")) << one.name;
         EXPECT_EQ(job.steps, 1U);
@@ -61,7 +61,7 @@ TEST(sharing, a_job_alone_takes_what_simulate_says) {
 TEST(sharing, a_job_behind_others_takes_alone_what_simulate_says) {
     for (const std::string machine : {"dgx-h100", "leonardo", "tpu-v4"}) {
         const std::vector<std::string> on{"machine=" + machine, "nodes=4", "layout.data=null", "layout.pipeline=2"};
-        const Tenant first = tenant("first", "2,3,9,12", on), second = tenant("second", "5,0,8,11", on);
+        const PlacedJob first = placed("first", "2,3,9,12", on), second = placed("second", "5,0,8,11", on);
         const Sharing sharing = share({first, second});
         EXPECT_EQ(sharing.jobs[0].alone.time, since_start(alone(first).timeline.end)) << machine;
         EXPECT_EQ(sharing.jobs[1].alone.time, since_start(alone(second).timeline.end)) << machine;
@@ -70,12 +70,12 @@ TEST(sharing, a_job_behind_others_takes_alone_what_simulate_says) {
 }
 
 TEST(sharing, jobs_that_share_no_link_do_not_feel_each_other) {
-    const Tenant longer = small_tenant("longer", "0,1", with(all_data, minimal));
-    const Tenant shorter = small_tenant("shorter", "4,10", {minimal, "batch.global=8"});
+    const PlacedJob longer = small_job("longer", "0,1", with(all_data, minimal));
+    const PlacedJob shorter = small_job("shorter", "4,10", {minimal, "batch.global=8"});
     const Sharing sharing = share({longer, shorter}, {.steps = 2});
     EXPECT_TRUE(sharing.links.empty());
     for (std::size_t i = 0; i < 2; ++i) {
-        const TenantReport& job = sharing.jobs[i];
+        const PlacedReport& job = sharing.jobs[i];
         EXPECT_EQ(job.alone.time, since_start(alone(i == 0 ? longer : shorter).timeline.end));
         EXPECT_GE(job.steps, 2U);
         expect_same(job.together, job.alone);
@@ -89,12 +89,12 @@ TEST(sharing, jobs_that_share_no_link_do_not_feel_each_other) {
 TEST(sharing, faults_of_links_are_there_for_all_jobs) {
     const std::string dead = R"(faults.links=[{"node": 1, "nic": 2, "bandwidth": 0}])";
     const std::string slow = R"(faults.links=[{"from": 0, "to": 8, "class": "slingshot.local", "bandwidth": 0.1}])";
-    const Tenant first = small_tenant("first", "0,1", with(with(all_data, minimal), dead));
-    const Tenant second = small_tenant("second", "4,10", with(with(all_data, minimal), slow));
+    const PlacedJob first = small_job("first", "0,1", with(with(all_data, minimal), dead));
+    const PlacedJob second = small_job("second", "4,10", with(with(all_data, minimal), slow));
     const Sharing sharing = share({second, first});
     EXPECT_EQ(sharing.jobs[0].alone.time, since_start(alone(second).timeline.end));
     EXPECT_EQ(sharing.jobs[1].alone.time, since_start(alone(first).timeline.end));
-    const Tenant sound = small_tenant("sound", "0,1", with(all_data, minimal));
+    const PlacedJob sound = small_job("sound", "0,1", with(all_data, minimal));
     EXPECT_GT(sharing.jobs[1].alone.time, 1.02 * share({sound}).jobs.front().alone.time);
     const auto has = [&](std::string_view name) {
         return std::ranges::any_of(sharing.topology.classes, [&](const LinkClass& each) { return each.name == name; });
@@ -115,13 +115,13 @@ std::vector<double> carried_bytes(const Timeline& timeline, const Topology& topo
 
 // Both cross from one group to another, over the same four cables and no other links.
 TEST(sharing, jobs_slow_each_other_down_where_they_meet_and_lose_no_byte) {
-    const std::vector<Tenant> jobs{tenant("a", "0,128", with(all_data, minimal)),
-                                   tenant("b", "17,145", with(all_data, minimal))};
+    const std::vector<PlacedJob> jobs{placed("a", "0,128", with(all_data, minimal)),
+                                      placed("b", "17,145", with(all_data, minimal))};
     const Sharing sharing = share(jobs);
     std::vector<double> sum(sharing.topology.classes.size());
     double crossing = 0.0;  // in a step of each
     for (std::size_t i = 0; i < 2; ++i) {
-        const TenantReport& job = sharing.jobs[i];
+        const PlacedReport& job = sharing.jobs[i];
         EXPECT_GT(job.slowdown(), 1.02);
         EXPECT_GT(job.together.exposed, job.alone.exposed);
         const Simulation step = alone(jobs[i]);
@@ -145,8 +145,8 @@ TEST(sharing, jobs_slow_each_other_down_where_they_meet_and_lose_no_byte) {
 }
 
 TEST(sharing, the_order_of_jobs_does_not_matter) {
-    const Tenant a = small_tenant("a", "0,9", all_data), b = small_tenant("b", "3,8", {"batch.global=8"});
-    Tenant c = small_tenant("c", "2,14");
+    const PlacedJob a = small_job("a", "0,9", all_data), b = small_job("b", "3,8", {"batch.global=8"});
+    PlacedJob c = small_job("c", "2,14");
     c.start = {0.01};
     const Sharing one = share({a, b, c}), other = share({c, a, b});
     for (const auto& [i, j] : {std::pair{0U, 1U}, {1U, 2U}, {2U, 0U}}) {
@@ -163,9 +163,9 @@ TEST(sharing, the_order_of_jobs_does_not_matter) {
 
 // A step under way when the last job starts is not counted, nor one that the end of the window cuts.
 TEST(sharing, steps_count_that_lie_in_the_window) {
-    const Tenant a = small_tenant("a", "0,1", {minimal});
+    const PlacedJob a = small_job("a", "0,1", {minimal});
     const Seconds step = since_start(alone(a).timeline.end);
-    Tenant b = small_tenant("b", "6,7", {minimal, "batch.global=64"});
+    PlacedJob b = small_job("b", "6,7", {minimal, "batch.global=64"});
     b.start = step * 2.5;
     const Seconds other = since_start(alone(b).timeline.end);
     const Sharing sharing = share({a, b});
@@ -177,12 +177,12 @@ TEST(sharing, steps_count_that_lie_in_the_window) {
 
 TEST(sharing, tells_how_large_it_becomes_and_may_be_refused) {
     std::vector<std::uint64_t> ops;
-    share({small_tenant("a", "0,1"), small_tenant("b", "2,3")},
+    share({small_job("a", "0,1"), small_job("b", "2,3")},
           {.steps = 3, .on_size = [&](const StepSize& size) { ops.push_back(size.ops); }});
     ASSERT_EQ(ops.size(), 3U);
     EXPECT_EQ(ops[1], 2 * ops[0]);
     EXPECT_EQ(ops[2], 8 * ops[0]);
-    EXPECT_THROW(share({small_tenant("a", "0,1"), small_tenant("b", "1,2")}), RangeError);
+    EXPECT_THROW(share({small_job("a", "0,1"), small_job("b", "1,2")}), RangeError);
 }
 
 }  // namespace

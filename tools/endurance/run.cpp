@@ -1,0 +1,199 @@
+#include "tools/endurance/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "sim/io/units.hpp"
+#include "tools/options.hpp"
+#include "tools/validate/scorecard.hpp"
+
+namespace weft {
+namespace {
+
+using Arguments = po::variables_map;
+
+std::optional<std::string> text_of_option(const Arguments& arguments, const char* option) {
+    return arguments.count(option) ? std::optional(arguments[option].as<std::string>()) : std::nullopt;
+}
+
+// A finite number above 0 and what follows it.
+std::optional<double> leading(std::string_view text, std::string_view& rest) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
+    rest = text.substr(static_cast<std::size_t>(end - text.data()));
+    return value;
+}
+
+// "15T", "300B", "2.5e9": decimal.
+std::optional<double> decimal(const Arguments& arguments, const char* option, std::string_view example) {
+    const std::optional<std::string> text = text_of_option(arguments, option);
+    if (!text) return std::nullopt;
+    constexpr std::array<std::pair<std::string_view, double>, 6> suffixes{
+        {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"B", 1e9}, {"T", 1e12}}};
+    std::string_view rest;
+    if (const std::optional<double> value = leading(*text, rest)) {
+        for (const auto& [suffix, factor] : suffixes) {
+            if (rest == suffix) return *value * factor;
+        }
+    }
+    throw po::error(fmt::format("--{}: expected a number above 0 such as {}, got \"{}\"", option, example, *text));
+}
+
+std::optional<Seconds> read_time(std::string_view text) {
+    std::string_view unit;
+    const std::optional<double> value = leading(text, unit);
+    if (value && (unit == "m" || unit == " m")) return Seconds{*value * 60};
+    return parse_duration(text);
+}
+
+std::optional<Seconds> duration_option(const Arguments& arguments, const char* option) {
+    const std::optional<std::string> text = text_of_option(arguments, option);
+    if (!text) return std::nullopt;
+    if (const std::optional<Seconds> time = read_time(*text)) return time;
+    throw po::error(fmt::format("--{}: expected a time such as 10m (s, m, h, d), got \"{}\"", option, *text));
+}
+
+std::optional<std::uint64_t> whole_decimal(const Arguments& arguments, const char* option) {
+    const std::optional<double> value = decimal(arguments, option, "100K");
+    if (!value) return std::nullopt;
+    if (*value == std::trunc(*value) && *value < 1e15) return static_cast<std::uint64_t>(*value);
+    throw po::error(fmt::format("--{}: expected a whole number below 10^15, got {}", option, *value));
+}
+
+void read_interval(const Arguments& arguments, RunTerms& terms) {
+    const std::optional<std::string> text = text_of_option(arguments, "checkpoint-every");
+    if (!text) return;
+    std::string_view rest;
+    const std::optional<double> steps = leading(*text, rest);
+    if (steps && rest.empty() && *steps == std::trunc(*steps) && *steps < 1e15) {
+        terms.between = static_cast<std::uint64_t>(*steps);
+        return;
+    }
+    terms.interval = read_time(*text);
+    if (terms.interval && *terms.interval > Seconds{}) return;
+    throw po::error(
+        fmt::format("--checkpoint-every: expected a time such as 30m or a number of steps, got \"{}\"", *text));
+}
+
+constexpr std::size_t most_bins = 40;
+
+Spread spread_of(const std::vector<double>& values, const std::vector<double>& ascending) {
+    Spread result;
+    for (const double value : values) result.mean += value / static_cast<double>(values.size());
+    result.p5 = quantile(ascending, 0.05);
+    result.p50 = quantile(ascending, 0.5);
+    result.p95 = quantile(ascending, 0.95);
+    return result;
+}
+
+Distribution distribution_of(const std::vector<double>& ascending) {
+    Distribution result{.least = ascending.front(), .greatest = ascending.back(), .counts = {}};
+    const double wide = result.greatest - result.least;
+    result.counts.resize(wide > 0 ? most_bins : 1);
+    for (const double value : ascending) {
+        const double place = wide > 0 ? (value - result.least) / wide * double(most_bins) : 0;
+        ++result.counts[std::min(static_cast<std::size_t>(place), result.counts.size() - 1)];
+    }
+    return result;
+}
+
+}  // namespace
+
+void add_run_options(po::options_description& options) {
+    const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+    options.add_options()("tokens", text("N"), "how long: tokens to train on, e.g. 15T")(
+        "steps", text("N"), "or steps")("days", text("N"), "or days of the wall clock, after which it ends")(
+        "ramp", text("START,INCREMENT,SAMPLES"), "batch at the beginning, as Megatron's --rampup-batch-size")(
+        "checkpoint-every", text("T"), "a time as 30m, or steps; the best interval (Daly) where it is left out")(
+        "asynchronous", po::bool_switch(), "steps wait for the copy of a checkpoint to the hosts alone")(
+        "spares", text("N"), "nodes that stand by; the rest of the machine where it is left out")(
+        "detection", text("T"), "from a failure until the job is stopped")(
+        "launch", text("T"), "from there until a checkpoint can be loaded")(
+        "repair", text("T"), "until a node that failed is back")("price", text("X"),
+                                                                 "of one accelerator for an hour, in any currency")(
+        "samples", count_value("N")->default_value("1000"), "runs that are played")(
+        "seed", count_value("N")->default_value("1"), "of their random numbers")(
+        "jobs", count_value("N"), "threads; the results are the same with any");
+}
+
+RunTerms run_terms(const Arguments& arguments) {
+    RunTerms terms{.tokens = decimal(arguments, "tokens", "15T"), .steps = whole_decimal(arguments, "steps")};
+    if (const std::optional<double> days = decimal(arguments, "days", "54")) terms.time = Seconds{*days * 86400};
+    const int lengths = int{terms.tokens.has_value()} + int{terms.steps.has_value()} + int{terms.time.has_value()};
+    if (lengths != 1) throw po::error("how long is the run? one of --tokens, --steps and --days");
+    terms.saving = arguments["asynchronous"].as<bool>() ? Saving::asynchronous : Saving::synchronous;
+    read_interval(arguments, terms);
+    terms.spares = count_option(arguments, {.name = "spares", .least = 0});
+    terms.detection = duration_option(arguments, "detection");
+    terms.launch = duration_option(arguments, "launch");
+    terms.repair = duration_option(arguments, "repair");
+    return terms;
+}
+
+std::optional<BatchRamp> batch_ramp(const Arguments& arguments) {
+    const std::optional<std::string> text = text_of_option(arguments, "ramp");
+    if (!text) return std::nullopt;
+    BatchRamp ramp;
+    const char *at = text->data(), *const end = at + text->size();
+    const auto next = [&](auto& value) {
+        const auto [stop, error] = std::from_chars(at, end, value);
+        at = stop;
+        return error == std::errc();
+    };
+    const auto comma = [&] { return at != end && *at++ == ','; };
+    if (next(ramp.start) && comma() && next(ramp.increment) && comma() && next(ramp.samples) && at == end) return ramp;
+    throw po::error(fmt::format("--ramp: expected START,INCREMENT,SAMPLES such as 16,8,1000000, got \"{}\"", *text));
+}
+
+std::optional<double> price(const Arguments& arguments) { return decimal(arguments, "price", "2.5"); }
+
+const RunQuantity& RunResult::quantity(std::string_view key) const {
+    const auto found = std::ranges::find(quantities, key, &RunQuantity::key);
+    WEFT_CHECK(found != quantities.end(), "a run has this quantity");
+    return *found;
+}
+
+RunResult run_result(RunPlan plan, const std::vector<RunSample>& samples, std::uint64_t seed,
+                     std::optional<double> price, std::uint32_t ranks) {
+    RunResult result{.plan = std::move(plan), .quantities = {}, .samples = samples.size(), .seed = seed};
+    const RunPlan& run = result.plan;
+    const auto add = [&](std::string_view key, std::string_view label, RunUnit unit, auto measure) {
+        std::vector<double> values;
+        for (const RunSample& sample : samples) values.push_back(measure(sample));
+        std::vector<double> ascending = values;
+        std::ranges::sort(ascending);
+        result.quantities.push_back({key, label, unit, spread_of(values, ascending), distribution_of(ascending)});
+    };
+    using enum RunUnit;
+    add("time_s", "run time", time, [](const RunSample& s) { return s.wall.value; });
+    add("goodput", "goodput", share, [](const RunSample& s) { return s.goodput(); });
+    add("steps", "steps", count, [](const RunSample& s) { return static_cast<double>(s.steps); });
+    add("tokens", "tokens", tokens, [&](const RunSample& s) { return run.tokens(s.steps); });
+    add("lost_work_s", "lost work", time, [](const RunSample& s) { return s.lost().value; });
+    add("checkpoints_s", "checkpoints", time, [](const RunSample& s) { return s.stalled.value; });
+    add("restarting_s", "restarting", time, [](const RunSample& s) { return s.down.value; });
+    add("waiting_s", "waiting for nodes", time, [](const RunSample& s) { return s.waiting.value; });
+    add("restarts", "interruptions", count, [](const RunSample& s) { return s.interruptions(); });
+    add("hardware", "  hardware", count, [](const RunSample& s) { return s.hardware; });
+    add("software", "  software", count, [](const RunSample& s) { return s.software; });
+    add("planned", "  planned", count, [](const RunSample& s) { return s.planned; });
+    if (run.power) {
+        add("energy_j", "energy", energy, [&](const RunSample& s) { return run.energy(s).value; });
+        add("joules_per_token", "  per token", per_token,
+            [&](const RunSample& s) { return run.energy(s).value / std::max(run.tokens(s.steps), 1.0); });
+    }
+    if (price) {
+        add("cost", "cost", cost, [&](const RunSample& s) { return *price * ranks * s.wall.value / 3600; });
+    }
+    return result;
+}
+
+}  // namespace weft

@@ -1,0 +1,56 @@
+// What `weft run` is asked for beside the job, and what comes out of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tools/command.hpp"
+#include "workloads/endurance/run_plan.hpp"
+
+namespace weft {
+
+void add_run_options(po::options_description& options);
+
+// Throws po::error.
+RunTerms run_terms(const po::variables_map& arguments);
+std::optional<BatchRamp> batch_ramp(const po::variables_map& arguments);
+std::optional<double> price(const po::variables_map& arguments);
+
+// What came out of many samples of one run, quantity by quantity.
+
+// Quantiles over samples, and their mean.
+struct Spread {
+    double p5 = 0, p50 = 0, p95 = 0, mean = 0;
+};
+
+// Samples by value, in bins of equal width from the least to the greatest; one bin where all are equal.
+struct Distribution {
+    double least = 0, greatest = 0;
+    std::vector<std::uint64_t> counts;
+};
+
+enum class RunUnit : std::uint8_t { time, share, count, tokens, energy, per_token, cost };
+
+struct RunQuantity {
+    std::string_view key;    // in JSON
+    std::string_view label;  // for people
+    RunUnit unit{};
+    Spread spread;
+    Distribution distribution;
+};
+
+struct RunResult {
+    RunPlan plan;
+    std::vector<RunQuantity> quantities;
+    std::uint64_t samples = 0, seed = 0;
+
+    const RunQuantity& quantity(std::string_view key) const;  // LogicError if there is none
+};
+
+// `price` is of one accelerator for an hour; `ranks` have one each.
+RunResult run_result(RunPlan plan, const std::vector<RunSample>& samples, std::uint64_t seed,
+                     std::optional<double> price, std::uint32_t ranks);
+
+}  // namespace weft

@@ -1,0 +1,169 @@
+#include "tools/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "sim/io/diagnostics.hpp"
+#include "topologies/placement.hpp"
+
+namespace weft {
+namespace {
+
+using Words = std::vector<std::string>;
+
+RouteChoice read_routing(const std::string& text) {
+    if (const std::optional<RouteChoice> choice = find_routing(text)) return *choice;
+    throw po::error(fmt::format("--routing: {}", unknown_routing(text)));
+}
+
+// From 0 to below 1.
+std::optional<double> read_share(std::string_view text) {
+    double share = -1.0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, share);
+    return error == std::errc{} && stop == end && may_be_background(share) ? std::optional(share) : std::nullopt;
+}
+
+// "slingshot.global=0.3"
+std::pair<std::string, double> read_background(const std::string& text, const MachineInfo& machine) {
+    const std::size_t equals = text.rfind('=');
+    const std::optional<double> share =
+        equals != text.npos ? read_share(std::string_view(text).substr(equals + 1)) : std::nullopt;
+    if (!share) {
+        throw po::error(
+            fmt::format("--background: expected CLASS=SHARE, a share of at least 0 and below 1; got \"{}\"", text));
+    }
+    const std::string name = text.substr(0, equals);
+    if (std::ranges::find(machine.link_classes, name) == machine.link_classes.end()) {
+        throw po::error(fmt::format("--background: no link class of {} is called \"{}\"{} (known: {})", machine.name,
+                                    name, suggestion(name, machine.link_classes),
+                                    fmt::join(machine.link_classes, ", ")));
+    }
+    return {name, *share};
+}
+
+// On every link between switches, but where --background says another share of a class.
+void read_load(const std::string& text, const MachineInfo& machine, Fabric& fabric) {
+    const std::optional<double> share = read_share(text);
+    if (!share) throw po::error(fmt::format("--load: expected a share of at least 0 and below 1, got \"{}\"", text));
+    if (machine.switch_classes.empty()) {
+        throw po::error(fmt::format("--load: {} has no links between switches that others could use", machine.name));
+    }
+    add_load(fabric, *share, machine.switch_classes);
+}
+
+std::vector<std::uint32_t> read_placement(const std::string& text, const MachineInfo& machine, std::uint32_t nodes) {
+    try {
+        return place_nodes(text, nodes, machine);
+    } catch (const ConfigError& error) {
+        if (!error.diagnostics().front().file.empty()) throw;  // a mistake in a file, not in the option
+        throw po::error(fmt::format("--placement: {}", error.diagnostics().front().message));
+    }
+}
+
+}  // namespace
+
+po::typed_value<std::string>* count_value(const char* value_name) {
+    return po::value<std::string>()->value_name(value_name);
+}
+
+std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option) {
+    if (arguments.count(option.name) == 0) return std::nullopt;
+    const std::string& text = arguments[option.name].as<std::string>();
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool read = error == std::errc{} && end == text.data() + text.size();
+    if (read && value >= option.least && value <= option.most) return value;
+    const bool bounded = option.most < std::numeric_limits<std::uint32_t>::max();
+    throw po::error(fmt::format("--{}: expected a whole number of at least {}{}{}, got \"{}\"", option.name,
+                                option.least, bounded ? fmt::format(" and at most {}", option.most) : "",
+                                option.reason.empty() ? "" : fmt::format(" ({})", option.reason), text));
+}
+
+std::string option_text(const po::variables_map& arguments, const char* name) {
+    return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
+}
+
+void add_flops_option(po::options_description& options) {
+    options.add_options()(
+        "flops", po::value<std::string>()->value_name("model|megatron|neox|megatron_core"),
+        "TFLOP/s per GPU as others print it: model (matrix products of forward and backward), "
+        "megatron (Megatron-LM of 2021, and GPT-NeoX since 2023-09-27: full recomputation counts), neox "
+        "(GPT-NeoX before), megatron_core (as the job's version prints it: since core-0.12 half of causal attention)");
+}
+
+std::optional<FlopConvention> flops_option(const po::variables_map& arguments) {
+    if (!arguments.count("flops")) return std::nullopt;
+    const std::string& name = arguments["flops"].as<std::string>();
+    if (const auto convention = find_flop_convention(name)) return convention;
+    throw po::error(fmt::format("--flops: expected {}, got \"{}\"", fmt::join(flop_convention_names, ", "), name));
+}
+
+void add_folding_options(po::options_description& options, Folding folding) {
+    options.add_options()(
+        "fold",
+        po::value<std::string>()->value_name("automatic|exact|stages|none")->default_value(std::string(name(folding))),
+        "which ranks one stands for: exact (those that symmetry makes equal), stages (all of a pipeline stage, at the "
+        "pace of its slowest group), none, or automatic (exact up to 512 ranks, stages beyond)")(
+        "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt): --fold none");
+}
+
+Folding folding_named(const std::string& how) {
+    if (const std::optional<Folding> folding = find_folding(how)) return *folding;
+    throw po::error(fmt::format("--fold: expected automatic, exact, stages or none, got \"{}\"", how));
+}
+
+Folding folding_option(const po::variables_map& arguments) {
+    const std::string& how = arguments["fold"].as<std::string>();
+    const Folding folding = folding_named(how);
+    if (!arguments["no-fold"].as<bool>()) return folding;
+    if (!arguments["fold"].defaulted() && folding != Folding::none) {
+        throw po::error(fmt::format("--no-fold and --fold {} contradict each other", how));
+    }
+    return Folding::none;
+}
+
+std::string output_option(const boost::program_options::variables_map& arguments, const char* option,
+                          std::initializer_list<std::string_view> endings) {
+    if (!arguments.count(option)) return "";
+    const std::string& path = arguments[option].as<std::string>();
+    for (const std::string_view ending : endings) {
+        if (path.ends_with(ending)) return path;
+    }
+    throw boost::program_options::error(
+        fmt::format("--{}: expected a name that ends in {}, got \"{}\"", option, fmt::join(endings, " or "), path));
+}
+
+void add_fabric_options(po::options_description& options) {
+    options.add_options()("placement", po::value<std::string>()->value_name("P"),
+                          "where the nodes are: contiguous, random[:SEED], group:K, scatter:K, nodes:LIST or a file of "
+                          "them (default: the first)")(
+        "routing", po::value<std::string>()->value_name("minimal|ecmp|valiant|adaptive"),
+        "minimal, ecmp[:SEED], valiant or adaptive (default: the machine's)")(
+        "background", po::value<Words>()->value_name("CLASS=SHARE")->composing(),
+        "other traffic takes this share of the links of a class (may be repeated), and packets wait for it")(
+        "load", po::value<std::string>()->value_name("SHARE"),
+        "the same of every link between switches, from 0 to below 1");
+}
+
+Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& machine, std::uint32_t nodes) {
+    Fabric fabric;
+    if (arguments.count("routing") > 0) fabric.routing = read_routing(option_text(arguments, "routing"));
+    if (arguments.count("placement") > 0) {
+        fabric.placement = read_placement(arguments["placement"].as<std::string>(), machine, nodes);
+    }
+    if (arguments.count("background") > 0) {
+        for (const std::string& each : arguments["background"].as<Words>()) {
+            fabric.background.push_back(read_background(each, machine));
+        }
+    }
+    if (arguments.count("load") > 0) read_load(arguments["load"].as<std::string>(), machine, fabric);
+    return fabric;
+}
+
+}  // namespace weft

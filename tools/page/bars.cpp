@@ -1,0 +1,257 @@
+#include "tools/page/bars.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "sim/io/units.hpp"
+#include "tools/output/svg_text.hpp"
+#include "tools/page/html.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t most_bars = 17;
+
+// A part of a bar. `colour` is a variable of page.css.
+struct Part {
+    std::string name, colour;
+    double seconds = 0;
+};
+
+struct StageRow {
+    std::string name;
+    std::vector<Part> parts;  // the same ones in every row
+};
+
+// Dimensions with a colour of their own; others share one.
+std::string colour_of(const std::string& dimension) {
+    if (dimension == "expert data" || dimension == "expert tensor") return "expert-data";
+    for (const std::string_view known : {"tensor", "data", "pipeline", "context", "expert"}) {
+        if (dimension.starts_with(known)) return std::string(known);
+    }
+    return "model";
+}
+
+std::vector<std::string> dimensions(const Report& report) {
+    std::vector<std::string> names;
+    for (const StageReport& stage : report.stages) {
+        for (const DimensionTime& each : stage.dimensions) {
+            if (std::ranges::find(names, each.dimension) == names.end()) names.push_back(each.dimension);
+        }
+    }
+    return names;
+}
+
+StageRow stage_row(const StageReport& stage, const std::vector<std::string>& names, double bubble) {
+    StageRow row{.name = stage.name, .parts = {}};
+    row.parts.push_back({"forward and backward", "compute", stage.compute.value - stage.optimizer.value});
+    row.parts.push_back({"optimizer", "optimizer", stage.optimizer.value});
+    for (const std::string& name : names) {
+        const auto own = std::ranges::find(stage.dimensions, name, &DimensionTime::dimension);
+        row.parts.push_back({name, colour_of(name), own == stage.dimensions.end() ? 0.0 : own->time.value});
+    }
+    row.parts.push_back({"pipeline bubble", "bubble", std::min(stage.idle.value, bubble)});
+    row.parts.push_back({"stage imbalance", "imbalance", std::max(0.0, stage.idle.value - bubble)});
+    return row;
+}
+
+// Every rank counts the same.
+StageRow mean_row(const std::vector<StageRow>& rows, const Report& report) {
+    StageRow mean{.name = "all ranks", .parts = rows.front().parts};
+    for (Part& part : mean.parts) part.seconds = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        const double share = double(report.stages[r].ranks) / report.ranks;
+        for (std::size_t i = 0; i < mean.parts.size(); ++i) mean.parts[i].seconds += rows[r].parts[i].seconds * share;
+    }
+    return mean;
+}
+
+void drop_empty_parts(std::vector<StageRow>& rows) {
+    for (std::size_t i = rows.front().parts.size(); i-- > 0;) {
+        if (std::ranges::any_of(rows, [i](const StageRow& row) { return row.parts[i].seconds > 0; })) continue;
+        for (StageRow& row : rows) row.parts.erase(row.parts.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+// All of them, or as many at equal distances with the first two (all ranks, the first stage) and the last.
+std::vector<StageRow> shown_rows(const std::vector<StageRow>& rows) {
+    if (rows.size() <= most_bars) return rows;
+    std::vector<StageRow> shown{rows.front()};
+    for (std::size_t i = 0; i + 1 < most_bars; ++i) shown.push_back(rows[1 + i * (rows.size() - 2) / (most_bars - 2)]);
+    return shown;
+}
+
+std::string share_text(double seconds, double step) {
+    return fmt::format("{} ({:.1f} %)", to_text(Seconds{seconds}), 100 * seconds / step);
+}
+
+std::string bar(const StageRow& row, double step) {
+    std::string told, marks;
+    for (const Part& part : row.parts) {
+        if (part.seconds <= 0) continue;
+        const std::string text = part.name + ' ' + share_text(part.seconds, step);
+        told += (told.empty() ? "" : ", ") + text;
+        marks += fmt::format("<span style=\"width:{:.3f}%;background:var(--{})\" title=\"{}\"></span>",
+                             100 * part.seconds / step, part.colour, xml_escaped(text));
+    }
+    return fmt::format("<div class=\"bar\" role=\"img\" aria-label=\"{}: {}\">{}</div>", xml_escaped(row.name),
+                       xml_escaped(told), marks);
+}
+
+std::string table(const std::vector<StageRow>& rows, double step) {
+    std::vector<HtmlColumn> columns{{"", HtmlColumn::Kind::text}};
+    for (const Part& part : rows.front().parts) columns.push_back({part.name});
+    std::vector<std::vector<HtmlCell>> cells;
+    for (const StageRow& row : rows) {
+        cells.push_back({{row.name}});
+        for (const Part& part : row.parts) cells.back().push_back({share_text(part.seconds, step), part.seconds});
+    }
+    return html_table("Time and share of the step, mean over the ranks of a stage.", columns, cells);
+}
+
+constexpr double highest_bar = 34;  // pixels
+
+// A power of two is a whole number in its unit.
+std::string edge_text(Bytes from) {
+    if (from == Bytes{}) return "empty";
+    const std::string text = to_text(from);
+    const std::size_t point = text.find('.'), unit = text.find(' ');
+    return point < unit ? text.substr(0, point) + text.substr(unit) : text;
+}
+
+}  // namespace
+
+std::string stage_bars(const Report& report) {
+    const double step = report.metric("step.time_s"), bubble = report.metric("step.bubble_s");
+    const std::vector<std::string> names = dimensions(report);
+    std::vector<StageRow> rows;
+    for (const StageReport& stage : report.stages) rows.push_back(stage_row(stage, names, bubble));
+    if (rows.size() > 1) rows.insert(rows.begin(), mean_row(rows, report));
+    drop_empty_parts(rows);
+    HtmlText html;
+    html.put("<ul class=\"legend\">");
+    for (const Part& part : rows.front().parts) {
+        const bool exposed = std::ranges::find(names, part.name) != names.end();
+        html.put(fmt::format("<li><span class=\"swatch\" style=\"background:var(--{})\"></span>{}{}</li>", part.colour,
+                             xml_escaped(part.name), exposed ? ", exposed" : ""));
+    }
+    html.put("</ul>\n<div class=\"bars\">\n");
+    const std::vector<StageRow> shown = shown_rows(rows);
+    for (const StageRow& row : shown) {
+        double busy = 0;
+        for (const Part& part : row.parts) {
+            if (part.colour == "compute" || part.colour == "optimizer") busy += part.seconds;
+        }
+        html.add("<span>{}</span>{}<span class=\"total\">{:.1f} % computing</span>", xml_escaped(row.name),
+                 bar(row, step), 100 * busy / step);
+    }
+    html.put("</div>\n");
+    if (shown.size() < rows.size()) {
+        html.add("<p class=\"quiet\">{} of {} stages are drawn; the table has all.</p>", shown.size() - 1,
+                 rows.size() - 1);
+    }
+    html.put(html_details("Times as a table", table(rows, step)));
+    return html.take();
+}
+
+std::string tornado_svg(const std::vector<TornadoBar>& bars, Seconds own) {
+    constexpr double width = 860, names = 330, figures = 84, row = 22, bar = 14;
+    double most_saved = 0, most_lost = 0;
+    for (const TornadoBar& each : bars) {
+        most_saved = std::max(most_saved, 1.0 - each.step / own);
+        most_lost = std::max(most_lost, each.step / own - 1.0);
+    }
+    const double scale = (width - names - figures) / std::max(most_saved + most_lost, 1e-9);
+    const double middle = names + most_saved * scale;
+    const double height = row * static_cast<double>(bars.size()) + 24;
+    HtmlText svg;
+    svg.add("<svg class=\"tornado\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Step time with each change\">",
+            width, height);
+    double y = 4;
+    for (const TornadoBar& each : bars) {
+        const double share = each.step / own - 1.0, end = middle + share * scale;
+        svg.add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", names - 8, y + bar - 2,
+                xml_escaped(each.name));
+        svg.add(
+            "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"var(--{})\"><title>{}: {}"
+            "</title></rect>",
+            std::min(middle, end), y, std::max(1.0, std::abs(end - middle)), bar, share <= 0 ? "good" : "bad",
+            xml_escaped(each.name), to_text(each.step));
+        svg.add("<text x=\"{:.1f}\" y=\"{:.1f}\">{:+.1f} %</text>", std::max(middle, end) + 6, y + bar - 2,
+                100 * share);
+        y += row;
+    }
+    svg.add("<line x1=\"{0:.1f}\" y1=\"0\" x2=\"{0:.1f}\" y2=\"{1:.1f}\" stroke=\"var(--quiet)\"/>", middle, y);
+    svg.add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">as it is: {}</text></svg>", middle, y + 14,
+            to_text(own));
+    return svg.take();
+}
+
+std::vector<MessageCount> message_counts(const Simulation& run) {
+    const Program& program = run.step.program;
+    std::map<std::pair<LaneId, CommunicationId>, double> calls;
+    double ranks = 0;
+    for (const RankClass& rank_class : program.classes) ranks += rank_class.weight;
+    for (const RankClass& rank_class : program.classes) {
+        for (std::uint32_t i = rank_class.first_op; i < rank_class.first_op + rank_class.ops; ++i) {
+            const Op& op = program.ops[OpId{i}];
+            if (op.kind != OpKind::exchange) continue;
+            calls[{op.lane, program.communication_of(op)}] += rank_class.weight / ranks;
+        }
+    }
+    std::vector<MessageCount> counts;
+    for (const auto& [what, count] : calls) {
+        const Communication& call = program.communications[what.second];
+        counts.push_back({.op = lanes::dimension_name(what.first) + ' ' + lanes::operation_name(call.op, what.first),
+                          .message = call.message,
+                          .calls = count});
+    }
+    return counts;
+}
+
+std::string message_table(const std::vector<HistogramBin>& bins) {
+    std::set<Bytes> edges;
+    std::map<std::string, double> most, all;
+    std::vector<std::string> ops;
+    std::map<std::pair<std::string, Bytes>, const HistogramBin*> cells;
+    for (const HistogramBin& bin : bins) {
+        edges.insert(bin.from);
+        if (!all.contains(bin.op)) ops.push_back(bin.op);
+        most[bin.op] = std::max(most[bin.op], bin.calls);
+        all[bin.op] += bin.calls;
+        cells[{bin.op, bin.from}] = &bin;
+    }
+    HtmlText html;
+    html.put(
+        "<div class=\"scroll\"><table class=\"messages snug\"><caption>Calls per rank and step by size of the message, "
+        "from the size in the heading up to twice as much.</caption><thead><tr><th scope=\"col\"></th>");
+    for (const Bytes from : edges) html.put(fmt::format("<th scope=\"col\">{}</th>", edge_text(from)));
+    html.put("</tr></thead><tbody>\n");
+    for (const std::string& op : ops) {
+        html.put(fmt::format("<tr><th scope=\"row\">{}</th>", xml_escaped(op)));
+        for (const Bytes from : edges) {
+            const auto cell = cells.find({op, from});
+            if (cell == cells.end()) {
+                html.put("<td></td>");
+                continue;
+            }
+            const HistogramBin& bin = *cell->second;
+            html.put(fmt::format(
+                "<td title=\"{0:.4g} calls ({1:.1f} %), {2}\">{0:.4g}<span class=\"bar\" style=\"height:{3:.0f}px\">"
+                "</span></td>",
+                bin.calls, 100 * bin.calls / all[op], to_text(bin.bytes),
+                std::max(1.0, highest_bar * bin.calls / most[op])));
+        }
+        html.put("</tr>\n");
+    }
+    html.put("</tbody></table></div>\n");
+    return html.take();
+}
+
+}  // namespace weft

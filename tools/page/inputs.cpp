@@ -1,0 +1,116 @@
+#include "tools/page/inputs.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+
+#include "sim/io/extends.hpp"
+#include "sim/io/shipped.hpp"
+#include "sim/io/units.hpp"
+#include "tools/output/svg_text.hpp"
+#include "tools/page/html.hpp"
+
+namespace weft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void collect(const Json& json, const std::string& path, const std::string& file, std::vector<Source>& sources) {
+    if (json.is_object()) {
+        const auto source = json.find("source");
+        if (source != json.end() && source->is_string()) sources.push_back({file, path, source->get<std::string>()});
+    }
+    if (!json.is_structured()) return;
+    for (const auto& [key, value] : json.items()) {
+        collect(value, path.empty() ? key : path + '.' + key, file, sources);
+    }
+}
+
+void add_file(std::span<const embedded::File> shipped, const std::string& name, std::vector<Source>& sources) {
+    auto document = find_shipped(shipped, name);
+    if (!document) return;
+    extend(document->document.root(),
+           [shipped](const std::string& base) { return open_shipped(shipped, "file", base).document; });
+    const Json json = Json::parse(document->document.text(), nullptr, false);
+    collect(json, "", is_path(name) ? name : std::string(document->document.name()), sources);
+}
+
+using Kind = HtmlColumn::Kind;
+using Rows = std::vector<std::vector<HtmlCell>>;
+
+std::string table(std::string_view caption, const Rows& rows) {
+    return html_table(caption, {{"", Kind::text}, {"", Kind::text}}, rows);
+}
+
+std::string shapes_text(const Transformer& model) {
+    std::string text =
+        fmt::format("{} layers, hidden {}, {} heads of {}", model.layers, model.hidden, model.heads, model.head_size);
+    if (model.kv_heads != model.heads) text += fmt::format(" ({} of keys and values)", model.kv_heads);
+    text += fmt::format(", MLP {}{}, vocabulary {}", model.ffn_hidden, model.gated ? " gated" : "", model.vocabulary);
+    if (model.experts.count > 0) {
+        text += fmt::format(", {} experts of {}, {} per token", model.experts.count, model.experts.ffn_hidden,
+                            model.experts.top_k);
+        if (model.experts.shared > 0) text += fmt::format(" and {} shared", model.experts.shared);
+    }
+    return text;
+}
+
+std::string resolved(const Plan& plan) {
+    const Job& job = plan.job;
+    return table(
+        "As it was understood.",
+        {{{"machine"}, {plan.machine.title}},
+         {{"nodes"},
+          {fmt::format("{} of {}, with {} accelerators each", job.nodes, plan.machine.nodes, job.ranks_per_node)}},
+         {{"device"},
+          {fmt::format("{}: {} at the job's precision, {}, {}", plan.device.title,
+                       to_text(plan.device.peak(job.precision)), to_text(plan.device.memory),
+                       to_text(plan.device.memory_bandwidth))}},
+         {{"model"}, {job.model.name + ": " + shapes_text(job.model)}},
+         {{"layout"}, {axes(job.layout) + fmt::format(", innermost first: {}", fmt::join(job.layout.order, ", "))}},
+         {{"batch"},
+          {fmt::format("{} sequences of {} tokens in {} micro-batches of {} per data rank", job.batch.global,
+                       job.batch.sequence, job.micro_batches(), job.batch.micro)}},
+         {{"library"}, {job.library.empty() ? plan.machine.library().name : job.library}}});
+}
+
+std::string source_table(const JobInput& input, const Plan& plan) {
+    Rows rows;
+    for (const Source& source : sources(input, plan)) rows.push_back({{source.file}, {source.what}, {source.text}});
+    if (rows.empty()) return "";
+    return html_details(fmt::format("Sources of {} constants", rows.size()),
+                        html_table("As the data files state them.",
+                                   {{"file", Kind::text}, {"what", Kind::text}, {"source", Kind::text}}, rows));
+}
+
+std::string job_text(const JobInput& input) {
+    const auto json = nlohmann::ordered_json::parse(input.text, nullptr, false);
+    return json.is_discarded() ? input.text : json.dump(2);
+}
+
+}  // namespace
+
+std::vector<Source> sources(const JobInput& job, const Plan& plan) {
+    const Json json = Json::parse(job.text, nullptr, false);
+    const auto named = [&](std::span<const embedded::File> shipped, const char* key) {
+        if (!json.is_object() || !json.contains(key)) return std::string();
+        const Json& value = json[key];  // one that extends another has most figures from there
+        const std::string name = value.is_object()   ? value.value("extends", "")
+                                 : value.is_string() ? value.get<std::string>()
+                                                     : std::string();
+        return name.empty() ? name : meant(shipped, key, name, job.folder);
+    };
+    std::vector<Source> all;
+    add_file(embedded::machines(), named(embedded::machines(), "machine"), all);
+    add_file(embedded::devices(), plan.machine.device, all);
+    const std::string model = named(embedded::catalog(), "model");
+    if (!is_path(model) || model.ends_with(".json")) add_file(embedded::catalog(), model, all);
+    return all;
+}
+
+std::string input_tables(const Simulation& run, const JobInput& input) {
+    return resolved(run.plan) + source_table(input, run.plan) +
+           html_details("The job, overrides applied", "<pre>" + xml_escaped(job_text(input)) + "</pre>");
+}
+
+}  // namespace weft

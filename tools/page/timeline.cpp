@@ -1,0 +1,311 @@
+#include "tools/page/timeline.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "tools/output/activity.hpp"
+#include "tools/output/figures.hpp"
+#include "tools/output/trace_time.hpp"
+#include "topologies/measurements/size_convention.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+namespace {
+
+// The first class of each stage, by stage.
+std::vector<RankClassId> first_classes(const Step& step) {
+    std::vector<RankClassId> classes;
+    std::vector<bool> seen;
+    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
+        const std::uint32_t stage = step.stage[id];
+        if (stage >= seen.size()) seen.resize(stage + 1, false);
+        if (!seen[stage]) classes.push_back(id);
+        seen[stage] = true;
+    }
+    std::ranges::sort(classes, {}, [&](RankClassId id) { return step.stage[id]; });
+    return classes;
+}
+
+// Those that are not among the first of their stages.
+std::vector<RankClassId> other_classes(const Step& step, const std::vector<RankClassId>& first) {
+    std::vector<RankClassId> others;
+    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
+        if (std::ranges::find(first, id) == first.end()) others.push_back(id);
+    }
+    return others;
+}
+
+// visit(op, span) for each of a rank class that begins before `until`.
+template <class Visitor>
+void visit_slices(const Program& program, const Timeline& timeline, RankClassId id, Instant until, Visitor visit) {
+    const RankClass& rank_class = program.classes[id];
+    for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
+        const Span& span = timeline.spans[op];
+        if (is_slice(program.ops[op], span) && span.begin < until) visit(program.ops[op], span);
+    }
+}
+
+std::size_t slices_of(const Step& step, const Timeline& timeline, RankClassId id, Instant until) {
+    std::size_t count = 0;
+    visit_slices(step.program, timeline, id, until, [&](const Op&, const Span&) { ++count; });
+    return count;
+}
+
+// `count` of them at equal distances, ends included.
+std::vector<std::size_t> evenly_chosen(std::size_t all, std::size_t count) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < count; ++i) chosen.push_back(count == 1 ? 0 : i * (all - 1) / (count - 1));
+    return chosen;
+}
+
+void choose_stages(const Step& step, const Timeline& timeline, const std::vector<RankClassId>& all,
+                   const TimelineLimits& limits, TimelinePart& part) {
+    for (const std::uint32_t stage : limits.asked) {
+        WEFT_CHECK(stage < all.size(), "a page asks for a stage that there is not");
+        part.classes.push_back(all[stage]);
+        part.slices += slices_of(step, timeline, all[stage], part.until);
+    }
+    if (!limits.asked.empty()) return;
+    std::vector<std::size_t> sizes;
+    for (const RankClassId id : all) sizes.push_back(slices_of(step, timeline, id, part.until));
+    std::vector<std::size_t> chosen;
+    for (std::size_t count = std::min(all.size(), limits.stages); count > 0; --count) {
+        chosen = evenly_chosen(all.size(), count);
+        part.slices = 0;
+        for (const std::size_t i : chosen) part.slices += sizes[i];
+        if (part.slices <= limits.slices || count <= 2) break;
+    }
+    for (const std::size_t i : chosen) part.classes.push_back(all[i]);
+}
+
+void cut_time(const Step& step, const Timeline& timeline, std::size_t most_slices, TimelinePart& part) {
+    std::vector<Instant> begins;
+    for (const RankClassId id : part.classes) {
+        visit_slices(step.program, timeline, id, Instant::never(),
+                     [&](const Op&, const Span& span) { begins.push_back(span.begin); });
+    }
+    std::ranges::nth_element(begins, begins.begin() + static_cast<std::ptrdiff_t>(most_slices));
+    part.until = begins[most_slices];
+    part.left_out = part.slices;
+    part.slices =
+        static_cast<std::size_t>(std::ranges::count_if(begins, [&](Instant begin) { return begin < part.until; }));
+    part.left_out -= part.slices;
+}
+
+// As many of the candidates as there is room for, if all were as long as the longest.
+void add_further(const Step& step, const Timeline& timeline, std::vector<RankClassId> candidates,
+                 const TimelineLimits& limits, std::size_t& held, TimelinePart& part) {
+    std::erase_if(candidates,
+                  [&](RankClassId id) { return std::ranges::find(part.classes, id) != part.classes.end(); });
+    std::size_t longest = 1;
+    for (const RankClassId id : candidates) longest = std::max(longest, slices_of(step, timeline, id, part.until));
+    const std::size_t rows = part.classes.size() + part.further.size();
+    const std::size_t room = std::min({candidates.size(), (limits.held - std::min(held, limits.held)) / longest,
+                                       limits.rows - std::min(rows, limits.rows)});
+    for (const std::size_t i : evenly_chosen(candidates.size(), room)) {
+        held += slices_of(step, timeline, candidates[i], part.until);
+        part.further.push_back(candidates[i]);
+    }
+}
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, activities> activity_names{"forward",   "backward", "weights",      "recompute",
+                                                                  "optimizer", "other",    "communication"};
+static_assert(activity_names[static_cast<std::size_t>(Activity::communication)] == "communication");
+
+// The slices of one lane, property by property.
+struct LaneColumns {
+    std::vector<std::int64_t> gap, length, label, micro, layer, call, wait;
+    std::int64_t end = 0;  // of the last
+    std::size_t exchanges = 0;
+};
+
+class TimelineJson {
+  public:
+    TimelineJson(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path)
+        : run_(run), program_(run.step.program) {
+        stages_ = Json::array();
+        std::vector<RankClassId> rows = part.classes;
+        rows.insert(rows.end(), part.further.begin(), part.further.end());
+        std::ranges::sort(rows, {}, [&](RankClassId id) { return std::pair(run.step.stage[id], id); });
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const RankClassId id = rows[i];
+            const bool is_first = i == 0 || run.step.stage[rows[i - 1]] != run.step.stage[id];
+            stages_.push_back(row(id, is_first, part.until));
+            stages_.back()["shown"] = std::ranges::find(part.classes, id) != part.classes.end();
+            if (!path.empty()) stages_.back()["path"] = stretches(id, is_first, rows, path);
+        }
+        json_ = {{"until", std::min(nanoseconds(part.until), nanoseconds(run.timeline.end))},
+                 {"stages", std::move(stages_)},
+                 {"labels", Json::array()},
+                 {"calls", Json::array()}};
+        for (std::size_t i = 0; i < labels_.size(); ++i) {
+            json_["labels"].push_back(
+                {program_.labels[index(labels_[i])], activity_names[static_cast<std::size_t>(activities_[i])]});
+        }
+        for (const CommunicationId id : calls_) {
+            const Communication& call = program_.communications[id];
+            json_["calls"].push_back({name(call.op), call.group_size, std::llround(call.message.value),
+                                      method_text(program_.methods[call.method]),
+                                      bus_factor(call.op, call.group_size)});
+        }
+    }
+
+    Json take() { return std::move(json_); }
+
+  private:
+    std::int64_t label_number(const Op& op) {
+        const auto [known, is_new] = label_numbers_.try_emplace(op.label, static_cast<std::int64_t>(labels_.size()));
+        if (is_new) {
+            labels_.push_back(op.label);
+            activities_.push_back(activity_of(program_, op));
+        }
+        return known->second;
+    }
+
+    std::int64_t call_number(const Op& op) {
+        const CommunicationId id = program_.communication_of(op);
+        const auto [known, is_new] = call_numbers_.try_emplace(id, static_cast<std::int64_t>(calls_.size()));
+        if (is_new) calls_.push_back(id);
+        return known->second;
+    }
+
+    void add(LaneColumns& lane, const Op& op, const Span& span) {
+        const bool is_exchange = op.kind == OpKind::exchange;
+        const std::int64_t begin = nanoseconds(span.begin), end = nanoseconds(span.end);
+        lane.gap.push_back(begin - lane.end);
+        lane.length.push_back(end - begin);
+        lane.end = end;
+        lane.label.push_back(label_number(op));
+        lane.micro.push_back(op.index);
+        lane.layer.push_back(op.part);
+        lane.call.push_back(is_exchange ? call_number(op) : -1);
+        lane.wait.push_back(is_exchange ? begin - nanoseconds(span.posted) : 0);
+        lane.exchanges += is_exchange ? 1 : 0;
+    }
+
+    Json row(RankClassId id, bool is_first, Instant until) {
+        const RankClass& rank_class = program_.classes[id];
+        std::vector<LaneColumns> lanes(program_.lanes.size());
+        visit_slices(program_, run_.timeline, id, until,
+                     [&](const Op& op, const Span& span) { add(lanes[index(op.lane)], op, span); });
+        std::string name = fmt::format("stage {}", run_.step.stage[id]);
+        if (!is_first) name += fmt::format(", rank {}", index(rank_class.representative));
+        Json json{{"name", std::move(name)}, {"rank", index(rank_class.representative)}, {"lanes", Json::array()}};
+        for (LaneId lane{}; index(lane) < lanes.size(); lane = next(lane)) {
+            if (!lanes[index(lane)].gap.empty()) json["lanes"].push_back(lane_json(lane, lanes[index(lane)]));
+        }
+        return json;
+    }
+
+    // Begin and length of each, where the path stays on the class; on the first row of a stage, on any of its classes
+    // that have no row of their own.
+    Json stretches(RankClassId id, bool is_first, const std::vector<RankClassId>& rows,
+                   std::span<const PathPiece> path) const {
+        const auto belongs = [&](RankClassId other) {
+            return other == id || (is_first && run_.step.stage[other] == run_.step.stage[id] &&
+                                   std::ranges::find(rows, other) == rows.end());
+        };
+        std::vector<std::int64_t> at;
+        bool was_here = false;
+        for (const PathPiece& piece : path) {
+            const bool is_here = belongs(program_.class_of(piece.op));
+            if (is_here && was_here) at.back() = nanoseconds(piece.end) - at[at.size() - 2];
+            if (is_here && !was_here) {
+                at.push_back(nanoseconds(piece.begin));
+                at.push_back(nanoseconds(piece.end) - nanoseconds(piece.begin));
+            }
+            was_here = is_here;
+        }
+        return at;
+    }
+
+    Json lane_json(LaneId lane, LaneColumns& columns) const {
+        Json json{{"name", program_.lanes[index(lane)]},
+                  {"dimension", lane == lanes::compute ? "compute" : lanes::dimension_name(lane)},
+                  {"gap", std::move(columns.gap)},
+                  {"length", std::move(columns.length)},
+                  {"label", std::move(columns.label)},
+                  {"micro", std::move(columns.micro)},
+                  {"layer", std::move(columns.layer)}};
+        if (columns.exchanges > 0) {
+            json["call"] = std::move(columns.call);
+            json["wait"] = std::move(columns.wait);
+        }
+        return json;
+    }
+
+    const Simulation& run_;
+    const Program& program_;
+    std::vector<LabelId> labels_;       // in the order of first use, as calls_ are
+    std::vector<Activity> activities_;  // of labels_
+    std::map<LabelId, std::int64_t> label_numbers_;
+    std::vector<CommunicationId> calls_;
+    std::map<CommunicationId, std::int64_t> call_numbers_;
+    Json stages_, json_;
+};
+
+// Classes in the order of their greatest utilization; four digits of a share are more than a chart shows.
+Json links_json(const Simulation& run) {
+    struct Series {
+        std::vector<std::int64_t> at;
+        std::vector<double> share;
+        double most = 0.0;
+    };
+    std::map<LinkClassId, Series> classes;
+    for (const UtilizationSample& sample : run.timeline.samples) {
+        Series& series = classes[sample.link_class];
+        const double share = std::round(double{sample.mean} * 1e4) / 1e4;
+        series.at.push_back(nanoseconds(sample.at));
+        series.share.push_back(share);
+        series.most = std::max(series.most, share);
+    }
+    std::vector<std::pair<LinkClassId, const Series*>> order;
+    for (const auto& [id, series] : classes) {
+        if (series.most > 0.0) order.emplace_back(id, &series);
+    }
+    std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& each) { return each.second->most; });
+    Json json = Json::array();
+    for (const auto& [id, series] : order) {
+        json.push_back({{"name", run.topology().classes[id].name}, {"at", series->at}, {"share", series->share}});
+    }
+    return json;
+}
+
+}  // namespace
+
+bool is_slice(const Op& op, const Span& span) {
+    return op.kind != OpKind::join && nanoseconds(span.begin) != nanoseconds(span.end);
+}
+
+TimelinePart timeline_part(const Step& step, const Timeline& timeline, const TimelineLimits& limits) {
+    const std::vector<RankClassId> first = first_classes(step), others = other_classes(step, first);
+    TimelinePart part;
+    part.stages = first.size();
+    part.rank_classes = first.size() + others.size();
+    part.until = timeline.end + Seconds{1e-9};
+    choose_stages(step, timeline, first, limits, part);
+    if (part.slices > limits.slices) cut_time(step, timeline, limits.slices, part);
+    std::size_t held = part.slices;
+    add_further(step, timeline, first, limits, held, part);
+    add_further(step, timeline, others, limits, held, part);
+    std::ranges::sort(part.further);
+    return part;
+}
+
+Json timeline_data(const Simulation& run, const TimelinePart& part, std::span<const PathPiece> path) {
+    Json json = TimelineJson(run, part, path).take();
+    json["links"] = links_json(run);
+    return json;
+}
+
+}  // namespace weft

@@ -1,0 +1,156 @@
+#include "tools/sweep/points.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/io/diagnostics.hpp"
+#include "tools/refusals.hpp"
+#include "workloads/formats/job_file.hpp"
+
+namespace weft {
+namespace {
+
+// What a dimension of a report counts as; those that are named nowhere are "other".
+struct DimensionFamily {
+    std::string_view column;
+    std::string_view meaning;
+    std::array<std::string_view, 4> dimensions;
+};
+
+constexpr std::array<DimensionFamily, 5> families{{
+    {"communication_tensor_bytes", "of it, within tensor (and sequence) parallel groups", {"tensor"}},
+    {"communication_context_bytes", "of it, within context parallel groups", {"context"}},
+    {"communication_expert_bytes", "of it, between the experts of a layer", {"expert", "expert tensor"}},
+    {"communication_data_bytes",
+     "of it, gradients and parameters of data parallelism",
+     {"data", "data inner", "data outer", "expert data"}},
+    {"communication_pipeline_bytes", "of it, sent from stage to stage", {"pipeline"}},
+}};
+
+// "step.time_s" -> "step_time_s": keys already name their unit.
+std::string flat(std::string_view key) {
+    std::string name(key);
+    std::ranges::replace(name, '.', '_');
+    return name;
+}
+
+Column metric(std::string name, std::string unit, std::string meaning) {
+    return {
+        .name = std::move(name), .unit = std::move(unit), .meaning = std::move(meaning), .kind = ColumnKind::metric};
+}
+
+// What a rank puts on the wire; what it receives, another has sent.
+Bytes sent(const CommunicationReport& row) { return row.op == "recv" ? Bytes{} : row.bytes; }
+
+Bytes sent_in(const Report& report, const DimensionFamily& family) {
+    Bytes sum;
+    for (const CommunicationReport& row : report.communication) {
+        if (std::ranges::find(family.dimensions, row.dimension) != family.dimensions.end()) sum += sent(row);
+    }
+    return sum;
+}
+
+Bytes sent_elsewhere(const Report& report) {
+    Bytes sum;
+    for (const CommunicationReport& row : report.communication) {
+        const auto has = [&](const DimensionFamily& family) {
+            return std::ranges::find(family.dimensions, row.dimension) != family.dimensions.end();
+        };
+        if (std::ranges::none_of(families, has)) sum += sent(row);
+    }
+    return sum;
+}
+
+constexpr std::size_t most_topologies = 16;  // of a whole machine, tens of MB each
+
+std::vector<ResultCell> metric_cells(const Report& report) {
+    std::vector<ResultCell> cells;
+    const std::size_t known = step_metrics().size();
+    for (std::size_t i = 0; i < known; ++i) cells.push_back(value_of<ResultCell>(report.metrics[i]));
+    cells.emplace_back(std::int64_t{report.ranks});
+    cells.emplace_back(report.metric("throughput.tokens_per_s") / report.ranks);
+    const Bytes total = std::accumulate(report.communication.begin(), report.communication.end(), Bytes{},
+                                        [](Bytes sum, const CommunicationReport& row) { return sum + sent(row); });
+    cells.emplace_back(total.value);
+    for (const DimensionFamily& family : families) cells.emplace_back(sent_in(report, family).value);
+    cells.emplace_back(sent_elsewhere(report).value);
+    return cells;
+}
+
+}  // namespace
+
+std::vector<Column> sweep_columns(const SweepGrid& grid) {
+    std::vector<Column> columns;
+    for (const std::string& key : grid.keys()) {
+        const std::string_view meaning = key.starts_with(label_mark) ? "name of the row" : "varied";
+        columns.push_back({.name = std::string(column_name(key)),
+                           .unit = "",
+                           .meaning = std::string(meaning),
+                           .kind = ColumnKind::key});
+    }
+    for (const Metric& each : step_metrics()) {
+        columns.push_back(metric(flat(each.key), std::string(each.unit), std::string(each.meaning)));
+    }
+    columns.push_back(metric("ranks", "", "accelerators of the job"));
+    columns.push_back(metric("throughput_tokens_per_s_per_gpu", "tokens/s", "of one accelerator"));
+    columns.push_back(metric("communication_bytes", "B", "put on the wire by one rank in a step; mean over ranks"));
+    for (const DimensionFamily& family : families) {
+        columns.push_back(metric(std::string(family.column), "B", std::string(family.meaning)));
+    }
+    columns.push_back(metric("communication_other_bytes", "B", "of it, norms, flags and tied embeddings"));
+    columns.push_back({.name = "reason", .unit = "", .meaning = "why there is no result", .kind = ColumnKind::note});
+    std::set<std::string_view> known;
+    for (const Column& column : columns) {
+        if (!known.insert(column.name).second) {
+            throw std::invalid_argument("a column is called \"" + column.name +
+                                        "\" already; give the label another name");
+        }
+    }
+    return columns;
+}
+
+std::vector<ResultCell> row_of(const SweepGrid& grid, std::size_t point, const PointResult& result) {
+    std::vector<ResultCell> row;
+    for (const std::string& value : grid.point(point)) row.push_back(cell_of_json(value));
+    const std::size_t metrics = sweep_columns(SweepGrid({})).size() - 1;
+    row.insert(row.end(), result.metrics.begin(), result.metrics.end());
+    row.resize(grid.keys().size() + metrics);
+    row.push_back(result.reason.empty() ? ResultCell{} : ResultCell{result.reason});
+    return row;
+}
+
+bool has_result(const std::vector<ResultCell>& row) { return std::holds_alternative<std::monostate>(row.back()); }
+
+PointEvaluator::PointEvaluator(const SweepRequest& request)
+    : request_(request), job_(open_job(request.job, request.overrides).document), topologies_(most_topologies) {}
+
+PointResult PointEvaluator::evaluate(std::size_t point) const {
+    try {
+        Document job = job_.copy();
+        for (const std::string& assignment : request_.grid.overrides(point)) job.assign(assignment);
+        return simulate(read_study(std::move(job), Purpose::simulation, sources_));
+    } catch (const ConfigError& error) {
+        return {.metrics = {}, .reason = obstacle(error)};
+    } catch (const RangeError& error) {
+        return {.metrics = {}, .reason = error.what()};
+    }
+}
+
+PointResult PointEvaluator::simulate(const Study& study) const {
+    Plan plan = make_plan(study);
+    PointResult result{.metrics = {}, .reason = obstacle(plan)};
+    if (!result.reason.empty()) return result;
+    const std::uint32_t nodes = study.job.nodes;
+    const Fabric& fabric = study.job.fabric;
+    Simulation run =
+        simulate_step(std::move(plan), request_.simulation, topologies_.take(study.machine, nodes, fabric));
+    result.metrics = metric_cells(make_report(run));
+    topologies_.put_back(study.machine, nodes, fabric, std::move(run.prepared));
+    return result;
+}
+
+}  // namespace weft

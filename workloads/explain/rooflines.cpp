@@ -1,0 +1,270 @@
+#include "workloads/explain/rooflines.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "sim/base/check.hpp"
+#include "topologies/measurements/size_convention.hpp"
+#include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/update.hpp"
+#include "workloads/stage/stage_script.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+namespace {
+
+constexpr const char* kernel_classes[] = {
+    "attention products", "MLP products",    "expert products",          "router products", "logits",
+    "unfused attention",  "fused attention", "fused attention backward", "element-wise"};
+
+std::string_view kernel_class(const Kernel& kernel) {
+    if (kernel.kind == KernelKind::attention) return "fused attention";
+    if (kernel.kind == KernelKind::attention_backward) return "fused attention backward";
+    if (kernel.kind == KernelKind::memory) return "element-wise";
+    const auto is = [&](std::string_view part) { return kernel.name.find(part) != std::string_view::npos; };
+    if (is("scores") || is("context")) return "unfused attention";
+    if (is("experts")) return "expert products";
+    if (is("router")) return "router products";
+    if (is("logits")) return "logits";
+    if (is("h_to_4h") || is("4h_to_h") || is("prediction")) return "MLP products";
+    return "attention products";
+}
+
+// What a stage's script computes in all, with some sum over kernels for the time of each list. Scripts add such times,
+// and nothing else, so that this adds up over everything that a step repeats.
+class StageSums {
+  public:
+    StageSums(const Plan& plan, std::uint32_t stage) : plan_(plan), stage_(stage) {
+        plan_.device.host_launch = {};  // what waits for the host is no kernel
+        plan_.stages[stage].optimizer = {};
+        rest_ = sum([](const Kernel&) { return 0.0; });
+    }
+
+    Seconds rest() const { return Seconds{rest_}; }
+
+    template <class Measure>
+    double of(std::string_view kernels, Measure measure) {
+        return sum([&](const Kernel& kernel) { return kernel_class(kernel) == kernels ? measure(kernel) : 0.0; }) -
+               rest_;
+    }
+
+  private:
+    template <class Measure>
+    double sum(Measure measure) {
+        plan_.costs = part_costs(plan_, [&](std::span<const Kernel> kernels) {
+            Seconds sum;
+            for (const Kernel& kernel : kernels) sum += Seconds{measure(kernel)};
+            return sum;
+        });
+        const Script script = step_script(plan_, stage_, plan_.job.step);
+        double total = 0;
+        for (const Action& action : script.actions()) {
+            if (action.kind == Action::Kind::compute) total += script.work()[action.subject].value;
+        }
+        return total;
+    }
+
+    Plan plan_;
+    std::uint32_t stage_;
+    double rest_ = 0;
+};
+
+// Bytes that element-wise passes of so long move.
+Bytes moved_in(Seconds time, const Device& device) {
+    return device.memory_bandwidth * device.memory_efficiency * (time / device.slowdown);
+}
+
+void add_kernels(const Plan& plan, StageSums& sums, DeviceRoofline& found) {
+    const Device& device = plan.device;
+    const Precision precision = plan.job.precision;
+    const auto time = [&](const Kernel& kernel) { return kernel_time(device, precision, kernel).value; };
+    const auto busy = [&](const Kernel& kernel) { return time(kernel) - device.kernel_launch.value; };
+    const auto is_moving = [&](const Kernel& kernel) {
+        constexpr double rounding = 1 + 1e-9;
+        const Seconds moving = kernel.bytes / (device.memory_bandwidth * device.memory_efficiency);
+        return busy(kernel) <= moving.value * device.slowdown * rounding;
+    };
+    for (const char* const name : kernel_classes) {
+        constexpr double tera = 1e12;  // so that sums with times keep their digits
+        KernelClassUse use{.name = name, .time = Seconds{sums.of(name, time)}};
+        if (use.time.value <= 0.0) continue;
+        use.computing = Seconds{sums.of(name, [&](const Kernel& k) { return is_moving(k) ? 0.0 : busy(k); })};
+        use.moving = Seconds{sums.of(name, [&](const Kernel& k) { return is_moving(k) ? busy(k) : 0.0; })};
+        use.gaps = use.time - use.computing - use.moving;
+        use.flops = Flops{tera * sums.of(name, [](const Kernel& k) { return k.flops.value * k.executed / tera; })};
+        use.bytes = Bytes{tera * sums.of(name, [](const Kernel& k) { return k.bytes.value / tera; })};
+        if (use.flops.value > 0.0) {
+            // Only products with parameters of layers are in 8 or 4 bits.
+            const bool half =
+                is_narrow(precision) && sums.of(name, [](const Kernel& k) { return k.parameters ? 1e-6 : 0.0; }) <= 0.0;
+            use.peak = device.peak(half ? Precision::bf16 : precision);
+        }
+        found.kernels.push_back(std::move(use));
+    }
+}
+
+// Where its states are on the device. What no pass over memory explains is the host's pace or, of Muon, products.
+void add_optimizer(const Plan& plan, std::uint32_t stage, DeviceRoofline& found) {
+    const Stage& own = plan.stages[stage];
+    if (own.optimizer.value <= 0.0) return;
+    KernelClassUse use{.name = "optimizer", .time = own.optimizer};
+    const Job& job = plan.job;
+    if (job.optimizer.rule == UpdateRule::muon) {
+        use.flops = orthogonalisation_flops(job, own);
+        use.peak = plan.device.peak(Precision::bf16);
+        use.computing = orthogonalisation(plan, own);
+    }
+    Plan prompt = plan;
+    prompt.device.host_launch = {};
+    prompt.device.kernel_launch = {};
+    std::string why;
+    const Seconds passes = make_stage(prompt, stage, job.part_layers(why)).optimizer;
+    if (job.optimizer.states == StatesOn::device) {
+        use.moving = std::min(passes, use.time) - std::min(use.computing, std::min(passes, use.time));
+        use.bytes = moved_in(use.moving, plan.device);
+    }
+    use.gaps = use.time - use.computing - use.moving;
+    found.kernels.push_back(std::move(use));
+}
+
+// Alone, on links that carry what their data sheets say.
+Seconds line_time(const Program& program, const Communication& what, const Topology& topology) {
+    Seconds sum;
+    for (std::uint32_t i = what.first_leg; i < what.first_leg + what.legs; ++i) {
+        const Leg& leg = program.legs[i];
+        BytesPerSecond rate{std::numeric_limits<double>::infinity()};
+        for (const LinkLoad& load : program.patterns[leg.pattern].loads) {
+            rate = std::min(rate, topology.link(load.link).nominal / load.load);
+        }
+        if (leg.bytes.value > 0.0) sum += leg.bytes / rate;
+    }
+    return sum;
+}
+
+RankClassId class_of_stage(const Step& step, std::uint32_t stage) {
+    for (RankClassId id{}; id != step.stage.end_id(); id = next(id)) {
+        if (step.stage[id] == stage) return id;
+    }
+    throw LogicError("a stage without a rank class");
+}
+
+struct Times {
+    OpId one{};  // of them
+    std::uint64_t calls = 0;
+    std::int64_t ticks = 0;
+};
+
+// The link on which its bytes are longest, and what it takes, by cause.
+FabricUse use_of(const Simulation& run, const PathCauses& causes, const Communication& what, const Times& times) {
+    const auto calls = static_cast<double>(times.calls);
+    FabricUse use{.dimension = lanes::dimension_name(what.dimension),
+                  .link = "none",
+                  .calls = times.calls,
+                  .bytes = what.message * (bus_factor(what.op, what.group_size) * calls),
+                  .time = since_start({times.ticks}),
+                  .line = line_time(run.step.program, what, run.topology()) * calls};
+    const Instant end{times.ticks / static_cast<std::int64_t>(times.calls)};
+    std::int64_t most = 0;
+    for (const CauseTime& part : causes.of({times.one, Instant{}, end})) {
+        const Seconds time = since_start({part.ticks}) * calls;
+        if (part.cause.name == "latency") {
+            use.latency += time;
+        } else if (part.cause.name == "sharing") {
+            use.sharing += time;
+        } else {
+            (part.cause.link == "channels" ? use.endpoint : use.transfer) += time;
+            if (part.ticks <= most) continue;
+            most = part.ticks;
+            use.link = part.cause.link;
+        }
+    }
+    return use;
+}
+
+void add(const FabricUse& one, FabricUse& sum) {
+    sum.calls += one.calls;
+    sum.bytes += one.bytes;
+    sum.time += one.time;
+    sum.transfer += one.transfer;
+    sum.endpoint += one.endpoint;
+    sum.latency += one.latency;
+    sum.sharing += one.sharing;
+    sum.line += one.line;
+}
+
+}  // namespace
+
+std::string_view KernelClassUse::bound() const {
+    if (gaps > computing && gaps > moving) return "gaps between kernels";
+    return computing > moving ? "products" : "memory";
+}
+
+Seconds DeviceRoofline::busy() const {
+    Seconds sum = other;
+    for (const KernelClassUse& use : kernels) sum += use.time;
+    return sum;
+}
+
+FlopsPerSecond DeviceRoofline::roof(const KernelClassUse& use) const {
+    return std::min(use.peak, FlopsPerSecond{use.intensity() * memory.value});
+}
+
+DeviceRoofline device_roofline(const Plan& plan, std::uint32_t stage) {
+    const Device& device = plan.device;
+    const Precision precision = plan.job.precision;
+    const double plateau = is_narrow(precision) ? device.gemm_eighth.plateau : device.gemm.plateau;
+    DeviceRoofline found{.peak = device.peak(precision),
+                         .sustained = device.peak(precision) * (device.sustained_clock * plateau),
+                         .memory = device.memory_bandwidth,
+                         .sustained_memory = device.memory_bandwidth * device.memory_efficiency};
+    StageSums sums(plan, stage);
+    add_kernels(plan, sums, found);
+    add_optimizer(plan, stage, found);
+    std::ranges::stable_sort(found.kernels, std::ranges::greater{},
+                             [](const KernelClassUse& use) { return use.time.value; });
+    Seconds known;
+    for (const KernelClassUse& use : found.kernels) known += use.time;
+    Seconds all;
+    const Script script = step_script(plan, stage, plan.job.step);
+    for (const Action& action : script.actions()) {
+        if (action.kind == Action::Kind::compute) all += script.work()[action.subject];
+    }
+    constexpr double rounding = 1e-9;
+    found.other = all - known > all * rounding ? all - known : Seconds{};
+    return found;
+}
+
+std::string_view FabricUse::bound() const {
+    const double most = std::max({transfer.value, endpoint.value, latency.value, sharing.value});
+    if (most == transfer.value) return "bandwidth";
+    if (most == endpoint.value) return "endpoint";
+    return most == latency.value ? "latency" : "sharing";
+}
+
+std::vector<FabricUse> fabric_roofline(const Simulation& run, const PathCauses& causes, std::uint32_t stage) {
+    const Program& program = run.step.program;
+    const RankClass& own = program.classes[class_of_stage(run.step, stage)];
+    std::map<CommunicationId, Times> calls;
+    for (OpId op{own.begin_op()}; index(op) < own.end_op(); op = next(op)) {
+        if (program.ops[op].kind != OpKind::exchange) continue;
+        Times& times = calls[program.communication_of(program.ops[op])];
+        const Span& span = run.timeline.spans[op];
+        times.one = op;
+        ++times.calls;
+        times.ticks += span.end.femtoseconds - span.begin.femtoseconds;
+    }
+    std::map<std::pair<std::string, std::string>, FabricUse> sums;
+    for (const auto& [id, times] : calls) {
+        FabricUse one = use_of(run, causes, program.communications[id], times);
+        const auto [sum, fresh] = sums.try_emplace({one.dimension, one.link}, one);
+        if (!fresh) add(one, sum->second);
+    }
+    std::vector<FabricUse> uses;
+    for (auto& [key, use] : sums) uses.push_back(std::move(use));
+    std::ranges::stable_sort(uses, std::ranges::greater{}, [](const FabricUse& use) { return use.time.value; });
+    return uses;
+}
+
+}  // namespace weft

@@ -1,0 +1,241 @@
+#include "workloads/volume/volume.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sim/base/check.hpp"
+#include "workloads/layout/placed_groups.hpp"
+#include "workloads/stage/stage_script.hpp"
+#include "workloads/step/lanes.hpp"
+
+namespace weft {
+namespace {
+
+// How often a script issues each of its calls: per micro-batch and once per step.
+struct Count {
+    std::uint64_t whole_step = 0;
+    std::vector<std::uint64_t> micro_batch;
+
+    std::uint64_t total() const {
+        std::uint64_t sum = whole_step;
+        for (const std::uint64_t calls : micro_batch) sum += calls;
+        return sum;
+    }
+    bool repeats() const {
+        return whole_step == 0 && !micro_batch.empty() &&
+               std::ranges::all_of(micro_batch, [this](std::uint64_t n) { return n == micro_batch.front(); });
+    }
+};
+
+// Calls that a table does not tell apart.
+using Kind = std::tuple<std::string, std::string, std::string>;  // dimension, op, label
+struct Same {
+    std::string dimension, op, label, type;
+    std::uint32_t group_size = 1;
+    double message = 0, logged = -1;
+    auto operator<=>(const Same&) const = default;
+    Kind kind() const { return {dimension, op, label}; }
+};
+using Counts = std::map<Same, std::pair<const Call*, Count>>;
+
+enum class View : std::uint8_t { framework, logger };
+
+class Counter {
+  public:
+    Counter(const Plan& plan, RankId rank, View view) : plan_(plan), rank_(rank), view_(view) {}
+
+    Counts count(const Script& script) const {
+        std::vector<Count> counts(script.calls().size());
+        for (const Action& action : script.actions()) {
+            if (action.kind != Action::Kind::call && action.kind != Action::Kind::issue) continue;
+            Count& count = counts[action.subject];
+            if (action.where.micro_batch == Where::whole_step) {
+                ++count.whole_step;
+            } else {
+                count.micro_batch.resize(plan_.job.micro_batches());
+                ++count.micro_batch[action.where.micro_batch];
+            }
+        }
+        Counts result;
+        for (std::size_t i = 0; i < counts.size(); ++i) add(result, script.calls()[i], counts[i]);
+        return result;
+    }
+
+  private:
+    void add(Counts& result, const Call& call, const Count& count) const {
+        const bool logged = call.through == Through::deepspeed;
+        if (view_ == View::logger && !logged) return;
+        const std::uint32_t size = group_size(call.group, plan_.job.layout, rank_);
+        const bool as_logged = call.op == Collective::point_to_point || view_ == View::logger;
+        const Same same{.dimension = lanes::dimension_name(call.group),
+                        .op = std::string(as_logged ? logged_name(call) : name(call.op)),
+                        .label = std::string(call.label),
+                        .type = std::string(call.type),
+                        .group_size = size,
+                        .message = call.message.value,
+                        .logged = logged ? logged_size(call, size).value : -1};
+        auto& [known, sum] = result[same];
+        known = &call;
+        sum.whole_step += count.whole_step;
+        if (count.micro_batch.empty()) return;
+        sum.micro_batch.resize(count.micro_batch.size());
+        for (std::size_t m = 0; m < count.micro_batch.size(); ++m) sum.micro_batch[m] += count.micro_batch[m];
+    }
+
+    const Plan& plan_;
+    RankId rank_;
+    View view_;
+};
+
+void add_row(VolumeTable& table, const Same& same, const Call& call, double calls, std::string when) {
+    table.rows.push_back({.op = same.op,
+                          .dimension = same.dimension,
+                          .group_size = same.group_size,
+                          .calls = calls,
+                          .message = call.message,
+                          .volume = wire_volume(call.op, call.message * calls, same.group_size),
+                          .when = std::move(when),
+                          .type = same.type,
+                          .label = same.label,
+                          .logged = same.logged});
+}
+
+// The kinds of calls that the first step issues otherwise.
+std::set<Kind> differing_kinds(const Counts& steady, const Counts& first) {
+    std::set<Kind> kinds;
+    const auto compare = [&](const Counts& these, const Counts& those) {
+        for (const auto& [same, entry] : these) {
+            const auto other = those.find(same);
+            const std::uint64_t calls = other == those.end() ? 0 : other->second.second.total();
+            if (calls != entry.second.total()) kinds.insert(same.kind());
+        }
+    };
+    compare(steady, first);
+    compare(first, steady);
+    return kinds;
+}
+
+VolumeTable volume(const Plan& plan, RankId rank, View view) {
+    const std::uint32_t stage = plan.job.layout.grid().coordinate(rank, "pipeline");
+    const Counter counter(plan, rank, view);
+    const Script start_up = start_up_script(plan, stage), steady = step_script(plan, stage, StepKind::steady),
+                 first = step_script(plan, stage, StepKind::first);
+    const Counts steady_counts = counter.count(steady), first_counts = counter.count(first);
+    VolumeTable table;
+    table.micro_batches = plan.job.micro_batches();
+    for (const auto& [same, entry] : counter.count(start_up)) {
+        add_row(table, same, *entry.first, double(entry.second.total()), "start-up");
+    }
+    const std::set<Kind> differing = differing_kinds(steady_counts, first_counts);
+    for (const auto& [same, entry] : first_counts) {
+        if (differing.contains(same.kind())) {
+            add_row(table, same, *entry.first, double(entry.second.total()), "first-step");
+        }
+    }
+    for (const auto& [same, entry] : steady_counts) {
+        const Count& count = entry.second;
+        if (count.repeats()) {
+            add_row(table, same, *entry.first, double(count.micro_batch.front()), "micro-batch");
+        } else {
+            add_row(table, same, *entry.first, double(count.total()), "step");
+        }
+    }
+    return table;
+}
+
+// equation 1
+double paper_parameters(const Job& job) {
+    const Transformer& model = job.model;
+    const double h = model.hidden, vocabulary = static_cast<double>(padded_vocabulary(model, 1));
+    return 2 * vocabulary * h + double(job.batch.sequence) * h + model.layers * (12 * h * h + 8 * h) + 2 * h;
+}
+
+}  // namespace
+
+Bytes wire_volume(Collective op, Bytes message, std::uint32_t n) {
+    // Multiplied before divided: exact for the integers that bytes are.
+    const double others = n - 1.0;
+    if (n == 1) return {};
+    switch (op) {
+        case Collective::all_reduce:
+            return {2 * message.value * others / n};
+        case Collective::all_gather:
+        case Collective::reduce_scatter:
+        case Collective::reduce:  // as the study counts it
+        case Collective::all_to_all:
+            return {message.value * others / n};
+        case Collective::broadcast:
+        case Collective::send_receive:
+        case Collective::point_to_point:
+            return message;
+    }
+    WEFT_CHECK(false, "unknown collective");
+    return {};
+}
+
+std::string_view logged_name(const Call& call) {
+    switch (call.op) {
+        case Collective::all_gather:
+            return "all_gather_into_tensor";
+        case Collective::reduce_scatter:
+            return "reduce_scatter_tensor";
+        case Collective::all_to_all:
+            return "all_to_all_single";
+        case Collective::point_to_point:
+            return call.direction == Direction::send ? "send" : "recv";
+        default:
+            return name(call.op);
+    }
+}
+
+Bytes logged_size(const Call& call, std::uint32_t group_size) {
+    return call.op == Collective::all_gather ? call.message / group_size : call.message;
+}
+
+// Rows of the first step and of start-up stand beside the steady step that is summed.
+Bytes VolumeTable::total() const {
+    Bytes sum;
+    for (const VolumeRow& row : rows) {
+        if (row.when == "micro-batch") sum += row.volume * micro_batches;
+        if (row.when == "step") sum += row.volume;
+    }
+    return sum;
+}
+
+VolumeTable framework_volume(const Plan& plan, RankId rank) { return volume(plan, rank, View::framework); }
+VolumeTable logger_volume(const Plan& plan, RankId rank) { return volume(plan, rank, View::logger); }
+
+VolumeTable paper_volume(const Job& job) {
+    VolumeTable table;
+    const double element = element_bytes(job.precision);
+    const auto add = [&](Collective op, std::string dimension, std::uint32_t n, double calls, Bytes message) {
+        table.rows.push_back({.op = op == Collective::point_to_point ? "send" : std::string(name(op)),
+                              .dimension = std::move(dimension),
+                              .group_size = n,
+                              .calls = calls,
+                              .message = message,
+                              .volume = wire_volume(op, message * calls, n),
+                              .when = "step"});
+    };
+    if (const std::uint32_t d = job.layout.data; d > 1) {
+        const Bytes parameters{paper_parameters(job) * element};
+        if (job.zero == 0) {
+            add(Collective::all_reduce, "data", d, 1, parameters);
+        } else {
+            add(Collective::reduce_scatter, "data", d, 1, parameters);
+            add(Collective::all_gather, "data", d, job.zero == 3 ? 2 : 1, parameters);
+        }
+    }
+    const Bytes hidden{double(job.batch.micro) * job.batch.sequence * job.model.hidden * element};
+    if (const std::uint32_t t = job.layout.tensor; t > 1) {
+        add(Collective::all_reduce, "tensor", t, 6.0 * job.model.layers / job.layout.pipeline + 1.0, hidden);
+    }
+    if (const std::uint32_t p = job.layout.pipeline; p > 1) {
+        add(Collective::point_to_point, "pipeline", 2, 2.0 * (p - 1), hidden);
+    }
+    return table;
+}
+
+}  // namespace weft
