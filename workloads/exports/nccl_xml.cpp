@@ -81,7 +81,7 @@ class TopologyXml {
     }
 
     std::string text() {
-        const bool amd = kind_->family == LinkFamily::infinity_fabric;
+        const bool amd = kind_->family() == LinkFamily::infinity_fabric;
         std::string all =
             fmt::format("<!-- A node of {}. Bus numbers stand for those of a real node. -->\n", machine_.name);
         all += fmt::format("<system version=\"{}\">\n  <cpu numaid=\"0\">\n", amd ? 2 : 1);
@@ -94,7 +94,7 @@ class TopologyXml {
     void refuse(std::string key, std::string message) {
         errors_.push_back({.file = machine_.name, .line = 0, .key = std::move(key), .message = std::move(message)});
     }
-    std::string_view device_class() const { return kind_->family == LinkFamily::nvlink ? "0x030200" : "0x038000"; }
+    std::string_view device_class() const { return kind_->family() == LinkFamily::nvlink ? "0x030200" : "0x038000"; }
     static std::string busid(std::uint32_t accelerator) { return fmt::format("{:04x}:02:00.0", accelerator); }
 
     std::string accelerator(std::uint32_t number);
@@ -126,7 +126,7 @@ std::string TopologyXml::accelerator(std::uint32_t number) {
     std::string text =
         fmt::format("    <pci busid=\"{:04x}:01:00.0\" class=\"0x060400\" {}>\n", number, pci_link(widest));
     text += fmt::format("      <pci busid=\"{}\" class=\"{}\" vendor=\"{}\" device=\"{}\" {}>\n", busid(number),
-                        device_class(), pci_vendor_of(*kind_), pci_device_of(*kind_), pci_link(bytes));
+                        device_class(), kind_->vendor, kind_->pci.substr(0, kind_->pci.find(' ')), pci_link(bytes));
     const std::string gcn = kind_->gcn.empty() ? "" : fmt::format(" gcn=\"{}\" arch=\"0\"", kind_->gcn);
     text += fmt::format("        <gpu dev=\"{0}\" sm=\"{1}\"{2} rank=\"{0}\" gdr=\"1\">\n", number, kind_->units, gcn);
     text += links(here) + "        </gpu>\n      </pci>\n";
@@ -149,10 +149,10 @@ std::string TopologyXml::link(double bytes, std::string_view target, std::string
         refuse("node", fmt::format("{:g} GB/s are no whole number of links of {:g} GB/s, as {} has", bytes / 1e9,
                                    kind_->link_gigabytes, kind_->name));
     }
-    if (kind_->family == LinkFamily::infinity_fabric && target == nvswitch_busid)
+    if (kind_->family() == LinkFamily::infinity_fabric && target == nvswitch_busid)
         refuse("node", "RCCL knows no switches between accelerators");
     return fmt::format("          <{} target=\"{}\" count=\"{}\" tclass=\"{}\"/>\n",
-                       kind_->family == LinkFamily::nvlink ? "nvlink" : "xgmi", target, whole, target_class);
+                       kind_->family() == LinkFamily::nvlink ? "nvlink" : "xgmi", target, whole, target_class);
 }
 
 std::string TopologyXml::nic(std::uint32_t accelerator, std::uint32_t place, const ExportedNic& nic) {

@@ -3,12 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <utility>
 
 #include "models/transformer/transformer.hpp"
+#include "sim/io/embedded.hpp"
+#include "sim/io/extends.hpp"
+#include "sim/io/shipped.hpp"
 #include "sim/io/text_file.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/formats/result.hpp"
+#include "workloads/formats/text.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/job/own_keys.hpp"
 
 namespace weft {
@@ -36,14 +43,9 @@ const Format& named_format(std::string_view name) {
            fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), known_formats()));
 }
 
-Diagnostic to_diagnostic(const FormatNote& note) {
-    return {.file = note.origin.file, .line = note.origin.line, .key = note.origin.key, .message = note.message};
-}
-
 // The same of JSON's object "weft". Bad JSON is its reader's to refuse.
 void add_own_members(const SourceFile& file, std::vector<std::string>& assignments) {
-    const bool is_json = file.text.find_first_not_of(" \t\r\n") == file.text.find('{');
-    if (!is_json || file.text.find("\"weft\"") == std::string::npos) return;
+    if (!is_json_object(file.text) || !contains(file.text, "\"weft\"")) return;
     try {
         const Field root = Document::parse(file.path, file.text).root();
         if (!root.is_object("weft")) return;
@@ -78,25 +80,114 @@ FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> f
 void throw_errors(const Import& import) {
     std::vector<Diagnostic> errors;
     for (const FormatNote& note : import.notes) {
-        if (note.severity == FormatNote::Severity::error) errors.push_back(to_diagnostic(note));
+        if (note.severity != FormatNote::Severity::error) continue;
+        errors.push_back(
+            {.file = note.origin.file, .line = note.origin.line, .key = note.origin.key, .message = note.message});
     }
     if (!errors.empty()) throw ConfigError(std::move(errors));
+}
+
+void add_parameters(Import& import, const Transformer& model) {
+    import.facts.push_back({"parameters", fmt::format("{}", parameters(model))});
+    import.facts.push_back({"active_parameters", fmt::format("{}", active_parameters(model))});
+}
+
+void require(Import& import, std::string_view key, std::string_view option) {
+    if (import.object.has(key)) return;
+    import.error({.file = {}, .line = 0, .key = std::string(key)},
+                 fmt::format("the input does not say it; give {}", option));
+}
+
+// Overrides one value: "key.path=value", the value JSON or else a text.
+void assign(Draft& object, std::string_view assignment) {
+    const std::size_t equals = assignment.find('=');
+    Document value = Document::parse("--set", "{}");
+    value.assign("value=" + std::string(equals == std::string_view::npos ? "" : assignment.substr(equals + 1)));
+    std::string_view path = assignment.substr(0, equals);
+    Draft* inner = &object;
+    const auto goes_on = [&] { return path.find('.') != std::string_view::npos && !inner->has("extends"); };
+    while (goes_on()) {
+        const std::size_t dot = path.find('.');
+        inner = &inner->object(path.substr(0, dot));
+        path.remove_prefix(dot + 1);
+    }
+    const std::string json = value.root().member("value").as_json();
+    inner->set_json(path, json, {.file = "--set", .line = 0, .key = {}});
+}
+
+// A model of weft by its name or path, one of another tool as the object that it comes to.
+void put_model(Import& import, const FormatOptions& options, Origin origin) {
+    const std::string name = meant(embedded::catalog(), "model", options.model, {});
+    if (!is_path(name)) return import.object.set("model", name, std::move(origin));
+    const std::vector<SourceFile> files = read_sources(std::span(&name, 1));
+    const Format* const format = find_format(files.front());
+    if (format == nullptr) {
+        return import.object.set("model", std::filesystem::absolute(name).string(), std::move(origin));
+    }
+    FormatOptions of_model;
+    of_model.vocabulary = options.vocabulary;
+    Import model = import_files(*format, files, of_model);
+    if (!model.object.has("name")) model.object.set("name", std::filesystem::path(name).stem().string(), origin);
+    import.object.object("model") = std::move(model.object);
+    for (FormatNote& note : model.notes) import.notes.push_back(std::move(note));
+}
+
+void put_options(Import& import, const FormatOptions& options) {
+    const auto said = [](std::string word) { return Origin{.file = std::move(word), .line = 0, .key = {}}; };
+    Draft& object = import.object;
+    if (import.kind == FormatKind::job) {
+        if (!options.machine.empty()) {
+            const std::string name = meant(embedded::machines(), "machine", options.machine, {});
+            object.set("machine", is_path(name) ? std::filesystem::absolute(name).string() : name, said("--machine"));
+        }
+        if (options.nodes > 0) object.set("nodes", options.nodes, said("--nodes"));
+        if (!options.model.empty()) put_model(import, options, said("--model"));
+    }
+    for (const std::string& assignment : options.overrides) assign(object, assignment);
+}
+
+void check_model(Import& import, const std::string& name) {
+    Document document = import.object.document(name);
+    extend(document.root(), open_model);
+    const Transformer model = read_transformer(document.root(), std::filesystem::path(name).stem().string());
+    document.check();
+    add_parameters(import, model);
+}
+
+void check_job_draft(Import& import, const std::string& name) {
+    require(import, "machine", "--machine MACHINE");
+    require(import, "model", "--model MODEL (a name of the catalog, a model file or a config.json)");
+    if (import.has_errors()) return;
+    const Study study = read_study(import.object.document(name));
+    Transformer model = study.job.model;  // as the tensor ranks together hold it
+    model.vocabulary = static_cast<std::uint32_t>(padded_vocabulary(model, study.job.layout.tensor));
+    model.vocabulary_multiple = 1;
+    add_parameters(import, model);
+}
+
+// Puts the options into the object, has weft's own reader check it, and adds facts: of models and jobs "parameters" and
+// "active_parameters". What is missing and only the user can say becomes an error among the notes. Throws ConfigError
+// for the rest, at the places of the input. `path`: of the input, which names the object.
+void finish_import(Import& import, const FormatOptions& options, const std::string& path) {
+    put_options(import, options);
+    switch (import.kind) {
+        case FormatKind::model:
+            return check_model(import, path);
+        case FormatKind::job:
+            return check_job_draft(import, path);
+        case FormatKind::machine:
+            Machine::read(import.object.document(path));
+            return;
+        case FormatKind::trace:
+            return;
+    }
 }
 
 }  // namespace
 
 std::string_view to_text(FormatKind kind) {
-    switch (kind) {
-        case FormatKind::model:
-            return "model";
-        case FormatKind::job:
-            return "job";
-        case FormatKind::machine:
-            return "machine";
-        case FormatKind::trace:
-            return "trace";
-    }
-    return {};
+    constexpr std::array<std::string_view, 4> words{"model", "job", "machine", "trace"};
+    return words.at(static_cast<std::size_t>(kind));
 }
 
 std::string_view SourceFile::name() const {
@@ -106,6 +197,16 @@ std::string_view SourceFile::name() const {
 
 void Import::note(FormatNote::Severity severity, Origin origin, std::string message) {
     notes.push_back({severity, std::move(origin), std::move(message)});
+}
+
+void Import::note(Origin origin, std::string message) {
+    note(FormatNote::Severity::note, std::move(origin), std::move(message));
+}
+void Import::warn(Origin origin, std::string message) {
+    note(FormatNote::Severity::warning, std::move(origin), std::move(message));
+}
+void Import::error(Origin origin, std::string message) {
+    note(FormatNote::Severity::error, std::move(origin), std::move(message));
 }
 
 bool Import::has_errors() const {
@@ -147,6 +248,8 @@ const Format& format_of(std::span<const SourceFile> files, std::string_view from
 }
 
 Import import_files(const Format& format, std::span<const SourceFile> files, const FormatOptions& said) {
+    if (format.read == nullptr) refuse(files.front().path, fmt::format("is {}: {}", format.refusal, format.instead));
+    if (!format.refusal.empty() && files.size() > 1) refuse(files[1].path, std::string(format.refusal));
     const FormatOptions options = completed(said, files);
     Import import = format.read(files, options);
     throw_errors(import);

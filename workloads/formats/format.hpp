@@ -55,6 +55,9 @@ struct Import {
     std::vector<Origin> without_effect;  // on time and memory
 
     void note(FormatNote::Severity severity, Origin origin, std::string message);
+    void note(Origin origin, std::string message);
+    void warn(Origin origin, std::string message);
+    void error(Origin origin, std::string message);
     bool has_errors() const;
 };
 
@@ -63,12 +66,14 @@ struct Format {
     std::string_view title;  // "DeepSpeed configuration"
     // Whether a file looks like it, by what is in it rather than by its name; of a cut or otherwise wrong file, too.
     bool (*recognises)(const SourceFile&);
-    // One import of all files together. Throws ConfigError for syntax, and for several files where one is read.
+    // One import of all files together, at least one. Throws ConfigError for syntax. nullptr: nothing is read.
     Import (*read)(std::span<const SourceFile>, const FormatOptions&);
+    // What a second file is refused with; empty: several are read. Of what is not read: what it is, and what to do.
+    std::string_view refusal{}, instead{};
 };
 
 namespace formats {
-std::span<const Format* const> all();  // sorted by file name
+std::span<const Format* const> all();  // sorted by name
 }
 
 std::vector<SourceFile> read_sources(std::span<const std::string> paths);  // throws ConfigError

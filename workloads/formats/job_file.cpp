@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
 #include "sim/io/text_file.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft {
 namespace {
@@ -52,12 +52,6 @@ OpenedJob imported_job(const Format& format, SourceFile file, std::span<const st
     return {import.object.document(files.front().path), std::move(import.notes)};
 }
 
-std::uint32_t whole_number(std::string_view text) {
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? value : 0;
-}
-
 }  // namespace
 
 FormatOptions format_options(std::span<const std::string> overrides) {
@@ -69,10 +63,10 @@ FormatOptions format_options(std::span<const std::string> overrides) {
             options.machine = value;
         } else if (key == "model") {
             options.model = value;
-        } else if (key == "nodes" && whole_number(value) > 0) {
-            options.nodes = whole_number(value);
-        } else if (key == "model.vocabulary" && whole_number(value) > 0) {
-            options.vocabulary = whole_number(value);
+        } else if (key == "nodes" && whole_number(value).value_or(0) > 0) {
+            options.nodes = *whole_number(value);
+        } else if (key == "model.vocabulary" && whole_number(value).value_or(0) > 0) {
+            options.vocabulary = *whole_number(value);
         } else {
             options.overrides.push_back(assignment);
         }

@@ -1,4 +1,4 @@
-// Job and model files, weft's own and those of other tools alike.
+// Job and model files, weft's own and those of other tools.
 #pragma once
 
 #include <concepts>

@@ -4,19 +4,19 @@
 
 #include <algorithm>
 
+#include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
+
+namespace embedded {
+std::span<const File> format_tables();  // workloads/formats/*/*.json
+}
 
 bool take_count(Field& from, std::string_view key, Draft& to, std::string_view name) {
     if (!from.has(key)) return false;
     to.set(name, from.count(key), from.origin(key));
-    return true;
-}
-
-bool take_number(Field& from, std::string_view key, Draft& to, std::string_view name) {
-    if (!from.has(key)) return false;
-    to.set(name, from.number(key), from.origin(key));
     return true;
 }
 
@@ -32,29 +32,39 @@ void without_effect(Import& import, Field& from, std::initializer_list<std::stri
     }
 }
 
-void unread_without_effect(Import& import, Field& from, std::string_view keys) {
+void unread_without_effect(Import& import, Field& from, std::span<const std::string> keys) {
     const std::vector<std::string> unread = from.unasked();
-    for (std::size_t begin = 0; begin < keys.size();) {
-        const std::size_t end = std::min(keys.find(' ', begin), keys.size());
-        const std::string_view key = keys.substr(begin, end - begin);
+    for (const std::string& key : keys) {
         if (std::ranges::find(unread, key) != unread.end() && from.has(key))
             import.without_effect.push_back(from.origin(key));
-        begin = end + 1;
     }
 }
 
+void unread_without_effect(Import& import, Field& from, std::string_view keys) {
+    const std::vector<std::string_view> list = words(keys);
+    unread_without_effect(import, from, std::vector<std::string>(list.begin(), list.end()));
+}
+
 void refuse_key(Import& import, Field& from, std::string_view key, std::string_view why) {
-    if (from.has(key)) import.note(FormatNote::Severity::error, from.origin(key), std::string(why));
+    if (from.has(key)) import.error(from.origin(key), std::string(why));
 }
 
 void warn_key(Import& import, Field& from, std::string_view key, std::string_view what) {
-    if (from.has(key)) import.note(FormatNote::Severity::warning, from.origin(key), std::string(what));
+    if (from.has(key)) import.warn(from.origin(key), std::string(what));
 }
 
 void note_rest(Import& import, const Field& from) {
     for (const std::string& key : from.unasked()) {
-        import.note(FormatNote::Severity::note, from.origin(key), "not known to weft, and left out");
+        import.note(from.origin(key), "not known to weft, and left out");
     }
+}
+
+Document format_table(std::string_view name) { return open_shipped(embedded::format_tables(), "table", name).document; }
+
+std::vector<std::string> texts(std::vector<Field> list) {
+    std::vector<std::string> found;
+    for (Field& each : list) found.push_back(each.as_text());
+    return found;
 }
 
 void take_mistakes(Import& import, const Document& document) {
@@ -62,8 +72,7 @@ void take_mistakes(Import& import, const Document& document) {
         document.check();
     } catch (const ConfigError& error) {
         for (const Diagnostic& each : error.diagnostics()) {
-            import.note(FormatNote::Severity::error, {.file = each.file, .line = each.line, .key = each.key},
-                        each.message);
+            import.error({.file = each.file, .line = each.line, .key = each.key}, each.message);
         }
     }
 }

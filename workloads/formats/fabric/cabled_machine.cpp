@@ -13,7 +13,6 @@ namespace weft {
 namespace {
 
 using nlohmann::json;
-using Severity = FormatNote::Severity;
 
 void add_link_class(Draft& links, const std::string& name, double gbit, const LikeNode& like, const Origin& origin) {
     const std::string as =
@@ -44,11 +43,8 @@ std::string cables_json(const CabledFabric::Cables& cables) {
 std::string nodes_json(const CabledFabric& fabric) {
     json rows = json::array();
     for (const CabledNode& node : fabric.nodes) {
-        if (std::ranges::all_of(node.switches, [&](std::uint32_t i) { return i == node.switches.front(); })) {
-            rows.push_back(node.switches.front());
-        } else {
-            rows.push_back(node.switches);
-        }
+        const bool one = std::ranges::count(node.switches, node.switches.front()) == std::ssize(node.switches);
+        rows.push_back(one ? json(node.switches.front()) : json(node.switches));
     }
     return rows.dump();
 }
@@ -87,16 +83,17 @@ bool is_cabled(std::string name) {
 }  // namespace
 
 std::optional<LikeNode> like_node(Import& import, const FormatOptions& options) {
+    const Origin user{.file = {}, .line = 0, .key = "--like"};
     if (options.like.empty()) {
-        import.note(Severity::error, {.file = {}, .line = 0, .key = "--like"},
-                    "the file says how a network is cabled, not what hangs on it; give the machine whose nodes these "
-                    "are: --like MACHINE");
+        import.error(
+            user,
+            "the file says how a network is cabled, not what hangs on it; give the machine whose nodes these are: "
+            "--like MACHINE");
         return std::nullopt;
     }
     if (is_cabled(options.like)) {
-        import.note(
-            Severity::error, {.file = {}, .line = 0, .key = "--like"},
-            "the network of this machine is cabled by a list of its own; give the machine that its nodes are of");
+        import.error(
+            user, "the network of this machine is cabled by a list of its own; give the machine that its nodes are of");
         return std::nullopt;
     }
     const Machine machine = Machine::load(options.like);

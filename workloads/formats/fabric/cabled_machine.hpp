@@ -38,12 +38,12 @@ struct CabledFabric {
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between;  // two switches: how many
     };
 
-    std::string title;
-    std::vector<std::string> switches;
-    std::map<std::string, Cables> cables;  // by name of their link class
+    std::string title{};
+    std::vector<std::string> switches{};
+    std::map<std::string, Cables> cables{};  // by name of their link class
     double port_gbit = 0;
     std::uint32_t nics = 0;  // of a node
-    std::vector<CabledNode> nodes;
+    std::vector<CabledNode> nodes{};
 };
 
 // Makes the machine in `import`. Efficiencies and latencies of cables are those of the ports of `like`.

@@ -13,14 +13,10 @@
 #include "topologies/host_names.hpp"
 #include "workloads/formats/fabric/cabled_machine.hpp"
 #include "workloads/formats/fabric/infiniband_fabric.hpp"
-#include "workloads/formats/fabric/text_scanner.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {
-
-using Severity = FormatNote::Severity;
-
-bool recognises(const SourceFile& file) { return looks_like_ibnetdiscover(file.text); }
 
 // An adapter's port that is cabled to a switch.
 struct HostPort {
@@ -95,9 +91,8 @@ class MachineOfFabric {
 
     void write(const LikeNode& like) {
         if (hosts_.empty()) {
-            return import_.note(
-                Severity::error, at("nodes"),
-                "no adapter that is cabled to a switch has a host in its description (\"host mlx5_0\")");
+            return import_.error(
+                at("nodes"), "no adapter that is cabled to a switch has a host in its description (\"host mlx5_0\")");
         }
         choose_speed(like);
         choose_nics(like);
@@ -110,8 +105,9 @@ class MachineOfFabric {
 
   private:
     Origin at(std::string key) const { return {.file = file_.path, .line = 0, .key = std::move(key)}; }
-    void warn(std::string key, std::string message) {
-        import_.note(Severity::warning, at(std::move(key)), std::move(message));
+    void warn(std::string key, std::string message) { import_.warn(at(std::move(key)), std::move(message)); }
+    void warn_of(std::size_t count, std::string key, std::string_view what) {
+        if (count > 0) warn(std::move(key), fmt::format("{} {}", count, what));
     }
     const IbDevice& device(const IbPort& port) const { return fabric_.devices.at(port.guid); }
 
@@ -121,23 +117,17 @@ class MachineOfFabric {
         if (gbit == 0) ++speeds_unknown_;
         if (first == DeviceKind::switch_ && second == DeviceKind::switch_) {
             const auto [low, high] = std::minmax(numbers_.at(a.guid), numbers_.at(b.guid));
-            if (low == high) {
-                ++loops_;
-                return;
-            }
-            ++between_switches_;
+            (low == high ? loops_ : between_switches_) += 1;
+            if (low == high) return;
             rates_.insert(gbit);
             ++by_speed_[gbit > 0 ? speed : ""][{low, high}];
-        } else if (first == DeviceKind::switch_ && second == DeviceKind::adapter) {
-            add_adapter(b, a, gbit);
-        } else if (first == DeviceKind::adapter && second == DeviceKind::switch_) {
-            add_adapter(a, b, gbit);
-        } else {
-            ++others_;
+            return;
         }
-    }
-
-    void add_adapter(const IbPort& adapter, const IbPort& leaf, double gbit) {
+        const IbPort &adapter = first == DeviceKind::adapter ? a : b, &leaf = first == DeviceKind::adapter ? b : a;
+        if (device(adapter).kind != DeviceKind::adapter || device(leaf).kind != DeviceKind::switch_) {
+            ++others_;
+            return;
+        }
         ++to_adapters_;
         rates_.insert(gbit);
         if (const auto host = host_of(device(adapter).description))
@@ -145,22 +135,20 @@ class MachineOfFabric {
     }
 
     void note_rest_of_file(std::size_t unnamed) {
-        const auto count = std::ranges::count_if(fabric_.devices, [](const auto& each) {
+        const auto elsewhere = std::ranges::count_if(fabric_.devices, [](const auto& each) {
             return each.second.kind == DeviceKind::switch_ && !each.second.has_part;
         });
-        if (count > 0)
-            warn("switches", fmt::format("{} switches are only known as the other ends of cables: what else is plugged "
-                                         "into them is not in the file",
-                                         count));
-        if (unnamed > 0)
-            warn("adapters", fmt::format("{} adapters have a description without a host, and are left out", unnamed));
-        if (loops_ > 0) warn("cables", fmt::format("{} cables from a switch to itself are left out", loops_));
+        warn_of(static_cast<std::size_t>(elsewhere), "switches",
+                "switches are only known as the other ends of cables: what else is plugged into them is not in the "
+                "file");
+        warn_of(unnamed, "adapters", "adapters have a description without a host, and are left out");
+        warn_of(loops_, "cables", "cables from a switch to itself are left out");
         if (others_ > 0)
-            import_.note(Severity::note, at("cables"),
+            import_.note(at("cables"),
                          fmt::format("{} cables of routers, aggregation nodes and from adapter to adapter are left out",
                                      others_));
         if (fabric_.unknown_lines > 0)
-            import_.note(Severity::note, {.file = file_.path, .line = fabric_.unknown_line, .key = {}},
+            import_.note({.file = file_.path, .line = fabric_.unknown_line, .key = {}},
                          fmt::format("{} lines that are not known to weft are left out", fabric_.unknown_lines));
     }
 
@@ -175,13 +163,11 @@ class MachineOfFabric {
         for (auto& [name, ports] : hosts_)
             left_out += std::erase_if(ports, [&](const HostPort& p) { return p.gbit != most; });
         out_.port_gbit = most > 0 ? most : like.port_gbit();
-        if (left_out > 0)
-            warn("adapters", fmt::format("{} adapters that do not run at {:g} Gbit/s as most do are left out", left_out,
-                                         out_.port_gbit));
-        if (speeds_unknown_ > 0)
-            warn("cables",
-                 fmt::format("{} cables have no speed in the file: that of the ports of {} is assumed, {:g} Gbit/s",
-                             speeds_unknown_, like.extends, like.port_gbit()));
+        warn_of(left_out, "adapters",
+                fmt::format("adapters that do not run at {:g} Gbit/s as most do are left out", out_.port_gbit));
+        warn_of(speeds_unknown_, "cables",
+                fmt::format("cables have no speed in the file: that of the ports of {} is assumed, {:g} Gbit/s",
+                            like.extends, like.port_gbit()));
     }
 
     // As many as make most ports of hosts ports of nodes: hosts with fewer are none then.
@@ -219,15 +205,14 @@ class MachineOfFabric {
         if (!fewer.empty())
             warn("nodes", fmt::format("{} of {} hosts have fewer than {} adapters in the file and are left out: {}",
                                       fewer.size(), hosts_.size(), out_.nics, shortened(fewer)));
-        if (more > 0)
-            warn("nodes",
-                 fmt::format("{} hosts have more than {} adapters: the first ones by name are taken, in the order "
-                             "of the NICs of a node",
-                             more, out_.nics));
+        warn_of(more, "nodes",
+                fmt::format("hosts have more than {} adapters: the first ones by name are taken, in the order of the "
+                            "NICs of a node",
+                            out_.nics));
         keep_joined(std::move(nodes));
     }
 
-    // The nodes of which ways lead to most others; in a part of a fabric there may be some without.
+    // The nodes from which cables lead to most others; in a part of a fabric there may be some without.
     void keep_joined(std::map<std::string, CabledNode> nodes) {
         std::vector<std::uint32_t> part(out_.switches.size());
         for (std::uint32_t i = 0; i < part.size(); ++i) part[i] = i;
@@ -286,9 +271,6 @@ class MachineOfFabric {
 };
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
-    if (files.size() > 1) {
-        throw ConfigError({Diagnostic{.file = files[1].path, .key = {}, .message = "one fabric is read"}});
-    }
     Import import;
     import.kind = FormatKind::machine;
     const IbFabric fabric = read_ibnetdiscover(files.front());
@@ -304,6 +286,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format ibnetdiscover;
-const Format ibnetdiscover{"ibnetdiscover", "InfiniBand fabric of ibnetdiscover", recognises, read};
+const Format ibnetdiscover{"ibnetdiscover", "InfiniBand fabric of ibnetdiscover", looks_like_ibnetdiscover, read,
+                           "one fabric is read"};
 
 }  // namespace weft::formats

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
-#include "workloads/formats/fabric/text_scanner.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft {
 namespace {
@@ -42,13 +41,11 @@ class IbnetdiscoverReader {
     explicit IbnetdiscoverReader(const SourceFile& file) : file_(file) {}
 
     IbFabric read() {
-        const std::string_view text = file_.text;
-        for (std::size_t begin = 0; begin < text.size() && mistakes_.size() < most_mistakes;) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            ++line_;
-            read_line(text.substr(begin, end - begin));
-            begin = end + 1;
-        }
+        each_line(file_.text, [&](std::string_view line, int number) {
+            line_ = number;
+            read_line(line);
+            return mistakes_.size() < most_mistakes;
+        });
         if (!mistakes_.empty()) throw ConfigError(std::move(mistakes_));
         return std::move(found_);
     }
@@ -185,28 +182,24 @@ IbFabric read_ibnetdiscover(const SourceFile& file) { return IbnetdiscoverReader
 
 double infiniband_gbit(std::string_view speed) {
     const std::size_t x = speed.find('x');
-    std::uint32_t width = 0;
-    const auto [end, error] = std::from_chars(speed.data(), speed.data() + std::min(x, speed.size()), width);
-    if (x == speed.npos || error != std::errc{} || end != speed.data() + x || width > 16) return 0;
+    const std::optional<std::uint32_t> width = whole_number(speed.substr(0, x));
+    if (x == speed.npos || width.value_or(17) > 16) return 0;
     const auto known = std::ranges::find(lane_speeds, speed.substr(x + 1), &LaneSpeed::name);
-    return known == lane_speeds.end() ? 0 : known->gbit * width;
+    return known == lane_speeds.end() ? 0 : known->gbit * *width;
 }
 
-bool looks_like_ibnetdiscover(std::string_view text) {
-    for (const std::string_view mark : {"\nswitchguid=0x", "\ncaguid=0x", "Topology file: generated on"}) {
-        if (text.find(mark) != text.npos) return true;
-    }
-    std::size_t begin = 0;
-    for (int line = 0; line < 100 && begin < text.size(); ++line) {
-        TextScanner scanner(text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin));
+bool looks_like_ibnetdiscover(const SourceFile& file) {
+    bool found = contains(file.text, "\nswitchguid=0x") || contains(file.text, "\ncaguid=0x") ||
+                 contains(file.text, "Topology file: generated on");
+    each_line(file.text, [&](std::string_view line, int number) {
+        TextScanner scanner(line);
         const std::string kind = scanner.word();
-        if ((kind == "SW" || kind == "CA" || kind == "RT") && scanner.number() && scanner.number() &&
-            scanner.take("0x"))
-            return true;
-        if ((kind == "Switch" || kind == "Ca") && scanner.number() && scanner.quoted()) return true;
-        begin = std::min(text.find('\n', begin), text.size()) + 1;
-    }
-    return false;
+        const bool listed = kind == "SW" || kind == "CA" || kind == "RT";
+        found = found || (listed && scanner.number() && scanner.number() && scanner.take("0x"));
+        found = found || ((kind == "Switch" || kind == "Ca") && scanner.number() && scanner.quoted());
+        return !found && number < 100;
+    });
+    return found;
 }
 
 }  // namespace weft

@@ -38,7 +38,7 @@ struct IbFabric {
     std::size_t unknown_lines = 0;
 };
 
-bool looks_like_ibnetdiscover(std::string_view text);
+bool looks_like_ibnetdiscover(const SourceFile& file);
 // Throws ConfigError with every line that is cut or otherwise wrong.
 IbFabric read_ibnetdiscover(const SourceFile& file);
 // Gbit/s of data in one direction of a cable of "4xNDR"; 0 for a speed that is not known.

@@ -1,5 +1,5 @@
 // A model's config.json as Hugging Face's transformers writes it: huggingface/transformers, configuration_utils.py and
-// models/*/configuration_*.py. What each class means by its keys is in huggingface_families; what a layer has follows
+// models/*/configuration_*.py. What each class means by its keys is in families.json; what a layer has follows
 // from there and from the keys.
 #include <fmt/format.h>
 
@@ -10,21 +10,16 @@
 #include <utility>
 
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/huggingface/families.hpp"
 #include "workloads/formats/huggingface/keys.hpp"
-#include "workloads/formats/huggingface/layer_pattern.hpp"
-#include "workloads/formats/keys.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {
 
-using Severity = FormatNote::Severity;
-
 bool recognises(const SourceFile& file) {
-    if (file.text.find_first_not_of(" \t\r\n") != file.text.find('{')) return false;  // JSON
-    return file.text.find("\"model_type\"") != std::string::npos ||
-           (file.text.find("\"architectures\"") != std::string::npos &&
-            file.text.find("ForCausalLM\"") != std::string::npos);
+    return is_json_object(file.text) &&
+           (contains(file.text, "\"model_type\"") ||
+            (contains(file.text, "\"architectures\"") && contains(file.text, "ForCausalLM\"")));
 }
 
 class HuggingFaceModel {
@@ -206,7 +201,7 @@ class HuggingFaceModel {
         if (found.chunked && pattern->every > 0) window.set("full_rotary", false, found.origin);
         if (pattern->first > 0) window.set("first_full", pattern->first, found.origin);
         if (pattern->every > 0) window.set("full_every", pattern->every, found.origin);
-        import_.note(Severity::note, found.tokens.origin,
+        import_.note(found.tokens.origin,
                      fmt::format("{} of {} layers attend to {} {:.0f} tokens", std::ranges::count(found.layers, true),
                                  found.layers.size(), found.chunked ? "chunks of" : "the last", found.tokens.value));
     }
@@ -220,9 +215,6 @@ class HuggingFaceModel {
 };
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
-    if (files.size() > 1) {
-        throw ConfigError({Diagnostic{.file = files[1].path, .key = {}, .message = "a config.json is one file"}});
-    }
     Document document = Document::parse(files.front().path, without_infinities(files.front().text));
     Import import;
     import.kind = FormatKind::model;
@@ -237,6 +229,6 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format huggingface;
-const Format huggingface{"huggingface", "Hugging Face config.json", recognises, read};
+const Format huggingface{"huggingface", "Hugging Face config.json", recognises, read, "a config.json is one file"};
 
 }  // namespace weft::formats

@@ -5,52 +5,72 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <utility>
 
+#include "workloads/formats/keys.hpp"
+#include "workloads/formats/text.hpp"
+
 namespace weft {
+
+struct HuggingFaceFamily {
+    std::vector<std::string> types;  // values of "model_type"
+    std::map<std::string, double, std::less<>> defaults;
+    std::vector<std::string> terms;
+};
+
 namespace {
 
-using Severity = FormatNote::Severity;
-
-// Of layers that are not all alike attention and MLP, or whose heads differ from layer to layer: parts of keys.
-constexpr std::string_view unknown_layers =
-    "mamba ssm_ hybrid_ rwkv lru_width linear_attn linear_num_ linear_conv conv_L_cache block_types "
-    "block_configs layers_block_type attn_layer_period expert_layer_period full_attention_interval "
-    "num_kv_shared_layers attention_k_eq_v enable_moe_block global_head_dim num_global_key_value_heads "
-    "hidden_size_per_layer_input laurel altup cross_attention_layers add_cross_attention is_encoder_decoder "
-    "index_topk moba use_double_wide_mlp qk_ln prefix_lm tie_encoder_decoder cla_share_factor swin_norm "
-    "parallel_attn_mlp_res position_encoding_2d inner_hidden_size";
-
-// Parts of keys that change neither time nor memory.
-constexpr std::string_view harmless =
-    "_token_id _token_index initializer_ init_ _eps epsilon rope rotary theta "
-    "hidden_act activation dtype version architectures auto_map _name_or_path use_cache output_ return_dict "
-    "id2label label2id summary_ task_specific tokenizer pretraining_tp aux_loss z_loss router_jitter softcap "
-    "multiplier logit query_pre_attn_scalar norm_topk_prob routed_scaling scoring_func topk_ n_group ep_size "
-    "max_position initial_context_length n_positions n_ctx max_seq_len seq_length max_length temperature "
-    "pruned_heads torchscript use_bfloat16 chunk_size_feed_forward clip_qkv qkv_clip softmax_scale "
-    "scale_attn reorder_and_upcast gradient_checkpointing attn_impl attn_type attn_uses_sequence_id "
-    "alibi_bias_max norm_type verbose prefix embedding_fraction residual_connection_post slow_but_exact bos_ "
-    "eos_ swiglu_limit router_bias_update decoder_start partial_ mup_ _fn _token attn_implementation "
-    "max_window_layers sliding_window window_size layer_types num_ln_in_parallel_attn seq_aux moe_norm_min "
-    "for_llm_in cache_implementation attn_config ffn_config remove_invalid_values problem_type bad_words "
-    "model_max_length n_special predict_special use_logit_softcapping use_flash_attn bf16 fp16 fp32 "
-    "use_dynamic_ntk onnx moe_capacity moe_use_aux scale_depth scale_emb dim_model_base logn_attn pad_token "
-    "_loss rescale_prenorm moe_loss moe_normalize uniform_expert temperature_tuning attn_scale "
-    "floor_scale weight_init apply_query_key interleaved_qkv pre_seq_len quantization_bit post_layer_norm "
-    "masked_softmax offset_alibi skip_bias_add runner max_batch_size pad_key_length max_sequence_length";
+using Words = std::vector<std::string>;
 
 // Whether one of the words is part of the key.
-bool has_part(std::string_view key, std::string_view words) {
-    while (!words.empty()) {
-        const std::string_view word = words.substr(0, words.find(' '));
-        if (key.find(word) != std::string_view::npos) return true;
-        words.remove_prefix(std::min(word.size() + 1, words.size()));
-    }
-    return false;
+bool has_part(std::string_view key, const auto& words) {
+    return std::ranges::any_of(words, [&](std::string_view word) { return contains(key, word); });
 }
 
-bool is_dropout(std::string_view key) { return has_part(key, "dropout pdrop layerdrop"); }
+struct Tables {
+    Tables() {
+        Document document = format_table("families");
+        Field root = document.root(), of_sizes = root.object("keys");
+        for (const std::string& size : of_sizes.keys()) keys.emplace(size, texts(of_sizes.list(size)));
+        unknown_layers = texts(root.list("unknown_layers"));
+        harmless = texts(root.list("harmless"));
+        for (Field& row : root.list("families")) {
+            HuggingFaceFamily family{
+                .types = texts(row.list("types")), .defaults = {}, .terms = texts(row.list("terms"))};
+            Field defaults = row.object("defaults");
+            for (const std::string& name : defaults.keys()) family.defaults.emplace(name, defaults.number(name));
+            types.insert(types.end(), family.types.begin(), family.types.end());
+            families.push_back(std::move(family));
+        }
+        document.check();
+    }
+
+    std::map<std::string, Words, std::less<>> keys;  // that say a size
+    Words unknown_layers, harmless, types;
+    std::vector<HuggingFaceFamily> families;
+};
+
+const Tables& tables() {
+    static const Tables all;
+    return all;
+}
+
+// What a size is called; empty: `name` is a key itself.
+const Words& keys_of(std::string_view name) {
+    static const Words none;
+    const auto found = tables().keys.find(name);
+    return found == tables().keys.end() ? none : found->second;
+}
+
+// What it is called first, as messages say it.
+std::string first_key_of(std::string_view name) {
+    return keys_of(name).empty() ? std::string(name) : keys_of(name).front();
+}
+
+bool is_dropout(std::string_view key) {
+    return has_part(key, std::array<std::string_view, 3>{"dropout", "pdrop", "layerdrop"});
+}
 
 bool is_there(const Field& field, std::string_view key) {
     const std::vector<std::string> keys = field.keys();
@@ -79,24 +99,24 @@ double number_of(Field field, std::string_view key) {
 
 void refuse_unknown_layers(Import& import, Field field, bool known_type) {
     for (const std::string& key : field.keys()) {
-        if (!has_part(key, unknown_layers)) continue;
+        if (!has_part(key, tables().unknown_layers)) continue;
         const bool nothing = says_nothing(field, key);
         field.has(key);
         if (nothing && known_type) continue;
-        import.note(Severity::error, field.origin(key),
-                    "weft has attention and an MLP or experts in every layer alike");
+        import.error(field.origin(key), "weft has attention and an MLP or experts in every layer alike");
     }
 }
 
 const HuggingFaceFamily* known_family(Import& import, Field& language, const std::string& type) {
-    const HuggingFaceFamily* const family = find_huggingface_family(type);
-    if (family != nullptr) return family;
-    const std::string message =
-        type.empty() ? "expected the model's type, which says what its layers are"
-                     : fmt::format("weft knows no model of type \"{}\"{}", type, suggestion(type, huggingface_types()));
+    const std::vector<HuggingFaceFamily>& families = tables().families;
+    const auto found = std::ranges::find_if(
+        families, [&](const HuggingFaceFamily& family) { return std::ranges::count(family.types, type) > 0; });
+    if (found != families.end()) return &*found;
     Origin origin = language.origin("model_type");
     origin.key = "model_type";
-    import.note(Severity::error, origin, message);
+    import.error(origin, type.empty() ? "expected the model's type, which says what its layers are"
+                                      : fmt::format("weft knows no model of type \"{}\"{}", type,
+                                                    suggestion(type, tables().types)));
     return nullptr;
 }
 
@@ -136,30 +156,32 @@ std::optional<HuggingFaceKeys> HuggingFaceKeys::find(Import& import, Field root)
 }
 
 std::optional<HuggingFaceKeys::Place> HuggingFaceKeys::place(std::string_view name) const {
-    const std::array itself{name};
-    const auto named = huggingface_aliases(name);
+    const Words itself{std::string(name)};
+    const Words& named = keys_of(name);
     std::optional<Place> found;
     for (const Field& field : places_) {
-        for (const std::string_view key : named.empty() ? std::span<const std::string_view>(itself) : named) {
+        for (const std::string& key : named.empty() ? itself : named) {
             if (!is_there(field, key)) continue;
             field.has(key);  // asked for
-            if (!found) found = Place{field, std::string(key)};
+            if (!found) found = Place{field, key};
         }
     }
     return found;
 }
 
-bool HuggingFaceKeys::is_list(const Place& place) { return holds_list(place.field, place.key); }
+std::optional<double> HuggingFaceKeys::default_of(std::string_view name) const {
+    const auto found = family_->defaults.find(name);
+    return found == family_->defaults.end() ? std::nullopt : std::optional(found->second);
+}
 
 std::optional<HuggingFaceSize> HuggingFaceKeys::size(std::string_view name) const {
     if (const std::optional<Place> at = place(name)) {
         const double value = at->field.has(at->key) ? number_of(at->field, at->key) : 0;  // null: none
         return HuggingFaceSize{value, at->field.origin(at->key)};
     }
-    const std::optional<double> value = family_->default_of(name);
+    const std::optional<double> value = default_of(name);
     if (!value) return std::nullopt;
-    const auto keys = huggingface_aliases(name);
-    return HuggingFaceSize{*value, origin_of_class(keys.empty() ? name : keys.front())};
+    return HuggingFaceSize{*value, origin_of_class(first_key_of(name))};
 }
 
 bool HuggingFaceKeys::flag(std::string_view key) const {
@@ -176,15 +198,12 @@ bool HuggingFaceKeys::multi_query() const {
 
 std::set<std::string, std::less<>> HuggingFaceKeys::terms() const {
     std::set<std::string, std::less<>> terms;
-    std::string_view rest = family_->terms;
-    while (!rest.empty()) {
-        std::string_view term = rest.substr(0, rest.find(' '));
-        rest.remove_prefix(std::min(term.size() + 1, rest.size()));
+    for (std::string_view term : family_->terms) {
         const std::size_t colon = term.find(':');
-        if (colon != std::string_view::npos) {
-            const std::string_view condition = term.substr(0, colon);
-            const bool unless = condition.front() == '!', absent = condition.front() == '~';
-            const std::string_view key = condition.substr(unless || absent ? 1 : 0);
+        if (colon != term.npos) {
+            const bool unless = term.front() == '!', absent = term.front() == '~';
+            const std::size_t begin = unless || absent ? 1 : 0;
+            const std::string_view key = term.substr(begin, colon - begin);
             if (absent ? place(key).has_value() : flag(key) == unless) continue;
             term.remove_prefix(colon + 1);
         }
@@ -204,39 +223,33 @@ Origin HuggingFaceKeys::origin_of_class(std::string_view what) const {
 }
 
 void HuggingFaceKeys::report_missing(std::string_view name) const {
-    const auto keys = huggingface_aliases(name);
-    Field(places_.front()).error("", fmt::format("expected a \"{}\"", keys.empty() ? name : keys.front()));
+    Field(places_.front()).error("", fmt::format("expected a \"{}\"", first_key_of(name)));
 }
 
 void HuggingFaceKeys::refuse(std::string_view key, std::string_view why) const {
     const std::optional<Place> at = place(key);
-    import_->note(Severity::error, at ? at->field.origin(at->key) : origin_of_class(key), std::string(why));
+    import_->error(at ? at->field.origin(at->key) : origin_of_class(key), std::string(why));
 }
 
 void HuggingFaceKeys::note_others() const {
-    const auto note = [&](const Origin& origin, std::string_view what) {
-        import_->note(Severity::note, origin, std::string(what));
-    };
     for (const Field& place : places_) {
         for (const std::string& key : place.unasked()) {
             const Origin origin = place.origin(key);
-            const bool further = key.find("nextn_predict") != std::string::npos || key.starts_with("num_mtp");
+            const bool further = contains(key, "nextn_predict") || key.starts_with("num_mtp");
             const bool optional = further || is_dropout(key);
-            if (has_part(key, harmless) || !place.has(key) || (optional && says_nothing(place, key))) {
+            if (has_part(key, tables().harmless) || !place.has(key) || (optional && says_nothing(place, key))) {
                 import_->without_effect.push_back(origin);
-            } else if (is_dropout(key)) {
-                note(origin, "is what a job says, by its key dropout");
-            } else if (further) {
-                note(
-                    origin,
-                    "modules that predict further tokens are left out, as transformers does; --set mtp_layers=N for N");
-            } else if (key == "quantization_config" || key == "compression_config") {
-                note(origin, "is how the weights are stored; a job's precision says the rest");
-            } else if (key.ends_with("_config") && place.is_object(key)) {
-                note(origin, "is left out: the model is its language model");
-            } else {
-                note(origin, "not known to weft, and left out");
+                continue;
             }
+            import_->note(origin, is_dropout(key) ? "is what a job says, by its key dropout"
+                                  : further
+                                      ? "modules that predict further tokens are left out, as transformers does; --set "
+                                        "mtp_layers=N for N"
+                                  : key == "quantization_config" || key == "compression_config"
+                                      ? "is how the weights are stored; a job's precision says the rest"
+                                  : key.ends_with("_config") && place.is_object(key)
+                                      ? "is left out: the model is its language model"
+                                      : "not known to weft, and left out");
         }
     }
 }

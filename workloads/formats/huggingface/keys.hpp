@@ -2,6 +2,7 @@
 // the class's defaults.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,9 +10,10 @@
 #include <vector>
 
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/huggingface/families.hpp"
 
 namespace weft {
+
+struct HuggingFaceFamily;  // what a configuration class says that a config.json leaves out: a row of families.json
 
 struct HuggingFaceSize {
     double value = 0;
@@ -26,6 +28,17 @@ struct HuggingFaceWindow {
     Origin origin;  // of what says which layers
 };
 
+// Lists of which layers are of a kind, and the rule that says the same: the `first` leading layers are others; of those
+// after them one of each run of `every` is, or is not, of the kind.
+struct LayerPattern {
+    std::uint32_t first = 0;
+    std::uint32_t every = 0;
+};
+// "first" and "every" of Experts: the first of each run has experts. Nothing: no such rule says it.
+std::optional<LayerPattern> expert_pattern(const std::vector<bool>& has_experts);
+// "first_full" and "full_every" of AttentionWindow: the last of each run has no window; every 0: all have.
+std::optional<LayerPattern> window_pattern(const std::vector<bool>& has_window);
+
 // JSON as Python writes it: the words Infinity and NaN, which JSON has not, become numbers of the same length.
 std::string without_infinities(std::string text);
 
@@ -35,7 +48,7 @@ class HuggingFaceKeys {
     // errors say so.
     static std::optional<HuggingFaceKeys> find(Import& import, Field root);
 
-    // A size by its name in huggingface_aliases, or a key: as given, or the class's default.
+    // A size by its name among the "keys" of families.json, or a key: as given, or the class's default.
     std::optional<HuggingFaceSize> size(std::string_view name) const;
     bool flag(std::string_view key) const;
     bool is_false(std::string_view key) const;         // there, and false
@@ -59,7 +72,7 @@ class HuggingFaceKeys {
         std::string key;
     };
     std::optional<Place> place(std::string_view key) const;
-    static bool is_list(const Place& place);
+    std::optional<double> default_of(std::string_view name) const;
     std::uint32_t layers() const;
     std::optional<std::vector<bool>> listed_windows(bool& chunked) const;
 

@@ -9,9 +9,43 @@
 namespace weft {
 namespace {
 
+std::uint32_t position(const std::vector<bool>& layers, std::uint32_t from, bool value) {
+    const auto found = std::find(layers.begin() + from, layers.end(), value);
+    return static_cast<std::uint32_t>(found - layers.begin());
+}
+
+// Whether layer `first` + i is of the kind exactly where `of_kind(i)` says so.
+template <class OfKind>
+bool follows(const std::vector<bool>& layers, std::uint32_t first, OfKind of_kind) {
+    for (std::uint32_t layer = 0; layer < layers.size(); ++layer) {
+        if (layers[layer] != (layer >= first && of_kind(layer - first))) return false;
+    }
+    return true;
+}
+
 bool lists_nothing(Field field, std::string_view key) { return !field.has(key) || field.member(key).as_json() == "[]"; }
 
 }  // namespace
+
+std::optional<LayerPattern> expert_pattern(const std::vector<bool>& has_experts) {
+    const auto count = static_cast<std::uint32_t>(has_experts.size());
+    const std::uint32_t first = position(has_experts, 0, true);
+    if (first == count) return std::nullopt;
+    const std::uint32_t every = position(has_experts, first + 1, true) - first;
+    if (!follows(has_experts, first, [&](std::uint32_t i) { return i % every == 0; })) return std::nullopt;
+    return LayerPattern{first, every};
+}
+
+std::optional<LayerPattern> window_pattern(const std::vector<bool>& has_window) {
+    const auto count = static_cast<std::uint32_t>(has_window.size());
+    const std::uint32_t first = position(has_window, 0, true);
+    if (first == count) return std::nullopt;
+    const std::uint32_t full = position(has_window, first, false);
+    const std::uint32_t every = full == count ? 0 : full - first + 1;
+    const auto windowed = [&](std::uint32_t i) { return every == 0 || (i + 1) % every != 0; };
+    if (!follows(has_window, first, windowed)) return std::nullopt;
+    return LayerPattern{first, every};
+}
 
 std::uint32_t HuggingFaceKeys::layers() const {
     constexpr double most = 1e5;  // two orders of magnitude beyond any published model
@@ -40,7 +74,8 @@ std::vector<bool> HuggingFaceKeys::expert_layers() const {
         const double step = step_of(key);
         keep([&](double i) { return std::fmod(i + 1, step) == 0; });
     }
-    if (const std::optional<Place> at = place("moe_layer_freq"); at && is_list(*at)) {
+    if (const std::optional<Place> at = place("moe_layer_freq");
+        at && Field(at->field).member(at->key).as_json().starts_with('[')) {
         const std::vector<Field> frequency = Field(at->field).list(at->key);
         keep([&](double i) {
             return i < double(frequency.size()) && Field(frequency[std::size_t(i)]).as_number() != 0;
@@ -69,8 +104,8 @@ Origin HuggingFaceKeys::origin_of_expert_layers() const {
 }
 
 void HuggingFaceKeys::refuse_expert_layers() const {
-    import_->note(FormatNote::Severity::error, origin_of_expert_layers(),
-                  "weft knows leading layers without experts, and then one with experts of each few");
+    import_->error(origin_of_expert_layers(),
+                   "weft knows leading layers without experts, and then one with experts of each few");
 }
 
 // What layer_types, attention_types (GPT-Neo) or no_rope_layers (Llama 4) list.
@@ -111,7 +146,7 @@ std::optional<std::vector<bool>> HuggingFaceKeys::listed_windows(bool& chunked) 
 }
 
 HuggingFaceWindow HuggingFaceKeys::window(const std::set<std::string, std::less<>>& terms) const {
-    const bool chunked = family_->default_of("chunk").has_value();
+    const bool chunked = default_of("chunk").has_value();
     HuggingFaceWindow found{.layers = std::vector<bool>(layers()), .tokens = {}, .chunked = chunked, .origin = {}};
     const auto rule = std::ranges::find_if(terms, [](const std::string& term) { return term.starts_with("window_"); });
     const std::optional<HuggingFaceSize> tokens = size(chunked ? "chunk" : "window");

@@ -1,113 +1,40 @@
 // Pre-training configurations of NeMo 1 (Hydra YAML of NVIDIA/NeMo-Framework-Launcher and NeMo's own examples): the
 // same arguments as Megatron-LM's under "model" and "trainer", some by other names. Keys and defaults: NVIDIA/NeMo 1.23
 // nemo/collections/nlp/models/language_modeling (megatron_base_model.py, megatron_gpt_model.py).
-#include <algorithm>
-#include <array>
 #include <cstdlib>
+#include <map>
+#include <set>
 
 #include "sim/io/syntaxes.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 #include "workloads/formats/nemo/values.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {
 
-bool has_key_line(std::string_view text, std::string_view begin) {
-    return text.starts_with(begin) || text.find("\n" + std::string(begin)) != std::string_view::npos;
-}
-
 bool recognises(const SourceFile& file) {
-    const std::string_view text = file.text;
-    if (text.find("megatron_amp_O2") != std::string_view::npos) return true;
-    const bool trains = has_key_line(text, "trainer:") || has_key_line(text, "model:");
-    return trains && (text.find("tensor_model_parallel_size:") != std::string_view::npos ||
-                      text.find("encoder_seq_length:") != std::string_view::npos);
+    const std::string text = "\n" + file.text;
+    return contains(text, "megatron_amp_O2") ||
+           ((contains(text, "\ntrainer:") || contains(text, "\nmodel:")) &&
+            (contains(text, "tensor_model_parallel_size:") || contains(text, "encoder_seq_length:")));
 }
 
-struct OtherName {
-    std::string_view nemo, megatron;
-};
-// Keys of "model" that Megatron-LM has by another name; all others are looked up under their own.
-constexpr std::array other_names{
-    OtherName{"encoder_seq_length", "seq_length"},
-    OtherName{"bias", "add_bias_linear"},
-    OtherName{"num_moe_experts", "num_experts"},
-    OtherName{"override_vocab_size", "padded_vocab_size"},
-    OtherName{"activations_checkpoint_granularity", "recompute_granularity"},
-    OtherName{"activations_checkpoint_method", "recompute_method"},
-    OtherName{"activations_checkpoint_num_layers", "recompute_num_layers"},
-    OtherName{"ub_tp_comm_overlap", "tp_comm_overlap"},
-    OtherName{"use_flash_attention", "use_flash_attn"},
-    OtherName{"bias_activation_fusion", "bias_swiglu_fusion"},
-    OtherName{"bias_dropout_add_fusion", "bias_dropout_fusion"},
-    OtherName{"layernorm_epsilon", "norm_epsilon"},
-    OtherName{"num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers"},
-    OtherName{"num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"},
-    OtherName{"first_pipeline_num_layers", "decoder_first_pipeline_num_layers"},
-    OtherName{"last_pipeline_num_layers", "decoder_last_pipeline_num_layers"},
-    OtherName{"grad_div_ar_fusion", "gradient_reduce_div_fusion"},
-};
+// Keys of "model" as nemo_keys.json knows them.
+struct ModelKeys {
+    ModelKeys() {
+        Document document = format_table("nemo_keys");
+        Field root = document.root(), names = root.object("other_names");
+        for (const std::string& key : names.keys()) other_names.emplace(key, names.text(key));
+        for (std::string& key : texts(root.list("without_effect"))) without_effect.insert(std::move(key));
+        for (std::string& key : texts(root.list("read_apart"))) read_apart.insert(std::move(key));
+        document.check();
+    }
 
-// Neither read nor Megatron-LM's, and without effect on time and memory.
-constexpr std::array<std::string_view, 58> idle{"ffn_dropout",
-                                                "mcore_gpt",
-                                                "megatron_amp_O2",
-                                                "resume_from_checkpoint",
-                                                "pre_process",
-                                                "post_process",
-                                                "gradient_as_bucket_view",
-                                                "fsdp_sharding_strategy",
-                                                "fsdp_grad_reduce_dtype",
-                                                "fsdp_sharded_checkpoint",
-                                                "fsdp_cpu_offload",
-                                                "batch_p2p_comm",
-                                                "native_amp_init_scale",
-                                                "native_amp_growth_interval",
-                                                "grad_allreduce_chunk_size_mb",
-                                                "sharp",
-                                                "fp8_e4m3",
-                                                "fp8_hybrid",
-                                                "fp8_params",
-                                                "sync_batch_comm",
-                                                "apex_transformer_log_level",
-                                                "gc_interval",
-                                                "nsys_profile",
-                                                "data",
-                                                "use_scaled_init_method",
-                                                "do_layer_norm_weight_decay",
-                                                "openai_gelu",
-                                                "normalize_attention_scores",
-                                                "rotary_percentage",
-                                                "use_emha",
-                                                "ub_tp_comm_overlap_cfg",
-                                                "megatron_legacy",
-                                                "dist_ckpt_format",
-                                                "dist_ckpt_load_on_device",
-                                                "dist_ckpt_parallel_save",
-                                                "dist_ckpt_parallel_load",
-                                                "dist_ckpt_torch_dist_multiproc",
-                                                "dist_ckpt_assume_constant_structure",
-                                                "dist_ckpt_parallel_dist_opt",
-                                                "scale_positional_embedding",
-                                                "seq_len_interpolation_factor",
-                                                "get_attention_mask_from_fusion",
-                                                "memory_profile",
-                                                "gradient_accumulation_steps",
-                                                "restore_from_path",
-                                                "restore_from_ckpt",
-                                                "save_nemo_on_validation_end",
-                                                "reduce_amax",
-                                                "name",
-                                                "nccl_communicator_config_path",
-                                                "answer_only_loss",
-                                                "async_grad_allreduce",
-                                                "embedding_init_method_std",
-                                                "precision",
-                                                "target",
-                                                "rotary_base",
-                                                "cpu_offloading_activations",
-                                                "cpu_offloading_weights"};
+    std::map<std::string, std::string> other_names;
+    std::set<std::string> without_effect, read_apart;
+};
 
 class NemoArguments {
   public:
@@ -138,7 +65,7 @@ class NemoArguments {
         }
         if (on(model, "fsdp")) refuse_key(import_, model, "fsdp", "weft has FSDP of PyTorch's own modules only");
         if (on(model, "headscale")) refuse_key(import_, model, "headscale", "weft has no scaled heads");
-        if (model.is_text("transformer_block_type") && model.text("transformer_block_type") == "normformer")
+        if (model.says("transformer_block_type", "normformer"))
             refuse_key(import_, model, "transformer_block_type", "weft has two norms in a layer");
         if (model.is_object("peft")) {
             Field peft = model.object("peft");
@@ -154,31 +81,15 @@ class NemoArguments {
     }
 
     void take(Field& model, const std::string& key) {
-        constexpr std::string_view apart[] = {"activation",
-                                              "optim",
-                                              "tokenizer",
-                                              "fp8",
-                                              "transformer_engine",
-                                              "share_embeddings_and_output_weights",
-                                              "encoder",
-                                              "decoder",
-                                              "mm_cfg",
-                                              "vision",
-                                              "fsdp",
-                                              "headscale",
-                                              "transformer_block_type",
-                                              "attention_type",
-                                              "peft",
-                                              "num_micro_batches_with_partial_activation_checkpoints",
-                                              "activations_checkpoint_layers_per_pipeline"};
-        if (std::ranges::find(apart, key) != std::end(apart)) return;
+        static const ModelKeys known;
+        if (known.read_apart.contains(key)) return;
         const Origin origin = model.origin(key);
-        if (std::ranges::find(idle, key) != idle.end()) {
+        if (known.without_effect.contains(key)) {
             if (model.has(key)) import_.without_effect.push_back(origin);
             return;
         }
-        const auto other = std::ranges::find(other_names, key, &OtherName::nemo);
-        put(other == other_names.end() ? key : std::string(other->megatron), "model." + key, origin);
+        const auto other = known.other_names.find(key);
+        put(other == known.other_names.end() ? key : other->second, "model." + key, origin);
     }
 
     void put(const std::string& name, const std::string& path, const Origin& origin) {
@@ -241,8 +152,7 @@ class NemoArguments {
         } else if (precision.starts_with("16")) {
             input_.add_json("fp16", "true", origin);
         }
-        if (trainer.has("accumulate_grad_batches") && trainer.is_number("accumulate_grad_batches") &&
-            trainer.number("accumulate_grad_batches") > 1)
+        if (trainer.is_number("accumulate_grad_batches") && trainer.number("accumulate_grad_batches") > 1)
             warn_key(import_, trainer, "accumulate_grad_batches", "micro-batches follow from the batch alone");
         for (const std::string& key : trainer.keys()) {
             if (trainer.has(key)) import_.without_effect.push_back(trainer.origin(key));
@@ -257,7 +167,7 @@ class NemoArguments {
             input_.add_json("overlap_grad_reduce", "true", optimizer.origin("overlap_grad_sync"));
         if (distributed && on(optimizer, "overlap_grad_sync") && on(optimizer, "overlap_param_sync"))
             input_.add_json("overlap_param_gather", "true", optimizer.origin("overlap_param_sync"));
-        if (optimizer.is_text("grad_sync_dtype") && optimizer.text("grad_sync_dtype") == "bf16")
+        if (optimizer.says("grad_sync_dtype", "bf16"))
             input_.add_json("grad_reduce_in_bf16", "true", optimizer.origin("grad_sync_dtype"));
         if (optimizer.is_number("ddp_bucket_size"))
             input_.add_json("ddp_bucket_size", optimizer.member("ddp_bucket_size").as_json(),
@@ -279,9 +189,6 @@ class NemoArguments {
 };
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
-    if (files.size() > 1)
-        throw ConfigError(
-            {Diagnostic{.file = files[1].path, .key = {}, .message = "NeMo's files are read one at a time"}});
     const SourceFile& file = files.front();
     Document document = parse_yaml(file.path, file.text);
     Import found;
@@ -293,6 +200,6 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format nemo;
-const Format nemo{"nemo", "configuration of NeMo", recognises, read};
+const Format nemo{"nemo", "configuration of NeMo", recognises, read, "NeMo's files are read one at a time"};
 
 }  // namespace weft::formats

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
+
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
 namespace {
@@ -17,13 +18,6 @@ std::string_view trimmed(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
     return text;
-}
-
-std::optional<double> to_number(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
-    return whole ? std::optional(value) : std::nullopt;
 }
 
 // The end of "${" at the front.
@@ -41,9 +35,9 @@ std::vector<std::string_view> split_arguments(std::string_view text) {
     int open = 0;
     std::size_t begin = 0;
     for (std::size_t i = 0; i <= text.size(); ++i) {
-        if (i < text.size() && text[i] == '{') ++open;
-        if (i < text.size() && text[i] == '}') --open;
-        if (i < text.size() && (text[i] != ',' || open > 0)) continue;
+        const char c = i < text.size() ? text[i] : ',';
+        open += c == '{' ? 1 : c == '}' ? -1 : 0;
+        if (i < text.size() && (c != ',' || open > 0)) continue;
         parts.push_back(trimmed(text.substr(begin, i - begin)));
         begin = i + 1;
     }
@@ -147,27 +141,18 @@ std::string HydraValues::computed(std::string_view function, std::string_view ar
         unknown.push_back(values[0]);
         return {};
     }
-    std::optional<double> result;
-    for (const std::string& value : values) {
-        const std::optional<double> next = to_number(value);
-        if (!next || (result && !std::isfinite(*result))) {
-            result.reset();
-            break;
-        }
-        if (!result) {
-            result = next;
-        } else if (function == "multiply") {
-            result = *result * *next;
-        } else if (function == "sum" || function == "add") {
-            result = *result + *next;
-        } else if (function == "divide_ceil" && *next != 0) {
-            result = std::ceil(*result / *next);
-        } else if ((function == "divide_floor" || function == "divide") && *next != 0) {
-            result = function == "divide" ? *result / *next : std::floor(*result / *next);
-        } else {
-            result.reset();
-            break;
-        }
+    const auto combined = [&](double a, double b) -> std::optional<double> {
+        if (function == "multiply") return a * b;
+        if (function == "sum" || function == "add") return a + b;
+        if (b == 0) return std::nullopt;
+        if (function == "divide_ceil") return std::ceil(a / b);
+        if (function == "divide_floor") return std::floor(a / b);
+        return function == "divide" ? std::optional(a / b) : std::nullopt;
+    };
+    std::optional<double> result = to_number(values.front());
+    for (std::size_t i = 1; i < values.size() && result; ++i) {
+        const std::optional<double> next = to_number(values[i]);
+        result = next && std::isfinite(*result) ? combined(*result, *next) : std::nullopt;
     }
     if (result && values.size() > 1) return fmt::format("{}", *result);
     if (unknown.empty()) unknown.emplace_back(fmt::format("{}:{}", function, arguments));

@@ -4,29 +4,61 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <initializer_list>
 #include <map>
 #include <set>
 
 #include "sim/io/syntaxes.hpp"
-#include "workloads/formats/keys.hpp"
+#include "topologies/measurements/lines.hpp"
 #include "workloads/formats/node/node_description.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {
 
-constexpr std::string_view nvswitch_class = "0x068000";
-
 bool recognises(const SourceFile& file) {
-    const std::string_view text = file.text;
-    return text.find("<system") != std::string_view::npos &&
-           (text.find("busid=") != std::string_view::npos || text.find("numaid=") != std::string_view::npos);
+    return contains(file.text, "<system") && (contains(file.text, "busid=") || contains(file.text, "numaid="));
 }
 
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
+// The elements, and their attributes without effect. What GPUs and CPUs, and PCI switches, have between themselves
+// (c2c, pcilink) carries no traffic of collectives that weft simulates.
+struct Element {
+    std::string_view name, without_effect;
+};
+constexpr std::array elements{Element{"system", "version"},
+                              Element{"cpu", "affinity arch vendor familyid modelid host_hash version"},
+                              Element{"pci", "subsystem_vendor subsystem_device version"},
+                              Element{"gpu", "arch rank gdr version"},
+                              Element{"nic", "version"},
+                              Element{"net", "dev latency port guid maxconn gdr coll keep version"},
+                              Element{"c2c", "version bw count"},
+                              Element{"pcilink", "version target"},
+                              Element{"nvlink", "version"},
+                              Element{"xgmi", "version"}};
+
+// GT/s of one lane as tools print it ("16.0 GT/s PCIe"), times lanes, in GB/s; 0 where either is not said. As machine
+// files say it: bits on the wire; what packets and encoding take is the efficiency's part, but for the fifth that the
+// 8b/10b code of the first two generations takes.
+double pcie_gigabytes(std::string_view speed, std::string_view lanes) {
+    const auto leading_number = [](std::string_view text) {
+        double number = 0;
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        return number >= 0 && number < 1e6 ? number : 0;
+    };
+    const double gigatransfers = leading_number(speed);
+    return gigatransfers * leading_number(lanes) / 8 * (gigatransfers < 8 ? 0.8 : 1.0);
+}
+
+// Numbers of buses are dealt out side by side below one root ("0000:c1:00.0").
+std::uint32_t buses_apart(std::string_view a, std::string_view b) {
+    constexpr std::uint32_t most_buses = 256;
+    const std::size_t i = a.find(':'), j = b.find(':');
+    if (i == a.npos || j == b.npos || a.substr(0, i) != b.substr(0, j)) return most_buses;
+    std::uint32_t x = 0, y = 0;
+    std::from_chars(a.data() + i + 1, a.data() + std::min(i + 3, a.size()), x, 16);
+    std::from_chars(b.data() + j + 1, b.data() + std::min(j + 3, b.size()), y, 16);
+    return x > y ? x - y : y - x;
 }
 
 // Where an attribute stands, called by the element that it is of.
@@ -43,26 +75,23 @@ struct PciPlace {
     double narrowest = 0;  // link of the PCI devices above, GB/s
 };
 
-struct FoundLink {
-    Field field;
-    std::size_t gpu;
-};
-
 struct FoundGpu {
     std::uint32_t number = 0;
     PciPlace place;
-    DescribedAccelerator accelerator;
+    Origin origin;
     const AcceleratorKind* kind = nullptr;
-    std::string guess;
+    std::string guess{};
+};
+
+struct FoundNic {
+    PciPlace place;
+    DescribedNic nic;
 };
 
 class NcclTopology {
   public:
-    NcclTopology(Import& import, const SourceFile& file) : import_(import), document_(parse_xml(file.path, file.text)) {
-        node_.tool = "NCCL topology";
-        node_.path = file.path;
-        node_.file = std::string(file.name());
-    }
+    NcclTopology(Import& import, const SourceFile& file)
+        : import_(import), document_(parse_xml(file.path, file.text)), node_("NCCL topology", file) {}
 
     NodeDescription read() {
         Field root = document_.root();
@@ -70,32 +99,27 @@ class NcclTopology {
         walk(root, {});
         node_.numa_nodes = static_cast<std::uint32_t>(numa_nodes_.size());
         choose_devices();
-        check_node_size(document_path(), gpus_.size(), nets_.size());
+        check_node_size(node_.path, gpus_.size(), nets_.size());
         number_gpus();
-        node_.links = node_.no_links();
-        node_.links_origin = {.file = document_path(), .line = 0, .key = "links"};
-        for (FoundLink& link : links_) read_link(link);
+        node_.set_no_links();
+        node_.links_origin = {.file = node_.path, .line = 0, .key = "links"};
+        for (const auto& [link, gpu] : links_) read_link(link, gpu);
         choose_kind();
-        for (DescribedNic& nic : nets_) node_.nics.push_back(std::move(nic));
-        place_nics_by_tree(node_);
+        for (FoundNic& found : nets_) place_nic(found);
         document_.check();
         return std::move(node_);
     }
 
   private:
-    std::string document_path() const { return std::string(document_.name()); }
-
     void walk(Field element, PciPlace place);
-    void read_cpu(Field& element, PciPlace& place);
     void read_pci(Field& element, PciPlace& place);
     void read_gpu(Field& element, const PciPlace& place);
-    void read_net(Field& element, const PciPlace& place);
-    void read_link(FoundLink& link);
-    void no_effect(Field& element, const std::string& name, std::initializer_list<std::string_view> keys);
+    void read_link(Field link, std::size_t gpu);
     void note_unknown(const Field& element, const std::string& name);
     void choose_devices();
     void number_gpus();
     void choose_kind();
+    void place_nic(FoundNic& found);
     std::uint32_t number(Field& element, std::string_view key, std::uint32_t otherwise);
 
     Import& import_;
@@ -104,9 +128,9 @@ class NcclTopology {
     std::size_t next_ = 0;
     std::set<std::string> numa_nodes_;
     std::vector<FoundGpu> gpus_, pci_gpus_;
-    std::vector<DescribedNic> nets_, pci_nics_;
-    std::vector<FoundLink> links_;
-    std::map<std::string, std::size_t> by_busid_;  // index of gpus_
+    std::vector<FoundNic> nets_, pci_nics_;
+    std::vector<std::pair<Field, std::size_t>> links_;  // and the GPUs that have them
+    std::map<std::string, std::size_t> by_busid_;       // index of gpus_
     std::set<std::string> noted_;
     int mistakes_ = 0, dangling_ = 0;
 };
@@ -116,123 +140,92 @@ std::uint32_t NcclTopology::number(Field& element, std::string_view key, std::ui
     if (text.empty()) return otherwise;
     constexpr int most_mistakes = 100;
     constexpr std::uint32_t most = 1'000'000'000;
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number > most) {
-        element.error(key, fmt::format("expected a whole number up to {}, got \"{}\"", most, text));
-        if (++mistakes_ == most_mistakes) document_.check();
-        return otherwise;
-    }
-    return number;
+    const std::optional<std::uint32_t> number = whole_number(text);
+    if (number && *number <= most) return *number;
+    element.error(key, fmt::format("expected a whole number up to {}, got \"{}\"", most, text));
+    if (++mistakes_ == most_mistakes) document_.check();
+    return otherwise;
 }
 
 // One word per kind of attribute or element, however many there are: finding the line of each would take long.
-void NcclTopology::no_effect(Field& element, const std::string& name, std::initializer_list<std::string_view> keys) {
-    for (const std::string_view key : keys) {
-        if (!element.has(key) || !noted_.insert(fmt::format("{} {}", name, key)).second) continue;
-        import_.without_effect.push_back(place_of(element, key, fmt::format("{} {}", name, key)));
-    }
-}
-
 void NcclTopology::note_unknown(const Field& element, const std::string& name) {
     for (const std::string& key : element.unasked()) {
         if (!noted_.insert(name + " " + key).second) continue;
-        import_.note(FormatNote::Severity::note, place_of(element, key, name + " " + key),
-                     "not known to weft, and left out");
+        import_.note(place_of(element, key, name + " " + key), "not known to weft, and left out");
     }
 }
 
 void NcclTopology::walk(Field element, PciPlace place) {
     const std::string name = element.text("#name");
     const bool link = name == "nvlink" || name == "xgmi";
-    if (name == "cpu") read_cpu(element, place);
+    if (name == "cpu") {
+        numa_nodes_.insert(element.text("host_hash", "") + " " + element.text("numaid", ""));
+        place.above.push_back(next_++);
+    }
     if (name == "pci") read_pci(element, place);
     if (name == "gpu") read_gpu(element, place);
-    if (name == "net") read_net(element, place);
+    if (name == "net") {
+        check_node_size(node_.path, 0, nets_.size());
+        nets_.push_back({place,
+                         {.name = element.text("name", ""),
+                          .origin = place_of(element, "speed", "net speed"),
+                          .gigabits = number(element, "speed", 0) / 1000.0}});  // said in Mbit/s
+    }
     if (link && gpus_.empty()) element.error("", "expected within an element <gpu>");
     if (link && !gpus_.empty()) links_.push_back({element, gpus_.size() - 1});
-    no_effect(element, name, {"version"});
-    const bool known = link || name == "system" || name == "cpu" || name == "pci" || name == "gpu" || name == "nic" ||
-                       name == "net" || name == "c2c" || name == "pcilink";
-    if (!known && noted_.insert("<" + name).second) {
-        import_.note(FormatNote::Severity::note, place_of(element, "#name", name),
-                     fmt::format("<{}> is not known to weft, and left out", name));
+    const auto known = std::ranges::find(elements, name, &Element::name);
+    if (known == elements.end()) {
+        if (noted_.insert("<" + name).second)
+            import_.note(place_of(element, "#name", name),
+                         fmt::format("<{}> is not known to weft, and left out", name));
+        return;
     }
-    // What GPUs and CPUs, and PCI switches, have between themselves: no traffic of collectives that weft simulates.
-    if (name == "c2c") no_effect(element, name, {"bw", "count"});
-    if (name == "pcilink") no_effect(element, name, {"target"});
-    if (element.has("#elements") && known) {
+    for (const std::string_view key : words(known->without_effect)) {
+        const std::string called = fmt::format("{} {}", name, key);
+        if (element.has(key) && noted_.insert(called).second)
+            import_.without_effect.push_back(place_of(element, key, called));
+    }
+    if (element.has("#elements")) {
         for (Field& inner : element.list("#elements")) walk(inner, place);
     }
-    if (known && !link) note_unknown(element, name);
-}
-
-void NcclTopology::read_cpu(Field& element, PciPlace& place) {
-    numa_nodes_.insert(element.text("host_hash", "") + " " + element.text("numaid", ""));
-    place.above.push_back(next_++);
-    no_effect(element, "cpu", {"affinity", "arch", "vendor", "familyid", "modelid", "host_hash"});
+    if (!link) note_unknown(element, name);
 }
 
 void NcclTopology::read_pci(Field& element, PciPlace& place) {
-    check_node_size(document_path(), pci_gpus_.size(), pci_nics_.size());
+    check_node_size(node_.path, pci_gpus_.size(), pci_nics_.size());
     place.above.push_back(next_++);
-    place.busid = lower(element.text("busid"));
+    place.busid = lower_case(element.text("busid"));
     place.vendor = element.text("vendor", "");
     place.device = element.text("device", "");
-    place.device_class = lower(element.text("class", ""));
+    place.device_class = lower_case(element.text("class", ""));
     const double own = pcie_gigabytes(element.text("link_speed", ""), element.text("link_width", ""));
     if (own > 0 && (place.narrowest == 0 || own < place.narrowest)) place.narrowest = own;
-    no_effect(element, "pci", {"subsystem_vendor", "subsystem_device"});
     const std::string_view kind = std::string_view(place.device_class).substr(0, 6);
-    if (kind == "0x0302" || kind == "0x0380" || kind == "0x1200") {
-        const DescribedAccelerator accelerator{place.busid, place_of(element, "busid", "pci busid"), 0, place.narrowest,
-                                               place.above};
-        pci_gpus_.push_back({static_cast<std::uint32_t>(pci_gpus_.size()), place, accelerator, nullptr, {}});
-    }
-    if (kind == "0x0207" || kind == "0x0200") {
-        DescribedNic nic;
-        nic.name = place.busid;
-        nic.origin = place_of(element, "busid", "pci busid");
-        nic.pcie_gigabytes = place.narrowest;
-        nic.busid = place.busid;
-        nic.above = place.above;
-        pci_nics_.push_back(std::move(nic));
-    }
+    const auto origin = [&] { return place_of(element, "busid", "pci busid"); };
+    if (kind == "0x0302" || kind == "0x0380" || kind == "0x1200")
+        pci_gpus_.push_back(
+            {static_cast<std::uint32_t>(pci_gpus_.size()), place, origin(), kind_of_pci(place.vendor, place.device)});
+    if (kind == "0x0207" || kind == "0x0200") pci_nics_.push_back({place, {.name = place.busid, .origin = origin()}});
 }
 
 void NcclTopology::read_gpu(Field& element, const PciPlace& place) {
-    check_node_size(document_path(), gpus_.size(), 0);
+    check_node_size(node_.path, gpus_.size(), 0);
     FoundGpu gpu{.number = number(element, "dev", static_cast<std::uint32_t>(gpus_.size())),
                  .place = place,
-                 .accelerator = {place.busid, place_of(element, "dev", "gpu dev"), 0, place.narrowest, place.above},
-                 .kind = kind_of_pci(place.vendor, place.device),
-                 .guess = {}};
+                 .origin = place_of(element, "dev", "gpu dev"),
+                 .kind = kind_of_pci(place.vendor, place.device)};
     const std::string gcn = element.text("gcn", "");
     const std::uint32_t sm = number(element, "sm", 0);
-    if (gpu.kind == nullptr && !gcn.empty()) gpu.kind = kind_of_gcn(gcn, sm);
-    if (gpu.kind == nullptr && gcn.empty()) {
-        gpu.kind = kind_of_sm(sm);
+    if (gpu.kind == nullptr && !gcn.empty()) {
+        gpu.kind = kind_of_gcn(gcn, sm);
+    } else if (gpu.kind == nullptr) {
+        gpu.kind = kind_of_capability(sm);
         gpu.guess = fmt::format("sm {}", sm);
     }
     if (place.busid.empty()) element.error("", "expected within an element <pci> with a busid");
     if (!by_busid_.try_emplace(place.busid, gpus_.size()).second)
         element.error("", fmt::format("a second GPU with the busid {}", place.busid));
-    no_effect(element, "gpu", {"arch", "rank", "gdr"});
     gpus_.push_back(std::move(gpu));
-}
-
-void NcclTopology::read_net(Field& element, const PciPlace& place) {
-    check_node_size(document_path(), 0, nets_.size());
-    DescribedNic nic;
-    nic.name = element.text("name", "");
-    nic.origin = place_of(element, "speed", "net speed");
-    constexpr double megabits_per_gigabit = 1000;
-    nic.gigabits = number(element, "speed", 0) / megabits_per_gigabit;
-    nic.pcie_gigabytes = place.narrowest;
-    nic.busid = place.busid;
-    nic.above = place.above;
-    nets_.push_back(std::move(nic));
-    no_effect(element, "net", {"dev", "latency", "port", "guid", "maxconn", "gdr", "coll", "keep"});
 }
 
 // Libraries take what they found themselves, where they found something.
@@ -241,7 +234,6 @@ void NcclTopology::choose_devices() {
     if (gpus_.empty()) {
         gpus_ = std::move(pci_gpus_);
         for (std::size_t i = 0; i < gpus_.size(); ++i) by_busid_.try_emplace(gpus_[i].place.busid, i);
-        for (FoundGpu& gpu : gpus_) gpu.kind = kind_of_pci(gpu.place.vendor, gpu.place.device);
     }
     if (nets_.empty()) nets_ = std::move(pci_nics_);
 }
@@ -254,32 +246,30 @@ void NcclTopology::number_gpus() {
         std::vector<std::size_t> rank(gpus_.size());
         for (std::size_t i = 0; i < gpus_.size(); ++i)
             rank[i] = static_cast<std::size_t>(std::distance(numbers.begin(), numbers.find(gpus_[i].number)));
-        for (FoundLink& link : links_) link.gpu = rank[link.gpu];
+        for (auto& [link, gpu] : links_) gpu = rank[gpu];
         for (auto& [busid, gpu] : by_busid_) gpu = rank[gpu];
         std::ranges::sort(gpus_, {}, &FoundGpu::number);
     }
-    for (const FoundGpu& gpu : gpus_) node_.accelerators.push_back(gpu.accelerator);
+    for (const FoundGpu& gpu : gpus_)
+        node_.accelerators.push_back({gpu.place.busid, gpu.origin, 0, gpu.place.narrowest});
 }
 
-void NcclTopology::read_link(FoundLink& link) {
-    const std::string name = link.field.text("#name");
-    const std::string target = lower(link.field.text("target", "")),
-                      target_class = lower(link.field.text("tclass", ""));
-    const std::uint32_t count = number(link.field, "count", 1);
+void NcclTopology::read_link(Field link, std::size_t gpu) {
+    const std::string name = link.text("#name"), target = lower_case(link.text("target", "")),
+                      target_class = lower_case(link.text("tclass", ""));
+    const std::uint32_t count = number(link, "count", 1);
     constexpr std::uint32_t most_links = 1000;
-    if (count > most_links) return link.field.error("count", fmt::format("expected at most {} links", most_links));
+    if (count > most_links) return link.error("count", fmt::format("expected at most {} links", most_links));
     node_.family = name == "xgmi" ? LinkFamily::infinity_fabric : LinkFamily::nvlink;
-    if (node_.links_origin.line == 0) {
-        node_.links_origin = place_of(link.field, "count", name + " count");
-    }
-    note_unknown(link.field, name);
+    if (node_.links_origin.line == 0) node_.links_origin = place_of(link, "count", name + " count");
+    note_unknown(link, name);
     const auto found = by_busid_.find(target);
     if (found != by_busid_.end()) {
-        node_.links[link.gpu][found->second] += count;
-    } else if (target_class.starts_with(nvswitch_class)) {
-        node_.accelerators[link.gpu].switch_links += count;
+        node_.links[gpu][found->second] += count;
+    } else if (target_class.starts_with("0x068000")) {
+        node_.accelerators[gpu].switch_links += count;
     } else if (constexpr int most_noted = 100; ++dangling_ <= most_noted) {
-        import_.note(FormatNote::Severity::warning, place_of(link.field, "target", name + " target"),
+        import_.warn(place_of(link, "target", name + " target"),
                      fmt::format("{} {} leads to no accelerator of the file, and is left out{}", name, target,
                                  dangling_ == most_noted ? "; so are all further ones" : ""));
     }
@@ -289,24 +279,33 @@ void NcclTopology::choose_kind() {
     if (gpus_.empty()) return;
     const FoundGpu& first = gpus_.front();
     node_.kind = first.kind;
-    node_.kind_origin = first.accelerator.origin;
+    node_.kind_origin = first.origin;
     node_.kind_guess = first.guess;
     for (const FoundGpu& gpu : gpus_) {
         if (gpu.kind == first.kind) continue;
-        import_.note(FormatNote::Severity::warning, gpu.accelerator.origin,
-                     fmt::format("is of another kind than {}, as which it counts", first.accelerator.name));
+        import_.warn(gpu.origin, fmt::format("is of another kind than {}, as which it counts", first.place.busid));
     }
     // Without a name, the generation of PCIe is all that tells the kind of an NVIDIA GPU, of class 0x0302.
     if (node_.kind != nullptr || node_.links_known || !first.place.device_class.starts_with("0x0302")) return;
     const double per_lane = first.place.narrowest / 2;  // GT/s of 16 lanes
-    node_.kind = kind_of_sm(per_lane >= 32 ? 90 : per_lane >= 16 ? 80 : 70);
+    node_.kind = kind_of_capability(per_lane >= 32 ? 90 : per_lane >= 16 ? 80 : 70);
     node_.kind_guess = fmt::format("PCIe links of {:g} GT/s", per_lane);
 }
 
+// By what is around both it and an accelerator; ties are broken by the numbers of their buses.
+void NcclTopology::place_nic(FoundNic& found) {
+    constexpr std::size_t farthest = std::size_t{1} << 20U;
+    found.nic.pcie_gigabytes = found.place.narrowest;
+    for (const FoundGpu& gpu : gpus_) {
+        const auto first = std::ranges::mismatch(found.place.above, gpu.place.above).in1;
+        const auto common = static_cast<std::size_t>(first - found.place.above.begin());
+        found.nic.distance.push_back(static_cast<std::uint32_t>(farthest - std::min(common, farthest)));
+        found.nic.apart.push_back(buses_apart(found.place.busid, gpu.place.busid));
+    }
+    node_.nics.push_back(std::move(found.nic));
+}
+
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
-    if (files.size() > 1)
-        throw ConfigError(
-            {Diagnostic{.file = files[1].path, .key = {}, .message = "one topology file describes a node"}});
     Import import;
     make_machine(import, NcclTopology(import, files.front()).read(), options);
     return import;
@@ -315,6 +314,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format nccl_xml;
-const Format nccl_xml{"nccl-xml", "topology file of NCCL or RCCL", recognises, read};
+const Format nccl_xml{"nccl-xml", "topology file of NCCL or RCCL", recognises, read,
+                      "one topology file describes a node"};
 
 }  // namespace weft::formats

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "workloads/formats/node/node_machine.hpp"
 
@@ -13,10 +14,8 @@ namespace {
 
 constexpr std::string_view host_class = "pcie.host";
 
-std::string gigabytes(double amount) { return fmt::format("{:.6g} GB/s", amount); }
-
-// Parts of the graph of links, one number per accelerator.
-std::vector<std::uint32_t> parts_of(const LinkCounts& links) {
+// Whether links lead from each accelerator to every other.
+bool joins_all(const LinkCounts& links) {
     std::vector<std::uint32_t> part(links.size());
     std::iota(part.begin(), part.end(), 0U);
     for (std::uint32_t i = 0; i < links.size(); ++i) {
@@ -24,14 +23,26 @@ std::vector<std::uint32_t> parts_of(const LinkCounts& links) {
             if (links[i][j] > 0) std::ranges::replace(part, part[i], part[j]);
         }
     }
-    return part;
+    return std::ranges::count(part, part.front()) == std::ssize(part);
 }
 
 }  // namespace
 
-// What the file says of a pair one way alone holds both ways; links that lead back join nothing.
-LinkCounts NodeMachine::symmetric() {
-    LinkCounts links = node_.links;
+void NodeMachine::write_joined() {
+    if (!node_.links_known) return write_as_like();
+    const auto switched = [](const DescribedAccelerator& each) { return each.switch_links > 0; };
+    if (std::ranges::all_of(node_.accelerators, switched)) return write_switched();
+    if (std::ranges::any_of(node_.accelerators, switched)) {
+        return import_.error(node_.links_origin, "some accelerators have links to NVSwitches and some have none");
+    }
+    make_symmetric();
+    if (!node_.counts_known) count_links();
+    return node_.joins_any() ? write_graph() : write_through_host();
+}
+
+// What the file says of a pair in one direction alone holds in both; links that lead back join nothing.
+void NodeMachine::make_symmetric() {
+    LinkCounts& links = node_.links;
     bool one_way = false, back = false;
     for (std::size_t i = 0; i < links.size(); ++i) {
         back = back || links[i][i] > 0;
@@ -42,39 +53,25 @@ LinkCounts NodeMachine::symmetric() {
         }
     }
     if (one_way)
-        warn(node_.links_origin, "links of some pairs are told one way alone, or differ: the larger number holds");
-    if (back) warn(node_.links_origin, "links that lead back to their own accelerator join nothing and are left out");
-    return links;
+        import_.warn(node_.links_origin,
+                     "links of some pairs are told one way alone, or differ: the larger number holds");
+    if (back)
+        import_.warn(node_.links_origin, "links that lead back to their own accelerator join nothing and are left out");
 }
 
 // Where the file says which pairs links join and not by how many: as the other machine, if it joins the same pairs.
 void NodeMachine::count_links() {
     const auto same_pair = [](std::uint32_t mine, std::uint32_t other) { return (mine > 0) == (other > 0); };
-    const bool same = std::ranges::equal(node_.links, like_->matrix, [&](const auto& mine, const auto& other) {
+    const bool same = std::ranges::equal(node_.links, like_.matrix, [&](const auto& mine, const auto& other) {
         return std::ranges::equal(mine, other, same_pair);
     });
-    if (same) node_.links = like_->matrix;
-    note(node_.links_origin,
-         same ? fmt::format("how many links join a pair is as {}, which joins the same pairs", like_->name)
-              : "the file does not say how many links join a pair: one each");
+    if (same) node_.links = like_.matrix;
+    import_.note(node_.links_origin,
+                 same ? fmt::format("how many links join a pair is as {}, which joins the same pairs", like_.name)
+                      : "the file does not say how many links join a pair: one each");
 }
 
-void NodeMachine::write_joined() {
-    if (!node_.links_known) return write_as_like();
-    const auto switched = [](const DescribedAccelerator& each) { return each.switch_links > 0; };
-    if (std::ranges::all_of(node_.accelerators, switched)) return write_switched();
-    if (std::ranges::any_of(node_.accelerators, switched)) {
-        return error(node_.links_origin, "some accelerators have links to NVSwitches and some have none");
-    }
-    node_.links = symmetric();
-    if (!node_.counts_known) count_links();
-    const bool any = std::ranges::any_of(node_.links, [](const std::vector<std::uint32_t>& row) {
-        return std::ranges::any_of(row, [](std::uint32_t links) { return links > 0; });
-    });
-    return any ? write_graph() : write_through_host();
-}
-
-void NodeMachine::write_crossbar(std::string_view link_class, Origin origin) {
+void NodeMachine::write_crossbar(std::string_view link_class, const Origin& origin) {
     block().set("kind", "crossbar", origin);
     block().set("accelerators", count(), in_file("accelerators"));
     block().set("accelerators_per_package", 1, in_file("accelerators"));
@@ -85,126 +82,111 @@ void NodeMachine::write_crossbar(std::string_view link_class, Origin origin) {
 void NodeMachine::write_switched() {
     const auto [least, most] = std::ranges::minmax(node_.accelerators, {}, &DescribedAccelerator::switch_links);
     if (least.switch_links != most.switch_links) {
-        warn(node_.links_origin, fmt::format("accelerators have {} to {} links to NVSwitches: {} for each",
-                                             least.switch_links, most.switch_links, least.switch_links));
+        import_.warn(node_.links_origin, fmt::format("accelerators have {} to {} links to NVSwitches: {} for each",
+                                                     least.switch_links, most.switch_links, least.switch_links));
     }
     const std::string link_class =
-        like_->crossbar && same_family() ? like_->node_link : std::string(to_text(node_.family));
-    Origin origin = node_.links_origin;
-    origin.key = fmt::format("{} {} to NVSwitches", origin.key, least.switch_links);
+        like_.crossbar && same_family() ? like_.node_link : std::string(to_text(node_.family));
+    const Origin origin = of_links(fmt::format("{} to NVSwitches", least.switch_links));
     write_class(link_class, node_.kind->link_gigabytes * least.switch_links,
-                like_->nearest(to_text(node_.family), least.switch_links), origin);
+                like_.nearest(to_text(node_.family), least.switch_links), origin);
     write_crossbar(link_class, origin);
 }
 
-double NodeMachine::host_gigabytes() const {
-    double narrowest = 0;
-    for (const DescribedAccelerator& each : node_.accelerators) {
-        if (each.pcie_gigabytes > 0 && (narrowest == 0 || each.pcie_gigabytes < narrowest))
-            narrowest = each.pcie_gigabytes;
-    }
-    return narrowest;
+// Accelerators exchange by PCIe: as their links, or else as those of the other machine's NICs.
+void NodeMachine::write_host_class(const Origin& origin) {
+    through_host_ = true;
+    const LikeLink& nic = *like_.find(like_.nic_link);
+    const double said = narrowest_pcie(node_.accelerators);
+    write_class(host_class, said > 0 ? said : nic.nominal.value / 1e9, &nic, origin);
 }
 
 void NodeMachine::write_through_host() {
     Origin origin = node_.accelerators.front().origin;
     origin.key = "no links between accelerators";
-    through_host_ = true;
-    const LikeLink& nic = *like_->find(like_->nic_link);
-    const double said = host_gigabytes();
-    write_class(host_class, said > 0 ? said : nic.nominal.value / 1e9, &nic, origin);
+    write_host_class(origin);
     write_crossbar(host_class, origin);
     if (count() > 1) {
-        note(origin,
-             "accelerators exchange by PCIe through the host, which is one switch without a bottleneck of its own");
+        import_.note(
+            origin,
+            "accelerators exchange by PCIe through the host, which is one switch without a bottleneck of its own");
     }
 }
 
 void NodeMachine::write_as_like() {
-    if (!like_->crossbar && like_->accelerators != count()) {
-        return error(in_file("links"), fmt::format("the file does not say which links join its {} accelerators, and {} "
-                                                   "joins {} by a graph; give --like of another machine",
-                                                   count(), like_->name, like_->accelerators));
+    if (!like_.crossbar && like_.accelerators != count()) {
+        return import_.error(in_file("links"),
+                             fmt::format("the file does not say which links join its {} accelerators, and {} joins {} "
+                                         "by a graph; give --like of another machine",
+                                         count(), like_.name, like_.accelerators));
     }
-    note(in_file("links"),
-         fmt::format(
-             "the file does not say which links join the accelerators (libraries fill that in as they run): as {}",
-             like_->name));
-    if (like_->crossbar && like_->accelerators != count())
-        block().set("accelerators", count(), in_file("accelerators"));
+    import_.note(
+        in_file("links"),
+        fmt::format(
+            "the file does not say which links join the accelerators (libraries fill that in as they run): as {}",
+            like_.name));
+    if (like_.crossbar && like_.accelerators != count()) block().set("accelerators", count(), in_file("accelerators"));
 }
 
 void NodeMachine::write_graph() {
-    const LinkCounts& links = node_.links;
-    const std::vector<std::uint32_t> part = parts_of(links);
-    const bool joined = std::ranges::all_of(part, [&](std::uint32_t each) { return each == part.front(); });
+    const bool joined = joins_all(node_.links);
     block().set("kind", "graph", node_.links_origin);
     block().set("link", family(), node_.links_origin);
-    block().set_json("links", fmt::format("[{}]", fmt::join(links, ", ")), node_.links_origin);
-    write_graph_classes(links, family());
-    write_packages(links);
+    block().set_json("links", fmt::format("[{}]", fmt::join(node_.links, ", ")), node_.links_origin);
+    write_graph_classes();
+    write_packages();
     block().set("source", fmt::format("{} in {}", node_.links_origin.key, node_.file), node_.links_origin);
-    if (joined && like_->host) block().set_json("host", "null", node_.links_origin);
+    if (joined && like_.host) block().set_json("host", "null", node_.links_origin);
     if (joined) return;
     Origin origin = node_.links_origin;
     origin.key = "pairs without a way over links";
-    through_host_ = true;
-    const LikeLink& nic = *like_->find(like_->nic_link);
-    const double said = host_gigabytes();
-    write_class(host_class, said > 0 ? said : nic.nominal.value / 1e9, &nic, origin);
+    write_host_class(origin);
     block().set("host", host_class, origin);
-    note(origin,
-         "accelerators that links do not join exchange by PCIe through the host, which is one switch without a "
-         "bottleneck of its own");
+    import_.note(origin,
+                 "accelerators that links do not join exchange by PCIe through the host, which is one switch without a "
+                 "bottleneck of its own");
 }
 
-void NodeMachine::write_graph_classes(const LinkCounts& links, const std::string& family) {
-    std::vector<std::uint32_t> counts;
-    for (const std::vector<std::uint32_t>& row : links) counts.insert(counts.end(), row.begin(), row.end());
-    std::ranges::sort(counts);
-    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+void NodeMachine::write_graph_classes() {
+    std::set<std::uint32_t> counts;
+    for (const std::vector<std::uint32_t>& row : node_.links) counts.insert(row.begin(), row.end());
+    counts.erase(0);
     for (const std::uint32_t links_of_pair : counts) {
-        if (links_of_pair == 0) continue;
-        Origin origin = node_.links_origin;
-        origin.key = fmt::format("{} {}", origin.key, links_of_pair);
-        write_class(fmt::format("{}.x{}", family, links_of_pair), node_.kind->link_gigabytes * links_of_pair,
-                    like_->nearest(same_family() ? like_->node_link : family, links_of_pair), origin);
+        write_class(fmt::format("{}.x{}", family(), links_of_pair), node_.kind->link_gigabytes * links_of_pair,
+                    like_.nearest(same_family() ? like_.node_link : family(), links_of_pair),
+                    of_links(fmt::format("{}", links_of_pair)));
     }
 }
 
 // A class that the machine has already keeps its measured figures; a new one takes those of `measured`.
 void NodeMachine::write_class(std::string_view name, double nominal, const LikeLink* measured, const Origin& origin) {
-    const LikeLink* const known = like_->find(name);
+    const LikeLink* const known = like_.find(name);
     if (known != nullptr && std::abs(known->nominal.value / 1e9 - nominal) < 1e-6 * nominal) return;
     Draft& link_class = links().object(name);
     Draft& bandwidth = link_class.object("bandwidth");
-    bandwidth.set("nominal", gigabytes(nominal), origin);
+    bandwidth.set("nominal", fmt::format("{:.6g} GB/s", nominal), origin);
     if (known != nullptr) measured = known;
     if (measured == nullptr) {
-        bandwidth.set("efficiency", 1, origin);
-        warn(origin, fmt::format("{} has no class of the kind of {}: its efficiency is 1, nothing was measured",
-                                 like_->name, name));
-    } else {
-        bandwidth.set("efficiency", measured->efficiency, of_like(measured->name));
+        import_.warn(origin, fmt::format("{} has no class of the kind of {}: its efficiency is 1, nothing was measured",
+                                         like_.name, name));
     }
+    const std::string by = measured == nullptr ? "" : fmt::format("{} of {}", measured->name, like_.name);
+    bandwidth.set("efficiency", measured == nullptr ? 1 : measured->efficiency,
+                  measured == nullptr ? origin : of_like(measured->name));
     bandwidth.set(
         "source",
-        fmt::format("{} in {}; efficiency: {}", origin.key, node_.file,
-                    measured == nullptr ? "not measured" : fmt::format("{} of {}", measured->name, like_->name)),
+        fmt::format("{} in {}; efficiency: {}", origin.key, node_.file, measured == nullptr ? "not measured" : by),
         origin);
     Draft& latency = link_class.object("latency");
     latency.set("value", measured == nullptr ? "100 ns" : measured->latency,
                 measured == nullptr ? Origin{.file = {}, .line = 0, .key = "assumption"} : of_like(measured->name));
-    latency.set("source",
-                measured == nullptr ? "assumption: small against the library's step"
-                                    : fmt::format("{} of {}", measured->name, like_->name),
-                origin);
+    latency.set("source", measured == nullptr ? "assumption: small against the library's step" : by, origin);
 }
 
 // Dies of a package stand beside one another and have the most links.
-void NodeMachine::write_packages(const LinkCounts& links) {
-    std::uint32_t per_package = node_.kind->dies_per_package;
-    std::uint32_t most = 0;
+void NodeMachine::write_packages() {
+    const LinkCounts& links = node_.links;
+    std::uint32_t per_package = node_.kind->dies_per_package, most = 0;
     for (const std::vector<std::uint32_t>& row : links) most = std::max(most, std::ranges::max(row));
     for (std::uint32_t die = 0; per_package > 1 && die < count(); ++die) {
         if (count() % per_package != 0 || links[die][die ^ 1U] != most) per_package = 1;

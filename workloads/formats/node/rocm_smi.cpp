@@ -4,33 +4,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
-#include <sstream>
 
+#include "topologies/measurements/lines.hpp"
 #include "workloads/formats/node/node_description.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft::formats {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 bool recognises(const SourceFile& file) {
     return contains(file.text, "between two GPUs") || contains(file.text, "between DRM devices") ||
            contains(file.text, "(Topology) ");
 }
 
-std::optional<std::uint32_t> whole_number(std::string_view text) {
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
-}
-
-struct PairSaying {
+struct SaidOfPair {
     std::uint32_t weight = 0;  // 0: not said
     bool xgmi = false;
 };
@@ -38,8 +28,7 @@ struct PairSaying {
 class GpuTopology {
   public:
     explicit GpuTopology(const SourceFile& file) : file_(file) {
-        const std::size_t first = file.text.find_first_not_of(" \t\r\n");
-        if (first != std::string::npos && file.text[first] == '{') {
+        if (is_json_object(file.text)) {
             read_json();
         } else {
             read_tables();
@@ -55,21 +44,22 @@ class GpuTopology {
   private:
     enum class Part : std::uint8_t { other, weight, type };
 
+    static Part part_of(std::string_view title, std::string_view type) {
+        return contains(title, "Weight") ? Part::weight : contains(title, type) ? Part::type : Part::other;
+    }
     void read_json();
     void read_tables();
-    void read_row(Part part, const std::vector<std::string>& words);
-    void read_numa(std::string_view line);
-    std::string put(Part part, std::uint32_t a, std::uint32_t b, std::string_view value);
+    void read_row(Part part, const std::vector<std::string_view>& words, int line);
+    std::string put(Part part, std::uint32_t a, std::uint32_t b, std::string_view value, int line);
     void fail(int line, std::string message) {
         errors_.push_back({.file = file_.path, .line = line, .key = {}, .message = std::move(message)});
     }
-    const AcceleratorKind* kind(const LinkCounts& links) const;
+    static const AcceleratorKind* kind_by(const LinkCounts& links);
 
     const SourceFile& file_;
-    int line_ = 0;
     std::vector<std::uint32_t> columns_;
     std::set<std::uint32_t> gpus_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, PairSaying> pairs_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, SaidOfPair> pairs_;
     std::set<std::string> numa_nodes_;
     bool typed_ = false;
     int typed_line_ = 0;
@@ -77,13 +67,12 @@ class GpuTopology {
 };
 
 // What is wrong with the value; empty if nothing is.
-std::string GpuTopology::put(Part part, std::uint32_t a, std::uint32_t b, std::string_view value) {
-    gpus_.insert(a);
-    gpus_.insert(b);
+std::string GpuTopology::put(Part part, std::uint32_t a, std::uint32_t b, std::string_view value, int line) {
+    gpus_.insert({a, b});
     if (part == Part::other || a == b) return {};
-    PairSaying& pair = pairs_[std::minmax(a, b)];
+    SaidOfPair& pair = pairs_[std::minmax(a, b)];
     if (part == Part::type) {
-        if (!typed_) typed_line_ = line_;
+        if (!typed_) typed_line_ = line;
         typed_ = true;
         if (value != "XGMI" && value != "PCIE" && value != "N/A")
             return fmt::format("expected XGMI or PCIE between GPU {} and GPU {}, got \"{}\"", a, b, value);
@@ -101,7 +90,7 @@ std::string GpuTopology::put(Part part, std::uint32_t a, std::uint32_t b, std::s
 void GpuTopology::read_json() {
     Document document = Document::parse(file_.path, file_.text);
     Field root = document.root();
-    constexpr std::string_view middle = "between DRM devices ";
+    constexpr std::string_view middle = "between DRM devices ", conjunction = " and ";
     constexpr int most_mistakes = 100;
     int mistakes = 0;
     for (const std::string& part_name : root.keys()) {
@@ -111,17 +100,13 @@ void GpuTopology::read_json() {
         for (const std::string& key : part.keys()) {
             const std::string value = part.is_text(key) ? part.text(key) : part.member(key).as_json();
             if (contains(key, "Numa Node")) numa_nodes_.insert(value);
-            const std::size_t at = key.find(middle);
-            if (at == std::string::npos) continue;
-            const std::size_t numbers = at + middle.size(), word = key.find(" and ", numbers);
-            if (word == std::string::npos) continue;
+            const std::size_t at = key.find(middle), numbers = at + middle.size();
+            const std::size_t word = at == key.npos ? key.npos : key.find(conjunction, numbers);
+            if (word == key.npos) continue;
             const auto a = whole_number(std::string_view(key).substr(numbers, word - numbers));
-            const auto b = whole_number(std::string_view(key).substr(word + 5));
-            std::string mistake = fmt::format("expected the numbers of two devices in \"{}\"", key);
-            if (a && b) {
-                const bool type = contains(key, "ype between");
-                mistake = put(contains(key, "Weight") ? Part::weight : type ? Part::type : Part::other, *a, *b, value);
-            }
+            const auto b = whole_number(std::string_view(key).substr(word + conjunction.size()));
+            std::string mistake = a && b ? put(part_of(key, "ype between"), *a, *b, value, 0)
+                                         : fmt::format("expected the numbers of two devices in \"{}\"", key);
             if (mistake.empty()) continue;
             part.error(key, std::move(mistake));
             if (++mistakes == most_mistakes) document.check();
@@ -130,104 +115,87 @@ void GpuTopology::read_json() {
     document.check();
 }
 
-// "GPU[0]      : (Topology) Numa Node: 0"
-void GpuTopology::read_numa(std::string_view line) {
-    if (contains(line, "Numa Node:")) numa_nodes_.insert(std::string(line.substr(line.rfind(':') + 1)));
-}
-
 void GpuTopology::read_tables() {
-    std::istringstream lines(file_.text);
     Part part = Part::other;
-    for (std::string line; std::getline(lines, line);) {
-        ++line_;
+    each_line(file_.text, [&](std::string_view line, int number) {
         if (contains(line, "===") || contains(line, "between two GPUs")) {
-            part = contains(line, "Weight") ? Part::weight : contains(line, "Type") ? Part::type : Part::other;
+            part = part_of(line, "Type");
             columns_.clear();
-            continue;
+            return true;
         }
-        read_numa(line);
-        std::istringstream words(line);
-        std::vector<std::string> row;
-        for (std::string word; words >> word;) row.push_back(std::move(word));
-        if (!row.empty() && row[0].starts_with("GPU") && !row[0].starts_with("GPU[")) read_row(part, row);
-    }
+        // "GPU[0]      : (Topology) Numa Node: 0"
+        if (contains(line, "Numa Node:")) numa_nodes_.emplace(line.substr(line.rfind(':') + 1));
+        const std::vector<std::string_view> row = words(line);
+        if (!row.empty() && row[0].starts_with("GPU") && !row[0].starts_with("GPU[")) read_row(part, row, number);
+        return true;
+    });
 }
 
-void GpuTopology::read_row(Part part, const std::vector<std::string>& words) {
-    const auto number_of = [&](const std::string& word) { return whole_number(std::string_view(word).substr(3)); };
+void GpuTopology::read_row(Part part, const std::vector<std::string_view>& words, int line) {
     const bool header = words.size() == 1 ? columns_.empty() : words[1].starts_with("GPU");
     if (header) {
         columns_.clear();
-        for (const std::string& word : words) {
-            const auto gpu = word.starts_with("GPU") ? number_of(word) : std::nullopt;
-            if (!gpu) return fail(line_, fmt::format("expected the number of a GPU, got \"{}\"", word));
+        for (const std::string_view word : words) {
+            const auto gpu = word.starts_with("GPU") ? whole_number(word.substr(3)) : std::nullopt;
+            if (!gpu) return fail(line, fmt::format("expected the number of a GPU, got \"{}\"", word));
             columns_.push_back(*gpu);
         }
         return check_node_size(file_.path, columns_.size(), 0);
     }
-    const auto gpu = number_of(words[0]);
+    const auto gpu = whole_number(words[0].substr(3));
     if (!gpu || words.size() != columns_.size() + 1) {
-        return fail(line_,
+        return fail(line,
                     fmt::format("expected a row of {} values of a GPU, got {}", columns_.size(), words.size() - 1));
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        if (std::string mistake = put(part, *gpu, columns_[i], words[i + 1]); !mistake.empty())
-            fail(line_, std::move(mistake));
+        if (std::string mistake = put(part, *gpu, columns_[i], words[i + 1], line); !mistake.empty())
+            fail(line, std::move(mistake));
     }
 }
 
-// What the file names, or else what has so many dies and such links.
-const AcceleratorKind* GpuTopology::kind(const LinkCounts& links) const {
+// What has so many dies and such links.
+const AcceleratorKind* GpuTopology::kind_by(const LinkCounts& links) {
     std::size_t joined = 0;
     for (const std::vector<std::uint32_t>& row : links) joined += static_cast<std::size_t>(std::ranges::count(row, 1U));
     const std::size_t dies = links.size();
-    if (dies == 8 && joined == dies * (dies - 1)) return kind_of_model("MI300X");
-    if (dies == 4 && joined == dies * (dies - 1)) return kind_of_model("MI300A");
-    if (dies == 8 && joined > 0) return kind_of_model("MI250X");
-    return nullptr;
+    const bool all = joined == dies * (dies - 1);
+    return dies == 8 && all          ? kind_of_product("MI300X")
+           : dies == 4 && all        ? kind_of_product("MI300A")
+           : dies == 8 && joined > 0 ? kind_of_product("MI250X")
+                                     : nullptr;
 }
 
 NodeDescription GpuTopology::node() const {
-    NodeDescription node;
-    node.tool = "rocm-smi --showtopo";
-    node.path = file_.path;
-    node.file = std::string(file_.name());
+    NodeDescription node("rocm-smi --showtopo", file_);
     node.family = LinkFamily::infinity_fabric;
     node.numa_nodes = static_cast<std::uint32_t>(numa_nodes_.size());
     node.counts_known = false;
     node.links_origin = {.file = file_.path, .line = typed_line_, .key = "XGMI"};
     node.kind_origin = {.file = file_.path, .line = 0, .key = "GPUs"};
+    std::map<std::uint32_t, std::size_t> place;
     for (const std::uint32_t gpu : gpus_) {
-        node.accelerators.push_back({fmt::format("GPU{}", gpu),
-                                     {.file = file_.path, .line = typed_line_, .key = fmt::format("GPU{}", gpu)},
-                                     0,
-                                     0,
-                                     {}});
+        place.emplace(gpu, place.size());
+        const std::string name = fmt::format("GPU{}", gpu);
+        node.accelerators.push_back({name, {.file = file_.path, .line = typed_line_, .key = name}});
     }
     std::uint32_t one_hop = std::numeric_limits<std::uint32_t>::max();
     for (const auto& [gpus, pair] : pairs_) {
         if (pair.xgmi) one_hop = std::min(one_hop, pair.weight);
     }
-    node.links = node.no_links();
-    const auto index = [&](std::uint32_t gpu) {
-        return static_cast<std::size_t>(std::distance(gpus_.begin(), gpus_.find(gpu)));
-    };
+    node.set_no_links();
     for (const auto& [gpus, pair] : pairs_) {
         if (!pair.xgmi || pair.weight != one_hop) continue;
-        node.links[index(gpus.first)][index(gpus.second)] = 1;
-        node.links[index(gpus.second)][index(gpus.first)] = 1;
+        const std::size_t a = place.at(gpus.first), b = place.at(gpus.second);
+        node.links[a][b] = node.links[b][a] = 1;
     }
-    const std::size_t product = file_.text.find("GFX Version");
-    node.kind = kind_of_model(product == std::string::npos ? std::string_view{} : std::string_view(file_.text));
+    node.kind = contains(file_.text, "GFX Version") ? kind_of_product(file_.text) : nullptr;
     if (node.kind != nullptr) return node;
-    node.kind = kind(node.links);
+    node.kind = kind_by(node.links);
     node.kind_guess = fmt::format("{} GPUs with such links", gpus_.size());
     return node;
 }
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
-    if (files.size() > 1)
-        throw ConfigError({Diagnostic{.file = files[1].path, .key = {}, .message = "one file describes a node"}});
     Import import;
     make_machine(import, GpuTopology(files.front()).node(), options);
     return import;
@@ -236,6 +204,6 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format rocm_smi;
-const Format rocm_smi{"rocm-smi", "topology of rocm-smi --showtopo", recognises, read};
+const Format rocm_smi{"rocm-smi", "topology of rocm-smi --showtopo", recognises, read, "one file describes a node"};
 
 }  // namespace weft::formats

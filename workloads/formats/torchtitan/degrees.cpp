@@ -1,6 +1,6 @@
 // Keys and defaults: torchtitan/config/job_config.py (Parallelism); what they do: distributed/parallel_dims.py and
 // distributed/pipeline_parallel.py.
-#include "workloads/formats/torchtitan/degrees.hpp"
+#include "workloads/formats/torchtitan/keys.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "workloads/formats/keys.hpp"
-#include "workloads/formats/torchtitan/keys.hpp"
-
 namespace weft {
 namespace {
+
+using Key = TorchtitanKey;
 
 class DegreesReader {
   public:
@@ -29,23 +28,24 @@ class DegreesReader {
         take("pipeline_parallel_degree", "pipeline");
         take("context_parallel_degree", "context");
         take("expert_parallel_degree", "expert");
-        TorchtitanKey tensor = key("tensor_parallel_degree"), context = key("context_parallel_degree");
+        Key tensor = key("tensor_parallel_degree"), context = key("context_parallel_degree");
         if (tensor_ > 1) {
             import_.object.set("sequence_parallel", true, tensor.origin());
             // Of no effect where no ranks share experts: tensor ranks then cut them as they cut the other maps.
-            TorchtitanKey cut = key("expert_tensor_parallel_degree");
+            Key cut = key("expert_tensor_parallel_degree");
             if (key("expert_parallel_degree").count(1) > 1) layout().set("expert_tensor", cut.count(1), cut.origin());
-            TorchtitanKey whole = key("disable_loss_parallel");
-            if (whole.flag()) warn(whole, "the loss is simulated on parts of the vocabulary");
+            Key whole = key("disable_loss_parallel");
+            if (whole.flag()) whole.warn(import_, "the loss is simulated on parts of the vocabulary");
         }
-        TorchtitanKey backend = key("expert_parallel_comm_backend");
+        Key backend = key("expert_parallel_comm_backend");
         if (backend.text("standard") != "standard" && key("expert_parallel_degree").count(1) > 1)
-            refuse(backend, "weft has torchtitan's all-to-all alone, which is \"standard\"");
+            backend.refuse(import_, "weft has torchtitan's all-to-all alone, which is \"standard\"");
         if (context.count(1) == 1) return;
-        TorchtitanKey balancer = key("context_parallel_load_balancer");
+        Key balancer = key("context_parallel_load_balancer");
         if (balancer.given() && balancer.text("headtail") != "headtail")
-            warn(balancer, "attention is simulated as evenly shared, with head and tail of a sequence on each rank");
-        TorchtitanKey rotate = key("context_parallel_rotate_method");
+            balancer.warn(import_,
+                          "attention is simulated as evenly shared, with head and tail of a sequence on each rank");
+        Key rotate = key("context_parallel_rotate_method");
         const bool passed_on = rotate.text("allgather") == "alltoall";
         import_.object.set("context_method", passed_on ? "ring" : "all_gather", rotate.origin());
     }
@@ -53,7 +53,7 @@ class DegreesReader {
     void data_ranks() {
         const std::string_view shard_name =
             key("data_parallel_degree").given() ? "data_parallel_degree" : "data_parallel_shard_degree";
-        TorchtitanKey copies = key("data_parallel_replicate_degree"), shard = key(shard_name);
+        Key copies = key("data_parallel_replicate_degree"), shard = key(shard_name);
         const std::uint32_t context = key("context_parallel_degree").count(1);
         degrees_.replicas = std::max(copies.number(1), 1.0);
         const double said = shard.number(-1), ranks = static_cast<double>(ranks_of(options_));
@@ -63,7 +63,8 @@ class DegreesReader {
             shard.section().error(shard.name(), "expected -1 (all that are left) or at least 1");
         if (said >= 1) layout().set("data", degrees_.replicas * said, shard.origin());
         if (degrees_.shards == 1 && degrees_.replicas > 1 && context == 1)
-            refuse(copies, "replicas that share nothing run under DDP with autocast, which weft does not simulate");
+            copies.refuse(import_,
+                          "replicas that share nothing run under DDP with autocast, which weft does not simulate");
     }
 
     // models/llama3/infra/parallelize.py, apply_fsdp: "default" keeps parameters under a pipeline only, and "always"
@@ -71,7 +72,7 @@ class DegreesReader {
     void strategy() {
         Draft& fsdp = import_.object.object("fsdp");
         fsdp.set("version", 2, {.file = {}, .line = 0, .key = "fully_shard"});
-        TorchtitanKey copies = key("data_parallel_replicate_degree"), reshard = key("fsdp_reshard_after_forward");
+        Key copies = key("data_parallel_replicate_degree"), reshard = key("fsdp_reshard_after_forward");
         const std::string when = reshard.text("default");
         if (degrees_.replicas > 1) {
             fsdp.set("strategy", when == "never" ? "hybrid_shard_zero2" : "hybrid_shard", copies.origin());
@@ -84,37 +85,36 @@ class DegreesReader {
 
     void pipeline(std::uint32_t layers) {
         if (degrees_.pipeline == 1) return;
-        TorchtitanKey schedule = key("pipeline_parallel_schedule");
+        Key schedule = key("pipeline_parallel_schedule");
         constexpr std::array<std::pair<std::string_view, std::string_view>, 4> known{
             {{"1F1B", "1f1b"}, {"GPipe", "gpipe"}, {"Interleaved1F1B", "interleaved"}, {"ZBVZeroBubble", "zb-v"}}};
         const std::string name = schedule.text("1F1B");
         const auto found = std::ranges::find(known, name, [](const auto& each) { return each.first; });
-        if (found == known.end()) return refuse(schedule, fmt::format("weft does not have the schedule {}", name));
+        if (found == known.end())
+            return schedule.refuse(import_, fmt::format("weft does not have the schedule {}", name));
         import_.object.set("schedule", std::string(found->second), schedule.origin());
         for (const std::string_view unknown :
              {"module_fqns_per_model_part", "pipeline_parallel_schedule_csv", "pipeline_parallel_split_points"}) {
-            TorchtitanKey own = key(unknown);
+            Key own = key(unknown);
             const bool empty = own.given() && own.section().is_text(unknown) && own.text("").empty();
-            if (own.given() && !empty) refuse(own, "weft deals layers to stages by torchtitan's own rule");
+            if (own.given() && !empty) own.refuse(import_, "weft deals layers to stages by torchtitan's own rule");
         }
         if (found->second == "interleaved") virtual_stages(layers);
         ends();
     }
 
   private:
-    TorchtitanKey key(std::string_view name) { return {root_, name, {"parallelism", "training", "experimental"}}; }
+    Key key(std::string_view name) { return {root_, name}; }
     Draft& layout() { return import_.object.object("layout"); }
-    void refuse(TorchtitanKey& key, std::string_view why) { refuse_key(import_, key.section(), key.name(), why); }
-    void warn(TorchtitanKey& key, std::string_view what) { warn_key(import_, key.section(), key.name(), what); }
 
     void take(std::string_view degree, std::string_view axis) {
-        TorchtitanKey own = key(degree);
+        Key own = key(degree);
         if (own.given() || axis == "tensor") layout().set(axis, own.count(1), own.origin());
     }
 
     // Two parts per stage, or as many as make parts of so many layers; embedding and head weigh one each.
     void virtual_stages(std::uint32_t layers) {
-        TorchtitanKey per_part = key("pipeline_parallel_layers_per_stage");
+        Key per_part = key("pipeline_parallel_layers_per_stage");
         double parts = 2;
         if (per_part.given() && layers > 0) {
             const double weighed = layers + key("pipeline_parallel_first_stage_less_layers").number(1) +
@@ -126,11 +126,12 @@ class DegreesReader {
     }
 
     void ends() {
-        TorchtitanKey first = key("pipeline_parallel_first_stage_less_layers");
-        TorchtitanKey last = key("pipeline_parallel_last_stage_less_layers");
+        Key first = key("pipeline_parallel_first_stage_less_layers");
+        Key last = key("pipeline_parallel_last_stage_less_layers");
         if (first.number(1) == 1 && last.number(1) == 1) return;
         if (first.number(1) == 0 && last.number(1) == 0) return layout().set("split", "even", first.origin());
-        refuse(first.given() ? first : last, "weft knows first and last stages with one layer less, or with none");
+        (first.given() ? first : last)
+            .refuse(import_, "weft knows first and last stages with one layer less, or with none");
     }
 
     Import& import_;

@@ -1,4 +1,4 @@
-// Models that torchtitan ships, by name and flavour as its configurations call them.
+// Models that torchtitan ships, by name and flavour as its configurations call them: flavours.json.
 #pragma once
 
 #include <span>
@@ -6,14 +6,14 @@
 #include <string_view>
 
 #include "models/transformer/transformer.hpp"
-#include "sim/io/draft.hpp"
 
 namespace weft {
 
 struct TorchtitanFlavour {
-    std::string_view model;    // "llama3"
-    std::string_view flavour;  // "8B"
-    Transformer shape;
+    std::string model;    // "llama3"
+    std::string flavour;  // "8B"
+    std::string object;   // a model, as its file says it
+    Transformer shape;    // the same, read
 };
 
 std::span<const TorchtitanFlavour> torchtitan_flavours();
@@ -22,8 +22,5 @@ const TorchtitanFlavour* find_torchtitan_flavour(std::string_view model, std::st
 // The one of this shape; nullptr: none.
 const TorchtitanFlavour* torchtitan_flavour_of(const Transformer& shape);
 std::string known_torchtitan_flavours();  // "llama3 8B, llama3 70B, ..."
-
-// Into the object of a model file.
-void put_shape(Draft& model, const Transformer& shape, const Origin& origin);
 
 }  // namespace weft

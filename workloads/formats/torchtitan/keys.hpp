@@ -1,4 +1,4 @@
-// Keys of a torchtitan configuration, which have moved between its sections.
+// Keys of a torchtitan configuration, which have moved between its sections, and the degrees of parallelism in it.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "sim/io/document.hpp"
 #include "workloads/formats/format.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 
@@ -25,6 +26,10 @@ class TorchtitanKey {
             return;
         }
     }
+    // Of parallelism.
+    TorchtitanKey(Field& root, std::string_view name)
+        : TorchtitanKey(root, name, {"parallelism", "training", "experimental"}) {}
+
     bool given() const { return given_; }
     Field& section() { return section_; }
     std::string_view name() const { return name_; }
@@ -35,11 +40,22 @@ class TorchtitanKey {
     double number(double otherwise) { return given_ ? section_.number(name_) : otherwise; }
     bool flag() { return given_ && section_.flag(name_); }
     std::string text(std::string_view otherwise) { return given_ ? section_.text(name_) : std::string(otherwise); }
+    void refuse(Import& import, std::string_view why) { refuse_key(import, section_, name_, why); }
+    void warn(Import& import, std::string_view what) { warn_key(import, section_, name_, what); }
 
   private:
     Field section_;
     std::string_view name_;
     bool given_ = false;
 };
+
+struct TorchtitanDegrees {
+    double replicas = 1, shards = 0;  // data ranks; 0: not known
+    std::uint32_t pipeline = 1;
+};
+
+// Gives the job its layout, schedule and what FSDP shards. `layers`: of the model; 0: not known.
+TorchtitanDegrees read_torchtitan_degrees(Import& import, Field& root, const FormatOptions& options,
+                                          std::uint32_t layers);
 
 }  // namespace weft

@@ -11,15 +11,11 @@
 
 #include "sim/io/syntaxes.hpp"
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/keys.hpp"
-#include "workloads/formats/torchtitan/degrees.hpp"
 #include "workloads/formats/torchtitan/flavours.hpp"
 #include "workloads/formats/torchtitan/keys.hpp"
 
 namespace weft::formats {
 namespace {
-
-using Severity = FormatNote::Severity;
 
 // Beginnings of lines, of which each such file has several and no other kind of TOML more than one or two.
 bool recognises(const SourceFile& file) {
@@ -33,7 +29,31 @@ bool recognises(const SourceFile& file) {
     return std::ranges::count_if(words, has) >= 3;
 }
 
+// Every value made from one place.
+void copy_members(Field from, Draft& to, const Origin& origin) {
+    for (const std::string& key : from.keys()) {
+        if (from.is_object(key)) {
+            copy_members(from.object(key), to.object(key), origin);
+        } else {
+            to.set_json(key, from.member(key).as_json(), origin);
+        }
+    }
+}
+
 using Key = TorchtitanKey;
+
+struct IdleKeys {
+    IdleKeys() {
+        Document document = format_table("torchtitan_keys");
+        Field table = document.root();
+        parallelism = texts(table.list("parallelism"));
+        sections = texts(table.list("sections"));
+        keys = texts(table.list("keys"));
+        document.check();
+    }
+
+    std::vector<std::string> parallelism, sections, keys;
+};
 
 class TorchtitanReader {
   public:
@@ -54,10 +74,7 @@ class TorchtitanReader {
   private:
     Draft& job() { return import_.object; }
 
-    Key parallel(std::string_view name) { return {root_, name, {"parallelism", "training", "experimental"}}; }
-
-    void refuse(Key& key, std::string_view why) { refuse_key(import_, key.section(), key.name(), why); }
-    void warn(Key& key, std::string_view what) { warn_key(import_, key.section(), key.name(), what); }
+    Key parallel(std::string_view name) { return {root_, name}; }
 
     void read_model() {
         if (!options_.model.empty()) return;  // the user's word counts
@@ -65,23 +82,24 @@ class TorchtitanReader {
         const std::string model = name.text("llama3"), which = flavour.text("debugmodel");
         const TorchtitanFlavour* const known = find_torchtitan_flavour(model, which);
         if (known == nullptr) {
-            import_.note(Severity::error, flavour.given() ? flavour.origin() : name.origin(),
-                         fmt::format("weft does not know the shape of {} \"{}\" (known: {}); --model M says it", model,
-                                     which, known_torchtitan_flavours()));
+            import_.error(flavour.given() ? flavour.origin() : name.origin(),
+                          fmt::format("weft does not know the shape of {} \"{}\" (known: {}); --model M says it", model,
+                                      which, known_torchtitan_flavours()));
             return;
         }
         layers_ = known->shape.layers;
         Draft& shape = job().object("model");
-        put_shape(shape, known->shape, flavour.origin());
+        copy_members(Document::parse(which, known->object).root(), shape, flavour.origin());
         if (known->shape.experts.count > 0)  // models/moe/moe.py, MoEArgs: load_balance_coeff of 1e-3
             shape.object("experts").set("balancing_bias", true, {.file = {}, .line = 0, .key = "torchtitan's default"});
         if (options_.vocabulary > 0)
             shape.set("vocabulary", options_.vocabulary, {.file = {}, .line = 0, .key = "--vocabulary"});
         if (which != known->flavour)
-            warn(flavour, "attention is simulated as causal over the whole sequence, with no mask between documents");
+            flavour.warn(import_,
+                         "attention is simulated as causal over the whole sequence, with no mask between documents");
         Key norm(root_, "norm_type", {"model"});
         if (norm.given() && norm.text("").find("rmsnorm") == std::string::npos)
-            refuse(norm, "weft knows torchtitan's models with rmsnorm");
+            norm.refuse(import_, "weft knows torchtitan's models with rmsnorm");
     }
 
     void read_layout() { degrees_ = read_torchtitan_degrees(import_, root_, options_, layers_); }
@@ -98,14 +116,14 @@ class TorchtitanReader {
         const bool pipeline = degrees_.pipeline > 1;
         batch.set("micro", pipeline ? cut.count(1) : own, pipeline ? cut.origin() : local.origin());
         if (pipeline && data > 0 && all > own * data)
-            warn(global, "several runs of the pipeline are simulated as one of all their micro-batches");
+            global.warn(import_, "several runs of the pipeline are simulated as one of all their micro-batches");
         if (all > 0) {
             batch.set("global", all, global.origin());
         } else if (data > 0) {
             batch.set("global", own * data, {.file = {}, .line = 0, .key = "local batch size x data ranks"});
         } else if (!overridden_by_user(options_, "batch.global")) {
-            import_.note(Severity::error, {.file = {}, .line = 0, .key = "batch.global"},
-                         "follows from the ranks, which the input does not say; give --machine and --nodes");
+            import_.error({.file = {}, .line = 0, .key = "batch.global"},
+                          "follows from the ranks, which the input does not say; give --machine and --nodes");
         }
     }
     bool root_has_local() { return Key(root_, "local_batch_size", {"training"}).given(); }
@@ -122,9 +140,9 @@ class TorchtitanReader {
         job().set("precision", eighth ? "fp8" : own, eighth ? float8_ : param.origin());
         if (reduce.text("float32") == "float32") job().object("fsdp").set("reduce_precision", "fp32", reduce.origin());
         if (kept.text("float32") != "float32")
-            warn(kept, "states are simulated in fp32, as by default, not in " + kept.text(""));
+            kept.warn(import_, "states are simulated in fp32, as by default, not in " + kept.text(""));
         Key offload(root_, "enable_cpu_offload", {"training", "experimental"});
-        if (offload.flag()) refuse(offload, "weft has no offloading of states to the host");
+        if (offload.flag()) offload.refuse(import_, "weft has no offloading of states to the host");
     }
 
     // model.converters names what is swapped in; before that a section of its own switched it on.
@@ -136,7 +154,7 @@ class TorchtitanReader {
                 if (name.find("float8") != std::string::npos) {
                     float8_ = converters.origin();
                 } else {
-                    refuse(converters, fmt::format("weft has no \"{}\"", name));
+                    converters.refuse(import_, fmt::format("weft has no \"{}\"", name));
                 }
             }
         }
@@ -146,8 +164,7 @@ class TorchtitanReader {
             if (on) float8_ = old.origin();
         }
         if (float8_.key.empty()) return false;
-        import_.note(Severity::note, float8_,
-                     "weights are gathered in 16 bits and the output layer is in 16 bits, too");
+        import_.note(float8_, "weights are gathered in 16 bits and the output layer is in 16 bits, too");
         return true;
     }
 
@@ -171,8 +188,8 @@ class TorchtitanReader {
             mode.section().error(mode.name(), "expected none, selective or full, got \"" + name + "\"");
             return;
         }
-        import_.note(
-            Severity::warning, mode.origin(),
+        import_.warn(
+            mode.origin(),
             fmt::format("{} recomputes {}, which weft cannot; nothing is recomputed in the simulation, which is "
                         "faster and takes more memory; --set recompute=full is the other end",
                         name,
@@ -190,7 +207,7 @@ class TorchtitanReader {
             job().set("compile", true, compile.given() ? compile.origin() : old.origin());
         Key async(root_, "enable_async_tensor_parallel", {"parallelism", "experimental"});
         if (async.flag() && parallel("tensor_parallel_degree").number(1) > 1)
-            warn(async, "calls of tensor parallelism are simulated with nothing under them");
+            async.warn(import_, "calls of tensor parallelism are simulated with nothing under them");
     }
     bool compiles_model() {
         Key components(root_, "components", {"compile"});
@@ -201,56 +218,36 @@ class TorchtitanReader {
 
     void read_optimizer() {
         Key name(root_, "name", {"optimizer"}), early(root_, "early_step_in_backward", {"optimizer"});
-        Key way(root_, "implementation", {"optimizer"});
+        Key kernel(root_, "implementation", {"optimizer"});
         if (name.given() && name.text("") != "AdamW" && name.text("") != "Adam")
-            warn(name, "time and memory of the update are those of Adam");
-        if (early.flag()) warn(early, "the optimizer is simulated after the backward pass");
-        if (way.given() && way.text("") != "fused") warn(way, "the optimizer is simulated as one fused kernel");
+            name.warn(import_, "time and memory of the update are those of Adam");
+        if (early.flag()) early.warn(import_, "the optimizer is simulated after the backward pass");
+        if (kernel.given() && kernel.text("") != "fused")
+            kernel.warn(import_, "the optimizer is simulated as one fused kernel");
         Key fault(root_, "enable", {"fault_tolerance"});
-        if (fault.flag()) refuse(fault, "weft has no replicas that come and go");
+        if (fault.flag()) fault.refuse(import_, "weft has no replicas that come and go");
     }
 
     // Keys that nobody asked for, by section.
     void pass_over_sections() {
         if (root_.is_object("parallelism")) {
             Field field = root_.object("parallelism");
-            unread_without_effect(import_, field,
-                                  "disable_loss_parallel enable_async_tensor_parallel module_fqns_per_model_part "
-                                  "pipeline_parallel_first_stage_less_layers pipeline_parallel_last_stage_less_layers "
-                                  "pipeline_parallel_layers_per_stage pipeline_parallel_schedule "
-                                  "pipeline_parallel_schedule_csv pipeline_parallel_split_points "
-                                  "pipeline_parallel_microbatch_size pipeline_parallel_expert_parallel_overlap "
-                                  "context_parallel_rotate_method expert_tensor_parallel_degree "
-                                  "expert_parallel_comm_backend enable_compiled_autograd");
+            unread_without_effect(import_, field, idle_.parallelism);
             note_rest(import_, field);
         }
         for (const std::string_view name : {"model", "training", "activation_checkpoint", "compile", "optimizer",
                                             "experimental", "float8", "fault_tolerance"}) {
             if (root_.is_object(name)) pass_over(root_.object(name));
         }
-        unread_without_effect(import_, root_,
-                              "job profiling metrics lr_scheduler checkpoint quantize comm memory_estimation "
-                              "validation debug dataloader mx");
+        unread_without_effect(import_, root_, idle_.sections);
         note_rest(import_, root_);
     }
     void pass_over(Field field) {
-        unread_without_effect(import_, field,
-                              "tokenizer_path hf_assets_path print_after_conversion name flavor use_flex_attn "
-                              "attn_mask_type tokenizer_file dataset dataset_path max_norm steps gc_freq gc_debug "
-                              "deterministic seed warmup_steps dataloader data_parallel_type fused lr beta1 beta2 "
-                              "eps weight_decay enable_compiled_autograd components backend early_stop "
-                              "memory_budget visualize_memory_budget_pareto preserve_rng_state determinism_check "
-                              "debug per_op_sac_force_recompute_mm_shapes_by_fqns custom_import custom_args_module "
-                              "custom_model_path enable_fsdp_float8_all_gather "
-                              "precompute_float8_dynamic_scale_for_fsdp filter_fqns recipe_name scaling_type_input "
-                              "scaling_type_weight scaling_type_grad_output force_recompute_fp8_weight_in_bwd "
-                              "emulate pipeline_parallel_schedule pipeline_parallel_split_points "
-                              "pipeline_parallel_microbatches enable_async_tensor_parallel enable_loss_parallel "
-                              "process_group process_group_timeout_ms replica_id group_size min_replica_size "
-                              "semi_sync_method checkpoint");
+        unread_without_effect(import_, field, idle_.keys);
         note_rest(import_, field);
     }
 
+    const IdleKeys idle_;
     Import& import_;
     Field& root_;
     const FormatOptions& options_;
@@ -260,8 +257,6 @@ class TorchtitanReader {
 };
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
-    if (files.size() > 1)
-        throw ConfigError({Diagnostic{.file = files[1].path, .key = {}, .message = "torchtitan reads one file"}});
     Document document = parse_toml(files.front().path, files.front().text);
     Field root = document.root();
     Import import;
@@ -274,6 +269,6 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
 }  // namespace
 
 extern const Format torchtitan;
-const Format torchtitan{"torchtitan", "torchtitan configuration", recognises, read};
+const Format torchtitan{"torchtitan", "torchtitan configuration", recognises, read, "torchtitan reads one file"};
 
 }  // namespace weft::formats

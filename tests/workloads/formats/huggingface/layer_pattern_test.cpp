@@ -1,4 +1,4 @@
-#include "workloads/formats/huggingface/layer_pattern.hpp"
+#include "workloads/formats/huggingface/keys.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,10 +1,9 @@
-#include "workloads/formats/like_machine.hpp"
+#include "workloads/formats/node/like_machine.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
@@ -22,6 +21,12 @@ std::uint32_t multiplicity(std::string_view name, std::string_view family) {
     return count;
 }
 
+std::vector<std::uint32_t> wholes(std::vector<Field> list) {
+    std::vector<std::uint32_t> numbers;
+    for (Field& each : list) numbers.push_back(each.as_whole());
+    return numbers;
+}
+
 void read_links(LikeMachine& like, Field links) {
     for (const std::string& name : links.keys()) {
         Field field = links.object(name);
@@ -34,18 +39,13 @@ void read_links(LikeMachine& like, Field links) {
 void read_node(LikeMachine& like, Field node) {
     like.crossbar = node.text("kind") == "crossbar";
     like.node_link = node.text("link");
-    if (like.crossbar) {
-        like.accelerators = node.count("accelerators");
-    } else {
-        for (Field& row : node.list("links")) {
-            std::vector<std::uint32_t>& cells = like.matrix.emplace_back();
-            for (Field& cell : row.elements()) cells.push_back(cell.as_whole());
-        }
-        like.accelerators = static_cast<std::uint32_t>(like.matrix.size());
+    if (!like.crossbar) {
+        for (const Field& row : node.list("links")) like.matrix.push_back(wholes(Field(row).elements()));
     }
+    like.accelerators = like.crossbar ? node.count("accelerators") : static_cast<std::uint32_t>(like.matrix.size());
     like.host = node.has("host");
     Field nics = node.object("nics");
-    for (Field& nic : nics.list("attached")) like.attached.push_back(nic.as_whole());
+    like.attached = wholes(nics.list("attached"));
     like.nic_link = nics.text("link");
     like.pxn = nics.flag("pxn", false);
 }
@@ -86,9 +86,9 @@ LikeMachine read_like_machine(std::string_view name) {
     const auto find = [](const std::string& other) { return find_shipped(embedded::machines(), other)->document; };
     Document document = find(std::string(name));
     extend(document.root(), find);
+    Field root = document.root();
     LikeMachine like;
     like.name = is_path(name) ? std::filesystem::absolute(name).string() : std::string(name);
-    Field root = document.root();
     like.device = root.text("device");
     read_links(like, root.object("links"));
     read_node(like, root.object("node"));

@@ -1,7 +1,8 @@
-// A line of a file of another tool, read from left to right.
+// Texts of other tools, read line by line and word by word.
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -10,6 +11,39 @@
 
 namespace weft {
 
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+inline bool is_json_object(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    return begin != text.npos && text[begin] == '{';
+}
+
+inline std::string lower_case(std::string_view text) {
+    std::string lower(text);
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return lower;
+}
+
+// Of the whole text; nothing: it is no number from 0.
+inline std::optional<std::uint32_t> whole_number(std::string_view text) {
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+// Calls `take` with every line and its number from 1, until it returns false.
+template <class Take>
+void each_line(std::string_view text, Take take) {
+    int number = 1;
+    for (std::size_t begin = 0; begin < text.size(); ++number) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        if (!take(text.substr(begin, end - begin), number)) return;
+        begin = end + 1;
+    }
+}
+
+// A line, from left to right.
 class TextScanner {
   public:
     explicit TextScanner(std::string_view text) : text_(text) {}

@@ -1,4 +1,4 @@
-// The machine that an imported one is otherwise like, as far as its file says what a node of another kind needs.
+// The machine that a described node is otherwise like, as far as its file says what another node needs.
 #pragma once
 
 #include <cstdint>
