@@ -1,7 +1,7 @@
 # Tables of what lies in folders: a file more in one of them, and the program knows what it defines. Part of the installed
 # package as well (COMPONENTS extension), so that programs on weft's libraries have folders of their own.
 
-# Writes the table of <root>/<folder>/*.cpp for all roots; files of roots behind the first are compiled into the target.
+# Writes the table of <root>/<folder>/*.cpp for all roots, sorted by name; files of roots behind the first are compiled into the target.
 function(weft_write_registry target folder type header)
   set(files "")
   foreach(root IN LISTS ARGN)
@@ -23,6 +23,7 @@ function(weft_write_registry target folder type header)
       list(APPEND entries "&${name}")
     endforeach()
   endforeach()
+  list(SORT entries)
   list(JOIN entries ", " entries)
   string(CONCAT text
     "#include \"${header}\"\n\n#include <array>\n\n"

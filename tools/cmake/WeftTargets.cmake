@@ -49,7 +49,7 @@ set(WEFT_EXTENSIONS "" CACHE PATH "Folder with files of your own, by kind")
 
 # weft_registry(<layer> <folder> <Type> <header>): each <layer>/<folder>/<name>.cpp that contains a line
 # `extern const <Type> <name>` (in namespace weft::<folder>) becomes an entry of weft::<folder>::all().
-# The table is written from the sorted file list, so adding a file is all it takes to register it.
+# The table is written from the list of files and sorted by name, so adding a file is all it takes to register it.
 function(weft_registry layer folder type header)
   set_property(GLOBAL APPEND PROPERTY weft_registries "${layer}|${folder} ${type} ${header}")
   weft_write_registry(weft_${layer} ${folder} ${type} ${header} "${PROJECT_SOURCE_DIR}/${layer}" ${WEFT_EXTENSIONS})

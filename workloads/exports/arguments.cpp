@@ -15,47 +15,41 @@
 namespace weft {
 namespace {
 
+// An array of arguments, each with its value: "--hidden-size 4096".
 class Arguments {
   public:
-    explicit Arguments(std::vector<std::string>& list) : list_(list) {}
-
     template <class Value>
     void add(std::string_view flag, const Value& value) {
         list_.push_back(fmt::format("--{} {}", flag, value));
     }
     void add(std::string_view flag) { list_.push_back(fmt::format("--{}", flag)); }
-    void add_if(bool given, std::string_view flag) {
-        if (given) add(flag);
+    template <class... Value>
+    void add_if(bool given, std::string_view flag, const Value&... value) {
+        if (given) add(flag, value...);
     }
-    void add_count(std::string_view flag, std::uint32_t count) {
-        if (count > 0) add(flag, count);
-    }
-    // A size that is 1 unless given.
-    void add_size(std::string_view flag, std::uint32_t size) {
-        if (size > 1) add(flag, size);
+    std::string text(std::string_view name) const {
+        return fmt::format("{}=(\n    {}\n)\n", name, fmt::join(list_, "\n    "));
     }
 
   private:
-    std::vector<std::string>& list_;
+    std::vector<std::string> list_;
 };
 
-void add_attention(Arguments list, const Transformer& model) {
+void add_attention(Arguments& list, const Transformer& model) {
     list.add("num-attention-heads", model.heads);
     if (model.has_latent_attention()) {
         list.add("multi-latent-attention");
         list.add("qk-layernorm");  // of the latent vectors
-        if (model.latent.q_rank > 0) list.add("q-lora-rank", model.latent.q_rank);
+        list.add_if(model.latent.q_rank > 0, "q-lora-rank", model.latent.q_rank);
         list.add("kv-lora-rank", model.latent.kv_rank);
         list.add("qk-head-dim", model.latent.nope_size);
         list.add("qk-pos-emb-head-dim", model.latent.rope_size);
         list.add("v-head-dim", model.latent.value_size);
         return;
     }
-    if (model.kv_heads != model.heads) {
-        list.add("group-query-attention");
-        list.add("num-query-groups", model.kv_heads);
-    }
-    if (model.head_size * model.heads != model.hidden) list.add("kv-channels", model.head_size);
+    list.add_if(model.kv_heads != model.heads, "group-query-attention");
+    list.add_if(model.kv_heads != model.heads, "num-query-groups", model.kv_heads);
+    list.add_if(model.head_size * model.heads != model.hidden, "kv-channels", model.head_size);
     list.add_if(model.query_key_norm != QueryKeyNorm::none, "qk-layernorm");
 }
 
@@ -63,39 +57,38 @@ void add_attention(Arguments list, const Transformer& model) {
 std::string layer_frequency(const Transformer& model) {
     const Experts& experts = model.experts;
     if (experts.first_dense == 0) return fmt::format("{}", experts.every);
-    std::string list;
-    for (std::uint32_t layer = 0; layer < model.layers; ++layer)
-        list += fmt::format("{}{}", list.empty() ? "" : ",", layer_kind(model, layer) == LayerKind::expert ? 1 : 0);
     if (experts.every == 1)
         return fmt::format("\"([0]*{}+[1]*{})\"", experts.first_dense, model.layers - experts.first_dense);
-    return fmt::format("\"[{}]\"", list);
+    std::vector<int> found;
+    for (std::uint32_t layer = 0; layer < model.layers; ++layer)
+        found.push_back(layer_kind(model, layer) == LayerKind::expert ? 1 : 0);
+    return fmt::format("\"[{}]\"", fmt::join(found, ","));
 }
 
-void add_dispatcher(Arguments list, Dispatch dispatcher) {
+void add_dispatcher(Arguments& list, Dispatch dispatcher) {
     const bool fused = dispatcher == Dispatch::deepep || dispatcher == Dispatch::hybridep;
     list.add("moe-token-dispatcher-type", fused                                ? "flex"
                                           : dispatcher == Dispatch::all_gather ? "allgather"
                                                                                : "alltoall");
-    if (dispatcher == Dispatch::deepep) list.add("moe-enable-deepep");
-    if (dispatcher == Dispatch::hybridep) list.add("moe-flex-dispatcher-backend", "hybridep");
+    list.add_if(dispatcher == Dispatch::deepep, "moe-enable-deepep");
+    list.add_if(dispatcher == Dispatch::hybridep, "moe-flex-dispatcher-backend", "hybridep");
 }
 
 // With the coefficient that arguments.py recommends to start with.
-void add_balancing_losses(Arguments list, const Job& job) {
-    std::vector<std::string_view> types, coefficients;
+void add_balancing_losses(Arguments& list, const Job& job) {
+    std::string types, coefficients;
     for (const auto& [loss, type] : {std::pair{Balancing::auxiliary_loss, "aux_loss"},
                                      std::pair{Balancing::sequence_auxiliary_loss, "seq_aux_loss"},
                                      std::pair{Balancing::global_auxiliary_loss, "global_aux_loss"}}) {
         if (!balances_by(job, loss)) continue;
-        types.push_back(type);
-        coefficients.push_back("0.01");
+        types += fmt::format("{}{}", types.empty() ? "" : " ", type);
+        coefficients += coefficients.empty() ? "0.01" : " 0.01";
     }
-    if (types.empty()) return;
-    list.add("moe-router-load-balancing-type", fmt::format("{}", fmt::join(types, " ")));
-    list.add("moe-aux-loss-coeff", fmt::format("{}", fmt::join(coefficients, " ")));
+    list.add_if(!types.empty(), "moe-router-load-balancing-type", types);
+    list.add_if(!types.empty(), "moe-aux-loss-coeff", coefficients);
 }
 
-void add_experts(Arguments list, const Job& job) {
+void add_experts(Arguments& list, const Job& job) {
     const Experts& experts = job.model.experts;
     if (experts.count == 0) return;
     list.add("num-experts", experts.count);
@@ -103,34 +96,33 @@ void add_experts(Arguments list, const Job& job) {
     list.add("moe-ffn-hidden-size", experts.ffn_hidden);
     if (experts.shared > 0)
         list.add("moe-shared-expert-intermediate-size", std::uint64_t{experts.shared} * experts.shared_ffn_hidden);
-    if (experts.first_dense > 0 || experts.every > 1) list.add("moe-layer-freq", layer_frequency(job.model));
+    list.add_if(experts.first_dense > 0 || experts.every > 1, "moe-layer-freq", layer_frequency(job.model));
     list.add_if(experts.balancing_bias, "moe-router-enable-expert-bias");
     add_balancing_losses(list, job);
     add_dispatcher(list, job.experts.dispatcher);
     list.add_if(job.experts.fused_indices == Setting::on, "moe-permute-fusion");
     list.add_if(job.experts.fused_indices == Setting::on, "enable-experimental");
-    if (experts.groups > 1) list.add("moe-router-num-groups", experts.groups);
-    if (experts.groups > 1) list.add("moe-router-group-topk", experts.token_groups);
+    list.add_if(experts.groups > 1, "moe-router-num-groups", experts.groups);
+    list.add_if(experts.groups > 1, "moe-router-group-topk", experts.token_groups);
     list.add("moe-grouped-gemm");
-    if (job.experts.capacity_factor > 0) list.add("moe-expert-capacity-factor", job.experts.capacity_factor);
+    list.add_if(job.experts.capacity_factor > 0, "moe-expert-capacity-factor", job.experts.capacity_factor);
     const ExpertOverlap overlap = expert_overlap(job);
     list.add_if(overlap == ExpertOverlap::passes, "overlap-moe-expert-parallel-comm");
     list.add_if(overlap == ExpertOverlap::shared_experts, "moe-shared-expert-overlap");
     list.add_if(delays_weight_gradients(job) == Setting::on, "delay-wgrad-compute");
 }
 
-void add_model(Arguments list, const Job& job, Unsayable& unsayable) {
+void add_model(Arguments& list, const Job& job, Unsayable& unsayable) {
     const Transformer& model = job.model;
     list.add("use-mcore-models");
     list.add("num-layers", model.layers);
-    list.add_count("mtp-num-layers", model.mtp_layers);
+    list.add_if(model.mtp_layers > 0, "mtp-num-layers", model.mtp_layers);
     list.add("hidden-size", model.hidden);
     list.add("ffn-hidden-size", model.ffn_hidden);
     add_attention(list, model);
     list.add("seq-length", job.batch.sequence);
     list.add("max-position-embeddings", std::max(job.batch.sequence, model.positions_length));
-    const bool rotary = model.positions == Positions::rotary;
-    list.add("position-embedding-type", rotary                                  ? "rope"
+    list.add("position-embedding-type", model.positions == Positions::rotary    ? "rope"
                                         : model.positions == Positions::learned ? "learned_absolute"
                                                                                 : "none");
     list.add("normalization", model.norm == Norm::rms_norm ? "RMSNorm" : "LayerNorm");
@@ -150,47 +142,41 @@ void add_model(Arguments list, const Job& job, Unsayable& unsayable) {
 
 bool is_listed(const Job& job) { return job.layout.split == StageSplit::by_hand && !job.layout.by_hand.layers.empty(); }
 
-void add_split(Arguments list, const Job& job) {
+void add_split(Arguments& list, const Job& job) {
     const Layout& layout = job.layout;
-    if (layout.split == StageSplit::ends) {
-        list.add("account-for-embedding-in-pipeline-split");
-        list.add("account-for-loss-in-pipeline-split");
-    } else if (is_listed(job)) {
+    const bool by_ends = layout.split == StageSplit::ends, by_numbers = !by_ends && !is_listed(job);
+    list.add_if(by_ends, "account-for-embedding-in-pipeline-split");
+    list.add_if(by_ends, "account-for-loss-in-pipeline-split");
+    if (is_listed(job))
         list.add(
             "pipeline-model-parallel-layout",
             fmt::format("'{}'", stage_layout_text(layout.by_hand.layers, job.prediction_part(), job.model.mtp_layers)));
-    } else {
-        list.add_count("decoder-first-pipeline-num-layers", layout.by_hand.first);
-        list.add_count("decoder-last-pipeline-num-layers", layout.by_hand.last);
-    }
+    list.add_if(by_numbers && layout.by_hand.first > 0, "decoder-first-pipeline-num-layers", layout.by_hand.first);
+    list.add_if(by_numbers && layout.by_hand.last > 0, "decoder-last-pipeline-num-layers", layout.by_hand.last);
 }
 
-void add_schedule(Arguments list, const Job& job, Unsayable& unsayable) {
+void add_schedule(Arguments& list, const Job& job, Unsayable& unsayable) {
     const bool interleaved = job.schedule->key == "interleaved";
     unsayable.unless(interleaved || job.schedule->key == "1f1b" || job.layout.pipeline == 1, "schedule",
                      fmt::format("Megatron-LM runs 1f1b and interleaved, not {}", job.schedule->key));
-    if (!interleaved || job.layout.pipeline == 1) return;
-    if (is_listed(job)) return;  // the layout says the parts
+    if (!interleaved || job.layout.pipeline == 1 || is_listed(job)) return;  // a list says the parts
     const std::uint32_t parts = job.model_parts();
-    if (job.layout.split != StageSplit::ends && job.model.layers % parts == 0) {
-        list.add("num-layers-per-virtual-pipeline-stage", job.model.layers / parts);
-    } else {
-        list.add("num-virtual-stages-per-pipeline-rank", job.layout.virtual_stages);
-    }
+    const bool equal = job.layout.split != StageSplit::ends && job.model.layers % parts == 0;
+    list.add_if(equal, "num-layers-per-virtual-pipeline-stage", job.model.layers / parts);
+    list.add_if(!equal, "num-virtual-stages-per-pipeline-rank", job.layout.virtual_stages);
 }
 
-void add_layout(Arguments list, const Job& job, Unsayable& unsayable) {
+void add_layout(Arguments& list, const Job& job, Unsayable& unsayable) {
     const Layout& layout = job.layout;
     list.add("tensor-model-parallel-size", layout.tensor);
     list.add("pipeline-model-parallel-size", layout.pipeline);
-    list.add_size("context-parallel-size", layout.context);
-    if (layout.context > 1) {
-        list.add("cp-comm-type", job.context_method == ContextMethod::ring         ? "p2p"
-                                 : job.context_method == ContextMethod::all_gather ? "all_gather"
-                                                                                   : "a2a");
-    }
-    list.add_size("expert-model-parallel-size", layout.expert);
-    if (job.model.experts.count > 0) list.add("expert-tensor-parallel-size", layout.expert_tensor);
+    list.add_if(layout.context > 1, "context-parallel-size", layout.context);
+    list.add_if(layout.context > 1, "cp-comm-type",
+                job.context_method == ContextMethod::ring         ? "p2p"
+                : job.context_method == ContextMethod::all_gather ? "all_gather"
+                                                                  : "a2a");
+    list.add_if(layout.expert > 1, "expert-model-parallel-size", layout.expert);
+    list.add_if(job.model.experts.count > 0, "expert-tensor-parallel-size", layout.expert_tensor);
     list.add_if(job.sequence_parallel == SequenceParallel::on, "sequence-parallel");
     add_schedule(list, job, unsayable);
     add_split(list, job);
@@ -202,32 +188,29 @@ void add_layout(Arguments list, const Job& job, Unsayable& unsayable) {
                      fmt::format("Megatron-LM has two orders of axes, and not {}", fmt::join(layout.order, ",")));
 }
 
-void add_precision(Arguments list, const Job& job, Unsayable& unsayable) {
+void add_precision(Arguments& list, const Job& job, Unsayable& unsayable) {
     unsayable.unless(job.precision != Precision::fp32 || job.megatron.gradient_bytes != 2, "megatron.gradients",
                      "Megatron-LM keeps gradients of fp32 in fp32");
-    list.add_if(job.precision == Precision::fp16, "fp16");
-    list.add_if(job.precision == Precision::bf16 || is_narrow(job.precision), "bf16");
-    if (job.precision == Precision::fp8) list.add("fp8-format", "hybrid");
-    if (job.names_recipe == Setting::on) list.add("fp8-recipe", recipe_name(job.recipe));
-    if (job.precision == Precision::fp4) list.add("fp4-format", "e2m1");
-    list.add_if(job.megatron.eighth_parameters == Setting::on, "fp8-param-gather");
     const bool half = job.precision == Precision::bf16 || is_narrow(job.precision);
+    list.add_if(job.precision == Precision::fp16, "fp16");
+    list.add_if(half, "bf16");
+    list.add_if(job.precision == Precision::fp8, "fp8-format", "hybrid");
+    list.add_if(job.names_recipe == Setting::on, "fp8-recipe", recipe_name(job.recipe));
+    list.add_if(job.precision == Precision::fp4, "fp4-format", "e2m1");
+    list.add_if(job.megatron.eighth_parameters == Setting::on, "fp8-param-gather");
     list.add_if(half && job.megatron.gradient_bytes == 2, "grad-reduce-in-bf16");
     list.add_if(!half && job.megatron.gradient_bytes == 4, "accumulate-allreduce-grads-in-fp32");
 }
 
-void add_optimizer(Arguments list, const Job& job, Unsayable& unsayable) {
+void add_optimizer(Arguments& list, const Job& job, Unsayable& unsayable) {
     const OptimizerSettings& own = job.optimizer;
     unsayable.unless(own.rule == UpdateRule::adam, "optimizer", "Megatron-LM 0.13 has no Muon");
-    if (own.leave_device()) {
-        list.add("optimizer-cpu-offload");
-        list.add("optimizer-offload-fraction", own.fraction);
-    }
-    if (own.leave_device() && !is_precision_aware(own)) list.add("use-precision-aware-optimizer");
+    list.add_if(own.leave_device(), "optimizer-cpu-offload");
+    list.add_if(own.leave_device(), "optimizer-offload-fraction", own.fraction);
+    list.add_if(own.leave_device() || is_precision_aware(own), "use-precision-aware-optimizer");
     if (!is_precision_aware(own)) return;
     constexpr std::array<std::string_view, 4> formats{"fp32", "bf16", "fp16", "fp8"};
     const auto word = [&](StateFormat format) { return formats.at(static_cast<std::size_t>(format)); };
-    list.add("use-precision-aware-optimizer");
     list.add("main-params-dtype", word(own.master == StateFormat::remainders ? StateFormat::fp32 : own.master));
     list.add("exp-avg-dtype", word(own.momentum));
     list.add("exp-avg-sq-dtype", word(own.variance));
@@ -235,45 +218,43 @@ void add_optimizer(Arguments list, const Job& job, Unsayable& unsayable) {
                      "since Transformer Engine 2.1 a precision-aware optimizer keeps remainders beside bf16");
 }
 
-void add_recompute(Arguments list, const Recomputation& recompute) {
+void add_recompute(Arguments& list, const Recomputation& recompute) {
     if (recompute == Recompute::none) return;
     const bool full = recompute.granularity == Recompute::full;
     list.add("recompute-granularity", full ? "full" : "selective");
-    if (full) {
-        list.add("recompute-method", recompute.method == RecomputeMethod::block ? "block" : "uniform");
-        list.add("recompute-num-layers", recompute.layers);
-    } else if (recompute != Recompute::selective) {
+    list.add_if(full, "recompute-method", recompute.method == RecomputeMethod::block ? "block" : "uniform");
+    list.add_if(full, "recompute-num-layers", recompute.layers);
+    if (!full && recompute != Recompute::selective)
         list.add("recompute-modules", fmt::format("{}", fmt::join(recompute_names(recompute.parts), " ")));
-    }
 }
 
 // What a version does not do by itself it has no flag for.
 void check_version(const MegatronSettings& settings, Unsayable& unsayable) {
-    const auto needs = [&](bool differs, std::string_view key) {
-        unsayable.unless(!differs, key, fmt::format("Megatron-LM {} does not", settings.version.name));
-    };
     const MegatronVersion& version = settings.version;
-    needs(settings.fused_accumulation == Fusion::all && version.fused_accumulation != Fusion::all,
-          "megatron.fused_accumulation");
-    needs(settings.overlap_input_reduction == Setting::on && version.overlap_input_reduction == Setting::off,
-          "megatron.overlap_input_reduction");
-    needs(settings.overlap_pipeline == Setting::on && version.overlap_pipeline == Setting::off,
-          "megatron.overlap_pipeline");
-    needs(settings.check_for_nan == Setting::on && version.check_for_nan == Setting::off, "megatron.check_for_nan");
+    const std::string why = fmt::format("Megatron-LM {} does not", version.name);
+    unsayable.unless(settings.fused_accumulation != Fusion::all || version.fused_accumulation == Fusion::all,
+                     "megatron.fused_accumulation", why);
+    const auto unless_beyond = [&](Setting own, Setting of_version, std::string_view key) {
+        unsayable.unless(own != Setting::on || of_version != Setting::off, key, why);
+    };
+    unless_beyond(settings.overlap_input_reduction, version.overlap_input_reduction,
+                  "megatron.overlap_input_reduction");
+    unless_beyond(settings.overlap_pipeline, version.overlap_pipeline, "megatron.overlap_pipeline");
+    unless_beyond(settings.check_for_nan, version.check_for_nan, "megatron.check_for_nan");
 }
 
 void add_sharding(Arguments& list, const MegatronSettings& settings, Unsayable& unsayable) {
     if (settings.sharding == MegatronSharding::none) return;
     list.add("use-megatron-fsdp");
-    const bool parameters = settings.sharding == MegatronSharding::parameters;
-    list.add("data-parallel-sharding-strategy", parameters ? "optim_grads_params" : "optim_grads");
+    list.add("data-parallel-sharding-strategy",
+             settings.sharding == MegatronSharding::parameters ? "optim_grads_params" : "optim_grads");
     unsayable.unless(settings.accumulate == Accumulate::never, "megatron.accumulate_locally",
                      "Megatron-FSDP reduces gradients that are shared after every micro-batch");
     unsayable.unless(settings.fused_accumulation == Fusion::none, "megatron.fused_accumulation",
                      "Megatron-FSDP needs --no-gradient-accumulation-fusion");
 }
 
-void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
+void add_settings(Arguments& list, const Job& job, Unsayable& unsayable) {
     const MegatronSettings& settings = job.megatron;
     check_version(settings, unsayable);
     list.add_if(job.zero == 1, "use-distributed-optimizer");
@@ -281,7 +262,7 @@ void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
     add_sharding(list, settings, unsayable);
     list.add_if(settings.overlap_parameters == Setting::on, "overlap-param-gather");
     list.add_if(settings.overlap_tensor == Setting::on, "tp-comm-overlap");
-    if (job.bucket_elements > 0) list.add("ddp-bucket-size", fmt::format("{:.0f}", job.bucket_elements));
+    list.add_if(job.bucket_elements > 0, "ddp-bucket-size", fmt::format("{:.0f}", job.bucket_elements));
     list.add("transformer-impl", settings.transformer_engine == Setting::on ? "transformer_engine" : "local");
     list.add("attention-backend", job.attention == AttentionCore::flash   ? "flash"
                                   : job.attention == AttentionCore::cudnn ? "fused"
@@ -297,57 +278,42 @@ void add_settings(Arguments list, const Job& job, Unsayable& unsayable) {
     list.add_if(settings.check_for_nan == Setting::off && settings.version.check_for_nan == Setting::on,
                 "no-check-for-nan-in-loss-and-grad");
     list.add_if(job.cuda_graphs != CudaGraphs::none, "enable-cuda-graph");
-    if (job.cuda_graphs == CudaGraphs::full) list.add("cuda-graph-scope", "full_iteration");
-    if (job.cuda_graphs == CudaGraphs::router) list.add("cuda-graph-scope", "moe_router moe_preprocess");
-    if (job.cuda_graphs == CudaGraphs::around_experts) list.add("cuda-graph-scope", "attn moe_router moe_preprocess");
+    list.add_if(job.cuda_graphs == CudaGraphs::full, "cuda-graph-scope", "full_iteration");
+    list.add_if(job.cuda_graphs == CudaGraphs::router, "cuda-graph-scope", "moe_router moe_preprocess");
+    list.add_if(job.cuda_graphs == CudaGraphs::around_experts, "cuda-graph-scope", "attn moe_router moe_preprocess");
 }
 
-void add_training(Arguments list, const Job& job, Unsayable& unsayable) {
+void add_training(Arguments& list, const Job& job, Unsayable& unsayable) {
     list.add("micro-batch-size", job.batch.micro);
     list.add("global-batch-size", job.batch.global);
     add_precision(list, job, unsayable);
     add_recompute(list, job.recompute);
-    if (job.offloaded_layers > 0) list.add("cpu-offloading-num-layers", job.offloaded_layers);
+    list.add_if(job.offloaded_layers > 0, "cpu-offloading-num-layers", job.offloaded_layers);
     add_optimizer(list, job, unsayable);
     add_settings(list, job, unsayable);
-    const double dropout = job.dropout == Dropout::on ? 0.1 : 0.0;
-    list.add("attention-dropout", dropout);
-    list.add("hidden-dropout", dropout);
+    for (const std::string_view flag : {"attention-dropout", "hidden-dropout"})
+        list.add(flag, job.dropout == Dropout::on ? 0.1 : 0.0);
     // Data and steps to try it with; what is learned is another matter. The null tokenizer adds a token of its own.
     list.add("mock-data");
     list.add("tokenizer-type", "NullTokenizer");
     list.add("vocab-size", job.model.vocabulary - 1);
-    list.add("train-iters", 20);
-    list.add("lr", "1e-4");
-    list.add("eval-iters", 0);
-    list.add("log-interval", 1);
-    list.add_if(true, "log-throughput");
+    for (const std::string_view rest :
+         {"train-iters 20", "lr 1e-4", "eval-iters 0", "log-interval 1", "log-throughput"})
+        list.add(rest);
 }
 
 }  // namespace
 
-MegatronArguments megatron_arguments(const Study& study, Unsayable& unsayable) {
+std::string megatron_arguments(const Study& study, Unsayable& unsayable) {
     const Job& job = study.job;
     unsayable.unless(job.framework->name == "megatron", "framework",
                      fmt::format("expected megatron, the job's is {}", job.framework->name));
     unsayable.unless(job.zero <= 1, "zero", "Megatron-LM has the distributed optimizer, which is ZeRO-1");
-    MegatronArguments arguments;
-    add_model(Arguments(arguments.model), job, unsayable);
-    add_layout(Arguments(arguments.layout), job, unsayable);
-    add_training(Arguments(arguments.training), job, unsayable);
-    return arguments;
-}
-
-std::string megatron_environment(const Job& job) {
-    std::string text;
-    // Tensor parallelism relies on the order of launches (megatron/training/arguments.py checks it), but for graphs.
-    if (job.layout.tensor > 1 || job.layout.context > 1) text += "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
-    if (job.blocking_launches == Setting::on) text += "export CUDA_LAUNCH_BLOCKING=1\n";
-    return text;
-}
-
-std::string bash_array(std::string_view name, const std::vector<std::string>& arguments) {
-    return fmt::format("{}=(\n    {}\n)\n", name, fmt::join(arguments, "\n    "));
+    Arguments model, layout, training;
+    add_model(model, job, unsayable);
+    add_layout(layout, job, unsayable);
+    add_training(training, job, unsayable);
+    return model.text("MODEL_ARGS") + layout.text("LAYOUT_ARGS") + training.text("TRAINING_ARGS");
 }
 
 }  // namespace weft

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
-
-#include "workloads/exports/run_keys.hpp"
 
 namespace weft {
 
@@ -45,42 +42,6 @@ void refuse_rare_terms(const Transformer& model, Unsayable& unsayable) {
     unsayable.unless(model.norm_bias || model.norm == Norm::rms_norm, "model.norm_bias", why);
     unsayable.unless(model.norm_placement <= NormPlacement::shared, "model.norm_placement", why);
     unsayable.unless(!model.experts.shared_gate, "model.experts.shared_gate", why);
-}
-
-std::string own_keys(const Study& study, std::string_view framework) {
-    const Job& job = study.job;
-    std::string text;
-    const auto add = [&](std::string_view key, const auto& value) {
-        text += fmt::format("# weft: {}={}\n", key, value);
-    };
-    // A machine of the user's own is one by its file, which a name does not tell.
-    const std::string& machine = study.machine.info().name;
-    const std::vector<std::string> shipped = machine_names();
-    if (std::ranges::binary_search(shipped, machine)) {
-        add("machine", machine);
-    } else {
-        text += fmt::format("# {} is a machine of your own: to read this back give --machine FILE\n", machine);
-    }
-    add("nodes", job.nodes);
-    if (job.model.name.find_first_of("\"\\\n") == std::string::npos)
-        add("model.name", fmt::format("\"{}\"", job.model.name));
-    add("model.vocabulary", job.model.vocabulary);
-    if (framework == "megatron") add("megatron.version", job.megatron.version.name);
-    if (framework == "deepspeed") add("deepspeed.version", fmt::format("\"{}\"", job.deepspeed.version.name));
-    if (job.sustained_clock < 1.0) add("sustained_clock", job.sustained_clock);
-    if (job.communication_units > 0) add("communication_units", job.communication_units);
-    const bool balanced = job.experts.balancing != Balancing::even || job.model.experts.balancing_bias;
-    if (!job.experts.by_layer.empty()) {
-        std::vector<double> given;
-        for (std::uint32_t layer = 0; layer < job.experts.by_layer.size(); ++layer) {
-            if (job.layer_place(layer) >= layer_kinds) given.push_back(job.experts.by_layer[layer]);
-        }
-        add("experts.imbalance", fmt::format("[{}]", fmt::join(given, ",")));
-    } else if (job.experts.imbalance > 1.0 || balanced) {
-        add("experts.imbalance", job.experts.imbalance);
-    }
-    if (!job.library.empty()) add("library", job.library);
-    return text + run_keys(study);
 }
 
 }  // namespace weft

@@ -20,7 +20,7 @@ struct ExportFormat {
 };
 
 namespace exports {
-std::span<const ExportFormat* const> all();  // sorted by file name
+std::span<const ExportFormat* const> all();  // sorted by name
 }
 
 const ExportFormat& find_export(std::string_view name);  // throws ConfigError with the known names
@@ -40,6 +40,9 @@ class Unsayable {
 
 // Terms of a model that launch configurations have no word for.
 void refuse_rare_terms(const Transformer& model, Unsayable& unsayable);
+
+// Nodes by number, which a scheduler says and no file can.
+void refuse_placement(const Study& study, Unsayable& unsayable);
 
 // Keys of a job that no file of another tool has, as comments that import_files() reads back: "# weft: key=value".
 std::string own_keys(const Study& study, std::string_view framework);

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <map>
-#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -15,23 +15,7 @@
 namespace weft::exports {
 namespace {
 
-// Which of some things belong together, by union and find.
-class Parts {
-  public:
-    explicit Parts(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
-
-    std::uint32_t of(std::uint32_t i) {
-        while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-        return i;
-    }
-    void join(std::uint32_t a, std::uint32_t b) {  // the least stands for a part
-        const std::uint32_t of_a = of(a), of_b = of(b);
-        parent_[std::max(of_a, of_b)] = std::min(of_a, of_b);
-    }
-
-  private:
-    std::vector<std::uint32_t> parent_;
-};
+using Parts = boost::disjoint_sets_with_storage<>;  // which of some things belong together
 
 // The switches of a topology from 0, and how far each is above the nodes.
 class SwitchGraph {
@@ -68,7 +52,7 @@ class SwitchGraph {
     // Joins what cables between two levels join.
     void join(std::uint32_t low, std::uint32_t high, Parts& parts) const {
         for (const auto& [a, b] : cables_) {
-            if (level_[a] == low && level_[b] == high) parts.join(a, b);
+            if (level_[a] == low && level_[b] == high) parts.union_set(a, b);
         }
     }
 
@@ -132,12 +116,13 @@ std::vector<Height> partitions(const SwitchGraph& graph, const MachineInfo& info
     Parts parts(graph.switches());
     for (const std::vector<std::uint32_t>& nodes : found.front()) {
         for (std::uint32_t nic = 1; nic < graph.nics(); ++nic)
-            parts.join(graph.leaf(nodes[0], 0), graph.leaf(nodes[0], nic));
+            parts.union_set(graph.leaf(nodes[0], 0), graph.leaf(nodes[0], nic));
     }
     for (std::uint32_t level = 1; level < graph.levels(); ++level) {
         for (const std::uint32_t low : {level - 1, level}) {
             graph.join(low, level, parts);
-            found.push_back(grouped(info.nodes, [&](std::uint32_t node) { return parts.of(graph.leaf(node, 0)); }));
+            found.push_back(
+                grouped(info.nodes, [&](std::uint32_t node) { return parts.find_set(graph.leaf(node, 0)); }));
         }
     }
     return found;

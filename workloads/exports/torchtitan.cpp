@@ -6,7 +6,6 @@
 
 #include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/exports/run_keys.hpp"
 #include "workloads/formats/torchtitan/flavours.hpp"
 
 namespace weft::exports {

@@ -1,23 +1,24 @@
-#include "workloads/exports/run_keys.hpp"
+// What a job says that no file of another tool has words for: machine, versions, and of its run which ranks of the
+// nodes it takes, faults, the fabric, how the host works. Nothing of what is as it is by default.
+#include "workloads/exports/export.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 #include <variant>
 
 namespace weft {
 namespace {
 
-class Comments {
-  public:
+struct Comments {
     template <class Value>
     void add_if(bool given, std::string_view key, const Value& value) {
-        if (given) text_ += fmt::format("# weft: {}={}\n", key, value);
+        if (given) text += fmt::format("# weft: {}={}\n", key, value);
     }
-    std::string text() && { return std::move(text_); }
 
-  private:
-    std::string text_;
+    std::string text;
 };
 
 std::string slow_gpus(const Job& job) {
@@ -71,11 +72,27 @@ void add_deepspeed(Comments& comments, const Job& job) {
     comments.add_if(settings.attention_mask == Setting::off, "deepspeed.attention_mask", false);
 }
 
-}  // namespace
+// A machine of the user's own is one by its file, which a name does not tell.
+void add_machine(Comments& comments, const std::string& machine) {
+    const std::vector<std::string> shipped = machine_names();
+    const bool is_shipped = std::ranges::binary_search(shipped, machine);
+    comments.add_if(is_shipped, "machine", machine);
+    if (!is_shipped)
+        comments.text += fmt::format("# {} is a machine of your own: to read this back give --machine FILE\n", machine);
+}
 
-std::string run_keys(const Study& study) {
-    const Job& job = study.job;
-    Comments comments;
+void add_imbalance(Comments& comments, const Job& job) {
+    const bool balanced = job.experts.balancing != Balancing::even || job.model.experts.balancing_bias;
+    if (job.experts.by_layer.empty())
+        return comments.add_if(job.experts.imbalance > 1.0 || balanced, "experts.imbalance", job.experts.imbalance);
+    std::vector<double> given;
+    for (std::uint32_t layer = 0; layer < job.experts.by_layer.size(); ++layer) {
+        if (job.layer_place(layer) >= layer_kinds) given.push_back(job.experts.by_layer[layer]);
+    }
+    comments.add_if(true, "experts.imbalance", fmt::format("[{}]", fmt::join(given, ",")));
+}
+
+void add_run(Comments& comments, const Job& job) {
     comments.add_if(job.layout.ranks() != std::uint64_t{job.nodes} * job.ranks_per_node, "layout.data",
                     job.layout.data);
     comments.add_if(job.step == StepKind::first, "step", "first");
@@ -88,7 +105,26 @@ std::string run_keys(const Study& study) {
     add_faults(comments, job);
     add_fabric(comments, job.fabric);
     add_deepspeed(comments, job);
-    return std::move(comments).text();
+}
+
+}  // namespace
+
+std::string own_keys(const Study& study, std::string_view framework) {
+    const Job& job = study.job;
+    Comments comments;
+    add_machine(comments, study.machine.info().name);
+    comments.add_if(true, "nodes", job.nodes);
+    comments.add_if(job.model.name.find_first_of("\"\\\n") == std::string::npos, "model.name",
+                    fmt::format("\"{}\"", job.model.name));
+    comments.add_if(true, "model.vocabulary", job.model.vocabulary);
+    comments.add_if(framework == "megatron", "megatron.version", job.megatron.version.name);
+    comments.add_if(framework == "deepspeed", "deepspeed.version", fmt::format("\"{}\"", job.deepspeed.version.name));
+    comments.add_if(job.sustained_clock < 1.0, "sustained_clock", job.sustained_clock);
+    comments.add_if(job.communication_units > 0, "communication_units", job.communication_units);
+    add_imbalance(comments, job);
+    comments.add_if(!job.library.empty(), "library", job.library);
+    add_run(comments, job);
+    return comments.text;
 }
 
 void refuse_placement(const Study& study, Unsayable& unsayable) {
