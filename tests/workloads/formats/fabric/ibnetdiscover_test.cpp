@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "topologies/machine.hpp"
+#include "workloads/formats/fabric/infiniband_fabric.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft {
@@ -136,6 +137,84 @@ TEST(ibnetdiscover, lists_of_ports_are_read) {
     EXPECT_EQ(facts_of(import), json::parse(R"({"switches": 1, "cables_between_switches": 0, "cables_to_adapters": 2,
         "adapters": 2, "hosts_named": 2, "adapters_unnamed": 0, "cable_gbit_per_s": [100]})"));
     EXPECT_EQ(json::parse(import.object.json())["nodes"], 2);
+}
+
+// Gbit/s of data in one direction, after coding; what is no width and speed is not known.
+TEST(ibnetdiscover, widths_and_speeds_are_those_of_the_specification) {
+    for (const auto& [speed, gbit] : {std::pair{"4xSDR", 8.0},
+                                      {"4xDDR", 16.0},
+                                      {"4xQDR", 32.0},
+                                      {"4xFDR10", 40.0},
+                                      {"4xFDR", 54.56},
+                                      {"4xEDR", 100.0},
+                                      {"4xHDR", 200.0},
+                                      {"2xHDR", 100.0},
+                                      {"4xNDR", 400.0},
+                                      {"4xXDR", 800.0},
+                                      {"1xEDR", 25.0},
+                                      {"12xEDR", 300.0},
+                                      {"4xABC", 0.0},
+                                      {"17xEDR", 0.0},
+                                      {"xEDR", 0.0},
+                                      {"EDR", 0.0},
+                                      {"", 0.0},
+                                      {"-4xEDR", 0.0},
+                                      {"4 xEDR", 0.0}})
+        EXPECT_EQ(infiniband_gbit(speed), gbit) << speed;
+}
+
+std::string one_leaf(const std::string& description, const std::string& ports) {
+    return "switchguid=0xa(a)\nSwitch\t64 \"S-a\"\t# \"" + description + "\" enhanced lid 1\n" + ports;
+}
+std::string host_port(int port, const std::string& description, const std::string& speed = "4xNDR") {
+    return fmt::format("[{0}]\t\"H-{0}\"[1](b) \t# \"{1}\" lid 7 {2}\n", port, description, speed);
+}
+const std::string two_hosts = host_port(1, "n1 mlx5_0") + host_port(2, "n2 mlx5_0");
+
+TEST(ibnetdiscover, switches_are_called_by_their_descriptions) {
+    for (const auto& [description, name] : {std::pair{"MF0;leaf1:MQM9700/U1", "leaf1"},
+                                            {"MF0;core1:MCS8500/L03/U1", "core1/L03/U1"},
+                                            {"Quantum Mellanox Technologies", "Quantum Mellanox Technologies"},
+                                            {"MF0;leaf7", "leaf7"},
+                                            {"", "a"},
+                                            {"MF0;", "a"}}) {
+        const json object = json::parse(fabric_of(one_leaf(description, two_hosts)).object.json());
+        EXPECT_EQ(object["network"]["switches"], json{name}) << description;
+    }
+}
+
+TEST(ibnetdiscover, hosts_are_told_from_products) {
+    for (const char* const none :
+         {"MT4129 ConnectX7 Mellanox Technologies", "MT4123", "n3 mlx5_0 more", "node HCA", ""})
+        EXPECT_EQ(facts_of(fabric_of(one_leaf("leaf", two_hosts + host_port(3, none))))["adapters_unnamed"], 1) << none;
+    for (const char* const host : {"n3 mlx5_0", "n3 HCA-1", "n3"})
+        EXPECT_EQ(facts_of(fabric_of(one_leaf("leaf", two_hosts + host_port(3, host))))["hosts_named"], 3) << host;
+}
+
+// n2 before n10, and names that count up are a prefix and a number.
+TEST(ibnetdiscover, nodes_are_in_the_order_of_their_numbers) {
+    std::string ports;
+    for (const int host : {10, 2, 1, 11}) ports += host_port(host, fmt::format("n{} mlx5_0", host));
+    EXPECT_EQ(json::parse(fabric_of(one_leaf("leaf", ports)).object.json())["node_names"],
+              (json{"n1", "n2", "n10", "n11"}));
+    EXPECT_EQ(json::parse(fabric_of(one_leaf("leaf", two_hosts)).object.json())["node_names"],
+              (json{{"prefix", "n"}, {"first", 1}}));
+    const std::string padded = host_port(1, "n01 mlx5_0") + host_port(2, "n02 mlx5_0");
+    EXPECT_EQ(json::parse(fabric_of(one_leaf("leaf", padded)).object.json())["node_names"], (json{"n01", "n02"}));
+}
+
+TEST(ibnetdiscover, adapters_of_another_speed_are_left_out) {
+    const Import import = fabric_of(one_leaf("leaf", two_hosts + host_port(3, "n3 mlx5_0", "4xEDR")));
+    EXPECT_TRUE(warns(import, "1 adapters that do not run at 400 Gbit/s as most do are left out"));
+    EXPECT_EQ(json::parse(import.object.json())["nodes"], 2);
+    const std::string others = "[7]\t\"R-7\"[1](b) \t# \"router\" lid 7 4xNDR\nlike nothing known\n";
+    const Import more = fabric_of(one_leaf("leaf", two_hosts + others));
+    EXPECT_TRUE(std::ranges::any_of(more.notes, [](const FormatNote& note) {
+        return note.message == "1 cables of routers, aggregation nodes and from adapter to adapter are left out";
+    }));
+    EXPECT_TRUE(std::ranges::any_of(more.notes, [](const FormatNote& note) {
+        return note.origin.line == 6 && note.message == "1 lines that are not known to weft are left out";
+    }));
 }
 
 TEST(ibnetdiscover, wrong_files_are_told_at_their_line) {

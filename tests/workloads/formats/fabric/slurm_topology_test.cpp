@@ -121,6 +121,45 @@ TEST(slurm_topology, nodes_are_not_those_of_another_list_of_cables) {
     EXPECT_NE(slurm_error(two_leaves, path).find("cabled by a list of its own"), std::string::npos);
 }
 
+TEST(slurm_topology, keys_are_of_any_case_and_values_quoted_or_not) {
+    const Import plain = imported("SwitchName=a Nodes=n[1-2]\n");
+    for (const char* const text : {"SWITCHNAME=a NODES=n[1-2]\n", "  switchname=a\tnodes=\"n[1-2]\"  # two\n",
+                                   "\n# a list\nSwitchName=\"a\" Nodes=n[1-2]", "SwitchName=a \\\n Nodes=n1,n2\r\n",
+                                   "SwitchName=a Nodes=\"n[1-2]"})
+        EXPECT_EQ(imported(text).object.json(), plain.object.json()) << text;
+    const Import more = imported("SwitchName=a Nodes=n[1-2] Colour=red\n");
+    EXPECT_TRUE(std::ranges::any_of(more.notes, [](const FormatNote& note) {
+        return note.origin.key == "colour" && note.origin.line == 1 && note.message.find("not known") == 0;
+    }));
+}
+
+// Two cores above two leaves of three nodes each, which have 8 ports: 12 cables up to each core.
+TEST(slurm_topology, switches_with_several_parents_share_what_they_send) {
+    const Import import = imported(
+        "SwitchName=l1 Nodes=a[1-3]\nSwitchName=l2 Nodes=b[1-3]\nSwitchName=c1 Switches=l[1-2],l1\n"
+        "SwitchName=c2 Switches=l[1-2]\nSwitchName=top Switches=c[1-2]\n");
+    EXPECT_EQ(fact(import, "levels"), "3");
+    const json object = json::parse(import.object.json());
+    EXPECT_EQ(object["network"]["cables"]["fabric.uplink"],
+              (json{{0, 2, 12}, {0, 3, 12}, {1, 2, 12}, {1, 3, 12}, {2, 4, 24}, {3, 4, 24}}));
+    EXPECT_EQ(object["network"]["nodes"], (json{0, 0, 0, 1, 1, 1}));
+}
+
+TEST(slurm_topology, yaml_has_its_own_mistakes) {
+    const std::string tree = "- topology: t\n  tree:\n    switches:\n      - switch: a\n        nodes: n[1-2]\n";
+    EXPECT_EQ(fact(imported(tree), "hosts_named"), "2");
+    EXPECT_EQ(imported(tree + "        link_speed: 100\n").without_effect.size(), 1U);
+    EXPECT_NE(slurm_error(tree + "        children: [b]\n"), "none");
+    EXPECT_NE(slurm_error(tree + "      - switch: b\n        children: c\n").find("\"c\" has no line"),
+              std::string::npos);
+    EXPECT_NE(slurm_error(tree + "      - switch: b\n        nodes: n[2-1]\n").find("topology.conf:7"),
+              std::string::npos);
+    const Import two = imported(tree + "- topology: other\n  block: {block_sizes: [4]}\n");
+    EXPECT_TRUE(std::ranges::any_of(two.notes, [](const FormatNote& note) {
+        return note.message == "is not the default of the cluster, and left out";
+    }));
+}
+
 TEST(slurm_topology, many_lines_take_no_time) {
     std::string lines;
     for (int i = 0; i < 200000; ++i) lines += "SwitchName=s" + std::to_string(i) + "\n";

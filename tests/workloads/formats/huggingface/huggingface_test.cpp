@@ -201,6 +201,84 @@ TEST(huggingface, refuses_layers_that_are_not_alike_key_by_key) {
                 HasSubstr("word_embed_proj_dim"));
 }
 
+// A config.json with no more than the type is the class's default; a few classes have none that makes a model.
+TEST(huggingface, every_class_has_defaults_that_make_a_model) {
+    for (const char* const type :
+         {"llama",       "mistral",   "mixtral",     "qwen",        "qwen2",      "qwen2_moe",
+          "qwen3",       "qwen3_moe", "llama4_text", "deepseek_v3", "kimi_k2",    "dots1",
+          "gpt_oss",     "gpt2",      "gpt_bigcode", "gpt_neo",     "gptj",       "codegen",
+          "gpt_neox",    "opt",       "bloom",       "mpt",         "dbrx",       "falcon",
+          "RefinedWeb",  "phi",       "phi3",        "phimoe",      "gemma",      "gemma2",
+          "gemma3_text", "olmo",      "stablelm",    "cohere",      "cohere2",    "granite",
+          "granitemoe",  "glm",       "glm4",        "glm4_moe",    "chatglm",    "internlm2",
+          "internlm3",   "baichuan",  "starcoder2",  "nemotron",    "persimmon",  "exaone",
+          "exaone4",     "seed_oss",  "smollm3",     "ernie4_5",    "minimax_m2", "hunyuan_v1_dense",
+          "minicpm",     "arcee",     "helium",      "mimo",        "orion",      "internlm"}) {
+        const Import import = imported(std::string(R"({"model_type": ")") + type + "\"}");
+        EXPECT_GT(std::stoull(fact(import, "parameters")), 10'000'000U) << type;
+        EXPECT_THAT(import.object.text(), HasSubstr(std::string(" of ") + type)) << type;
+    }
+}
+
+// What terms of the classes make of keys.
+struct Term {
+    std::string_view keys, made;  // made: part of the object; with '!' before it, not part
+};
+std::ostream& operator<<(std::ostream& out, const Term& term) { return out << term.keys; }
+class huggingface_term : public ::testing::TestWithParam<Term> {};
+TEST_P(huggingface_term, says_what_layers_are) {
+    const std::string json = imported("{" + small + ", " + std::string(GetParam().keys) + "}").object.json();
+    const std::string made(GetParam().made);
+    if (made.starts_with('!')) {
+        EXPECT_THAT(json, Not(HasSubstr(made.substr(1))));
+    } else {
+        EXPECT_THAT(json, HasSubstr(made));
+    }
+}
+const Term terms[] = {
+    {R"("model_type": "llama")", R"("biases":false)"},
+    {R"("model_type": "llama", "attention_bias": true)", R"("biases":["qkv", "projection"])"},
+    {R"("model_type": "llama", "mlp_bias": true)", R"("biases":["mlp"])"},
+    {R"("model_type": "qwen2")", R"("biases":["qkv"])"},
+    {R"("model_type": "qwen", "no_bias": false)", R"("biases":["qkv", "projection", "mlp"])"},
+    {R"("model_type": "qwen", "intermediate_size": 256)", R"("ffn_hidden":128)"},
+    {R"("model_type": "qwen3")", R"("query_key_norm":"per_head")"},
+    {R"("model_type": "cohere", "use_qk_norm": true)", R"("query_key_norm":"whole")"},
+    {R"("model_type": "llama4_text")", R"("query_key_norm":"unweighted")"},
+    {R"("model_type": "gpt_oss", "layer_types": ["full_attention", "full_attention", "full_attention",
+        "full_attention", "full_attention", "full_attention", "full_attention", "full_attention"])",
+     R"("attention_sinks":true)"},
+    {R"("model_type": "gpt_neox")", R"("parallel_residual":true)"},
+    {R"("model_type": "gpt_neox", "use_parallel_residual": false)", R"(!"parallel_residual")"},
+    {R"("model_type": "gptj")", R"("norm_placement":"shared")"},
+    {R"("model_type": "gemma2")", R"("norm_placement":"sandwich")"},
+    {R"("model_type": "exaone4")", R"("norm_placement":"post")"},
+    {R"("model_type": "olmo")", R"("norm_weight":false)"},
+    {R"("model_type": "dbrx")", R"("norm_bias":false)"},
+    {R"("model_type": "bloom")", R"("embedding_norm":true)"},
+    {R"("model_type": "bloom")", R"("positions":"alibi")"},
+    {R"("model_type": "opt", "max_position_embeddings": 128)", R"("positions_length":130)"},
+    {R"("model_type": "mpt", "attn_config": {"alibi": false})", R"("positions":"learned")"},
+    {R"("model_type": "baichuan")", R"("positions":"alibi")"},
+    {R"("model_type": "baichuan", "max_position_embeddings": 4096)", R"("positions":"rotary")"},
+    {R"("model_type": "falcon", "alibi": true)", R"("positions":"alibi")"},
+    {R"("model_type": "falcon")", R"("kv_heads":1)"},
+    {R"("model_type": "falcon", "multi_query": false)", R"("kv_heads":8)"},
+    {R"("model_type": "falcon", "new_decoder_architecture": true)", R"("kv_heads":8)"},
+    {R"("model_type": "falcon", "new_decoder_architecture": true)", R"(!"norm_placement")"},
+    {R"("model_type": "falcon", "new_decoder_architecture": true, "num_ln_in_parallel_attn": 1)",
+     R"("norm_placement":"shared")"},
+    {R"("model_type": "chatglm", "multi_query_attention": true, "multi_query_group_num": 2)", R"("kv_heads":8)"},
+    {R"("model_type": "chatglm", "rmsnorm": false)", R"("norm":"layer_norm")"},
+    {R"("model_type": "mixtral", "num_local_experts": 4)", R"("experts":{"count":4,"top_k":2)"},
+    {R"("model_type": "qwen2_moe", "num_experts": 4)", R"("shared_gate":true)"},
+    {R"("model_type": "deepseek_v3", "first_k_dense_replace": 2, "n_routed_experts": 8)", R"("first_dense":2)"},
+    {R"("model_type": "phi3", "head_dim": 16)", R"("head_size":16)"},
+    {R"("model_type": "gpt2")", R"("tied_embeddings":true)"},
+    {R"("model_type": "gpt2", "tie_word_embeddings": false)", R"("tied_embeddings":false)"},
+};
+INSTANTIATE_TEST_SUITE_P(formats, huggingface_term, ::testing::ValuesIn(terms));
+
 TEST(huggingface, names_the_nearest_of_the_types_that_it_knows) {
     EXPECT_THAT(refusal(R"({"model_type": "qwen9"})"),
                 HasSubstr("weft knows no model of type \"qwen9\", did you mean"));

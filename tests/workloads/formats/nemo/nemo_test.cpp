@@ -80,5 +80,76 @@ TEST(nemo_format, what_weft_has_not_is_refused_or_noted) {
         import.notes, [](const FormatNote& note) { return note.origin.key.find("no_such_key") != std::string::npos; }));
 }
 
+// Resolvers of NeMo's launcher and OmegaConf, and where references lead.
+struct Reference {
+    std::string_view value, global_batch;
+};
+std::ostream& operator<<(std::ostream& out, const Reference& each) { return out << each.value; }
+class nemo_reference : public ::testing::TestWithParam<Reference> {};
+TEST_P(nemo_reference, comes_to_a_value) {
+    FormatOptions options;
+    options.variables = {"gbs=64", "SLURM_NNODES=4"};
+    const std::string text = start + "  global_batch_size: " + std::string(GetParam().value) + "\n  ratio: 8\n";
+    if (GetParam().global_batch.empty()) {
+        EXPECT_THROW(imported(text, options), ConfigError);
+    } else {
+        EXPECT_EQ(object_of(text, options)["batch"]["global"].dump(), GetParam().global_batch);
+    }
+}
+INSTANTIATE_TEST_SUITE_P(formats, nemo_reference,
+                         ::testing::Values(Reference{"32", "32"}, Reference{"${.ratio}", "8"},
+                                           Reference{"${model.ratio}", "8"}, Reference{"${training.model.ratio}", "8"},
+                                           Reference{"${..trainer.devices}", "8"}, Reference{"${gbs}", "64"},
+                                           Reference{"${oc.env:gbs}", "64"}, Reference{"${oc.env:NONE,16}", "16"},
+                                           Reference{"${multiply:2, ${.ratio}}", "16"},
+                                           Reference{"${multiply:${oc.env:SLURM_NNODES},${multiply:2,2}}", "16"},
+                                           Reference{"${sum:8,8,16}", "32"}, Reference{"${add:8,8}", "16"},
+                                           Reference{"${divide:64,2}", "32"}, Reference{"${divide_ceil:63,2}", "32"},
+                                           Reference{"${divide_floor:65,2}", "32"}, Reference{"${divide:64,0}", ""},
+                                           Reference{"${power:2,5}", ""}, Reference{"${multiply:8}", ""},
+                                           Reference{"${.none}", ""}, Reference{"${.micro_batch_size", ""}));
+
+TEST(nemo_format, precisions_of_the_trainer_are_those_of_the_job) {
+    for (const auto& [said, precision] :
+         {std::pair{"bf16", "bf16"}, {"bf16-mixed", "bf16"}, {"16", "fp16"}, {"16-mixed", "fp16"}, {"32", "fp32"}}) {
+        std::string text = start;
+        text.replace(text.find("precision: bf16"), 15, std::string("precision: ") + said);
+        EXPECT_EQ(object_of(text + "  global_batch_size: 32\n").value("precision", "fp32"), precision) << said;
+    }
+}
+
+// Keys that Megatron-LM has by another name.
+TEST(nemo_format, other_names_are_read_as_megatrons) {
+    const json job = object_of(
+        start +
+        "  global_batch_size: 32\n  pipeline_model_parallel_size: 2\n  activations_checkpoint_granularity: full\n"
+        "  activations_checkpoint_method: block\n  activations_checkpoint_num_layers: 1\n  num_moe_experts: 4\n"
+        "  moe_router_topk: 2\n  sequence_parallel: True\n  use_flash_attention: True\n  override_vocab_size: 2048\n  "
+        "optim:\n"
+        "    name: distributed_fused_adam\n    overlap_grad_sync: True\n    grad_sync_dtype: bf16\n");
+    EXPECT_EQ(job["recompute"], json::parse(R"({"method": "block", "layers": 1})"));
+    EXPECT_EQ(job["model"]["experts"]["count"], 4);
+    EXPECT_EQ(job["layout"]["pipeline"], 2);
+    EXPECT_EQ(job["zero"], 1);
+    EXPECT_EQ(job["overlap_gradients"], true);
+    EXPECT_EQ(job["megatron"]["gradients"], "bf16");
+}
+
+TEST(nemo_format, what_is_refused_or_warned_of_is_told_by_its_key) {
+    for (const auto& [key, words] : {std::pair{"headscale: True", "model.headscale: weft has no scaled heads"},
+                                     {"transformer_block_type: normformer", "weft has two norms in a layer"},
+                                     {"peft: {peft_scheme: lora}", "weft trains all weights"},
+                                     {"mm_cfg: {a: 1}", "model.mm_cfg: weft has decoders of text only"}})
+        EXPECT_NE(refusal(start + "  global_batch_size: 32\n  " + key + "\n").find(words), std::string::npos) << key;
+    const Import import = imported(start +
+                                   "  global_batch_size: 32\n  activations_checkpoint_layers_per_pipeline: 1\n"
+                                   "  peft: {peft_scheme: none}\n  rotary_base: 10000\n");
+    EXPECT_TRUE(std::ranges::any_of(import.notes, [](const FormatNote& note) {
+        return note.origin.key == "model.activations_checkpoint_layers_per_pipeline";
+    }));
+    for (const char* const key : {"model.peft", "model.rotary_base", "model.megatron_amp_O2"})
+        EXPECT_TRUE(std::ranges::any_of(import.without_effect, [&](const Origin& at) { return at.key == key; })) << key;
+}
+
 }  // namespace
 }  // namespace weft

@@ -78,13 +78,35 @@ TEST(rocm_smi, json_says_the_same) {
     EXPECT_TRUE(node.has_note(plain_note, "one each"));
 }
 
+// By their number and which pairs are one hop apart; or by the product that the file names.
+TEST(rocm_smi, kinds_are_told_by_links_or_by_name) {
+    const auto all = [](std::size_t gpus) {
+        std::vector<std::vector<int>> weights(gpus, std::vector<int>(gpus, 15));
+        for (std::size_t i = 0; i < gpus; ++i) weights[i][i] = 0;
+        return tables(weights);
+    };
+    EXPECT_EQ(NodeImport(all(8)).object["device"], "mi300x");
+    EXPECT_EQ(NodeImport(all(4)).object["extends"], "el-capitan");
+    EXPECT_NE(refusal_of_node(all(3)).find("--like MACHINE"), std::string::npos);
+    const std::string product = "GPU[0] : Card Series: AMD Instinct MI250X\nGPU[0] : GFX Version: gfx90a\n";
+    EXPECT_EQ(NodeImport(product + all(4)).object["extends"], "frontier");
+    EXPECT_NE(refusal_of_node("GPU[0] : Card Series: AMD Instinct MI250X\n" + all(3)).find("--like"),
+              std::string::npos);
+}
+
 TEST(rocm_smi, mistakes_are_told_at_their_places) {
     const std::string good = seed("rocm_smi.txt");
     EXPECT_NE(refusal_of_node(replaced(good, "GPU2   XGMI", "GPU2   WIFI")).find("node.txt:20"), std::string::npos);
     EXPECT_NE(refusal_of_node(replaced(good, "GPU3   15  ", "GPU3   -15 ")).find("expected a weight"),
               std::string::npos);
     EXPECT_NE(refusal_of_node(good.substr(0, good.find("Link Type"))).find("lacks the types"), std::string::npos);
-    EXPECT_NE(refusal_of_node("Weight between two GPUs"), "");
+    EXPECT_NE(refusal_of_node("Weight between two GPUs").find("names no GPU"), std::string::npos);
+    EXPECT_NE(refusal_of_node("Link Type between two GPUs\nGPU0 GPUx\n").find("node.txt:2: error: expected the number"),
+              std::string::npos);
+    EXPECT_NE(refusal_of_node("Link Type between two GPUs\n GPU0 GPU1\nGPU0 0\n")
+                  .find("node.txt:3: error: expected a row "
+                        "of 2 values of a GPU, got 1"),
+              std::string::npos);
     EXPECT_NE(refusal_of_node(R"({"system": {"(Topology) Weight between DRM devices 0 and": "15"}})"), "");
 }
 

@@ -159,6 +159,69 @@ TEST(torchtitan, what_is_not_simulated_is_refused_by_name) {
     EXPECT_NE(unknown.find("run.toml:3"), std::string::npos) << unknown;
 }
 
+// Of every flavour what is read is the model that was counted; mask and kernel of attention make no other model.
+TEST(torchtitan, flavours_are_read_as_their_shapes) {
+    for (const TorchtitanFlavour& each : torchtitan_flavours()) {
+        const auto run = [&](const std::string& ending) {
+            return titan_import("[model]\nname = \"" + each.model + "\"\nflavor = \"" + each.flavour + ending +
+                                    "\"\n[training]\n[lr_scheduler]\n",
+                                {.machine = "dgx-h100", .nodes = 2});
+        };
+        const json model = json::parse(run("").object.json())["model"];
+        EXPECT_EQ(model["layers"], each.shape.layers);
+        EXPECT_EQ(model["vocabulary"], each.shape.vocabulary);
+        EXPECT_EQ(model.value("tied_embeddings", false), each.shape.tied_embeddings);
+        EXPECT_EQ(model.contains("experts"), each.shape.experts.count > 0);
+        EXPECT_EQ(model.contains("latent_attention"), each.shape.has_latent_attention());
+        EXPECT_EQ(json::parse(run("_flex_attn").object.json())["model"], model);
+        EXPECT_EQ(find_torchtitan_flavour(each.model, each.flavour + "_varlen"), &each);
+    }
+    EXPECT_EQ(find_torchtitan_flavour("llama3", "9B"), nullptr);
+    Transformer other = torchtitan_flavours().front().shape;
+    ++other.ffn_hidden;
+    EXPECT_EQ(torchtitan_flavour_of(other), nullptr);
+}
+
+bool titan_warns(const std::string& more, std::string_view key) {
+    const Import import = titan_import(titan_run("8B", more));
+    return std::ranges::any_of(import.notes, [&](const FormatNote& note) {
+        return note.severity == FormatNote::Severity::warning && note.origin.key == key;
+    });
+}
+
+TEST(torchtitan, what_is_simulated_otherwise_is_warned_of_by_its_key) {
+    for (const auto& [more, key] : std::vector<std::pair<std::string, std::string>>{
+             {"[training]\n[optimizer]\nname = \"Muon\"\n", "optimizer.name"},
+             {"[training]\n[optimizer]\nearly_step_in_backward = true\n", "optimizer.early_step_in_backward"},
+             {"[training]\n[optimizer]\nimplementation = \"foreach\"\n", "optimizer.implementation"},
+             {"[training]\ndtype = \"bfloat16\"\n", "training.dtype"},
+             {"[training]\n[parallelism]\ntensor_parallel_degree = 2\ndisable_loss_parallel = true\n",
+              "parallelism.disable_loss_parallel"},
+             {"[training]\n[parallelism]\ntensor_parallel_degree = 2\nenable_async_tensor_parallel = true\n",
+              "parallelism.enable_async_tensor_parallel"},
+             {"[training]\n[activation_checkpoint]\nmode = \"memory_budget\"\n", "activation_checkpoint.mode"},
+             {"[training]\nlocal_batch_size = 4\nglobal_batch_size = 128\n[parallelism]\npipeline_parallel_degree = "
+              "2\n",
+              "training.global_batch_size"},
+         })
+        EXPECT_TRUE(titan_warns(more, key)) << more;
+    EXPECT_FALSE(titan_warns("[training]\n[optimizer]\nname = \"AdamW\"\n", "optimizer.name"));
+}
+
+TEST(torchtitan, schedules_and_compilation_are_those_of_the_job) {
+    for (const auto& [said, schedule] : {std::pair{"1F1B", "1f1b"}, {"GPipe", "gpipe"}, {"ZBVZeroBubble", "zb-v"}})
+        EXPECT_EQ(
+            titan_object(std::string("[training]\nlocal_batch_size = 8\n[parallelism]\npipeline_parallel_degree = "
+                                     "2\npipeline_parallel_schedule = \"") +
+                         said + "\"\n")["schedule"],
+            schedule);
+    const std::string compile = "[training]\n[compile]\nenable = true\n";
+    EXPECT_EQ(titan_object(compile)["compile"], true);
+    EXPECT_FALSE(titan_object(compile + "components = [\"loss\"]\n").contains("compile"));
+    EXPECT_EQ(titan_object(compile + "components = [\"model\", \"loss\"]\n")["compile"], true);
+    EXPECT_NE(titan_refusal(titan_run("8B", "[training]\n"), {}).find("batch.global"), std::string::npos);
+}
+
 // The models' own reports and the weights released: 8.03, 70.55 and 405.85 billion; 0.75 and 32.76; 671.03 without the
 // module for several tokens.
 TEST(torchtitan, flavours_have_the_parameters_of_their_models) {

@@ -1,0 +1,190 @@
+// What each format writes of a job, what it leaves to weft's own keys, and what it refuses by the job's key.
+#include "workloads/exports/export.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/refusal.hpp"
+#include "workloads/formats/format.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Overrides = std::vector<std::string>;
+
+// A job that the format can say, with more.
+Study job_for(std::string_view format, const Overrides& more) {
+    const bool of_deepspeed = format == "neox" || format == "deepspeed";
+    Overrides all{"model=" + std::string(of_deepspeed ? "pythia-1.4b" : "llama3-8b"),
+                  "nodes=4",
+                  "batch.sequence=2048",
+                  "batch.global=64",
+                  "precision=bf16",
+                  "attention=flash",
+                  "machine=" + std::string(of_deepspeed ? "frontier" : "dgx-h100")};
+    if (of_deepspeed) all.insert(all.end(), {"framework=deepspeed", "zero=1"});
+    if (format == "torchtitan")
+        all.insert(all.end(), {"framework=fsdp", R"(fsdp={"version": 2, "reduce_precision": "fp32"})"});
+    if (format == "megatron" || format == "slurm") all.emplace_back("framework=megatron");
+    all.insert(all.end(), more.begin(), more.end());
+    return load_study("", all);
+}
+
+std::string written(std::string_view format, const Overrides& more) {
+    return find_export(format).job(job_for(format, more));
+}
+
+struct ExportCase {
+    std::string_view format;
+    Overrides overrides;
+    std::string_view words;
+};
+std::ostream& operator<<(std::ostream& out, const ExportCase& each) { return out << each.format << ": " << each.words; }
+
+class written_job : public ::testing::TestWithParam<ExportCase> {};
+TEST_P(written_job, has_the_words_of_its_program) {
+    EXPECT_THAT(written(GetParam().format, GetParam().overrides), HasSubstr(std::string(GetParam().words)));
+}
+const ExportCase sayable[] = {
+    {"megatron", {}, "#!/bin/bash\n# llama3-8b on 4 nodes of dgx-h100: "},
+    {"megatron", {}, "GPUS_PER_NODE=8\n"},
+    {"megatron", {}, "    --group-query-attention\n    --num-query-groups 8\n"},
+    {"megatron", {}, "    --vocab-size 128255\n"},
+    {"megatron", {"layout.tensor=2"}, "export CUDA_DEVICE_MAX_CONNECTIONS=1\n"},
+    {"megatron", {"layout.context=2", "context_method=all_gather"}, "--cp-comm-type all_gather\n"},
+    {"megatron", {"layout.context=2"}, "    --context-parallel-size 2\n    --cp-comm-type p2p\n"},
+    {"megatron", {"precision=fp8"}, "    --bf16\n    --fp8-format hybrid\n"},
+    {"megatron", {"zero=1", "overlap_gradients=true"}, "--use-distributed-optimizer\n    --overlap-grad-reduce\n"},
+    {"megatron", {"recompute=selective"}, "    --recompute-granularity selective\n    --"},
+    {"megatron",
+     {R"(recompute={"method": "block", "layers": 3})"},
+     "--recompute-method block\n    --recompute-num-layers 3"},
+    {"megatron",
+     {"model=mixtral-8x7b"},
+     "    --num-experts 8\n    --moe-router-topk 2\n    --moe-ffn-hidden-size 14336\n"},
+    {"megatron", {"model=mixtral-8x7b", "experts.dispatcher=all_gather"}, "--moe-token-dispatcher-type allgather\n"},
+    {"megatron",
+     {"model=mixtral-8x7b", "experts.dispatcher=deepep", "megatron.version=core-0.13"},
+     "--moe-token-dispatcher-type flex\n    --moe-enable-deepep\n"},
+    {"megatron",
+     {"layout.pipeline=4", "schedule=interleaved", "layout.virtual_stages=2"},
+     "--num-layers-per-virtual-pipeline-stage 4\n"},
+    {"megatron", {"dropout=true"}, "    --attention-dropout 0.1\n    --hidden-dropout 0.1\n"},
+    {"slurm", {}, "#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=8\n#SBATCH --gpus-per-node=8\n"},
+    {"slurm",
+     {"layout.tensor=2"},
+     "export WORLD_SIZE=$SLURM_NTASKS\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\nMODEL_ARGS=(\n"},
+    {"neox", {}, "\"pipe_parallel_size\": 0"},
+    {"neox", {"layout.pipeline=2"}, "\"pipe_parallel_size\": 2"},
+    {"neox", {}, "\"gpt_j_residual\": true"},
+    {"neox", {}, R"("attention_config": [[["flash"], 24]])"},
+    {"neox", {"attention=unfused"}, R"("attention_config": [[["global"], 24]])"},
+    {"neox", {"recompute=full"}, "\"checkpoint_activations\": true"},
+    {"neox", {"element_wise=unfused"}, "\"bias_dropout_fusion\": false"},
+    {"deepspeed", {"zero=3"}, "\"stage3_prefetch_bucket_size\":"},
+    {"deepspeed",
+     {"zero=3", "deepspeed.hierarchical_ranks=8", "deepspeed.quantized_weights=true"},
+     "\"zero_hpz_partition_size\": 8"},
+    {"deepspeed", {"zero=2", "overlap_gradients=true"}, "\"overlap_comm\": true"},
+    {"deepspeed", {"batch.micro=2"}, "\"train_micro_batch_size_per_gpu\": 2"},
+    {"deepspeed", {}, "\"batch.sequence\": \"2048\""},
+    {"torchtitan", {}, "[model]\nname = \"llama3\"\nflavor = \"8B\"\n"},
+    {"torchtitan", {"model=qwen3-8b"}, "name = \"qwen3\"\nflavor = \"8B\"\n"},
+    {"torchtitan", {"precision=fp8"}, "converters = [\"float8\"]\n"},
+    {"torchtitan", {"layout.tensor=2", "sequence_parallel=true"}, "tensor_parallel_degree = 2\n"},
+    {"torchtitan", {"fsdp.strategy=shard_grad_op"}, "fsdp_reshard_after_forward = \"never\"\n"},
+    {"torchtitan", {"fsdp.reshard_after_forward=true"}, "fsdp_reshard_after_forward = \"always\"\n"},
+    {"torchtitan", {"recompute=full"}, "[activation_checkpoint]\nmode = \"full\"\n"},
+    {"torchtitan", {R"(recompute={"method": "every", "layers": 2})"}, "selective_ac_option = \"2\"\n"},
+    {"torchtitan", {"layout.context=2", "context_method=ring"}, "context_parallel_rotate_method = \"alltoall\"\n"},
+    {"torchtitan", {"compile=true"}, "[compile]\nenable = true\n"},
+};
+INSTANTIATE_TEST_SUITE_P(exports, written_job, ::testing::ValuesIn(sayable));
+
+class refused_job : public ::testing::TestWithParam<ExportCase> {};
+TEST_P(refused_job, is_told_by_the_key_that_the_format_has_no_word_for) {
+    const Study study = job_for(GetParam().format, GetParam().overrides);
+    EXPECT_THAT(test::refusal_of([&] { find_export(GetParam().format).job(study); }),
+                HasSubstr("error: " + std::string(GetParam().words)));
+}
+const ExportCase unsayable[] = {
+    {"megatron", {"framework=ddp"}, "framework: expected megatron, the job's is ddp"},
+    {"megatron", {"model.positions=alibi"}, "model.positions: Megatron-LM has no ALiBi"},
+    {"megatron", {"model=pythia-1.4b"}, "model.parallel_residual: "},
+    {"megatron", {"model.norm_placement=post"}, "model.norm_placement: the format has no word for it"},
+    {"megatron", {"model=gpt-oss-20b"}, "model.attention_sinks: the format has no word for it"},
+    {"megatron", {"layout.pipeline=2", "schedule=gpipe"}, "schedule: Megatron-LM runs 1f1b and interleaved, not gpipe"},
+    {"megatron", {"attention=triton"}, "attention: Megatron-LM has no Triton attention"},
+    {"megatron", {"element_wise=unfused"}, "element_wise: "},
+    {"megatron", {"layout.order=data,tensor,pipeline"}, "layout.order: Megatron-LM has two orders of axes"},
+    {"neox", {"model=mixtral-8x7b"}, "model.experts: weft writes GPT-NeoX's dense models"},
+    {"neox", {"model=qwen3-8b"}, "model.query_key_norm: "},
+    {"neox", {"model=deepseek-v2"}, "model.latent_attention: GPT-NeoX has none"},
+    {"neox", {"layout.pipeline=2", "schedule=gpipe"}, "schedule: DeepSpeed runs 1f1b"},
+    {"neox", {"recompute=selective"}, "recompute: GPT-NeoX recomputes whole layers or nothing"},
+    {"neox", {"precision=fp16", "element_wise=unfused"}, "element_wise: GPT-NeoX's rotary embedding is one kernel"},
+    {"neox", {"attention=triton"}, "attention: GPT-NeoX has flash and unfused attention"},
+    {"deepspeed", {"layout.tensor=2"}, "layout: DeepSpeed's configuration says nothing of"},
+    {"deepspeed", {"framework=megatron", "zero=0"}, "framework: expected deepspeed, the job's is megatron"},
+    {"torchtitan", {"model=pythia-1.4b"}, "model: torchtitan has no model of this shape (known: llama2 7B"},
+    {"torchtitan", {"framework=ddp", "fsdp=null"}, "framework: expected fsdp, the job's is ddp"},
+    {"torchtitan", {"fsdp.version=1"}, "fsdp.version: torchtitan shards by fully_shard, which is version 2"},
+    {"torchtitan", {"fsdp.reduce_precision=bf16"}, "fsdp.reduce_precision: torchtitan reduces gradients in fp32"},
+    {"torchtitan", {"precision=fp16"}, "precision: torchtitan trains in bfloat16 or float32"},
+    {"torchtitan", {"dropout=true"}, "dropout: torchtitan's models have none"},
+    {"torchtitan", {"attention=unfused"}, "attention: torchtitan's attention is PyTorch's own"},
+    {"torchtitan", {"recompute=selective"}, "recompute: torchtitan's \"selective\" recomputes other operations"},
+};
+INSTANTIATE_TEST_SUITE_P(exports, refused_job, ::testing::ValuesIn(unsayable));
+
+// Keys of a job that no launcher has come back from comments as they were.
+class own_key : public ::testing::TestWithParam<std::string> {};
+TEST_P(own_key, is_a_comment_that_is_read_again) {
+    const std::string line = "# weft: " + GetParam() + "\n";
+    const std::string text = written("megatron", {GetParam()});
+    EXPECT_THAT(text, HasSubstr(line));
+    EXPECT_THAT(written("megatron", {}), Not(HasSubstr(line)));
+    const std::vector<SourceFile> files{{"train.sh", text}};
+    const Study again = read_study(import_files(format_of(files, ""), files, {}).object.document("train.sh"));
+    EXPECT_THAT(find_export("megatron").job(again), HasSubstr(line));
+}
+INSTANTIATE_TEST_SUITE_P(exports, own_key,
+                         ::testing::Values("nodes=2", "sustained_clock=0.9", "step=first", "blocking_launches=true",
+                                           "batch.document=512", R"(faults.slow_gpus=[{"rank": 3, "factor": 1.5}])",
+                                           R"(faults.slow_gpus=[{"node": 1, "factor": 1.25}])",
+                                           R"(faults.links=[{"node": 1, "nic": 2, "bandwidth": 0.5}])",
+                                           R"(faults.jitter={"spread": 0.02, "seed": 7})",
+                                           "megatron.version=core-0.13"));
+
+TEST(exports, a_machine_of_ones_own_is_to_be_given_again) {
+    Overrides own{"machine.nodes=64"};
+    EXPECT_THAT(written("megatron", own), HasSubstr("is a machine of your own: to read this back give --machine FILE"));
+}
+
+TEST(exports, deepspeeds_file_is_json_with_an_object_of_wefts) {
+    const json config = json::parse(written("deepspeed", {"zero=2", "recompute=full"}), nullptr, true, true);
+    EXPECT_EQ(config["train_batch_size"], 64);
+    EXPECT_EQ(config["bf16"]["enabled"], true);
+    EXPECT_EQ(config["zero_optimization"]["stage"], 2);
+    EXPECT_EQ(config["weft"]["model"], "pythia-1.4b");
+    EXPECT_EQ(config["weft"]["recompute"], "full");
+    EXPECT_FALSE(config["weft"].contains("model.vocabulary"));  // the catalog says it
+}
+
+TEST(exports, an_unknown_format_is_answered_with_the_known) {
+    const std::string text = test::refusal_of([] { find_export("megatorn"); });
+    EXPECT_THAT(text, HasSubstr("did you mean \"megatron\""));
+    for (const ExportFormat* const known : exports::all()) {
+        EXPECT_THAT(text, HasSubstr(std::string(known->name) + " ("));
+        EXPECT_NE(known->job == nullptr, known->machine == nullptr) << known->name;
+    }
+}
+
+}  // namespace
+}  // namespace weft
