@@ -14,14 +14,15 @@ struct File {
 
 std::span<const File> catalog();             // models/catalog
 std::span<const File> devices();             // models/devices
+std::span<const File> model_keys();          // models/*/keys.json
 std::span<const File> machines();            // topologies/machines
 std::span<const File> tuners();              // topologies/tuners
 std::span<const File> fabrics();             // topologies/fabrics
 std::span<const File> study();               // workloads/study
-std::span<const File> switches();            // workloads/explain/*.json
 std::span<const File> study_pages();         // workloads/study/*.md
 std::span<const File> study_figures();       // tools/study/*.json
 std::span<const File> jobs();                // workloads/jobs
+std::span<const File> keys();                // workloads/keys
 std::span<const File> validation();          // tests/validation/*.json
 std::span<const File> validation_tables();   // tests/validation/*.csv
 std::span<const File> schema_examples();     // tools/schema/examples

@@ -3,10 +3,16 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "sim/collective/algorithm.hpp"
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
+#include "tools/output/job_json.hpp"
+#include "tools/schema/reference.hpp"
+#include "tools/serve/form_choices.hpp"
+#include "workloads/exports/export.hpp"
+#include "workloads/keys/key.hpp"
 #include "workloads/search/plan_result.hpp"
 #include "workloads/search/search_space.hpp"
 #include "workloads/volume/volume.hpp"
@@ -62,6 +68,25 @@ TEST(extension, a_search_tries_them) {
     EXPECT_TRUE(tries("layout.ulysses", 2));
     const std::vector<std::string> keys = schedule_keys();
     EXPECT_TRUE(tries("schedule", static_cast<std::uint32_t>(std::ranges::find(keys, "eager-1f1b") - keys.begin())));
+}
+
+// A row of keys/ulysses.json, which its scheme asks for.
+TEST(extension, a_key_is_read_written_and_explained) {
+    const std::string key = "ulysses_heads";
+    const Study study = test::small_study({key + "=4", "layout.ulysses=2"});
+    EXPECT_EQ(value_of(study.job, key), 4);
+    EXPECT_NE(study.job, test::small_study({"layout.ulysses=2"}).job);
+    EXPECT_EQ(test::mistake_at({key + "=8", "layout.ulysses=2"}, key), "a rank has 4 heads, not 8");
+    EXPECT_EQ(test::mistake_at({key + "=0"}, key), "expected an integer of at least 1, got 0");
+    EXPECT_NE(test::mistakes("least_heads=4").find("did you mean \"ulysses_heads\"?"), std::string::npos);
+    EXPECT_EQ(job_json(study.job, study.machine.info(), {})[key], 4);
+    EXPECT_NE(own_keys(study, "megatron").find("# weft: ulysses_heads=4\n"), std::string::npos);
+    const auto schema = nlohmann::json::parse(json_schema(make_reference("job")))["properties"][key];
+    EXPECT_EQ(schema["default"], 1);
+    EXPECT_EQ(schema["description"], "heads that each rank keeps at least under `ulysses`");
+    const FormGroup& batch = form_choices().groups.at(2);
+    EXPECT_EQ(batch.fields.back().key, key);
+    EXPECT_EQ(batch.fields.back().otherwise, "1");
 }
 
 // No other axis can double: 4 layers, a width of 4098, and tokens that no ring of four pieces deals.

@@ -11,7 +11,7 @@
 #include "sim/io/diagnostics.hpp"
 #include "tests/workloads/soundness.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/job/job_size.hpp"
+#include "workloads/job/job.hpp"
 #include "workloads/plan/plan.hpp"
 
 namespace weft::test {

@@ -1,5 +1,4 @@
 // `weft schema KIND`: what a job, machine, device or model file may hold, as its reader knows it.
-#include "tools/schema/json_schema.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +7,6 @@
 
 #include "tools/command.hpp"
 #include "tools/schema/reference.hpp"
-#include "tools/schema/reference_markdown.hpp"
 
 namespace weft::commands {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "tools/command_line.hpp"
-#include "tools/schema/key_tables.hpp"
 #include "tools/schema/reference.hpp"
 #include "tools/version.hpp"
 

@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "sim/base/enumerators.hpp"
 #include "tools/version.hpp"
-#include "workloads/job/layout_reader.hpp"
-#include "workloads/job/optimizer_reader.hpp"
-#include "workloads/job/recipe_reader.hpp"
-#include "workloads/job/recompute_reader.hpp"
+#include "workloads/keys/key.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
@@ -19,22 +17,6 @@ namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The words of job and model files, in the order of the enumerators.
-constexpr std::array<std::string_view, 4> position_words{"rotary", "learned", "alibi", "none"};
-constexpr std::array<std::string_view, 2> norm_words{"layer_norm", "rms_norm"};
-constexpr std::array<std::string_view, 4> placement_words{"pre", "shared", "post", "sandwich"};
-constexpr std::array<std::string_view, 4> query_key_words{"none", "unweighted", "per_head", "whole"};
-constexpr std::array<std::string_view, 5> precision_words{"fp32", "fp16", "bf16", "fp8", "fp4"};
-constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
-constexpr std::array<std::string_view, 3> context_words{"ring", "all_gather", "all_to_all"};
-constexpr std::array<std::string_view, 3> overlap_words{"none", "shared_experts", "passes"};
-constexpr std::array<std::string_view, 5> graph_words{"none", "layer", "router", "around_experts", "full"};
-
-template <class Enum, std::size_t n>
-std::string_view word(const std::array<std::string_view, n>& words, Enum value) {
-    return words.at(static_cast<std::size_t>(value));
-}
 
 Json experts_json(const Experts& experts) {
     Json json{{"count", experts.count},
@@ -89,34 +71,19 @@ Json machine_json(const Job& job, const MachineInfo& machine) {
             {"library", job.library.empty() ? machine.library().name : job.library}};
 }
 
-// As a job file says it.
-Json split_json(const Layout& layout) {
-    if (layout.split != StageSplit::by_hand) return stage_split_names().at(static_cast<std::size_t>(layout.split));
-    const StageLayout& given = layout.by_hand;
-    if (!given.text.empty()) return given.text;
-    if (!given.layers.empty()) return given.layers;
-    Json counts = Json::object();
-    if (given.first > 0) counts["first"] = given.first;
-    if (given.last > 0) counts["last"] = given.last;
-    return counts;
-}
-
-Json layout_json(const Layout& layout) {
-    Json json{{"ranks", layout.ranks()}};
-    for (const Scheme* const scheme : parallelism::all()) json[std::string(scheme->axis)] = layout.size(scheme->axis);
-    json["expert_tensor"] = layout.expert_tensor;
-    json["virtual_stages"] = layout.virtual_stages;
-    json["order"] = fmt::format("{}", fmt::join(layout.order, ","));
-    json["split"] = split_json(layout);
+Json layout_json(const Job& job) {
+    Json json{{"ranks", job.layout.ranks()}};
+    std::vector<std::string> names;
+    for (const Scheme* const scheme : parallelism::all()) names.emplace_back(scheme->axis);
+    for (const char* const more : {"expert_tensor", "virtual_stages", "order", "split"}) names.emplace_back(more);
+    for (const std::string& name : names) json[name] = Json::parse(json_of(job, "layout." + name));
     return json;
 }
 
 // null where weft knows one version alone.
 Json framework_version(const Job& job) {
-    if (job.framework->name == "deepspeed") return job.deepspeed.version.name;
-    if (job.framework->name == "megatron") return job.megatron.version.name;
-    if (job.framework->name == "fsdp") return fmt::to_string(job.fsdp.version);
-    return nullptr;
+    const std::string path = fmt::format("{}.version", job.framework->name);
+    return std::ranges::find(all_keys(), path, &JobKey::path) == all_keys().end() ? Json() : Json(text_of(job, path));
 }
 
 }  // namespace
@@ -137,13 +104,12 @@ Json model_json(const Transformer& model) {
                  {"vocabulary_multiple", model.vocabulary_multiple},
                  {"tied_embeddings", model.tied_embeddings},
                  {"parallel_residual", model.parallel_residual},
-                 {"positions", word(position_words, model.positions)},
-                 {"norm", word(norm_words, model.norm)},
-                 {"norm_placement", word(placement_words, model.norm_placement)},
+                 {"positions", enumerator_name(model.positions)},
+                 {"norm", enumerator_name(model.norm)},
+                 {"norm_placement", enumerator_name(model.norm_placement)},
                  {"biases", biases_json(model.biases)}});
     if (model.positions == Positions::learned) json["positions_length"] = model.positions_length;
-    if (model.query_key_norm != QueryKeyNorm::none)
-        json["query_key_norm"] = word(query_key_words, model.query_key_norm);
+    if (model.query_key_norm != QueryKeyNorm::none) json["query_key_norm"] = enumerator_name(model.query_key_norm);
     if (model.attention_sinks) json["attention_sinks"] = true;
     if (model.window.tokens > 0) json["attention_window"] = window_json(model.window);
     if (model.mtp_layers > 0) json["mtp_layers"] = model.mtp_layers;
@@ -179,31 +145,27 @@ Json job_json(const Job& job, const MachineInfo& machine, const JobRecord& recor
               {"framework", job.framework->name},
               {"framework_version", framework_version(job)},
               {"runnable", runnable_json(job)},
-              {"layout", layout_json(job.layout)},
-              {"batch", batch_json(job)},
-              {"zero", job.zero},
-              {"schedule", job.schedule->key},
-              {"recompute", recompute_json(job.recompute)},
-              {"precision", word(precision_words, job.precision)},
-              {"attention", word(attention_words, job.attention)},
-              {"sequence_parallel", job.sequence_parallel == SequenceParallel::on},
-              {"context_method", word(context_words, job.context_method)},
-              {"overlap_gradients", job.gradient_overlap == Setting::on},
-              {"dropout", job.dropout == Dropout::on},
-              {"cuda_graphs", word(graph_words, job.cuda_graphs)},
-              {"compile", job.compile == Setting::on},
-              {"step", job.step == StepKind::first ? "first" : "steady"},
-              {"overrides", record.overrides},
-              {"weft_version", version},
-              {"input_digest", record.digest}};
-    if (const ExpertOverlap overlap = expert_overlap(job); overlap != ExpertOverlap::none) {
-        json["experts"] = {{"overlap", word(overlap_words, overlap)},
-                           {"delay_weight_gradients", delays_weight_gradients(job) == Setting::on}};
+              {"layout", layout_json(job)},
+              {"batch", batch_json(job)}};
+    const auto add = [&](std::string_view key) { json[std::string(key)] = Json::parse(json_of(job, key)); };
+    for (const char* const key : {"zero", "schedule", "recompute", "precision", "attention", "sequence_parallel",
+                                  "context_method", "overlap_gradients", "dropout", "cuda_graphs", "compile", "step"}) {
+        add(key);
     }
-    if (job.optimizer != OptimizerSettings{}) json["optimizer"] = optimizer_json(job.optimizer);
-    if (job.names_recipe == Setting::on) json["fp8_recipe"] = recipe_name(job.recipe);
-    if (job.communication_units > 0) json["communication_units"] = job.communication_units;
-    if (job.offloaded_layers > 0) json["offloaded_layers"] = job.offloaded_layers;
+    json.update({{"overrides", record.overrides}, {"weft_version", version}, {"input_digest", record.digest}});
+    if (const ExpertOverlap overlap = expert_overlap(job); overlap != ExpertOverlap::none) {
+        Job settled = job;
+        settled.experts.overlap = overlap;
+        settled.experts.delay_weight_gradients = delays_weight_gradients(job);
+        for (const char* const name : {"overlap", "delay_weight_gradients"})
+            json["experts"][name] = Json::parse(json_of(settled, fmt::format("experts.{}", name)));
+    }
+    if (job.optimizer != OptimizerSettings{}) add("optimizer");
+    if (job.names_recipe == Setting::on) add("fp8_recipe");
+    for (const char* const key : {"communication_units", "offloaded_layers"}) {
+        if (!stands_as_usual(job, key)) add(key);
+    }
+    for (const auto& [path, value] : job.further) add(path);
     return json;
 }
 

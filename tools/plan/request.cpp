@@ -10,7 +10,7 @@
 
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
-#include "workloads/job/layout_reader.hpp"
+#include "workloads/keys/key.hpp"
 
 namespace weft {
 namespace {
@@ -46,7 +46,7 @@ bool deals_by_hand(Document document) {
     Field root = document.root();
     if (!root.has("layout")) return false;
     Field layout = root.object("layout");
-    const std::vector<std::string> names = stage_split_names();
+    const std::vector<std::string> names = key_of(split_key).words;
     return layout.has("split") &&
            !(layout.is_text("split") && std::ranges::find(names, layout.text("split")) != names.end());
 }
@@ -91,7 +91,7 @@ void keep_own(const PlanRequest& request, const std::vector<Knob>& knobs, std::v
         if (deals_by_hand(document.copy())) {
             keep(split_key, std::string(split_by_hand));
         } else if (layout.has("split")) {
-            keep(split_key, layout.choice("split", stage_split_names()));
+            keep(split_key, layout.choice("split", key_of(split_key).words));
         }
     }
     document.check();

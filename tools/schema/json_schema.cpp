@@ -1,8 +1,7 @@
-#include "tools/schema/json_schema.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include "sim/io/document.hpp"
+#include "tools/schema/reference.hpp"
 #include "workloads/framework/framework.hpp"
 
 namespace weft {

@@ -1,9 +1,9 @@
-#include "tools/schema/key_tables.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "tools/schema/reference.hpp"
 
 namespace weft {
 namespace {
@@ -120,5 +120,19 @@ class TableWriter {
 }  // namespace
 
 std::vector<KeyTable> key_tables(const Reference& reference) { return TableWriter(reference).take(); }
+
+std::string reference_markdown(const Reference& reference) {
+    std::string text;
+    for (const KeyTable& table : key_tables(reference)) {
+        if (!table.path.empty()) {
+            text += fmt::format("\n### `{}`{}\n", table.path, table.kind.empty() ? "" : ", kind `" + table.kind + "`");
+        }
+        text += "\n| key | takes | default | meaning |\n|---|---|---|---|\n";
+        for (const KeyRow& row : table.rows) {
+            text += fmt::format("| `{}` | {} | {} | {} |\n", row.key, row.takes, row.otherwise, row.meaning);
+        }
+    }
+    return text;
+}
 
 }  // namespace weft

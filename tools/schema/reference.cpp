@@ -13,6 +13,7 @@
 #include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/job/job.hpp"
+#include "workloads/keys/key.hpp"
 
 namespace weft {
 namespace {
@@ -41,6 +42,24 @@ void add_keys(const ValueRecord& record, const std::string& path, std::map<std::
     }
     if (record.element != nullptr) add_keys(*record.element, path + "[]", keys);
     if (record.any != nullptr) add_keys(*record.any, path + ".*", keys);
+}
+
+// By path; of a job and a model beside what else their rows say.
+std::vector<std::pair<std::string, std::string>> meanings_of(std::string_view kind) {
+    std::vector<std::pair<std::string, std::string>> meanings;
+    if (kind == "job") {
+        for (const JobKey& key : all_keys()) {
+            if (!key.meaning.empty()) meanings.emplace_back(key.path, key.meaning);
+        }
+        return meanings;
+    }
+    const auto files = kind == "model" ? embedded::model_keys() : embedded::schema_meanings();
+    for (const embedded::File& file : files) {
+        if (kind != "model" && file.name != kind) continue;
+        const auto rows = nlohmann::ordered_json::parse(file.text);
+        for (const auto& [key, row] : rows.items()) meanings.emplace_back(key, row.is_object() ? row["meaning"] : row);
+    }
+    return meanings;
 }
 
 }  // namespace
@@ -117,13 +136,7 @@ std::vector<embedded::File> files_of(std::string_view kind) {
 
 Reference make_reference(std::string_view kind) {
     Reference reference{.kind = std::string(kind)};
-    for (const embedded::File& file : embedded::schema_meanings()) {
-        if (file.name != kind) continue;
-        const auto meanings = nlohmann::ordered_json::parse(file.text);
-        for (const auto& [key, meaning] : meanings.items()) {
-            reference.meanings.emplace_back(key, meaning.get<std::string>());
-        }
-    }
+    reference.meanings = meanings_of(kind);
     read_all(kind, reference.root);
     for (const std::string_view key : keys_of_changes) {
         if (reference.root.objects[""].members.contains(std::string(key))) reference.changes.emplace_back(key);

@@ -1,5 +1,6 @@
 // A kind of file as its readers know it: what they ask for over the shipped files and the examples of this folder,
-// which hold every optional part between them, and what that means (meanings/<kind>.json).
+// which hold every optional part between them, and what that means (meanings/<kind>.json; of jobs and models
+// workloads/keys and models/transformer/keys.json).
 #pragma once
 
 #include <map>
@@ -46,5 +47,26 @@ std::vector<embedded::File> files_of(std::string_view kind);  // the shipped one
 // The path of a member: elements of lists are "[]", members with names of the user's choice ".*", and an object with a
 // "kind" has it in parentheses.
 std::string path_of_member(const std::string& path, const std::string& key);
+
+// A JSON Schema of it, for editors and validators. Draft 7: of the later ones editors know parts only.
+std::string json_schema(const Reference& reference);
+
+struct KeyRow {
+    std::string key;        // "links.*.latency", from the table's path on
+    std::string takes;      // what may stand there; plain values stand between `backticks`
+    std::string otherwise;  // what holds where it is left out, or "required"; empty: it depends
+    std::string meaning;
+};
+
+struct KeyTable {
+    std::string path;  // empty: the file itself
+    std::string kind;  // of parts that are of several kinds
+    std::vector<KeyRow> rows;
+};
+
+// Its keys in words: a table of the file itself, and one of each part of it that is an object.
+std::vector<KeyTable> key_tables(const Reference& reference);
+// The same in Markdown, as the pages about the files have them (tools/reference).
+std::string reference_markdown(const Reference& reference);
 
 }  // namespace weft

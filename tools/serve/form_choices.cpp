@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 
 #include "models/transformer/transformer.hpp"
-#include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/schema/reference.hpp"
 #include "tools/serve/requested_job.hpp"
 #include "topologies/machine.hpp"
+#include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -70,31 +71,37 @@ void offer_stages_of_zero(FormField& field) {
     for (const char* stage : {"0", "1", "2", "3"}) field.choices.emplace_back(stage, stage);
 }
 
-FormGroup group_of(const Reference& reference, const Keys& keys, std::string title,
-                   const std::vector<std::string>& members) {
-    FormGroup group{.title = std::move(title), .fields = {}};
-    for (const std::string& key : members) {
-        const auto known = keys.find(key);
-        WEFT_CHECK(known != keys.end(), "no key of a job is called " + key);
-        FormField& field = group.fields.emplace_back(field_of(reference, key, *known->second));
-        if (key == "machine") offer_machines(field);
-        if (key == "model") offer_models(field);
-        if (key == "zero") offer_stages_of_zero(field);
-        if (key == "overlap_gradients") field.otherwise = "by framework";
-        if (key == "layout.data") field.otherwise.clear();  // it follows from the nodes
-    }
-    return group;
+// Where the key has more to offer than its reader says.
+void complete(FormField& field) {
+    if (field.key == "machine") offer_machines(field);
+    if (field.key == "model") offer_models(field);
+    if (field.key == "zero") offer_stages_of_zero(field);
+    if (field.key == "overlap_gradients") field.otherwise = "by framework";
+    if (field.key == "layout.data") field.otherwise.clear();  // it follows from the nodes
 }
 
 // Axes of the rank grid, innermost first, and then what is cut out of these.
-std::vector<std::string> layout_keys() {
+std::vector<std::string> axis_keys() {
     std::vector<const Scheme*> schemes = schemes_by_place();
     std::stable_partition(schemes.begin(), schemes.end(),
                           [](const Scheme* scheme) { return scheme->ranks != Scheme::Ranks::shared; });
     std::vector<std::string> keys;
     for (const Scheme* scheme : schemes) keys.push_back("layout." + std::string(scheme->axis));
-    keys.emplace_back("layout.virtual_stages");
     return keys;
+}
+
+constexpr std::string_view layout_heading = "Layout: ranks along each axis";
+
+// The keys whose rows say that they stand under the heading.
+std::vector<std::string> keys_under(std::string_view heading) {
+    std::vector<const JobKey*> keys;
+    for (const JobKey& key : all_keys()) {
+        if (key.heading == heading) keys.push_back(&key);
+    }
+    std::ranges::stable_sort(keys, {}, &JobKey::place);
+    std::vector<std::string> paths = heading == layout_heading ? axis_keys() : std::vector<std::string>();
+    for (const JobKey* key : keys) paths.push_back(key->path);
+    return paths;
 }
 
 // The comment that a job file begins with.
@@ -114,18 +121,18 @@ FormChoices form_choices() {
     const Reference reference = make_reference("job");
     const Keys keys = every_key(reference);
     FormChoices choices;
-    choices.groups = {group_of(reference, keys, "Model and machine", {"machine", "model", "nodes", "precision"}),
-                      group_of(reference, keys, "Layout: ranks along each axis", layout_keys()),
-                      group_of(reference, keys, "Batch", {"batch.sequence", "batch.micro", "batch.global"}),
-                      group_of(reference, keys, "Framework and step",
-                               {"framework", "schedule", "zero", "recompute", "sequence_parallel", "overlap_gradients",
-                                "attention"})};
+    std::set<std::string> grouped;
+    for (const std::string_view heading : {std::string_view("Model and machine"), layout_heading,
+                                           std::string_view("Batch"), std::string_view("Framework and step")}) {
+        FormGroup& group = choices.groups.emplace_back(FormGroup{.title = std::string(heading), .fields = {}});
+        for (const std::string& key : keys_under(heading)) {
+            complete(group.fields.emplace_back(field_of(reference, key, *keys.at(key))));
+            grouped.insert(key);
+        }
+    }
     for (const auto& [key, record] : keys) {
-        const bool grouped_already = std::ranges::any_of(choices.groups, [&, &name = key](const FormGroup& group) {
-            return std::ranges::find(group.fields, name, &FormField::key) != group.fields.end();
-        });
         const bool one_of_many = key.find_first_of("[*(") != std::string::npos || record->takes.empty();
-        if (!grouped_already && !one_of_many) choices.others.push_back(field_of(reference, key, *record));
+        if (!grouped.contains(key) && !one_of_many) choices.others.push_back(field_of(reference, key, *record));
     }
     for (const embedded::File& file : embedded::jobs()) {
         choices.jobs.push_back({std::string(file.name), summary_of(file.text), parameters_of(file.text)});

@@ -16,7 +16,7 @@
 #include "topologies/machine.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/job/job_size.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {

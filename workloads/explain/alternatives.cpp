@@ -1,15 +1,13 @@
 #include "workloads/explain/alternatives.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
-#include "sim/io/embedded.hpp"
+#include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/search/knob.hpp"
 
@@ -77,6 +75,21 @@ void add_orders(const Job& job, std::vector<Alternative>& found) {
     }
 }
 
+// Of keys that no search tries more of than what the job says, what their rows say.
+void add_rows(std::vector<Alternative>& found) {
+    std::vector<const JobKey*> keys;
+    for (const JobKey& key : all_keys()) {
+        if (!key.alternatives.values.empty()) keys.push_back(&key);
+    }
+    std::ranges::stable_sort(keys, {}, [](const JobKey* key) { return key->alternatives.place; });
+    for (const JobKey* const key : keys) {
+        for (const std::string& value : key->alternatives.values) {
+            found.push_back({.assignments = {fmt::format("{}={}", key->path, value)},
+                             .changes_numerics = key->alternatives.change_numerics});
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<Alternative> alternatives(const Job& job) {
@@ -98,14 +111,7 @@ std::vector<Alternative> alternatives(const Job& job) {
         }
     }
     add_orders(job, found);
-    // Of the keys in switches.json no search tries more than what the job says.
-    for (const auto& one : nlohmann::json::parse(embedded::switches().front().text)) {
-        for (const auto& value : one.at("values")) {
-            found.push_back(
-                {.assignments = {fmt::format("{}={}", one.at("key").get<std::string>(), value.get<std::string>())},
-                 .changes_numerics = one.value("changes_numerics", false)});
-        }
-    }
+    add_rows(found);
     return found;
 }
 

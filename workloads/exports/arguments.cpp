@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 #include <vector>
 
 #include "models/transformer/transformer.hpp"
+#include "sim/base/enumerators.hpp"
 #include "workloads/framework/expert_balancing.hpp"
-#include "workloads/job/recipe_reader.hpp"
-#include "workloads/job/recompute_reader.hpp"
+#include "workloads/keys/key.hpp"
+#include "workloads/keys/recompute.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 
 namespace weft {
@@ -195,7 +195,7 @@ void add_precision(Arguments& list, const Job& job, Unsayable& unsayable) {
     list.add_if(job.precision == Precision::fp16, "fp16");
     list.add_if(half, "bf16");
     list.add_if(job.precision == Precision::fp8, "fp8-format", "hybrid");
-    list.add_if(job.names_recipe == Setting::on, "fp8-recipe", recipe_name(job.recipe));
+    if (job.names_recipe == Setting::on) list.add("fp8-recipe", text_of(job, "fp8_recipe"));
     list.add_if(job.precision == Precision::fp4, "fp4-format", "e2m1");
     list.add_if(job.megatron.eighth_parameters == Setting::on, "fp8-param-gather");
     list.add_if(half && job.megatron.gradient_bytes == 2, "grad-reduce-in-bf16");
@@ -209,11 +209,10 @@ void add_optimizer(Arguments& list, const Job& job, Unsayable& unsayable) {
     list.add_if(own.leave_device(), "optimizer-offload-fraction", own.fraction);
     list.add_if(own.leave_device() || is_precision_aware(own), "use-precision-aware-optimizer");
     if (!is_precision_aware(own)) return;
-    constexpr std::array<std::string_view, 4> formats{"fp32", "bf16", "fp16", "fp8"};
-    const auto word = [&](StateFormat format) { return formats.at(static_cast<std::size_t>(format)); };
-    list.add("main-params-dtype", word(own.master == StateFormat::remainders ? StateFormat::fp32 : own.master));
-    list.add("exp-avg-dtype", word(own.momentum));
-    list.add("exp-avg-sq-dtype", word(own.variance));
+    list.add("main-params-dtype",
+             enumerator_name(own.master == StateFormat::remainders ? StateFormat::fp32 : own.master));
+    list.add("exp-avg-dtype", enumerator_name(own.momentum));
+    list.add("exp-avg-sq-dtype", enumerator_name(own.variance));
     unsayable.unless(own.master != StateFormat::fp32 || job.precision == Precision::fp16, "optimizer.master",
                      "since Transformer Engine 2.1 a precision-aware optimizer keeps remainders beside bf16");
 }
@@ -243,11 +242,11 @@ void check_version(const MegatronSettings& settings, Unsayable& unsayable) {
     unless_beyond(settings.check_for_nan, version.check_for_nan, "megatron.check_for_nan");
 }
 
-void add_sharding(Arguments& list, const MegatronSettings& settings, Unsayable& unsayable) {
+void add_sharding(Arguments& list, const Job& job, Unsayable& unsayable) {
+    const MegatronSettings& settings = job.megatron;
     if (settings.sharding == MegatronSharding::none) return;
     list.add("use-megatron-fsdp");
-    list.add("data-parallel-sharding-strategy",
-             settings.sharding == MegatronSharding::parameters ? "optim_grads_params" : "optim_grads");
+    list.add("data-parallel-sharding-strategy", text_of(job, "megatron.sharding"));
     unsayable.unless(settings.accumulate == Accumulate::never, "megatron.accumulate_locally",
                      "Megatron-FSDP reduces gradients that are shared after every micro-batch");
     unsayable.unless(settings.fused_accumulation == Fusion::none, "megatron.fused_accumulation",
@@ -259,7 +258,7 @@ void add_settings(Arguments& list, const Job& job, Unsayable& unsayable) {
     check_version(settings, unsayable);
     list.add_if(job.zero == 1, "use-distributed-optimizer");
     list.add_if(job.gradient_overlap == Setting::on, "overlap-grad-reduce");
-    add_sharding(list, settings, unsayable);
+    add_sharding(list, job, unsayable);
     list.add_if(settings.overlap_parameters == Setting::on, "overlap-param-gather");
     list.add_if(settings.overlap_tensor == Setting::on, "tp-comm-overlap");
     list.add_if(job.bucket_elements > 0, "ddp-bucket-size", fmt::format("{:.0f}", job.bucket_elements));

@@ -4,16 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "models/transformer/transformer.hpp"
 #include "sim/io/draft.hpp"
 #include "workloads/exports/export.hpp"
-#include "workloads/job/own_keys.hpp"
-#include "workloads/job/recompute_reader.hpp"
+#include "workloads/formats/format.hpp"
+#include "workloads/keys/key.hpp"
 
 namespace weft::exports {
 namespace {
@@ -79,8 +77,6 @@ Draft deepspeed_keys(const Study& study, Unsayable& unsayable) {
     return config;
 }
 
-constexpr std::array<std::string_view, 4> attention_words{"unfused", "flash", "cudnn", "triton"};
-
 // What the script that it goes with says of the job, as --set takes it: DeepSpeed asks for no such key, import_files()
 // does.
 void add_rest(Draft& config, const Study& study) {
@@ -97,11 +93,8 @@ void add_rest(Draft& config, const Study& study) {
         rest.set("model", job.model.name, {});
     }
     rest.set("batch.sequence", std::to_string(job.batch.sequence), {});
-    const nlohmann::ordered_json recompute = recompute_json(job.recompute);
-    rest.set("recompute", recompute.is_string() ? recompute.get<std::string>() : recompute.dump(), {});
-    rest.set("attention", attention_words.at(static_cast<std::size_t>(job.attention)), {});
-    rest.set("dropout", job.dropout == Dropout::on ? "true" : "false", {});
-    rest.set("element_wise", job.element_wise == ElementWise::fused ? "fused" : "unfused", {});
+    for (const std::string_view key : {"recompute", "attention", "dropout", "element_wise"})
+        rest.set(key, text_of(job, key), {});
 }
 
 std::string write_deepspeed(const Study& study) {

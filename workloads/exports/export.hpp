@@ -40,7 +40,6 @@ class Unsayable {
 
 // Terms of a model that launch configurations have no word for.
 void refuse_rare_terms(const Transformer& model, Unsayable& unsayable);
-
 // Nodes by number, which a scheduler says and no file can.
 void refuse_placement(const Study& study, Unsayable& unsayable);
 

@@ -16,7 +16,6 @@
 #include "workloads/formats/job_file.hpp"
 #include "workloads/formats/text.hpp"
 #include "workloads/job/job.hpp"
-#include "workloads/job/own_keys.hpp"
 
 namespace weft {
 namespace {
@@ -256,6 +255,18 @@ Import import_files(const Format& format, std::span<const SourceFile> files, con
     finish_import(import, options, files.front().path);
     throw_errors(import);
     return import;
+}
+
+std::vector<std::string> own_assignments(std::string_view text) {
+    constexpr std::string_view mark = "# weft: ";
+    std::vector<std::string> assignments;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string_view line = text.substr(begin, end - begin);
+        if (line.starts_with(mark)) assignments.emplace_back(line.substr(mark.size()));
+        begin = end + 1;
+    }
+    return assignments;
 }
 
 }  // namespace weft

@@ -86,4 +86,8 @@ const Format& format_of(std::span<const SourceFile> files, std::string_view from
 // model, job or machine of weft; errors among the notes, too.
 Import import_files(const Format& format, std::span<const SourceFile> files, const FormatOptions& options);
 
+// Keys of a job that no file of another tool has, in such a file: of each line that is a comment "# weft: key=value",
+// that assignment, as --set takes it. (JSON, which has no comments, has them as an object "weft" of texts.)
+std::vector<std::string> own_assignments(std::string_view text);
+
 }  // namespace weft

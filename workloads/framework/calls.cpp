@@ -1,6 +1,7 @@
 #include "workloads/framework/calls.hpp"
 
 #include "models/transformer/recipes.hpp"
+#include "sim/base/enumerators.hpp"
 #include "workloads/job/job.hpp"
 
 namespace weft {
@@ -13,17 +14,7 @@ bool gathers_before_routing(const Job& job) {
 Bytes hidden_state(const Job& job) { return {tokens(job) * job.model.hidden * element_bytes(job.precision)}; }
 
 std::string_view element_name(const Job& job) {
-    switch (job.precision) {
-        case Precision::fp32:
-            return "fp32";
-        case Precision::fp16:
-            return "fp16";
-        case Precision::bf16:
-        case Precision::fp8:
-        case Precision::fp4:
-            break;
-    }
-    return "bf16";
+    return enumerator_name(is_narrow(job.precision) ? Precision::bf16 : job.precision);
 }
 
 Call reduce_hidden(const Job& job, std::string_view label) {

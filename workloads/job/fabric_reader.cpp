@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
 
 #include "sim/io/diagnostics.hpp"
 #include "topologies/placement.hpp"
@@ -52,6 +55,152 @@ void read_load(Field& section, const MachineInfo& machine, Fabric& fabric) {
     }
 }
 
+// One of the job's `count` nodes or ranks; nothing after an error.
+std::optional<std::uint32_t> read_number(Field& entry, std::string_view key, std::string_view things,
+                                         std::uint32_t count) {
+    if (!entry.is_number(key)) {
+        entry.whole(key);  // which says what it should be
+        return std::nullopt;
+    }
+    const std::uint32_t number = entry.whole(key);
+    if (number < count) return number;
+    entry.error(key, fmt::format("the job has {} 0 to {}, not {}", things, count - 1, number));
+    return std::nullopt;
+}
+
+void read_slow_gpu(Field entry, const MachineInfo& machine, const Job& job, std::vector<SlowRanks>& slow) {
+    const double factor = entry.number("factor");
+    if (entry.is_number("factor") && factor < 1.0) {
+        entry.error(
+            "factor",
+            fmt::format("expected how many times as long computation takes, at least 1; {} would be faster than "
+                        "{} computes",
+                        factor, machine.device));
+    }
+    const bool by_rank = entry.has("rank"), by_node = entry.has("node");
+    if (by_rank == by_node) {
+        entry.error("", "expected either \"rank\" (one GPU) or \"node\" (all GPUs of it)");
+        entry.done();
+        return;
+    }
+    const char* const key = by_rank ? "rank" : "node";
+    const std::uint32_t size = by_rank ? 1 : machine.accelerators_per_node;
+    const std::optional<std::uint32_t> number =
+        by_rank ? read_number(entry, key, "ranks", job.layout.ranks()) : read_number(entry, key, "nodes", job.nodes);
+    entry.done();
+    if (!number) return;
+    const SlowRanks ranks{.first = RankId(*number * size), .count = size, .factor = factor};
+    for (const SlowRanks& other : slow) {
+        if (other.first == ranks.first && other.count == ranks.count) {
+            entry.error(key, fmt::format("{} {} stands here twice", key, *number));
+            return;
+        }
+    }
+    slow.push_back(ranks);
+}
+
+std::optional<NicCable> read_nic(Field& entry, const MachineInfo& machine, const Job& job) {
+    const std::optional<std::uint32_t> node = read_number(entry, "node", "nodes", job.nodes);
+    if (!entry.is_number("nic")) {
+        entry.whole("nic");
+        return std::nullopt;
+    }
+    const std::uint32_t nic = entry.whole("nic");
+    if (nic >= machine.nics_per_node) {
+        entry.error("nic",
+                    fmt::format("a node of {} has NICs 0 to {}, not {}", machine.name, machine.nics_per_node - 1, nic));
+        return std::nullopt;
+    }
+    return node ? std::optional(NicCable{*node, nic}) : std::nullopt;
+}
+
+std::optional<RouteCables> read_route(Field& entry, const MachineInfo& machine, const Job& job) {
+    const std::optional<std::uint32_t> from = read_number(entry, "from", "ranks", job.layout.ranks());
+    const std::optional<std::uint32_t> to = read_number(entry, "to", "ranks", job.layout.ranks());
+    const std::string link_class = entry.text("class", "");
+    const bool known = std::ranges::find(machine.link_classes, link_class) != machine.link_classes.end();
+    if (entry.is_text("class") && !known) {
+        entry.error("class", fmt::format("no link class of {} is called \"{}\"{}", machine.name, link_class,
+                                         suggestion(link_class, machine.link_classes)));
+    }
+    if (!from || !to || (entry.has("class") && !known)) return std::nullopt;
+    return RouteCables{.from = RankId(*from), .to = RankId(*to), .link_class = link_class};
+}
+
+// The place of an entry is recorded beside it, for what only the topology can tell.
+using PlacedFault = std::pair<LinkFault, Field>;
+
+void read_link(Field entry, const MachineInfo& machine, const Job& job, std::vector<PlacedFault>& faults) {
+    LinkFault fault{.where = {}, .share = entry.number("bandwidth")};
+    const bool is_share = fault.share >= 0.0 && fault.share <= 1.0;
+    if (!is_share) {
+        entry.error("bandwidth",
+                    fmt::format("expected the share of its bandwidth that the link has left, from 0 (dead) "
+                                "to 1, got {}",
+                                fault.share));
+    }
+    const std::array<bool, 2> nic_keys{entry.has("node"), entry.has("nic")};
+    const std::array<bool, 3> route_keys{entry.has("from"), entry.has("to"), entry.has("class")};
+    const bool by_nic = nic_keys[0] || nic_keys[1];
+    if (by_nic == (route_keys[0] || route_keys[1])) {
+        entry.error("", "expected either \"node\" and \"nic\" or \"from\" and \"to\" (two ranks)");
+        entry.done();
+        return;
+    }
+    if (by_nic && route_keys[2]) entry.error("class", "a NIC has one cable: \"class\" goes with \"from\" and \"to\"");
+    bool known = is_share && entry.is_number("bandwidth");  // all that is needed is there
+    if (by_nic) {
+        const std::optional<NicCable> cable = read_nic(entry, machine, job);
+        known = known && cable;
+        if (known) fault.where = *cable;
+    } else {
+        const std::optional<RouteCables> cables = read_route(entry, machine, job);
+        known = known && cables;
+        if (known) fault.where = *cables;
+    }
+    entry.done();
+    if (!known) return;
+    const auto same = [&](const PlacedFault& other) { return other.first.where == fault.where; };
+    if (std::ranges::any_of(faults, same)) {
+        entry.error("", "the same link stands here twice");
+    } else {
+        faults.emplace_back(std::move(fault), entry);
+    }
+}
+
+// What is meant must be there, and leave a way between all ranks.
+void check_links(Field& section, const Machine& machine, const Job& job, std::vector<PlacedFault>& faults) {
+    const Topology intact = machine.topology(job.nodes, job.fabric);
+    bool meant = true;
+    Fabric fabric = job.fabric;
+    for (auto& [fault, entry] : faults) {
+        try {
+            links_of(intact, fault);
+        } catch (const RangeError& error) {
+            entry.error("", error.what());
+            meant = false;
+        }
+        fabric.link_faults.push_back(fault);
+    }
+    if (!meant) return;
+    try {
+        machine.topology(job.nodes, fabric);
+    } catch (const RangeError& error) {
+        section.error("links", error.what());
+    }
+}
+
+Jitter read_jitter(Field section) {
+    const Jitter jitter{.spread = section.number("spread"), .seed = section.whole("seed", 0)};
+    if (!(jitter.spread >= 0.0 && jitter.spread <= 1.0)) {
+        section.error("spread", fmt::format("expected the mean share by which computation takes longer, from 0 to 1, "
+                                            "got {}",
+                                            jitter.spread));
+    }
+    section.done();
+    return jitter;
+}
+
 }  // namespace
 
 Fabric read_fabric(Field section, const MachineInfo& machine, std::uint32_t nodes,
@@ -63,6 +212,27 @@ Fabric read_fabric(Field section, const MachineInfo& machine, std::uint32_t node
     if (section.has("load")) read_load(section, machine, fabric);
     section.done();
     return fabric;
+}
+
+ReadFaults read_faults(Field section, const Machine& machine, const Job& job) {
+    ReadFaults read;
+    const MachineInfo& info = machine.info();
+    if (section.has("slow_gpus")) {
+        for (Field& entry : section.list("slow_gpus")) read_slow_gpu(entry, info, job, read.faults.slow);
+    }
+    std::vector<PlacedFault> links;
+    if (section.has("links")) {
+        for (Field& entry : section.list("links")) read_link(entry, info, job, links);
+    }
+    read.faults.spread = section.number("spread", read.faults.slow.empty() ? 1.0 : 0.0);
+    if (!(read.faults.spread >= 0.0 && read.faults.spread <= 1.0)) {
+        section.error("spread", fmt::format("expected a share from 0 to 1, got {}", read.faults.spread));
+    }
+    if (section.has("jitter")) read.faults.jitter = read_jitter(section.object("jitter"));
+    section.done();
+    if (!links.empty() && job.nodes <= info.nodes) check_links(section, machine, job, links);
+    for (const PlacedFault& link : links) read.links.push_back(link.first);
+    return read;
 }
 
 }  // namespace weft

@@ -26,7 +26,13 @@ struct Faults {
 };
 
 // By how much every computation of a rank is longer: the product of all that is slow there.
-double slowness(const Faults& faults, RankId rank);
-bool has_jitter(const Faults& faults);
+inline double slowness(const Faults& faults, RankId rank) {
+    double product = 1.0;
+    for (const SlowRanks& slow : faults.slow) {
+        if (rank >= slow.first && index(rank) - index(slow.first) < slow.count) product *= slow.factor;
+    }
+    return product;
+}
+inline bool has_jitter(const Faults& faults) { return faults.jitter.spread > 0.0; }
 
 }  // namespace weft

@@ -6,8 +6,6 @@
 
 #include "models/transformer/prediction.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/job/job_size.hpp"
-#include "workloads/job/optimizer_reader.hpp"
 #include "workloads/parallelism/expert_overlap.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/recomputed_parts.hpp"
@@ -165,6 +163,13 @@ static void check_ranks(const Job& job, const MachineInfo& machine, std::vector<
                                                 "or more data ranks",
                                                 product, job.nodes, job.nodes * per_node)});
     }
+}
+
+double expected_operations(const Job& job) {
+    const double micro_batches = double(job.batch.global) / (double(job.batch.micro) * job.layout.data);
+    const std::uint32_t sharing = job.shard().context;
+    const double per_layer = 14.0 + (sharing > 1 ? 4.0 * sharing : 0.0) + (job.model.experts.count > 0 ? 12.0 : 0.0);
+    return micro_batches * (per_layer * all_layers(job.model) + 24.0 * job.model_parts());
 }
 
 // A program lists every operation; at some 60 bytes each, and as ranks of a stage may be eight classes of ranks, this

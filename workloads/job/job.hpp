@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,7 +72,8 @@ struct Job {
     Faults faults;        // of accelerators
     std::string library;  // communication library; empty: the machine's default
     StepKind step = StepKind::steady;
-    Seconds first_use{};  // of a connection between two stages, on the first step
+    Seconds first_use{};                                   // of a connection between two stages, on the first step
+    std::map<std::string, double, std::less<>> further{};  // keys that have no member, by path (keys/key.hpp)
 
     std::uint32_t micro_batches() const {
         return static_cast<std::uint32_t>(batch.global / (std::uint64_t{batch.micro} * layout.data));
@@ -101,6 +104,10 @@ struct Job {
 
     bool operator==(const Job&) const = default;
 };
+
+// How large the program of a step will be: operations of one rank of every stage, those of every micro-batch, about a
+// dozen per layer, two more per step of a context ring, a dozen around experts, and what stages hand over.
+double expected_operations(const Job& job);
 
 // Data ranks that share a node when tensor and context ranks are innermost.
 std::uint32_t data_ranks_of_node(const Job& job);

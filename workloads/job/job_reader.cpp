@@ -11,17 +11,12 @@
 #include "sim/io/shipped.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/job/fabric_reader.hpp"
-#include "workloads/job/faults_reader.hpp"
 #include "workloads/job/job.hpp"
-#include "workloads/job/job_synonyms.hpp"
-#include "workloads/job/layout_reader.hpp"
-#include "workloads/job/optimizer_reader.hpp"
-#include "workloads/job/recipe_reader.hpp"
-#include "workloads/job/recompute_reader.hpp"
-#include "workloads/job/settings_reader.hpp"
 #include "workloads/job/study_sources.hpp"
+#include "workloads/keys/key.hpp"
 #include "workloads/parallelism/balancing.hpp"
 #include "workloads/parallelism/dispatch.hpp"
+#include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
 namespace {
@@ -71,82 +66,53 @@ std::optional<Transformer> read_model(Field& root, std::string_view job, const S
                       [&](std::string_view name) { return sources.model(name); });
 }
 
-Batch read_batch(Field& root) {
-    Field field = root.object("batch");
-    Batch batch;
-    batch.sequence = field.count("sequence", 2048);
-    batch.micro = field.count("micro", 1);
-    batch.global = field.count("global");
-    batch.document = field.whole("document", 0);
-    if (field.has("documents")) batch.documents = read_documents(field.object("documents"));
-    field.done({{"", job_synonyms()}});
-    return batch;
+// An object whose keys other programs call by words of their own.
+void read_section(Field section, std::string_view path, Job& job) {
+    read_keys(section, path, job);
+    section.done({{"", job_synonyms()}});
 }
 
-void read_step(Field& root, Job& job) {
-    const std::vector<std::string> frameworks = framework_names();
-    const std::string framework = root.choice("framework", frameworks, "deepspeed");
-    job.framework = find_framework(framework);
-    if (job.framework == nullptr) job.framework = framework::all().front();
-    const std::string plain(plain_schedule);
-    const std::string schedule = root.choice("schedule", schedule_keys(), plain);
-    job.schedule = find_schedule(schedule);
-    if (job.schedule == nullptr) job.schedule = find_schedule(plain);
-    job.zero = root.whole("zero", 0);
-    if (job.zero > 3) root.error("zero", fmt::format("expected a ZeRO stage from 0 to 3, got {}", job.zero));
-    job.recompute = read_recompute(root);
-    job.optimizer = read_optimizer(root);
-    job.offloaded_layers = root.whole("offloaded_layers", 0);
-    const std::string precision = root.choice("precision", {"fp16", "bf16", "fp32", "fp8", "fp4"}, "bf16");
-    job.precision = precision == "fp16"   ? Precision::fp16
-                    : precision == "fp32" ? Precision::fp32
-                    : precision == "fp8"  ? Precision::fp8
-                    : precision == "fp4"  ? Precision::fp4
-                                          : Precision::bf16;
-    read_recipe(root, job);
-    const std::string attention = root.choice("attention", {"flash", "cudnn", "triton", "unfused"}, "flash");
-    job.attention = attention == "flash"    ? AttentionCore::flash
-                    : attention == "cudnn"  ? AttentionCore::cudnn
-                    : attention == "triton" ? AttentionCore::triton
-                                            : AttentionCore::unfused;
-    job.bucket_elements = root.number("bucket_elements", 0.0);
-    if (job.bucket_elements < 0) root.error("bucket_elements", "expected a positive number of gradient elements");
-    read_settings(root, job.deepspeed);
-    const bool overlaps = root.flag("overlap_gradients", job.framework->default_overlap(job) == Setting::on);
-    job.gradient_overlap = overlaps ? Setting::on : Setting::off;
-    job.sequence_parallel = root.flag("sequence_parallel", false) ? SequenceParallel::on : SequenceParallel::off;
-    job.dropout = root.flag("dropout", false) ? Dropout::on : Dropout::off;
-    job.communication_units = root.whole("communication_units", 0);
-    job.sustained_clock = root.number("sustained_clock", 1.0);
-    if (!(job.sustained_clock > 0.0 && job.sustained_clock <= 1.0)) {
-        root.error("sustained_clock", fmt::format("expected a share above 0 and up to 1, got {}", job.sustained_clock));
+// Of axes together, so that no product of sizes that are read overflows.
+constexpr std::uint64_t most_ranks = std::uint64_t{1} << 31;
+
+// Whether axes that multiply are no more than ranks can be; otherwise reported, and each is 1.
+void check_product(Field& layout, const std::vector<std::pair<std::string_view, std::uint32_t*>>& axes) {
+    std::uint64_t product = 1;
+    std::string text;
+    for (const auto& [key, size] : axes) {
+        product = std::min(product * *size, most_ranks + 1);
+        text += fmt::format("{}{} {}", text.empty() ? "" : " x ", key, *size);
     }
-    job.blocking_launches = root.flag("blocking_launches", false) ? Setting::on : Setting::off;
-    const std::string graphs =
-        root.choice("cuda_graphs", {"none", "layer", "router", "around_experts", "full"}, "none");
-    job.cuda_graphs = graphs == "none"             ? CudaGraphs::none
-                      : graphs == "layer"          ? CudaGraphs::layer
-                      : graphs == "router"         ? CudaGraphs::router
-                      : graphs == "around_experts" ? CudaGraphs::around_experts
-                                                   : CudaGraphs::full;
-    job.compile = root.flag("compile", false) ? Setting::on : Setting::off;
-    job.element_wise = root.choice("element_wise", {"fused", "unfused"}, "fused") == "fused" ? ElementWise::fused
-                                                                                             : ElementWise::unfused;
-    const std::string context = root.choice("context_method", {"ring", "all_gather", "all_to_all"}, "ring");
-    job.context_method = context == "ring"         ? ContextMethod::ring
-                         : context == "all_gather" ? ContextMethod::all_gather
-                                                   : ContextMethod::all_to_all;
-    job.step = root.choice("step", {"steady", "first"}, "steady") == "first" ? StepKind::first : StepKind::steady;
-    job.first_use = root.duration("first_use", Seconds{});
-    for (const std::string& other : frameworks) {
-        if (other == job.framework->name || !root.has(other)) continue;
-        root.error(other, fmt::format("settings of {}, but the framework is {}; they would have no effect", other,
-                                      job.framework->name));
+    if (product <= most_ranks) return;
+    layout.error("", fmt::format("{} are more than {}", text, most_ranks));
+    for (const auto& [key, size] : axes) *size = 1;
+}
+
+struct GivenAxes {
+    bool data = false, expert_tensor = false;
+};
+
+GivenAxes read_layout(Field& root, Job& job) {
+    if (!root.has("layout")) return {};
+    Field field = root.object("layout");
+    read_section(field, "layout", job);
+    Layout& own = job.layout;
+    std::vector<std::pair<std::string_view, std::uint32_t*>> axes;
+    for (const Scheme* scheme : parallelism::all()) {
+        if (scheme->ranks != Scheme::Ranks::shared) axes.emplace_back(scheme->axis, &own.size(scheme->axis));
     }
-    read_settings(root, job.megatron);
-    read_settings(root, job.fsdp);
-    read_settings(root, job.ddp);
-    read_settings(root, job.experts);
+    check_product(field, axes);
+    check_product(field, {{"pipeline", &own.pipeline}, {"virtual_stages", &own.virtual_stages}});
+    check_product(field, {{"expert", &own.expert}, {"expert_tensor", &own.expert_tensor}});
+    return {.data = field.has("data"), .expert_tensor = field.has("expert_tensor")};
+}
+
+void refuse_other_frameworks(Field& root, const Job& job) {
+    for (const Framework* const other : framework::all()) {
+        if (other == job.framework || !root.has(other->name)) continue;
+        root.error(other->name, fmt::format("settings of {}, but the framework is {}; they would have no effect",
+                                            other->name, job.framework->name));
+    }
 }
 
 // Ranks and nodes follow from each other where only one is given.
@@ -197,6 +163,32 @@ std::string read_library(Field& root, const MachineInfo& machine) {
     return name;
 }
 
+// What follows from other keys and the machine.
+void derive(Job& job, const MachineInfo& machine) {
+    job.ranks_per_node = machine.accelerators_per_node;
+    job.layout.shard_ranks = shard_ranks(job);
+    job.layout.expert_inner = expert_inner(job);
+}
+
+// What the device has not. Units that take the scales of blocks came with those for fp4 (Transformer Engine's supported
+// devices: SM 10.0 and 10.3); elsewhere blocks of 128 are scaled by the program.
+void check_device(Field& root, const Job& job, const Device& device, std::string_view machine) {
+    const auto refuse = [&](std::string_view key, std::string_view what) {
+        root.error(key, fmt::format("{} ({}) has no {}", device.name, machine, what));
+    };
+    const bool eighth = job.precision == Precision::fp8, has_quarter = device.peak_quarter.value > 0.0;
+    if (eighth && device.peak_eighth.value == 0.0) {
+        refuse("precision", "fp8");
+    } else if (job.precision == Precision::fp4 && !has_quarter) {
+        refuse("precision", "fp4");
+    } else if (eighth && job.recipe == Casting::mxfp8 && !has_quarter) {
+        refuse("fp8_recipe", "matrix units that take the scales of blocks (mxfp8)");
+    }
+    if (job.communication_units < device.gemm.compute_units) return;
+    root.error("communication_units", fmt::format("expected fewer than the {} compute units of {}, got {}",
+                                                  device.gemm.compute_units, device.name, job.communication_units));
+}
+
 }  // namespace
 
 Study read_study(Document document, Purpose purpose) {
@@ -213,52 +205,39 @@ Study read_study(Document document, Purpose purpose, const StudySources& sources
     // What was read without a mistake is checked further, so that one run finds as much as it can.
     const bool nodes_readable = !document.has_errors();
     const std::optional<Transformer> model = read_model(root, document.name(), sources);
-    const ReadLayout layout = read_layout(root);
-    job.layout = layout.layout;
-    job.batch = read_batch(root);
+    const GivenAxes given = read_layout(root, job);
+    read_section(root.object("batch"), "batch", job);
     const bool readable = !document.has_errors();
-    read_step(root, job);
-    const bool has_fabric = root.has("fabric"),
-               has_faults = root.has("faults");  // read when machine and nodes are known
-    if (machine) {
-        job.library = read_library(root, machine->info());
-    } else {
-        root.text("library", "");
-    }
+    read_keys(root, "", job);
+    refuse_other_frameworks(root, job);
+    job.library = machine ? read_library(root, machine->info()) : root.text("library", "");
+    // Read when machine and nodes are known.
+    const bool has_fabric = root.has("fabric"), has_faults = root.has("faults");
     root.done({{"", job_synonyms()}, {"model", model_synonyms()}});
     if (model) {
         job.model = *model;
         // Without experts there is nothing to cut: groups of expert ranks are then whatever data parallelism has.
-        if (model->experts.count == 0 && !layout.expert_tensor_given) job.layout.expert_tensor = 1;
+        if (model->experts.count == 0 && !given.expert_tensor) job.layout.expert_tensor = 1;
     }
-    if (machine) {
-        if (nodes_readable) complete_layout(root, job, machine->info(), layout.data_given, nodes);
-        if (has_fabric && nodes_readable) {
-            job.fabric = read_fabric(root.object("fabric"), machine->info(), job.nodes,
-                                     std::filesystem::path(document.name()).parent_path());
-        }
-        if (has_faults && readable) {
-            ReadFaults read = read_faults(root.object("faults"), *machine, job);
-            job.faults = std::move(read.faults);
-            job.fabric.link_faults = std::move(read.links);
-        }
-        job.ranks_per_node = machine->info().accelerators_per_node;
-        job.layout.shard_ranks = shard_ranks(job);
-        job.layout.expert_inner = expert_inner(job);
-        if (model) settle_imbalance(job);
-        if (model && readable && purpose == Purpose::simulation) {
-            for (const JobError& error : check_job(job, machine->info())) report(root, error);
-        }
-        if (model && !document.has_errors()) job.packing = packed_attention(job);
+    if (!machine) document.check();  // which throws
+    if (nodes_readable) complete_layout(root, job, machine->info(), given.data, nodes);
+    if (has_fabric && nodes_readable) {
+        job.fabric = read_fabric(root.object("fabric"), machine->info(), job.nodes,
+                                 std::filesystem::path(document.name()).parent_path());
     }
-    std::optional<Device> device;
-    if (machine) {
-        device = read_device_of(root, machine->info(), sources);
-        if (device) {
-            check_recipe(root, job, *device, machine->info().name);
-            check_units(root, job, *device);
-        }
+    if (has_faults && readable) {
+        ReadFaults read = read_faults(root.object("faults"), *machine, job);
+        job.faults = std::move(read.faults);
+        job.fabric.link_faults = std::move(read.links);
     }
+    derive(job, machine->info());
+    if (model) settle_imbalance(job);
+    if (model && readable && purpose == Purpose::simulation) {
+        for (const JobError& error : check_job(job, machine->info())) report(root, error);
+    }
+    if (model && !document.has_errors()) job.packing = packed_attention(job);
+    const std::optional<Device> device = read_device_of(root, machine->info(), sources);
+    if (device) check_device(root, job, *device, machine->info().name);
     document.check();
     return {job, *machine, *device};
 }

@@ -2,8 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace weft {
+
+struct Job;
+struct JobError;
+struct MachineInfo;
 
 // muon: momentum alone for matrices, whose updates are made orthogonal (Jordan et al. 2024; Liu et al., 2502.16982);
 // what is no matrix of a layer goes by Adam.
@@ -35,5 +40,8 @@ constexpr bool is_precision_aware(const OptimizerSettings& optimizer) {
     constexpr StateFormat usual = StateFormat::fp32;
     return optimizer.master != usual || optimizer.momentum != usual || optimizer.variance != usual;
 }
+
+// Appends what the framework, or this version of it, cannot do.
+void check_optimizer(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors);
 
 }  // namespace weft

@@ -9,7 +9,7 @@
 #include "sim/base/check.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/version_since.hpp"
-#include "workloads/job/recompute_reader.hpp"
+#include "workloads/keys/recompute.hpp"
 
 namespace weft {
 namespace {

@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "sim/base/check.hpp"
+#include "sim/base/enumerators.hpp"
 #include "sim/engine/breakdown.hpp"
 #include "topologies/measurements/size_convention.hpp"
-#include "workloads/job/recompute_reader.hpp"
+#include "workloads/keys/recompute.hpp"
 #include "workloads/parallelism/balancing.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
@@ -35,16 +36,6 @@ std::vector<LaneId> exposure_order() {
     return order;
 }
 
-std::string_view text(Precision precision) {
-    return precision == Precision::fp16   ? "fp16"
-           : precision == Precision::bf16 ? "bf16"
-           : precision == Precision::fp8  ? "fp8"
-           : precision == Precision::fp4  ? "fp4"
-                                          : "fp32";
-}
-std::string_view text(NetworkKind kind) {
-    return kind == NetworkKind::flow ? "flow" : kind == NetworkKind::ideal ? "ideal" : "free";
-}
 
 Seconds optimizer_time(const Simulation& run, RankClassId id) { return run.plan.stages[run.step.stage[id]].optimizer; }
 
@@ -241,10 +232,10 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.batch = fmt::format("{} sequences of {} tokens in {} micro-batches of {}, ZeRO {}, {}{}, recompute {}, {}",
                                job.batch.global, job.batch.sequence, job.micro_batches(), job.batch.micro, job.zero,
                                job.schedule->key, joint ? " in joint passes" : "", recompute_text(job.recompute),
-                               text(job.precision));
+                               enumerator_name(job.precision));
     if (const std::string assumed = imbalance_assumption(job); !assumed.empty()) report.batch += ", " + assumed;
     if (const std::string packed = packing_text(job); !packed.empty()) report.batch += ", " + packed;
-    report.network = text(network);
+    report.network = enumerator_name(network);
     for (const JobError& feature : lacking_features(job)) report.lacking.push_back(feature.message);
     report.stages = stage_reports(plan);
     report.metrics = metrics(memory_figures(plan));

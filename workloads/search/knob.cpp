@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <utility>
 
-#include "workloads/job/layout_reader.hpp"
+#include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {
@@ -21,80 +22,40 @@ std::uint32_t left_for(const Job& job, std::uint32_t accelerators) {
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(accelerators / job.layout.ranks_of_replica(), 1));
 }
 
-Knob axis(const Scheme& scheme) {
-    Knob knob{.key = fmt::format("layout.{}", scheme.axis), .names = {}, .set = {}, .get = {}, .values = {}};
-    knob.set = [axis = scheme.axis](Job& job, std::uint32_t value) { job.layout.size(axis) = value; };
-    knob.get = [axis = scheme.axis](const Job& job) { return job.layout.size(axis); };
-    switch (scheme.ranks) {
+Values axis_values(Scheme::Ranks ranks, const Job& job, std::uint32_t accelerators) {
+    switch (ranks) {
         case Scheme::Ranks::own:
-            knob.values = [](const Job& job, std::uint32_t accelerators) {
-                return divisors(left_for(job, accelerators));
-            };
-            break;
+            return divisors(left_for(job, accelerators));
         case Scheme::Ranks::rest:
-            knob.values = [](const Job& job, std::uint32_t accelerators) {
-                return Values{left_for(job, accelerators)};
-            };
-            break;
+            return {left_for(job, accelerators)};
         case Scheme::Ranks::shared:
-            knob.values = [](const Job& job, std::uint32_t) {
-                return job.model.experts.count == 0 ? Values{1} : divisors(job.model.experts.count);
-            };
             break;
     }
-    return knob;
+    return job.model.experts.count == 0 ? Values{1} : divisors(job.model.experts.count);
 }
 
-Knob expert_tensor() {
-    return {.key = "layout.expert_tensor",
-            .names = {},
-            .set = [](Job& job, std::uint32_t value) { job.layout.expert_tensor = value; },
-            .get = [](const Job& job) { return job.layout.expert_tensor; },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    const bool cut = job.model.experts.count > 0 && job.layout.tensor > 1;
-                    return cut ? Values{1, job.layout.tensor} : Values{1};
-                }};
+Values expert_tensor(const Job& job, std::uint32_t) {
+    const bool cut = job.model.experts.count > 0 && job.layout.tensor > 1;
+    return cut ? Values{1, job.layout.tensor} : Values{1};
 }
 
 // Powers of two, and all of a data rank's sequences where these are few.
-Knob micro_batch() {
-    return {.key = "batch.micro",
-            .names = {},
-            .set = [](Job& job, std::uint32_t value) { job.batch.micro = value; },
-            .get = [](const Job& job) { return job.batch.micro; },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    Values values{1};
-                    if (job.batch.global % job.layout.data != 0) return values;
-                    const std::uint32_t sequences = job.batch.global / job.layout.data;
-                    for (std::uint32_t size = 2; size <= largest_micro_batch; size *= 2) {
-                        if (sequences % size == 0) values.push_back(size);
-                    }
-                    return values;
-                }};
+Values micro_batch(const Job& job, std::uint32_t) {
+    Values values{1};
+    if (job.batch.global % job.layout.data != 0) return values;
+    const std::uint32_t sequences = job.batch.global / job.layout.data;
+    for (std::uint32_t size = 2; size <= largest_micro_batch; size *= 2) {
+        if (sequences % size == 0) values.push_back(size);
+    }
+    return values;
 }
 
 // Without a pipeline the schedules say the same but for what they keep.
-Knob schedules() {
-    const std::vector<std::string> keys = schedule_keys();
-    const auto plain = static_cast<std::uint32_t>(std::ranges::find(keys, plain_schedule) - keys.begin());
-    return {.key = "schedule",
-            .names = keys,
-            .neutral = plain,
-            .set = [](Job& job, std::uint32_t value) { job.schedule = schedule::all()[value]; },
-            .get =
-                [](const Job& job) {
-                    const auto all = schedule::all();
-                    return static_cast<std::uint32_t>(std::ranges::find(all, job.schedule) - all.begin());
-                },
-            .values =
-                [plain](const Job& job, std::uint32_t) {
-                    if (job.layout.pipeline == 1) return Values{plain};
-                    Values values(schedule::all().size());
-                    for (std::uint32_t i = 0; i < values.size(); ++i) values[i] = i;
-                    return values;
-                }};
+Values schedules(const Job& job, std::uint32_t) {
+    if (job.layout.pipeline == 1) return {static_cast<std::uint32_t>(value_of(Job{}, "schedule"))};
+    Values values(schedule::all().size());
+    std::iota(values.begin(), values.end(), 0U);
+    return values;
 }
 
 // All numbers that the layers can be dealt by.
@@ -115,87 +76,35 @@ bool deals_layers(const Job& job) {
 }
 
 // Others than the framework's own only where that cannot deal the layers and they can.
-Knob split() {
-    Knob knob{.key = "layout.split", .names = stage_split_names(), .neutral = 0, .set = {}, .get = {}, .values = {}};
-    knob.names.emplace_back(split_by_hand);
-    knob.set = [](Job& job, std::uint32_t value) { job.layout.split = StageSplit{static_cast<std::uint8_t>(value)}; };
-    knob.get = [](const Job& job) { return static_cast<std::uint32_t>(job.layout.split); };
-    knob.values = [set = knob.set, count = stage_split_names().size()](const Job& job, std::uint32_t) {
-        Values values;
-        if (deals_layers(job)) return Values{0};
-        Job tried = job;
-        for (std::uint32_t value = 1; value < count; ++value) {
-            set(tried, value);
-            if (deals_layers(tried)) values.push_back(value);
-        }
-        return values.empty() ? Values{0} : values;
-    };
-    return knob;
+Values split(const Job& job, std::uint32_t) {
+    if (deals_layers(job)) return {0};
+    Values values;
+    Job tried = job;
+    for (std::uint32_t value = 1; value < static_cast<std::uint32_t>(StageSplit::by_hand); ++value) {
+        tried.layout.split = StageSplit{static_cast<std::uint8_t>(value)};
+        if (deals_layers(tried)) values.push_back(value);
+    }
+    return values.empty() ? Values{0} : values;
 }
 
 // Where the layers can be dealt by no number, one that the job is refused for.
-Knob virtual_stages() {
-    return {.key = "layout.virtual_stages",
-            .names = {},
-            .set = [](Job& job, std::uint32_t value) { job.layout.virtual_stages = value; },
-            .get = [](const Job& job) { return job.layout.virtual_stages; },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    if (job.schedule->chunks != 0) return Values{1};
-                    const Values values = virtual_stage_counts(job);
-                    return values.empty() ? Values{2} : values;
-                }};
+Values virtual_stages(const Job& job, std::uint32_t) {
+    if (job.schedule->chunks != 0) return {1};
+    const Values values = virtual_stage_counts(job);
+    return values.empty() ? Values{2} : values;
 }
 
 // Fused attention recomputes its scores itself: selective recomputation then costs a second forward of it and frees
 // next to nothing.
-Knob recomputation() {
-    return {.key = "recompute",
-            .names = {"none", "selective", "full", "operations"},
-            .neutral = 0,
-            .set = [](Job& job, std::uint32_t value) { job.recompute = Recompute{static_cast<std::uint8_t>(value)}; },
-            .get = [](const Job& job) { return static_cast<std::uint32_t>(job.recompute.granularity); },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    if (job.attention == AttentionCore::unfused) return Values{0, 1, 2};
-                    return job.framework->name == "fsdp" && job.fsdp.version == 2 ? Values{0, 2, 3} : Values{0, 2};
-                }};
+Values recomputation(const Job& job, std::uint32_t) {
+    if (job.attention == AttentionCore::unfused) return {0, 1, 2};
+    return job.framework->name == "fsdp" && job.fsdp.version == 2 ? Values{0, 2, 3} : Values{0, 2};
 }
 
-// Off while neutral; of `framework`, if one is named.
-Knob flag(std::string key, std::string_view framework, std::function<void(Job&, Setting)> set,
-          std::function<Setting(const Job&)> get, std::function<Values(const Job&, std::uint32_t)> values) {
-    return {.key = std::move(key),
-            .names = {"false", "true"},
-            .neutral = 0,
-            .framework = framework,
-            .set = [set = std::move(set)](Job& job, std::uint32_t value) { set(job, static_cast<Setting>(value)); },
-            .get = [get = std::move(get)](const Job& job) { return static_cast<std::uint32_t>(get(job)); },
-            .values = std::move(values)};
-}
-
-Knob sequence_parallel() {
-    return flag(
-        "sequence_parallel", {},
-        [](Job& job, Setting setting) { job.sequence_parallel = static_cast<SequenceParallel>(setting); },
-        [](const Job& job) { return static_cast<Setting>(job.sequence_parallel); },
-        [](const Job& job, std::uint32_t) {
-            return job.layout.tensor == 1 ? Values{0} : Values{0, 1};
-        });
-}
+Values sequence_parallel(const Job& job, std::uint32_t) { return job.layout.tensor == 1 ? Values{0} : Values{0, 1}; }
 
 // A single data rank has nobody to share states with.
-Knob zero_stage() {
-    return {.key = "zero",
-            .names = {},
-            .neutral = 0,
-            .set = [](Job& job, std::uint32_t value) { job.zero = value; },
-            .get = [](const Job& job) { return job.zero; },
-            .values =
-                [](const Job& job, std::uint32_t) {
-                    return job.layout.copies() == 1 ? Values{0} : Values{0, 1, 2, 3};
-                }};
-}
+Values zero_stage(const Job& job, std::uint32_t) { return job.layout.copies() == 1 ? Values{0} : Values{0, 1, 2, 3}; }
 
 // Whether the framework takes a job with gradients reduced under the backward pass.
 bool may_overlap_gradients(Job job) {
@@ -206,38 +115,35 @@ bool may_overlap_gradients(Job job) {
 }
 
 // Wherever it can be and there is something to reduce: what is hidden costs no more than what is not.
-Knob gradient_overlap() {
-    return flag(
-        "overlap_gradients", {}, [](Job& job, Setting setting) { job.gradient_overlap = setting; },
-        [](const Job& job) { return job.gradient_overlap; },
-        [](const Job& job, std::uint32_t) {
-            const bool usual = job.framework->default_overlap(job) == Setting::on;
-            return Values{usual || (job.layout.copies() > 1 && may_overlap_gradients(job)) ? 1U : 0U};
-        });
+Values gradient_overlap(const Job& job, std::uint32_t) {
+    const bool usual = job.framework->default_overlap(job) == Setting::on;
+    return {usual || (job.layout.copies() > 1 && may_overlap_gradients(job)) ? 1U : 0U};
 }
 
-Knob parameter_overlap() {
-    return flag(
-        "megatron.overlap_parameters", "megatron",
-        [](Job& job, Setting setting) { job.megatron.overlap_parameters = setting; },
-        [](const Job& job) { return job.megatron.overlap_parameters; },
-        [](const Job& job, std::uint32_t) {
-            const bool gathers = job.framework->name == "megatron" && job.zero == 1;
-            return Values{gathers && job.gradient_overlap == Setting::on ? 1U : 0U};
-        });
+Values parameter_overlap(const Job& job, std::uint32_t) {
+    const bool gathers = job.framework->name == "megatron" && job.zero == 1;
+    return {gathers && job.gradient_overlap == Setting::on ? 1U : 0U};
 }
 
 // Transformer Engine's user buffers lie in the memory of one node. Products in pieces may take longer than what they
-// hide: both ways.
-Knob tensor_overlap() {
-    return flag(
-        "megatron.overlap_tensor", "megatron", [](Job& job, Setting setting) { job.megatron.overlap_tensor = setting; },
-        [](const Job& job) { return job.megatron.overlap_tensor; },
-        [](const Job& job, std::uint32_t) {
-            const bool may = job.framework->name == "megatron" && job.megatron.transformer_engine == Setting::on &&
-                             job.sequence_parallel == SequenceParallel::on && job.layout.tensor <= job.ranks_per_node;
-            return may ? Values{0, 1} : Values{0};
-        });
+// hide: both are tried.
+Values tensor_overlap(const Job& job, std::uint32_t) {
+    const bool may = job.framework->name == "megatron" && job.megatron.transformer_engine == Setting::on &&
+                     job.sequence_parallel == SequenceParallel::on && job.layout.tensor <= job.ranks_per_node;
+    return may ? Values{0, 1} : Values{0};
+}
+
+Knob knob(const std::string& path, decltype(Knob::values) values) {
+    const JobKey& key = key_of(path);
+    Knob knob{.key = path, .names = key.words, .neutral = static_cast<std::uint32_t>(key.get(Job{}))};
+    if (key.kind == KeyKind::flag) knob.names = {"false", "true"};
+    if (const Framework* const framework = find_framework(path.substr(0, path.find('.')))) {
+        knob.framework = framework->name;
+    }
+    knob.set = [&key](Job& job, std::uint32_t value) { key.set(job, value); };
+    knob.get = [&key](const Job& job) { return static_cast<std::uint32_t>(key.get(job)); };
+    knob.values = std::move(values);
+    return knob;
 }
 
 }  // namespace
@@ -265,14 +171,22 @@ std::vector<Knob> search_knobs() {
     std::vector<Knob> knobs;
     for (const Scheme::Ranks ranks : {Scheme::Ranks::own, Scheme::Ranks::rest, Scheme::Ranks::shared}) {
         for (const Scheme* scheme : schemes_by_place()) {
-            if (scheme->ranks == ranks) knobs.push_back(axis(*scheme));
+            if (scheme->ranks == ranks)
+                knobs.push_back(knob(fmt::format("layout.{}", scheme->axis), std::bind_front(axis_values, ranks)));
         }
     }
-    for (Knob& knob :
-         std::vector{expert_tensor(), micro_batch(), schedules(), split(), virtual_stages(), recomputation(),
-                     sequence_parallel(), zero_stage(), gradient_overlap(), parameter_overlap(), tensor_overlap()}) {
-        knobs.push_back(std::move(knob));
-    }
+    knobs.push_back(knob("layout.expert_tensor", expert_tensor));
+    knobs.push_back(knob("batch.micro", micro_batch));
+    knobs.push_back(knob("schedule", schedules));
+    knobs.push_back(knob("layout.split", split));
+    knobs.back().names.emplace_back(split_by_hand);
+    knobs.push_back(knob("layout.virtual_stages", virtual_stages));
+    knobs.push_back(knob("recompute", recomputation));
+    knobs.push_back(knob("sequence_parallel", sequence_parallel));
+    knobs.push_back(knob("zero", zero_stage));
+    knobs.push_back(knob("overlap_gradients", gradient_overlap));
+    knobs.push_back(knob("megatron.overlap_parameters", parameter_overlap));
+    knobs.push_back(knob("megatron.overlap_tensor", tensor_overlap));
     return knobs;
 }
 

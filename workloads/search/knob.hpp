@@ -16,12 +16,12 @@ namespace weft {
 struct Knob {
     std::string key;                 // "layout.tensor"
     std::vector<std::string> names;  // of its values, by number; empty: the values are numbers
-    std::uint32_t neutral = 1;       // what it stands at before it is chosen
+    std::uint32_t neutral = 1;       // its value before it is chosen, that of a job that says nothing
     std::string_view framework{};    // whose key it is, of one framework's; unsaid while neutral
-    std::function<void(Job&, std::uint32_t)> set;
-    std::function<std::uint32_t(const Job&)> get;  // what a job has it at
+    std::function<void(Job&, std::uint32_t)> set{};
+    std::function<std::uint32_t(const Job&)> get{};
     // Worth a try on so many accelerators, ascending, at least one: given what the knobs before this one stand at.
-    std::function<std::vector<std::uint32_t>(const Job&, std::uint32_t accelerators)> values;
+    std::function<std::vector<std::uint32_t>(const Job&, std::uint32_t accelerators)> values{};
 
     std::string text(std::uint32_t value) const;        // as in a job file
     std::string assignment(std::uint32_t value) const;  // "layout.tensor=8"; "key=null" for what is left unsaid

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "workloads/framework/calls.hpp"
+#include "workloads/keys/key.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {
@@ -18,6 +19,10 @@ void check(const Job& job, const MachineInfo&, std::vector<JobError>& errors) {
     };
     divide(job.batch.sequence, "tokens", job.layout.context * ranks(job));
     divide(job.model.kv_heads, "key-value heads", job.layout.tensor * ranks(job));
+    const double heads = double(job.model.heads) / (job.layout.tensor * ranks(job));
+    if (heads >= value_of(job, "ulysses_heads")) return;
+    errors.push_back(
+        {"ulysses_heads", fmt::format("a rank has {} heads, not {}", heads, value_of(job, "ulysses_heads"))});
 }
 
 void shard(const Job& job, Shard& shard) {

@@ -1,14 +1,12 @@
-// The "recompute" of a job file: a word, or an object that says which modules or layers.
+// The key "recompute" of a job: a word, or an object that says which modules or layers.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "models/memory/recomputation.hpp"
-#include "sim/io/document.hpp"
 
 namespace weft {
 
@@ -19,8 +17,6 @@ struct RecomputeModule {
 };
 std::span<const RecomputeModule> recompute_modules();
 
-Recomputation read_recompute(Field& root);
-nlohmann::ordered_json recompute_json(const Recomputation& recompute);
 // Of all the parts that make a module, in the order of recompute_modules().
 std::vector<std::string> recompute_names(const LayerParts& parts);
 // In one line, for people.

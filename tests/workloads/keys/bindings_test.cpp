@@ -1,4 +1,4 @@
-// The framework objects of a job file.
+// Keys of frameworks and experts in a job file.
 #include <gtest/gtest.h>
 
 #include "tests/workloads/studies.hpp"

@@ -1,17 +1,13 @@
-#include "workloads/job/recompute_reader.hpp"
+#include "workloads/keys/recompute.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <nlohmann/json.hpp>
-#include <string>
+
+#include "workloads/keys/bind.hpp"
 
 namespace weft {
 namespace {
-
-constexpr std::array<std::string_view, 4> words{"none", "selective", "full", "operations"};
-constexpr std::array<std::string_view, 3> methods{"uniform", "block", "every"};
 
 std::vector<std::string> module_names() {
     std::vector<std::string> names;
@@ -32,6 +28,36 @@ LayerParts read_modules(Field& field) {
         }
     }
     return parts;
+}
+
+// Which modules of every layer, or which layers in full.
+Recomputation read_modules_or_layers(Field field) {
+    Recomputation recompute;
+    if (field.has("modules")) {
+        recompute.parts = read_modules(field);
+        recompute.granularity = recompute.parts.empty() ? Recompute::none : Recompute::selective;
+        if (recompute.parts.empty()) recompute.parts = Recomputation().parts;
+        for (const std::string_view other : {"method", "layers"}) {
+            if (field.has(other)) field.error(other, "speaks of whole layers; give either this or modules");
+        }
+    } else {
+        recompute.granularity = Recompute::full;
+        recompute.method =
+            RecomputeMethod{static_cast<std::uint8_t>(read_word(field, "method", key_of("recompute.method")))};
+        recompute.layers = field.count("layers");
+        // Each layer by itself is what the word says.
+        if (recompute.layers == 1 && recompute.method != RecomputeMethod::block) recompute = Recompute::full;
+    }
+    field.done();
+    return recompute;
+}
+
+std::string as_json(const Job& job) {
+    const Recomputation& own = job.recompute;
+    if (own == own.granularity) return fmt::format("\"{}\"", enumerator_name(own.granularity));
+    if (own.granularity == Recompute::selective)
+        return fmt::format("{{\"modules\":[\"{}\"]}}", fmt::join(recompute_names(own.parts), "\",\""));
+    return fmt::format("{{\"method\":\"{}\",\"layers\":{}}}", enumerator_name(own.method), own.layers);
 }
 
 }  // namespace
@@ -58,43 +84,21 @@ std::vector<std::string> recompute_names(const LayerParts& parts) {
     return names;
 }
 
-Recomputation read_recompute(Field& root) {
-    constexpr std::string_view key = "recompute";
-    if (!root.is_object(key)) {
-        const std::string word = root.choice(key, {"none", "selective", "full", "operations"}, "none");
-        return Recompute{static_cast<std::uint8_t>(std::ranges::find(words, word) - words.begin())};
-    }
-    Field field = root.object(key);
-    Recomputation recompute;
-    if (field.has("modules")) {
-        recompute.parts = read_modules(field);
-        recompute.granularity = recompute.parts.empty() ? Recompute::none : Recompute::selective;
-        if (recompute.parts.empty()) recompute.parts = Recomputation().parts;
-        for (const std::string_view other : {"method", "layers"}) {
-            if (field.has(other)) field.error(other, "speaks of whole layers; give either this or modules");
+void bind_recompute(JobKey& key) {
+    key.json = as_json;
+    key.get = [](const Job& job) { return double(job.recompute.granularity); };
+    key.set = [](Job& job, double word) { job.recompute = Recompute{static_cast<std::uint8_t>(word)}; };
+    key.read = [](Field& root, std::string_view name, Job& job) {
+        if (root.is_object(name)) {
+            job.recompute = read_modules_or_layers(root.object(name));
+        } else {
+            key_of(name).set(job, read_word(root, name, key_of(name)));
         }
-    } else {
-        recompute.granularity = Recompute::full;
-        const std::string method = field.choice("method", {"uniform", "block", "every"}, "uniform");
-        recompute.method =
-            RecomputeMethod{static_cast<std::uint8_t>(std::ranges::find(methods, method) - methods.begin())};
-        recompute.layers = field.count("layers");
-        // Each layer by itself is what the word says.
-        if (recompute.layers == 1 && recompute.method != RecomputeMethod::block) recompute = Recompute::full;
-    }
-    field.done();
-    return recompute;
-}
-
-nlohmann::ordered_json recompute_json(const Recomputation& recompute) {
-    if (recompute == recompute.granularity) return words.at(static_cast<std::size_t>(recompute.granularity));
-    if (recompute.granularity == Recompute::selective) return {{"modules", recompute_names(recompute.parts)}};
-    return {{"method", methods.at(static_cast<std::size_t>(recompute.method))}, {"layers", recompute.layers}};
+    };
 }
 
 std::string recompute_text(const Recomputation& recompute) {
-    if (recompute == recompute.granularity)
-        return std::string(words.at(static_cast<std::size_t>(recompute.granularity)));
+    if (recompute == recompute.granularity) return std::string(enumerator_name(recompute.granularity));
     if (recompute.granularity == Recompute::selective)
         return fmt::format("{}", fmt::join(recompute_names(recompute.parts), "+"));
     switch (recompute.method) {

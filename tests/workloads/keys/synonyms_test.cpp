@@ -6,7 +6,7 @@
 
 #include "models/transformer/model_synonyms.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/job/job_synonyms.hpp"
+#include "workloads/keys/key.hpp"
 
 namespace weft {
 namespace {

@@ -1,28 +1,15 @@
-#include "workloads/job/optimizer_reader.hpp"
+#include "workloads/job/optimizer.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "workloads/framework/version_since.hpp"
+#include "workloads/job/job.hpp"
 
 namespace weft {
 namespace {
-
-constexpr std::array<std::string_view, 2> rules{"adam", "muon"};
-constexpr std::array<std::string_view, 5> formats{"fp32", "bf16", "fp16", "fp8", "remainders"};  // of StateFormat
-
-std::string_view name(StateFormat format) { return formats.at(static_cast<std::size_t>(format)); }
-
-StateFormat read_format(Field& field, std::string_view key, const std::vector<std::string>& allowed) {
-    const std::string word = field.choice(key, allowed, allowed.front());
-    const auto found = std::ranges::find(formats, word);
-    return found == formats.end() ? StateFormat::fp32 : StateFormat{static_cast<std::uint8_t>(found - formats.begin())};
-}
 
 // --use-precision-aware-optimizer: megatron/core/optimizer/optimizer_config.py and distrib_optimizer.py.
 void check_precisions(const Job& job, std::vector<JobError>& errors) {
@@ -141,43 +128,6 @@ void check_parameters(const Job& job, const MachineInfo& machine, std::vector<Jo
 }
 
 }  // namespace
-
-OptimizerSettings read_optimizer(Field& root) {
-    constexpr std::string_view key = "optimizer";
-    OptimizerSettings optimizer;
-    const auto rule = [](const std::string& word) { return word == "muon" ? UpdateRule::muon : UpdateRule::adam; };
-    if (!root.is_object(key)) {
-        optimizer.rule = rule(root.choice(key, {"adam", "muon"}, "adam"));
-        return optimizer;
-    }
-    Field field = root.object(key);
-    optimizer.rule = rule(field.choice("rule", {"adam", "muon"}, "adam"));
-    optimizer.master = read_format(field, "master", {"fp32", "fp16", "remainders"});
-    optimizer.momentum = read_format(field, "momentum", {"fp32", "bf16", "fp16", "fp8"});
-    optimizer.variance = read_format(field, "variance", {"fp32", "bf16", "fp16", "fp8"});
-    const std::string states = field.choice("states", {"device", "host", "nvme"}, "device");
-    optimizer.states = states == "host" ? StatesOn::host : states == "nvme" ? StatesOn::nvme : StatesOn::device;
-    optimizer.fraction = field.number("fraction", 1.0);
-    if (!(optimizer.fraction > 0.0 && optimizer.fraction <= 1.0)) {
-        field.error("fraction", fmt::format("expected a share above 0 and up to 1, got {}", optimizer.fraction));
-    }
-    field.done();
-    return optimizer;
-}
-
-nlohmann::ordered_json optimizer_json(const OptimizerSettings& optimizer) {
-    const std::string_view rule = rules.at(static_cast<std::size_t>(optimizer.rule));
-    if (optimizer.leave_device()) {
-        nlohmann::ordered_json json{{"rule", rule}, {"states", optimizer.states == StatesOn::nvme ? "nvme" : "host"}};
-        if (optimizer.fraction < 1.0) json["fraction"] = optimizer.fraction;
-        return json;
-    }
-    if (!is_precision_aware(optimizer)) return rule;
-    return {{"rule", rule},
-            {"master", name(optimizer.master)},
-            {"momentum", name(optimizer.momentum)},
-            {"variance", name(optimizer.variance)}};
-}
 
 void check_optimizer(const Job& job, const MachineInfo& machine, std::vector<JobError>& errors) {
     if (job.optimizer.leave_device()) check_offload(job, machine, errors);

@@ -1,0 +1,38 @@
+// Names of enumerators as the compiler knows them, so that no list of words has to follow an enumeration. Of those with
+// values below 16.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace weft {
+
+// "auto weft::name_of_value() [value = weft::Norm::rms_norm]", as g++ and clang++ write it; "(weft::Norm)7" where
+// there is none.
+template <auto value>
+constexpr std::string_view name_of_value() {
+    constexpr std::string_view function = __PRETTY_FUNCTION__;
+    constexpr std::string_view begin = "value = ";
+    std::string_view name = function.substr(function.find(begin) + begin.size());
+    name = name.substr(0, name.find_first_of(";]"));
+    return name.front() == '(' ? std::string_view() : name.substr(name.rfind(':') + 1);
+}
+
+// By value; empty where there is none.
+template <class Enum>
+constexpr std::array<std::string_view, 16> enumerator_names() {
+    return []<std::size_t... value>(std::index_sequence<value...>) {
+        return std::array{name_of_value<static_cast<Enum>(value)>()...};
+    }
+    (std::make_index_sequence<16>());
+}
+
+template <class Enum>
+std::string_view enumerator_name(Enum value) {
+    static constexpr auto names = enumerator_names<Enum>();
+    return names.at(static_cast<std::size_t>(value));
+}
+
+}  // namespace weft
