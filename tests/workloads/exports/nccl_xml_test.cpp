@@ -75,6 +75,36 @@ TEST(exports, a_topology_file_names_the_accelerators) {
     }
 }
 
+std::string refused(const std::string& machine) {
+    try {
+        find_export("nccl-xml").machine(Machine::read(Document::parse("own.json", machine)));
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(exports, a_topology_file_has_whole_numbers_of_links) {
+    EXPECT_EQ(refused(R"({"extends": "dgx-h100"})"), "");
+    EXPECT_NE(refused(R"({"extends": "dgx-h100", "links.nvlink.bandwidth.nominal": "460 GB/s"})")
+                  .find("node: 460 GB/s are no whole number of links of 25 GB/s, as H100 has"),
+              std::string::npos);
+    EXPECT_NE(refused(R"({"extends": "dgx-h100", "device": "mi300x"})").find("node: "), std::string::npos);
+    EXPECT_NE(refused(R"({"extends": "tpu-v4"})").find("device: neither NCCL nor RCCL runs on"), std::string::npos);
+}
+
+TEST(exports, a_topology_file_says_devices_as_libraries_look_for_them) {
+    const std::string h100 = find_export("nccl-xml").machine(Machine::load("dgx-h100"));
+    for (const char* const part :
+         {"<system version=\"1\">", "vendor=\"0x10de\" device=\"0x2330\"", "sm=\"90\" rank=\"0\"",
+          "<nvlink target=\"ffff:00:00.0\" count=\"18\" tclass=\"0x068000\"/>", "speed=\"400000\""})
+        EXPECT_NE(h100.find(part), std::string::npos) << part;
+    const std::string frontier = find_export("nccl-xml").machine(Machine::load("frontier"));
+    for (const char* const part : {"<system version=\"2\">", "vendor=\"0x1002\" device=\"0x7408\"",
+                                   "sm=\"104\" gcn=\"910\" arch=\"0\"", "<xgmi target=\"0001:02:00.0\" count=\"4\""})
+        EXPECT_NE(frontier.find(part), std::string::npos) << part;
+}
+
 TEST(exports, accelerators_of_other_libraries_are_refused) {
     EXPECT_THROW(find_export("nccl-xml").machine(Machine::load("tpu-v4")), ConfigError);
     EXPECT_THROW(find_export("nccl-xml").machine(Machine::load("aurora")), ConfigError);

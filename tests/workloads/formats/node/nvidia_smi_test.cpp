@@ -64,6 +64,46 @@ TEST(nvidia_smi, escapes_of_a_terminal_are_passed_over) {
     EXPECT_EQ(node.facts["links"], json::parse("[[0, 12], [12, 0]]"));
 }
 
+// What joins every two of so many GPUs, and the machine that it makes.
+struct Joined {
+    std::uint32_t gpus;
+    const char *cell, *kind, *extends;
+};
+TEST(nvidia_smi, links_of_a_pair_tell_the_kind_of_gpu) {
+    for (const auto& [gpus, cell, kind, extends] : {Joined{2, "NV4", "graph", "dgx-a100-40"},  // P100
+                                                    {2, "NV6", "graph", "dgx-a100-40"},        // V100
+                                                    {4, "NV2", "graph", "dgx-a100-40"},
+                                                    {3, "NV4", "graph", "dgx-a100"},
+                                                    {4, "NV4", "graph", "dgx-a100"},
+                                                    {8, "NV12", "crossbar", "dgx-a100"},
+                                                    {2, "NV18", "graph", "dgx-h100"},
+                                                    {4, "NV6", "graph", "dgx-h100"},
+                                                    {16, "NV6", "crossbar", "dgx-a100-40"}}) {
+        const NodeImport node(matrix(gpus, cell));
+        EXPECT_EQ(node.object["node"]["kind"], kind) << gpus << " " << cell;
+        EXPECT_EQ(node.object["extends"], extends) << gpus << " " << cell;
+        EXPECT_EQ(node.facts["accelerators_per_node"], gpus);
+        EXPECT_EQ(node.machine().info().accelerators_per_node, gpus);
+    }
+    EXPECT_NE(refusal_of_node(matrix(4, "NV1")).find("--like MACHINE"), std::string::npos);  // 3 links: of none
+}
+
+TEST(nvidia_smi, distances_are_by_what_a_path_crosses) {
+    const std::string legend = "\nNIC Legend:\n\n  NIC0: mlx5_7\n  NIC1: mlx5_9\n";
+    const auto attached = [&](const std::string& first, const std::string& second) {
+        return NodeImport("\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV12\t" + first +
+                              "\t0-7\t0\nGPU1\tNV12\t X \t" + second + "\t8-15\tN/A\n" + legend,
+                          like("dgx-a100"));
+    };
+    for (const char* const nearer : {"PIX\tSYS", "PXB\tNODE", "PHB\tSOC", "PHB\tNODE", "NODE\tSYS"}) {
+        const std::string cells = nearer, near = cells.substr(0, cells.find('\t')), far = cells.substr(near.size() + 1);
+        const NodeImport node = attached(near + "\t" + far, far + "\t" + near);
+        EXPECT_EQ(node.object["node"]["nics"]["attached"], json::parse("[0, 1]")) << nearer;
+        EXPECT_EQ(node.facts["numa_nodes"], 1);
+    }
+    EXPECT_TRUE(attached("PIX\tSYS", "SYS\tSYS").has_note(warning, "NIC mlx5_9 is left out"));
+}
+
 TEST(nvidia_smi, mistakes_are_told_at_their_places) {
     const std::string good = matrix(4, "NV4");
     EXPECT_NE(refusal_of_node(replaced(good, "GPU3\tNV4", "GPU3\tNV-4")).find("node.txt:5"), std::string::npos);
