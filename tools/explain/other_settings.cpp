@@ -7,7 +7,7 @@
 #include "sim/base/check.hpp"
 #include "workloads/explain/alternatives.hpp"
 #include "workloads/formats/job_file.hpp"
-#include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/search/screening.hpp"
 
 namespace weft {

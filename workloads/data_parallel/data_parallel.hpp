@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "models/device/device.hpp"
 #include "sim/base/quantity.hpp"
+#include "workloads/job/optimizer.hpp"
+#include "workloads/job/settings.hpp"
 #include "workloads/script/script.hpp"
 
 namespace weft {
@@ -63,5 +67,68 @@ class DataParallel {
     virtual void before_optimizer(Script&) {}  // overflow flags, gradient norms
     virtual void after_optimizer(Script&) {}   // updated parameters
 };
+
+// What a data-parallel engine has to know about the job and its stage, as plain values.
+
+enum class LossScaling : std::uint8_t { none, dynamic };       // dynamic: fp16, overflows are looked for
+enum class EmbeddingTie : std::uint8_t { none, over_stages };  // over_stages: first and last stage hold a copy each
+// Which layers run forward again before their backward; marked: those of modules that are `recomputed`.
+enum class Checkpointing : std::uint8_t { none, every_layer, marked_layers };
+constexpr bool runs_again(Checkpointing checkpointing, const StageModule& module) {
+    return checkpointing == Checkpointing::every_layer ||
+           (checkpointing == Checkpointing::marked_layers && module.recomputed);
+}
+
+struct ShardingInput {
+    std::span<const StageModule> modules{};  // forward order, chunk by chunk; must outlive the engine
+    StepKind step = StepKind::steady;
+    std::uint32_t stage = 0;
+    std::uint32_t stages = 1;
+    std::uint32_t micro_batches = 1;
+
+    std::uint32_t ranks = 1;               // of copy_axes()
+    std::uint32_t sequence_ranks = 1;      // of those in `ranks`, the ones that share each sequence
+    std::uint32_t expert_ranks = 1;        // of {"expert_data"}
+    std::uint32_t inner_ranks = 1;         // of RankGroups::inner(copy_axes()); 1 or `ranks`: not used
+    std::uint32_t expert_inner_ranks = 1;  // of inner({"expert_data"}), where inner_ranks share dense parameters
+    std::uint32_t node_ranks = 1;          // of copy_axes() that share a node
+    std::uint32_t model_ranks = 1;         // of part_axes()
+    std::uint32_t tensor_ranks = 1;
+    std::uint32_t sharing_experts = 1;  // of {"expert"}
+
+    const Device* device = nullptr;  // that runs passes over buffers; nullptr: they take no time
+
+    double element_bytes = 2;   // of a parameter
+    double gradient_bytes = 2;  // of an accumulated gradient
+    std::string_view element_type = "fp16";
+    std::string_view gradient_type = "fp16";
+
+    std::uint32_t zero = 0;  // stage of ZeRO
+    Setting gradient_overlap = Setting::off;
+    double bucket_elements = 0;  // 0: the framework's default
+    LossScaling loss_scaling = LossScaling::none;
+    EmbeddingTie embedding_tie = EmbeddingTie::none;
+    Checkpointing checkpointing = Checkpointing::none;
+    OptimizerSettings optimizer{};
+    BytesPerSecond host_link{};    // of this rank to its node's host, each direction; 0: not known
+    BytesPerSecond drives_read{};  // its share of its node's drives; 0: not known
+
+    DeepSpeedSettings deepspeed{};
+    MegatronSettings megatron{};
+    FsdpSettings fsdp{};
+    DdpSettings ddp{};
+};
+
+// The data-parallel engines. Each writes the calls that its framework's sources issue, as one rank of a stage sees
+// them.
+
+// DeepSpeed 0.14.0. Stage 0 with bf16 is its BF16_Optimizer, which shards optimizer states as stage 1 does.
+std::unique_ptr<DataParallel> make_deepspeed_stage0(const ShardingInput& input);
+std::unique_ptr<DataParallel> make_deepspeed_zero12(const ShardingInput& input);  // input.zero is 1 or 2
+std::unique_ptr<DataParallel> make_deepspeed_zero3(const ShardingInput& input);   // with ZeRO++ as its settings say
+std::unique_ptr<DataParallel> make_torch_ddp(const ShardingInput& input);
+std::unique_ptr<DataParallel> make_fsdp(const ShardingInput& input);          // version 1
+std::unique_ptr<DataParallel> make_fully_shard(const ShardingInput& input);   // version 2, Megatron-FSDP
+std::unique_ptr<DataParallel> make_megatron_ddp(const ShardingInput& input);  // zero 1: the distributed optimizer
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {

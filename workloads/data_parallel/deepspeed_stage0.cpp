@@ -4,8 +4,8 @@
 //
 // With bf16 the optimizer is BF16_Optimizer (runtime/bf16_optimizer.py): it reduces as above, in the type of the
 // parameters, looks for no overflow, and shards its states as ZeRO-1 does, so that parameters are gathered afterwards.
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
-#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft {
 namespace {

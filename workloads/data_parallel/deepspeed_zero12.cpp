@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
-#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft {
 namespace {

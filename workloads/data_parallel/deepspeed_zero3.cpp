@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/deepspeed_calls.hpp"
 #include "workloads/data_parallel/module_hooks.hpp"
 #include "workloads/data_parallel/parameter_coordinator.hpp"
-#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/data_parallel/zero3_calls.hpp"
 
 namespace weft {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <deque>
 
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/data_parallel/fsdp_units.hpp"
-#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft {
 namespace {

@@ -15,9 +15,9 @@
 // shard parameters again in backward passes; after the last one they reduce all units of the part in order.
 #include <algorithm>
 
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
 #include "workloads/data_parallel/fsdp_units.hpp"
-#include "workloads/data_parallel/sharding_input.hpp"
 
 namespace weft {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/megatron_buckets.hpp"
-#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {

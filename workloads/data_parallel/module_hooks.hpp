@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 
 namespace weft {
 

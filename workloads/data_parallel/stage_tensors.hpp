@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 
 namespace weft {
 

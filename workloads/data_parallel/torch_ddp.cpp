@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 
 namespace weft {

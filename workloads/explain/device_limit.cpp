@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/base/check.hpp"
-#include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/stage/stage_script.hpp"
 
 namespace weft {

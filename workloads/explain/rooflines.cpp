@@ -7,7 +7,7 @@
 
 #include "sim/base/check.hpp"
 #include "topologies/measurements/size_convention.hpp"
-#include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"
 #include "workloads/step/lanes.hpp"

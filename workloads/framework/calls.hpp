@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "workloads/framework/framework.hpp"
-#include "workloads/script/call.hpp"
+#include "workloads/script/script.hpp"
 
 namespace weft {
 

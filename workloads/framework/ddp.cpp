@@ -1,6 +1,6 @@
 // PyTorch's DistributedDataParallel: replicas whose gradients are all-reduced in buckets under the backward pass
 // (data_parallel/torch_ddp.cpp issues the calls).
-#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"

@@ -13,9 +13,9 @@
 #include "models/memory/memory.hpp"
 #include "models/transformer/kernels.hpp"
 #include "sim/base/quantity.hpp"
-#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/schedule/schedule.hpp"
-#include "workloads/script/call.hpp"
+#include "workloads/script/script.hpp"
 
 namespace weft {
 

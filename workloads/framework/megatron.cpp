@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/data_parallel/fsdp_policy.hpp"
-#include "workloads/data_parallel/sharding_input.hpp"
 #include "workloads/framework/calls.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/framework/stage_split.hpp"

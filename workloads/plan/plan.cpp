@@ -7,7 +7,6 @@
 #include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
 #include "workloads/framework/calls.hpp"
-#include "workloads/plan/plan_parts.hpp"
 #include "workloads/plan/stage_memory.hpp"
 #include "workloads/plan/update.hpp"
 

@@ -1,4 +1,4 @@
-#include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/plan.hpp"
 
 #include <algorithm>
 #include <numeric>

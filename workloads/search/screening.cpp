@@ -4,7 +4,7 @@
 #include <array>
 
 #include "sim/base/check.hpp"
-#include "workloads/plan/plan_parts.hpp"
+#include "workloads/plan/plan.hpp"
 #include "workloads/plan/stage_memory.hpp"
 
 namespace weft {

@@ -3,17 +3,47 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
+#include "sim/base/quantity.hpp"
 #include "sim/network/alike_links.hpp"
 #include "sim/program/program.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/costs_pool.hpp"
+#include "workloads/groups/families.hpp"
 #include "workloads/plan/plan.hpp"
+#include "workloads/script/script.hpp"
 #include "workloads/step/script_placer.hpp"
-#include "workloads/step/step_size.hpp"
 
 namespace weft {
+
+// How much a step will hold and cost, told once its rank classes are known and before its tables are made.
+
+// Counts of what the program will have. Those of operations are right but for a few joins, and routines that a class
+// cannot use; those of loads are as if groups shared no link.
+struct StepSize {
+    std::uint32_t ranks = 0, classes = 0;
+    std::uint64_t ops = 0;        // of the program
+    std::uint64_t parties = 0;    // of them, that take part in an exchange
+    std::uint64_t exchanges = 0;  // of the program
+    std::uint64_t repeated = 0;   // ops of routines that do not run ahead, as often as they run
+    // The same of the program with its routines written out (sim/engine/unfold.hpp), and whether it will be.
+    std::uint64_t unfolded_ops = 0, unfolded_parties = 0, unfolded_exchanges = 0;
+    bool is_written_out = false;
+    std::uint64_t meetings = 0;  // exchanges of several classes, as often as they happen: they never run ahead
+    std::uint64_t routed = 0;    // loads of links by groups that have to be routed
+    std::uint64_t moved = 0;     // by groups that are others moved, whose links mostly become one with those
+
+    std::uint64_t loads() const { return routed + moved; }
+    // The most that the process will hold, by the sizes of the tables of step and engine.
+    Bytes memory() const;
+    // CPU time from the plan to the timeline, by costs that were measured (bench/README.md).
+    Seconds time() const;
+};
+
+StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankClasses& classes, Families& families,
+                 const Topology& topology);
 
 struct Step {
     Program program;

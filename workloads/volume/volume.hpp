@@ -8,7 +8,7 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "workloads/plan/plan.hpp"
-#include "workloads/script/call.hpp"
+#include "workloads/script/script.hpp"
 
 namespace weft {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/data_parallel/sharding_input.hpp"
+#include "workloads/data_parallel/data_parallel.hpp"
 
 namespace weft::test {
 

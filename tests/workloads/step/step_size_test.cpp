@@ -1,6 +1,6 @@
 // What is said of a step's size before it is laid out, against the program that comes of it and the bytes that it
 // holds.
-#include "workloads/step/step_size.hpp"
+#include "workloads/step/step_builder.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
