@@ -25,6 +25,7 @@ class Axes {
     // LogicError where no scheme has such an axis.
     constexpr void add(std::string_view name) { bits_ = static_cast<std::uint16_t>(bits_ | bit(name)); }
     constexpr bool has(std::string_view name) const { return (bits_ & bit(name)) != 0; }
+    constexpr bool meets(Axes other) const { return (bits_ & other.bits_) != 0; }
     constexpr std::uint32_t bits() const { return bits_; }
     constexpr auto operator<=>(const Axes&) const = default;
 
@@ -65,7 +66,10 @@ class RankGroups {
 
     constexpr const Axes& axes() const { return axes_; }
     constexpr std::uint32_t hash() const { return axes_.bits() << 3U | static_cast<std::uint32_t>(take_); }
-    constexpr bool keeps_to_stage() const { return !axes_.has("pipeline"); }
+    constexpr bool keeps_to_stage() const {
+        constexpr Axes pipeline{"pipeline"};
+        return !axes_.meets(pipeline);
+    }
     constexpr auto operator<=>(const RankGroups&) const = default;
 
   private:

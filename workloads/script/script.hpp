@@ -41,7 +41,10 @@ struct Call {
     std::uint32_t port = 0;                 // calls of one (sender, receiver, port) match in order
     Seconds first_use{};                    // of a connection that is set up by this call
 
-    bool crosses_boundary() const { return group == RankGroups::boundary(); }
+    bool crosses_boundary() const {
+        constexpr RankGroups boundary = RankGroups::boundary();
+        return group == boundary;
+    }
     bool operator==(const Call&) const = default;
 };
 
