@@ -38,7 +38,7 @@ struct Kernel {
 };
 
 enum class SequenceParallel : std::uint8_t { off, on };
-// How tokens come to the ranks of their experts, and back (workloads/parallelism/dispatch.hpp):
+// How tokens come to the ranks of their experts, and back (workloads/parallelism/experts.hpp):
 //   all_to_all  a copy for each expert of a token, put in order before it leaves and again where it arrives
 //   all_gather  every rank gets every token of its group, and takes those of its experts
 //   deepep, hybridep  one copy for each rank that holds an expert of a token, and across the network one for each

@@ -10,7 +10,7 @@
 #include "sim/base/enumerators.hpp"
 #include "tools/version.hpp"
 #include "workloads/keys/key.hpp"
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {

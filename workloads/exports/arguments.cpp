@@ -10,7 +10,7 @@
 #include "workloads/framework/expert_balancing.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/keys/recompute.hpp"
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 namespace weft {
 namespace {

@@ -27,7 +27,7 @@
 //              2 (4), combination 8 (dispatch 10)
 //   hybridep   to: function, buffer entered, preprocessing 7 | dispatch, permutation, sum of counts 4 (10).  Back: 8
 //              (10)
-// What follows a bar is issued once the host has the counts (parallelism/dispatch.hpp), and stands with the experts.
+// What follows a bar is issued once the host has the counts (parallelism/experts.hpp), and stands with the experts.
 #include "workloads/framework/framework.hpp"
 
 #include <array>

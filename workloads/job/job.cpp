@@ -6,7 +6,7 @@
 
 #include "models/transformer/prediction.hpp"
 #include "workloads/framework/stage_split.hpp"
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/recomputed_parts.hpp"
 

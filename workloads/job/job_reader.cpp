@@ -14,8 +14,7 @@
 #include "workloads/job/job.hpp"
 #include "workloads/job/study_sources.hpp"
 #include "workloads/keys/key.hpp"
-#include "workloads/parallelism/balancing.hpp"
-#include "workloads/parallelism/dispatch.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {

@@ -112,9 +112,9 @@ struct ExpertSettings {
     std::vector<double> given_by_layer;        // of each layer with experts; empty: alike
     std::vector<std::vector<double>> tokens;   // or of it what each expert got
     std::vector<double> by_layer;              // what follows for each layer of the model; empty: alike
-    Setting imbalance_assumed = Setting::off;  // as balancing leaves it (parallelism/balancing.hpp)
+    Setting imbalance_assumed = Setting::off;  // as balancing leaves it (parallelism/experts.hpp)
     double capacity_factor = 0.0;  // 0: drop-less; else experts compute ceil(factor x tokens / experts) slots each
-    std::optional<ExpertOverlap> overlap{};  // absent: what the schedule is for (parallelism/expert_overlap.hpp)
+    std::optional<ExpertOverlap> overlap{};  // absent: what the schedule is for (parallelism/experts.hpp)
     std::optional<Setting>
         delay_weight_gradients{};  // in joint passes, until tokens are on their way; absent: likewise
 

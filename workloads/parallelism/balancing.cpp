@@ -1,4 +1,4 @@
-#include "workloads/parallelism/balancing.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 #include <fmt/format.h>
 

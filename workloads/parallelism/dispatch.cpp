@@ -1,4 +1,4 @@
-#include "workloads/parallelism/dispatch.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,9 +4,7 @@
 #include "workloads/framework/expert_balancing.hpp"
 #include "workloads/framework/refusals.hpp"
 #include "workloads/layout/placed_groups.hpp"
-#include "workloads/parallelism/balancing.hpp"
-#include "workloads/parallelism/dispatch.hpp"
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft::parallelism {

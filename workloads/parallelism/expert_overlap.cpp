@@ -1,4 +1,4 @@
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 #include <algorithm>
 #include <initializer_list>

@@ -9,7 +9,7 @@
 #include "sim/engine/breakdown.hpp"
 #include "topologies/measurements/size_convention.hpp"
 #include "workloads/keys/recompute.hpp"
-#include "workloads/parallelism/balancing.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/step/lanes.hpp"
 #include "workloads/volume/volume.hpp"
 
@@ -35,7 +35,6 @@ std::vector<LaneId> exposure_order() {
     order.insert(order.end(), {lanes::pipeline_send, lanes::pipeline_receive});
     return order;
 }
-
 
 Seconds optimizer_time(const Simulation& run, RankClassId id) { return run.plan.stages[run.step.stage[id]].optimizer; }
 

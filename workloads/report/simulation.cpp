@@ -9,7 +9,7 @@
 #include "sim/engine/ticks.hpp"
 #include "sim/engine/unfold.hpp"
 #include "sim/io/units.hpp"
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/plan/needed_calls.hpp"
 #include "workloads/plan/stage_memory.hpp"
 

@@ -10,8 +10,7 @@
 #include <tuple>
 
 #include "sim/base/check.hpp"
-#include "workloads/parallelism/balancing.hpp"
-#include "workloads/parallelism/dispatch.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 
 namespace weft {

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "workloads/parallelism/balancing.hpp"
-#include "workloads/parallelism/dispatch.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 namespace weft {
 

@@ -15,7 +15,7 @@
 // an exchange under way.
 #include <algorithm>
 
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/stage/pass_writer.hpp"
 
 namespace weft {

@@ -5,7 +5,7 @@
 #include "sim/base/check.hpp"
 #include "workloads/data_parallel/stage_tensors.hpp"
 #include "workloads/framework/calls.hpp"
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 namespace weft {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "workloads/data_parallel/data_parallel.hpp"
 #include "workloads/framework/expert_balancing.hpp"
-#include "workloads/parallelism/dispatch.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/parallelism/scheme.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/script/script.hpp"
@@ -208,7 +208,7 @@ class PassWriter {
     void piece_backward(const At& at, const PieceCost& own, const Around& around, Halves halves);
     const LayerCosts& costs(const At& at) const { return plan_.costs.layers[at.place]; }
     const Around& around(const At& at, Piece piece, Pass pass);
-    // The host's wait for counts of tokens (parallelism/dispatch.hpp).
+    // The host's wait for counts of tokens (parallelism/experts.hpp).
     enum class Known : std::uint8_t { called, computed };
     void counts_known(const At& at, Piece piece, Known known);
     void wait_for_counts(const At& at);

@@ -1,5 +1,5 @@
 // Calls of dispatchers: bytes against a twin that draws where tokens go and counts what crosses which link.
-#include "workloads/parallelism/dispatch.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,6 @@
 
 #include "tests/workloads/soundness.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/parallelism/balancing.hpp"
 #include "workloads/volume/volume.hpp"
 
 namespace weft {

@@ -1,5 +1,5 @@
 // What may run beside the exchange of tokens, and what may not.
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Where the host waits for the counts of tokens that a router has made, by dispatcher and version, against the order in
-// which each framework's dispatcher waits (parallelism/dispatch.hpp).
+// which each framework's dispatcher waits (parallelism/experts.hpp).
 #include <gtest/gtest.h>
 
 #include <string>

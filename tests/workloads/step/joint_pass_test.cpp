@@ -9,7 +9,7 @@
 
 #include "tests/refusal.hpp"
 #include "tests/workloads/studies.hpp"
-#include "workloads/parallelism/expert_overlap.hpp"
+#include "workloads/parallelism/experts.hpp"
 #include "workloads/report/report.hpp"
 
 namespace weft {
