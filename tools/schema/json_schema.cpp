@@ -26,22 +26,22 @@ class SchemaWriter {
 
   private:
     Json value(const ValueRecord& record, const std::string& path) const {
-        Json ways = Json::array();
-        for (const std::string& taken : record.takes) ways.push_back(Json::parse(taken));
+        Json forms = Json::array();
+        for (const std::string& taken : record.takes) forms.push_back(Json::parse(taken));
         if (record.element != nullptr)
-            ways.push_back({{"type", "array"}, {"items", value(*record.element, path + "[]")}});
+            forms.push_back({{"type", "array"}, {"items", value(*record.element, path + "[]")}});
         if (record.any != nullptr) {
-            ways.push_back({{"type", "object"}, {"additionalProperties", value(*record.any, path + ".*")}});
+            forms.push_back({{"type", "object"}, {"additionalProperties", value(*record.any, path + ".*")}});
         }
-        if (!record.objects.empty()) ways.push_back(objects(record.objects, path));
+        if (!record.objects.empty()) forms.push_back(objects(record.objects, path));
         if (const auto other = reference_.others.find(path); other != reference_.others.end()) {
-            ways.push_back({{"$ref", "#/definitions/" + other->second}});
+            forms.push_back({{"$ref", "#/definitions/" + other->second}});
         }
         if (says_ == Says::other_than_base) {
-            if (const ValueRecord* const figure = figure_of(record)) ways.push_back(value(*figure, path + ".value"));
-            ways.push_back({{"type", "null"}});  // which removes it
+            if (const ValueRecord* const figure = figure_of(record)) forms.push_back(value(*figure, path + ".value"));
+            forms.push_back({{"type", "null"}});  // which removes it
         }
-        Json schema = ways.empty() ? Json::object() : ways.size() == 1 ? ways.front() : Json{{"anyOf", ways}};
+        Json schema = forms.empty() ? Json::object() : forms.size() == 1 ? forms.front() : Json{{"anyOf", forms}};
         if (const std::string meaning = reference_.meaning(path); !meaning.empty()) schema["description"] = meaning;
         if (record.defaults.size() == 1) schema["default"] = Json::parse(*record.defaults.begin());
         return schema;

@@ -9,8 +9,8 @@
 //
 // Context ranks wait for one another in every layer; data ranks in every pass where parameters are gathered or experts
 // shared (then the most that one of them has counts), else at the end of a step, which the slowest of them decides. Its
-// m micro-batches take sum t + (p - 1) / v max t through p stages of v chunks, as a flow shop whose machines take alike
-// for a job does (Pinedo, Scheduling, on proportionate flow shops); padding to context pieces is left out.
+// m micro-batches take sum t + (p - 1) / v max t through p stages of v chunks, as a proportionate flow shop does
+// (Pinedo, Scheduling); padding to context pieces is left out.
 #pragma once
 
 #include <cstdint>

@@ -168,7 +168,7 @@ void read_link(Field entry, const MachineInfo& machine, const Job& job, std::vec
     }
 }
 
-// What is meant must be there, and leave a way between all ranks.
+// What is meant must be there, and leave a route between all ranks.
 void check_links(Field& section, const Machine& machine, const Job& job, std::vector<PlacedFault>& faults) {
     const Topology intact = machine.topology(job.nodes, job.fabric);
     bool meant = true;

@@ -109,9 +109,9 @@ struct ExpertSettings {
     Balancing balancing = Balancing::even;
     std::vector<Balancing> other_losses;       // beside that of `balancing`
     double imbalance = 1.0;                    // tokens of the busiest expert rank over the mean; of layers their mean
-    std::vector<double> given_by_layer;        // of each layer with experts; empty: alike
+    std::vector<double> given_by_layer;        // of each layer with experts; empty: one for all
     std::vector<std::vector<double>> tokens;   // or of it what each expert got
-    std::vector<double> by_layer;              // what follows for each layer of the model; empty: alike
+    std::vector<double> by_layer;              // what follows for each layer of the model; empty: one for all
     Setting imbalance_assumed = Setting::off;  // as balancing leaves it (parallelism/experts.hpp)
     double capacity_factor = 0.0;  // 0: drop-less; else experts compute ceil(factor x tokens / experts) slots each
     std::optional<ExpertOverlap> overlap{};  // absent: what the schedule is for (parallelism/experts.hpp)
