@@ -8,6 +8,7 @@
 #include "workloads/formats/deepspeed/keys.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/keys.hpp"
+#include "workloads/formats/known_keys.hpp"
 #include "workloads/formats/neox/files.hpp"
 
 namespace weft::formats {
@@ -49,9 +50,7 @@ void read_checkpointing(Import& import, Field& root) {
     if (is_on(field, "synchronize_checkpoint_boundary"))
         take_flag(field, "synchronize_checkpoint_boundary", import.object.object("deepspeed"),
                   "synchronize_each_layer");
-    without_effect(import, field,
-                   {"contiguous_memory_optimization", "cpu_checkpointing", "number_checkpoints", "profile",
-                    "synchronize_checkpoint_boundary"});
+    pass_over(import, field, known_keys("deepspeed", "activation_checkpointing"));
     note_rest(import, field);
 }
 
@@ -69,9 +68,7 @@ void tell_assumed(Import& import, const FormatOptions& options) {
 void read_rest(Import& import, Field& root) {
     read_deepspeed_rest(import, root);
     for (const std::string_view key : {"tensor_parallel", "pipeline"}) warn_key(import, root, key, "is not taken over");
-    without_effect(import, root,
-                   {"zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer", "seed", "disable_allgather",
-                    "monitor_config", "dataloader_drop_last", "graph_harvesting"});
+    pass_over(import, root, known_keys("deepspeed", "own"));
     root.has("weft");  // as `weft export` adds it: among the options
     note_rest(import, root);
 }

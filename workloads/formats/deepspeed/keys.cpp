@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
+#include <utility>
 
 #include "workloads/formats/keys.hpp"
+#include "workloads/formats/known_keys.hpp"
 
 namespace weft {
 namespace {
@@ -98,23 +100,18 @@ void read_any_stage(Import& import, Field& zero) {
     if (zero.is_number("mics_shard_size") && zero.number("mics_shard_size") > 0)
         refuse_key(import, zero, "mics_shard_size", "weft has no MiCS groups of DeepSpeed");
     zero.has("mics_shard_size");
-    without_effect(import, zero,
-                   {"allgather_partitions", "allgather_bucket_size", "contiguous_gradients",
-                    "stage3_gather_16bit_weights_on_model_save", "stage3_gather_fp16_weights_on_model_save",
-                    "load_from_fp32_weights", "elastic_checkpoint", "ignore_unused_parameters", "legacy_stage1",
-                    "memory_efficient_linear", "cpu_offload", "cpu_offload_params", "cpu_offload_use_pin_memory",
-                    "round_robin_gradients", "mics_hierarchical_params_gather", "log_trace_cache_warnings"});
 }
 
 void read_stage3(Field& zero, Draft& settings) {
-    take_size(zero, "stage3_prefetch_bucket_size", settings, "prefetch_elements");
-    take_size(zero, "stage3_param_persistence_threshold", settings, "persistence_elements");
-    take_size(zero, "stage3_max_live_parameters", settings, "max_live_elements");
-    take_size(zero, "stage3_max_reuse_distance", settings, "max_reuse_elements");
-    take_size(zero, "sub_group_size", settings, "sub_group_elements");
-    if (says(zero, "zero_quantized_weights")) take_flag(zero, "zero_quantized_weights", settings, "quantized_weights");
-    if (says(zero, "zero_quantized_gradients"))
-        take_flag(zero, "zero_quantized_gradients", settings, "quantized_gradients");
+    for (const auto& [key, name] : {std::pair{"stage3_prefetch_bucket_size", "prefetch_elements"},
+                                    {"stage3_param_persistence_threshold", "persistence_elements"},
+                                    {"stage3_max_live_parameters", "max_live_elements"},
+                                    {"stage3_max_reuse_distance", "max_reuse_elements"},
+                                    {"sub_group_size", "sub_group_elements"}})
+        take_size(zero, key, settings, name);
+    for (const std::string key : {"quantized_weights", "quantized_gradients"}) {
+        if (says(zero, "zero_" + key)) take_flag(zero, "zero_" + key, settings, key);
+    }
     if (says(zero, "zero_hpz_partition_size") && zero.count("zero_hpz_partition_size") > 1)
         take_count(zero, "zero_hpz_partition_size", settings, "hierarchical_ranks");
 }
@@ -132,15 +129,6 @@ void read_gradients(Field& zero, std::uint32_t stage, Draft& job, DeepSpeedEngin
     } else {  // runtime/zero/config.py, overlap_comm_valid
         job.set("overlap_gradients", stage == 3, rule("overlap_comm, DeepSpeed's default"));
     }
-}
-
-// Keys that DeepSpeed reads at this stage only where it is that of the others.
-void pass_over(Import& import, Field& zero) {
-    without_effect(import, zero,
-                   {"overlap_comm", "reduce_scatter", "reduce_bucket_size", "use_multi_rank_bucket_allreduce",
-                    "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters",
-                    "stage3_max_reuse_distance", "sub_group_size", "zero_quantized_weights", "zero_quantized_gradients",
-                    "zero_hpz_partition_size"});
 }
 
 std::string in_small_letters(std::string text) {
@@ -205,7 +193,7 @@ bool read_half_precision(Import& import, Field& root) {
 void read_zero_optimization(Import& import, Field& root, DeepSpeedEngine engine) {
     if (!root.has("zero_optimization")) return;
     Draft& job = import.object;
-    if (root.is_flag("zero_optimization")) {  // the first versions' way: stage 1 or none
+    if (root.is_flag("zero_optimization")) {  // as in its first versions: stage 1 or none
         job.set("zero", root.flag("zero_optimization") ? 1 : 0, root.origin("zero_optimization"));
         return;
     }
@@ -220,7 +208,7 @@ void read_zero_optimization(Import& import, Field& root, DeepSpeedEngine engine)
     if (stage == 3) read_stage3(zero, job.object("deepspeed"));
     if (job.object("deepspeed").empty()) job.erase("deepspeed");
     read_any_stage(import, zero);
-    pass_over(import, zero);
+    pass_over(import, zero, known_keys("deepspeed", "zero_optimization"));
     note_rest(import, zero);
 }
 
@@ -230,13 +218,13 @@ void read_deepspeed_rest(Import& import, Field& root) {
         Field logger = root.object("comms_logger");
         if (is_on(logger, "enabled"))
             import.object.object("deepspeed").set("log_calls", true, logger.origin("enabled"));
-        without_effect(import, logger, {"enabled", "verbose", "prof_all", "debug", "prof_ops"});
+        pass_over(import, logger, known_keys("deepspeed", "comms_logger"));
         note_rest(import, logger);
     }
     if (is_on(root, "wall_clock_breakdown")) {
         take_flag(root, "wall_clock_breakdown", import.object.object("deepspeed"), "wall_clock_breakdown");
-    } else {
-        without_effect(import, root, {"wall_clock_breakdown"});
+    } else if (root.has("wall_clock_breakdown")) {
+        import.without_effect.push_back(root.origin("wall_clock_breakdown"));
     }
     if (says(root, "communication_data_type"))
         warn_key(import, root, "communication_data_type", "gradients travel as the framework keeps them");
@@ -248,11 +236,7 @@ void read_deepspeed_rest(Import& import, Field& root) {
                                        "sparse_attention", "hybrid_engine"}) {
         warn_key(import, root, key, "is not taken over");
     }
-    without_effect(import, root,
-                   {"steps_per_print", "gradient_clipping", "scheduler", "optimizer", "dump_state", "memory_breakdown",
-                    "prescale_gradients", "gradient_predivide_factor", "tensorboard", "wandb", "csv_monitor",
-                    "flops_profiler", "checkpoint", "data_types", "sparse_gradients", "fp32_allreduce",
-                    "communication_data_type", "autotuning", "amp"});
+    pass_over(import, root, known_keys("deepspeed", "any"));
 }
 
 }  // namespace weft

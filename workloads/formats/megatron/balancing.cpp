@@ -60,18 +60,15 @@ std::vector<BalancingLoss> losses_with_coefficients(MegatronReading& in) {
 
 void read_loss(MegatronReading& in) {
     const std::vector<BalancingLoss> losses = losses_with_coefficients(in);
-    const auto balance = [&](std::string_view by, std::string_view key) {
-        in.import.object.object("experts").set("balancing", by, in.origin(key));
-    };
     if (losses.empty()) {
-        if (in.on(bias_key)) return balance("bias", bias_key);
-        if (in.keys.has(types_key) && in.lower(types_key) != "sinkhorn")
+        if (in.on(bias_key)) return in.put("experts.balancing", "bias", bias_key);
+        if (in.has(types_key) && in.lower(types_key) != "sinkhorn")
             in.note(types_key, "without a coefficient nothing balances experts; they are taken to be evenly loaded");
         return;
     }
-    const std::string_view key = in.keys.has(types_key) ? types_key : coefficients_key;
+    const std::string_view key = in.has(types_key) ? types_key : coefficients_key;
     for (const BalancingLoss& loss : losses) in.needs(loss.since, key);
-    if (losses.size() == 1) return balance(losses.front().balancing, key);
+    if (losses.size() == 1) return in.put("experts.balancing", losses.front().balancing, key);
     std::vector<std::string> names;
     for (const BalancingLoss& loss : losses) names.push_back(fmt::format("\"{}\"", loss.balancing));
     in.import.object.object("experts").set_json("balancing", fmt::format("[{}]", fmt::join(names, ", ")),
@@ -84,8 +81,7 @@ void read_loss(MegatronReading& in) {
 // Forced balance and Sinkhorn's assignment leave experts evenly loaded. Megatron-DeepSpeed has a loss of each rank's
 // own tokens, whose weight it says elsewhere.
 void read_megatron_balancing(MegatronReading& in) {
-    if (in.keys.has("num_experts") && !in.deepspeed && !in.on(force_key)) read_loss(in);
-    for (const std::string_view key : {types_key, coefficients_key, force_key}) in.without_effect(key);
+    if (in.has("num_experts") && !in.deepspeed && !in.on(force_key)) read_loss(in);
 }
 
 }  // namespace weft

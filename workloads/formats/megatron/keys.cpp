@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "sim/base/check.hpp"
 #include "workloads/formats/keys.hpp"
 #include "workloads/framework/version_since.hpp"
 
@@ -58,8 +59,7 @@ void MegatronInput::add(std::string_view flag, std::string_view value, bool has_
 
 void MegatronInput::add_unknown(std::string_view key, std::vector<std::string> names, Origin origin) {
     add_json(key, "null", origin);
-    unknown[std::string(key)] = std::move(names);
-    unknown_origins[std::string(key)] = std::move(origin);
+    unknown[std::string(key)] = {std::move(names), std::move(origin)};
 }
 
 void MegatronInput::add_json(std::string_view key, std::string json, Origin origin) {
@@ -71,20 +71,22 @@ void MegatronInput::add_json(std::string_view key, std::string json, Origin orig
     }
 }
 
-bool MegatronReading::on(std::string_view key) { return on(key, false); }
+bool MegatronReading::has(std::string_view key) const {
+    WEFT_CHECK(is_read_of_megatron(key), "a key is asked for that the table of flags does not call read");
+    return keys.has(key);
+}
 
 bool MegatronReading::on(std::string_view key, bool otherwise) {
-    if (!keys.has(key)) return otherwise;
-    if (keys.is_flag(key)) return keys.flag(key);
+    if (!has(key)) return otherwise;
     if (keys.is_number(key)) return keys.number(key) != 0;
-    const std::string text = lower(key);
+    const std::string text = keys.is_flag(key) ? "" : lower(key);
     if (text == "yes" || text == "on" || text == "true") return true;
     if (text == "no" || text == "off" || text == "false" || text == "none") return false;
     return keys.flag(key);  // records what was expected
 }
 
 std::string MegatronReading::word(std::string_view key, std::string_view otherwise) {
-    if (!keys.has(key)) return std::string(otherwise);
+    if (!has(key)) return std::string(otherwise);
     if (keys.is_text(key)) return keys.text(key);
     std::string json = keys.member(key).as_json();  // a list of words, too
     std::erase_if(json, [](char c) { return c == '"' || c == '[' || c == ']'; });
@@ -99,14 +101,30 @@ std::string MegatronReading::lower(std::string_view key, std::string_view otherw
     return text;
 }
 
-double MegatronReading::number(std::string_view key) { return keys.has(key) ? keys.number(key) : 0; }
+double MegatronReading::number(std::string_view key) { return has(key) ? keys.number(key) : 0; }
+
+std::uint32_t MegatronReading::size(std::string_view key) { return number(key) > 0 ? keys.count(key) : 1; }
 
 Origin MegatronReading::origin(std::string_view key) const {
-    Field copy = keys;
-    if (copy.has(key)) return copy.origin(key);
-    Origin origin = input.file;
-    origin.key = key;
-    return origin;
+    return keys.has(key) ? keys.origin(key) : derived("", key);
+}
+
+Origin MegatronReading::derived(std::string_view key, std::string_view how) const {
+    Origin from = !key.empty() && keys.has(key) ? keys.origin(key) : input.file;
+    from.key = how;
+    return from;
+}
+
+std::string_view MegatronReading::first_of(std::initializer_list<std::string_view> names) const {
+    for (const std::string_view name : names) {
+        if (has(name)) return name;
+    }
+    return *(names.end() - 1);
+}
+
+bool MegatronReading::take(std::string_view key, Draft& to, std::string_view name) {
+    if (has(key)) to.set(name, keys.count(key), keys.origin(key));
+    return has(key);
 }
 
 void MegatronReading::error(std::string_view key, std::string message) {
@@ -117,9 +135,6 @@ void MegatronReading::warn(std::string_view key, std::string message) {
 }
 void MegatronReading::note(std::string_view key, std::string message) {
     import.note(FormatNote::Severity::note, origin(key), std::move(message));
-}
-void MegatronReading::without_effect(std::string_view key) {
-    if (keys.has(key)) import.without_effect.push_back(keys.origin(key));
 }
 void MegatronReading::needs(std::string_view since, std::string_view key) {
     if (has_since(version_of(megatron_versions, version), since)) return;
@@ -145,28 +160,14 @@ bool is_overridden(const FormatOptions& options, std::string_view key) {
     return options.vocabulary > 0 && (key == "vocab_size" || key == "padded_vocab_size");
 }
 
-// With the errors among the notes, so that all are told at once.
-void tell_mistakes(const Document& document, Import& import) {
-    try {
-        document.check();
-    } catch (const ConfigError& error) {
-        for (const Diagnostic& each : error.diagnostics())
-            import.note(FormatNote::Severity::error, {.file = each.file, .line = each.line, .key = each.key},
-                        each.message);
-    }
-}
-
 void ask_for_variables(MegatronReading& reading) {
-    for (const auto& [key, names] : reading.input.unknown) {
+    for (const auto& [key, value] : reading.input.unknown) {
+        const auto& [names, place] = value;
         if (!matters_to_megatron(key) || is_overridden(reading.options, key)) continue;
-        Origin origin = reading.input.file;
-        for (const auto& [name, place] : reading.input.unknown_origins) {
-            if (name == key) origin = place;
-        }
-        reading.import.note(FormatNote::Severity::error, origin,
-                            names.empty() ? "its value is not known"
-                                          : fmt::format("depends on ${}, which is not set; give --variable {}=VALUE",
-                                                        names.front(), names.front()));
+        reading.import.note(
+            FormatNote::Severity::error, place,
+            names.empty() ? "its value is not known"
+                          : fmt::format("depends on ${0}, which is not set; give --variable {0}=VALUE", names.front()));
     }
 }
 
@@ -174,23 +175,23 @@ Import read_arguments(const MegatronInput& input, const FormatOptions& options) 
     Import import;
     Document document = input.keys.document(input.file.file);
     MegatronReading reading{import, document.root(), options, input};
-    reading.deepspeed = reading.on("deepspeed") || reading.keys.has("zero_stage");
+    reading.deepspeed = reading.on("deepspeed") || reading.has("zero_stage");
     ask_for_variables(reading);
     if (import.has_errors()) return import;
-    const auto given = [&](std::string_view key) { return reading.keys.has(key); };
-    const auto shared = [&](std::string_view key) { return given(key) && reading.number(key) > 1; };
-    const bool trains = given("micro_batch_size") || given("global_batch_size") || given("seq_length") ||
-                        given("encoder_seq_length") || given("train_iters") || given("train_samples");
-    import.kind = trains || shared("tensor_model_parallel_size") || shared("pipeline_model_parallel_size")
-                      ? FormatKind::job
-                      : FormatKind::model;
+    const Field given = document.copy().root();
+    bool trains =
+        reading.number("tensor_model_parallel_size") > 1 || reading.number("pipeline_model_parallel_size") > 1;
+    for (const std::string_view key :
+         {"micro_batch_size", "global_batch_size", "seq_length", "encoder_seq_length", "train_iters", "train_samples"})
+        trains = trains || given.has(key);
+    import.kind = trains ? FormatKind::job : FormatKind::model;
     if (import.kind == FormatKind::job) {
         read_megatron_job(reading);
     } else {
         read_megatron_model(reading, import.object);
     }
-    sort_out_megatron_keys(reading, import.kind);
-    tell_mistakes(document, import);
+    sort_out_megatron_keys(reading);
+    take_mistakes(import, document);
     return import;
 }
 

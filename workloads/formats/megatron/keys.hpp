@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <string>
@@ -18,8 +19,11 @@ namespace weft {
 // "add_bias_linear": false.
 struct MegatronInput {
     Draft keys;
-    std::map<std::string, std::vector<std::string>, std::less<>> unknown;  // variables that the value of a key needs
-    std::map<std::string, Origin, std::less<>> unknown_origins;
+    struct Unknown {
+        std::vector<std::string> variables;  // that the value of a key needs
+        Origin origin;
+    };
+    std::map<std::string, Unknown, std::less<>> unknown;          // by key
     std::map<std::string, std::string, std::less<>> environment;  // variables of the processes
     std::uint32_t nodes = 0;                                      // 0: not said
     std::uint32_t ranks_per_node = 0;                             // 0: not said
@@ -34,7 +38,8 @@ struct MegatronInput {
     void add_unknown(std::string_view key, std::vector<std::string> variables, Origin origin);
 };
 
-// What reading is about: the keys as an object whose mistakes are told at the places of the input.
+// What reading is about: the keys as an object whose mistakes are told at the places of the input. Only keys that the
+// table says are read may be asked for.
 struct MegatronReading {
     Import& import;
     Field keys;
@@ -44,30 +49,44 @@ struct MegatronReading {
     // Of weft's default and later ones the first that has all flags read so far.
     std::string_view version = MegatronSettings().version.name;
 
-    bool on(std::string_view key);  // a switch; off where it is not given
-    bool on(std::string_view key, bool otherwise);
+    bool has(std::string_view key) const;
+    bool on(std::string_view key, bool otherwise = false);                    // a switch
     std::string word(std::string_view key, std::string_view otherwise = "");  // any value as text
     std::string lower(std::string_view key, std::string_view otherwise = "");
     double number(std::string_view key);        // 0 where it is not given
+    std::uint32_t size(std::string_view key);   // 1 where it is not given, or less
     Origin origin(std::string_view key) const;  // of the input as a whole where it is not given
+    Origin derived(std::string_view key, std::string_view how) const;
+    // The first of the keys that is given, or the last.
+    std::string_view first_of(std::initializer_list<std::string_view> names) const;
+
+    // Gives the job's member at a path ("experts.overlap") its value because of a key.
+    void put(std::string_view path, const auto& value, std::string_view key) {
+        const std::size_t dot = path.find('.');
+        Draft& to = dot == std::string_view::npos ? import.object : import.object.object(path.substr(0, dot));
+        to.set(path.substr(dot + 1), value, origin(key));  // npos + 1 is 0
+    }
+    bool take(std::string_view key, Draft& to, std::string_view name);  // a count, if it is given
+
     void error(std::string_view key, std::string message);
     void warn(std::string_view key, std::string message);
     void note(std::string_view key, std::string message);
-    void without_effect(std::string_view key);                 // if it is there
     void needs(std::string_view since, std::string_view key);  // a version that has the key
 };
 
-// Makes a job, or a model where nothing of a training run is said. What was `found` on the way to the input is told
+// Makes a job, or a model where nothing of a training run is said. What was `found` before is told
 // first.
 Import read_megatron_input(const MegatronInput& input, const FormatOptions& options, const Import& found);
 // The same onto a job that another reader began, or will go on with.
 void read_megatron_model(MegatronReading& reading, Draft& model);
 void read_megatron_job(MegatronReading& reading);
+// Layers on pipeline ranks; the version that what was found came with, empty: any.
+std::string_view read_megatron_stages(MegatronReading& reading);
 void read_megatron_settings(MegatronReading& reading);
 void read_megatron_balancing(MegatronReading& reading);  // of experts
 void read_megatron_recompute(MegatronReading& reading);  // of activations, and their copies on the host
 // What is left: known to have no effect, refused, or noted.
-void sort_out_megatron_keys(MegatronReading& reading, FormatKind kind);
+void sort_out_megatron_keys(MegatronReading& reading);
 
 // The name under which argparse keeps a flag, and what a flag without a value means: "no_rope_fusion" is
 // {"apply_rope_fusion", "false"}.
@@ -76,9 +95,10 @@ struct MegatronName {
     std::string_view json;  // "true" or "false"
 };
 MegatronName megatron_name(std::string_view flag);
-bool is_megatron_flag(std::string_view flag);   // "--hidden-size", of the table
-bool is_megatron_switch(std::string_view key);  // one that changes something, and has no value
-bool is_megatron_list(std::string_view key);    // one with several
+bool is_megatron_flag(std::string_view flag);    // "--hidden-size", of the table
+bool is_megatron_switch(std::string_view key);   // one that has no value
+bool is_megatron_list(std::string_view key);     // one with several
+bool is_read_of_megatron(std::string_view key);  // one that the reader asks for
 // Whether a key can change what a step does: one of those with an effect, refused or warned of.
 bool matters_to_megatron(std::string_view key);
 

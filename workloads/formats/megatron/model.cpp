@@ -10,70 +10,59 @@
 namespace weft {
 namespace {
 
-Origin with_key(Origin origin, std::string_view what) {
-    origin.key = what;
-    return origin;
-}
-
 // Without a size the MLP is four times as wide as the model; of SwiGLU two thirds of that, in steps of 64.
-void read_megatron_mlp(MegatronReading& in, Draft& model, std::uint32_t hidden) {
+void read_mlp(MegatronReading& in, Draft& model, std::uint32_t hidden) {
     const bool swiglu = in.on("swiglu"), gated = swiglu || in.on("quick_geglu") || in.on("gated_linear_unit");
-    if (!take_count(in.keys, "ffn_hidden_size", model, "ffn_hidden")) {
+    if (!in.take("ffn_hidden_size", model, "ffn_hidden")) {
         const std::uint64_t width = std::uint64_t{4} * hidden;
         const std::uint64_t narrow = static_cast<std::uint64_t>(static_cast<double>(width) * 2 / 3 / 64) * 64;
         model.set("ffn_hidden", swiglu ? narrow : width,
-                  with_key(in.origin("hidden_size"), swiglu ? "two thirds of 4 hidden-size" : "4 hidden-size"));
+                  in.derived("hidden_size", swiglu ? "two thirds of 4 hidden-size" : "4 hidden-size"));
     }
     const std::string_view key = swiglu ? "swiglu" : in.on("quick_geglu") ? "quick_geglu" : "gated_linear_unit";
-    model.set("gated", gated, in.keys.has(key) ? in.origin(key) : with_key(in.input.file, "without swiglu"));
+    model.set("gated", gated, in.has(key) ? in.origin(key) : in.derived("", "without swiglu"));
 }
 
-void read_megatron_latent(MegatronReading& in, Draft& model) {
+void read_latent(MegatronReading& in, Draft& model) {
     Draft& latent = model.object("latent_attention");
     const auto size = [&](std::string_view key, std::string_view name, std::uint32_t usual) {
-        if (!take_count(in.keys, key, latent, name))
-            latent.set(name, usual, with_key(in.origin("multi_latent_attention"), "its default"));
+        if (!in.take(key, latent, name)) latent.set(name, usual, in.derived("multi_latent_attention", "its default"));
     };
     size("kv_lora_rank", "kv_rank", 32);
-    take_count(in.keys, "q_lora_rank", latent, "q_rank");
+    in.take("q_lora_rank", latent, "q_rank");
     size("qk_head_dim", "nope_size", 128);
     size("qk_pos_emb_head_dim", "rope_size", 64);
     size("v_head_dim", "value_size", 128);
-    in.without_effect("kv_channels");
     if (!in.on("qk_layernorm"))
         in.warn("multi_latent_attention", "its latent vectors are normalised, as with --qk-layernorm");
 }
 
-void read_megatron_attention(MegatronReading& in, Draft& model) {
+void read_attention(MegatronReading& in, Draft& model) {
     model.set("heads", in.keys.count("num_attention_heads"), in.origin("num_attention_heads"));
-    if (in.on("multi_latent_attention")) return read_megatron_latent(in, model);
-    for (const std::string_view key :
-         {"q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"})
-        in.without_effect(key);
-    if (take_count(in.keys, "num_key_value_heads", model, "kv_heads")) {
-        in.without_effect("num_query_groups");
-    } else if (in.on("group_query_attention")) {
-        if (!take_count(in.keys, "num_query_groups", model, "kv_heads"))
-            model.set("kv_heads", 1, with_key(in.origin("group_query_attention"), "default of num-query-groups"));
-    } else if (in.keys.has("num_query_groups") && in.number("num_query_groups") > 1) {
-        in.note("num_query_groups", "has no effect without --group-query-attention");
+    if (in.on("multi_latent_attention")) return read_latent(in, model);
+    if (!in.take("num_key_value_heads", model, "kv_heads")) {
+        const bool groups = in.on("group_query_attention");
+        if (!groups && in.number("num_query_groups") > 1)
+            in.note("num_query_groups", "has no effect without --group-query-attention");
+        if (groups && !in.take("num_query_groups", model, "kv_heads"))
+            model.set("kv_heads", 1, in.derived("group_query_attention", "default of num-query-groups"));
     }
-    take_count(in.keys, "kv_channels", model, "head_size");
+    in.take("kv_channels", model, "head_size");
     if (!in.on("qk_layernorm")) return;
     model.set("query_key_norm", true, in.origin("qk_layernorm"));
     if (in.lower("normalization", "layernorm") != "rmsnorm")
         in.warn("qk_layernorm", "norms of queries and keys are simulated as RMS norms");
 }
 
-void read_megatron_positions(MegatronReading& in, Draft& model) {
+void read_positions(MegatronReading& in, Draft& model) {
     const std::string type = in.lower("position_embedding_type", "learned_absolute");
     const bool alibi = in.on("use_alibi_position_embeddings"), rotary = in.on("use_rotary_position_embeddings");
     const bool added = in.on("add_position_embedding", true);
-    const Origin origin = in.origin(in.keys.has("position_embedding_type")            ? "position_embedding_type"
-                                    : alibi                                           ? "use_alibi_position_embeddings"
-                                    : rotary                                          ? "use_rotary_position_embeddings"
-                                    : in.keys.has("add_position_embedding") && !added ? "add_position_embedding"
-                                                                                      : "max_position_embeddings");
+    const Origin origin = in.origin(in.has("position_embedding_type")            ? "position_embedding_type"
+                                    : alibi                                      ? "use_alibi_position_embeddings"
+                                    : rotary                                     ? "use_rotary_position_embeddings"
+                                    : in.has("add_position_embedding") && !added ? "add_position_embedding"
+                                                                                 : "max_position_embeddings");
     if (alibi || type == "alibi") return model.set("positions", "alibi", origin);
     if (rotary || type == "rope" || type == "rotary" || type == "mrope" || type == "yarn")
         return model.set("positions", "rotary", origin);
@@ -83,31 +72,30 @@ void read_megatron_positions(MegatronReading& in, Draft& model) {
                         fmt::format("weft has rotary, learned and ALiBi positions, not \"{}\"", type));
     }
     model.set("positions", "learned", origin);
-    if (!take_count(in.keys, "max_position_embeddings", model, "positions_length"))
+    if (!in.take("max_position_embeddings", model, "positions_length"))
         in.error("max_position_embeddings", "missing: how many positions the table has");
 }
 
-void read_megatron_norm(MegatronReading& in, Draft& model) {
+void read_norm(MegatronReading& in, Draft& model) {
     const std::string norm = in.lower("normalization", "layernorm");
     if (norm == "rmsnorm") {
         model.set("norm", "rms_norm", in.origin("normalization"));
     } else if (norm != "layernorm" && norm != "layernorm1p") {
         in.error("normalization", fmt::format("expected LayerNorm or RMSNorm, got \"{}\"", norm));
     }
-    in.without_effect("apply_layernorm_1p");
 }
 
-void read_megatron_biases(MegatronReading& in, Draft& model) {
-    if (in.on("add_bias_linear", true)) return in.without_effect("add_qkv_bias");
+void read_biases(MegatronReading& in, Draft& model) {
+    if (in.on("add_bias_linear", true)) return;
     if (in.on("add_qkv_bias")) return model.set_json("biases", R"(["qkv"])", in.origin("add_qkv_bias"));
     model.set("biases", false, in.origin("add_bias_linear"));
 }
 
 // Which layers have experts: every N-th from the first, or a list of zeros and ones.
-void read_megatron_expert_layers(MegatronReading& in, Draft& experts, std::uint32_t layers) {
-    if (!in.keys.has("moe_layer_freq")) return;
+void read_expert_layers(MegatronReading& in, Draft& experts, std::uint32_t layers) {
+    if (!in.has("moe_layer_freq")) return;
     if (in.keys.is_number("moe_layer_freq")) {
-        take_count(in.keys, "moe_layer_freq", experts, "every");
+        in.take("moe_layer_freq", experts, "every");
         return;
     }
     const std::vector<std::uint32_t> list = python_list(in.word("moe_layer_freq"));
@@ -131,66 +119,48 @@ void read_megatron_expert_layers(MegatronReading& in, Draft& experts, std::uint3
     if (every > 1) experts.set("every", every, origin);
 }
 
-void read_megatron_experts(MegatronReading& in, Draft& model, std::uint32_t layers) {
-    constexpr std::string_view keys[] = {"moe_layer_freq",
-                                         "moe_ffn_hidden_size",
-                                         "moe_shared_expert_intermediate_size",
-                                         "moe_router_topk",
-                                         "topk",
-                                         "moe_token_dispatcher_type",
-                                         "moe_router_num_groups",
-                                         "moe_router_group_topk"};
-    const bool list = in.keys.is_text("num_experts");
-    if (list) return in.error("num_experts", "weft has as many experts in each layer");
-    if (!in.keys.has("num_experts") || in.keys.whole("num_experts") <= (in.deepspeed ? 1U : 0U)) {
-        for (const std::string_view key : keys) in.without_effect(key);
-        return;
-    }
+void read_experts(MegatronReading& in, Draft& model, std::uint32_t layers) {
+    if (!in.has("num_experts")) return;
+    if (in.keys.is_text("num_experts")) return in.error("num_experts", "weft has as many experts in each layer");
+    if (in.keys.whole("num_experts") <= (in.deepspeed ? 1U : 0U)) return;
     Draft& experts = model.object("experts");
     experts.set("count", in.keys.count("num_experts"), in.origin("num_experts"));
-    const std::string_view top = in.keys.has("topk") ? "topk" : "moe_router_topk";
-    if (!take_count(in.keys, top, experts, "top_k"))
-        experts.set("top_k", in.deepspeed ? 1 : 2, with_key(in.origin("num_experts"), "default of moe-router-topk"));
-    take_count(in.keys, "moe_ffn_hidden_size", experts, "ffn_hidden");
-    take_count(in.keys, "moe_router_num_groups", experts, "groups");
-    take_count(in.keys, "moe_router_group_topk", experts, "token_groups");
+    if (!in.take(in.first_of({"topk", "moe_router_topk"}), experts, "top_k"))
+        experts.set("top_k", in.deepspeed ? 1 : 2, in.derived("num_experts", "default of moe-router-topk"));
+    in.take("moe_ffn_hidden_size", experts, "ffn_hidden");
+    in.take("moe_router_num_groups", experts, "groups");
+    in.take("moe_router_group_topk", experts, "token_groups");
     // The width of all shared experts together.
     if (in.number("moe_shared_expert_intermediate_size") > 0) {
         experts.set("shared", 1, in.origin("moe_shared_expert_intermediate_size"));
-        take_count(in.keys, "moe_shared_expert_intermediate_size", experts, "shared_ffn_hidden");
+        in.take("moe_shared_expert_intermediate_size", experts, "shared_ffn_hidden");
     }
     if (in.on("moe_router_enable_expert_bias"))
         experts.set("balancing_bias", true, in.origin("moe_router_enable_expert_bias"));
-    read_megatron_expert_layers(in, experts, layers);
+    read_expert_layers(in, experts, layers);
 }
 
 // The tokenizer's size; padded, unless the padded size itself is given.
-void read_megatron_vocabulary(MegatronReading& in, Draft& model) {
+void read_vocabulary(MegatronReading& in, Draft& model) {
     const bool null = in.lower("tokenizer_type").starts_with("null");
-    const bool padded = in.keys.has("padded_vocab_size");
-    take_count(in.keys, "make_vocab_size_divisible_by", model, "vocabulary_multiple");
+    in.take("make_vocab_size_divisible_by", model, "vocabulary_multiple");
     if (in.options.vocabulary > 0) {
         model.set("vocabulary", in.options.vocabulary, {.file = "--vocabulary", .line = 0, .key = {}});
-        for (const std::string_view key : {"vocab_size", "padded_vocab_size", "vocab_extra_ids"})
-            in.without_effect(key);
-    } else if (padded) {
-        take_count(in.keys, "padded_vocab_size", model, "vocabulary");
+    } else if (in.has("padded_vocab_size")) {
+        in.take("padded_vocab_size", model, "vocabulary");
         model.set("vocabulary_multiple", 1, in.origin("padded_vocab_size"));
-        in.without_effect("vocab_size");
-    } else if (in.keys.has("vocab_size")) {
+    } else if (in.has("vocab_size")) {
         // The null tokenizer has a token more, for the end of a document.
         const std::uint64_t size = in.keys.count("vocab_size") + (null ? std::uint64_t{1} : 0) +
                                    static_cast<std::uint64_t>(std::clamp(in.number("vocab_extra_ids"), 0.0, 1e6));
         model.set("vocabulary", size, in.origin("vocab_size"));
         if (!null)
             in.note("vocab_size",
-                    "is taken for the tokenizer's size, which Megatron-LM counts itself; --vocabulary N "
-                    "says another");
+                    "is taken for the tokenizer's size, which Megatron-LM counts itself; --vocabulary N says another");
     } else if (!overridden_by_user(in.options, "vocabulary")) {
-        in.import.note(
-            FormatNote::Severity::error,
-            in.keys.has("tokenizer_type") ? in.origin("tokenizer_type") : with_key(in.input.file, "vocabulary"),
-            "the size of the tokenizer is not said; give --vocabulary N");
+        in.import.note(FormatNote::Severity::error,
+                       in.has("tokenizer_type") ? in.origin("tokenizer_type") : in.derived("", "vocabulary"),
+                       "the size of the tokenizer is not said; give --vocabulary N");
     }
 }
 
@@ -198,24 +168,22 @@ void read_megatron_vocabulary(MegatronReading& in, Draft& model) {
 
 void read_megatron_model(MegatronReading& in, Draft& model) {
     const std::string_view layers_key =
-        in.keys.has("num_layers") || !in.keys.has("encoder_num_layers") ? "num_layers" : "encoder_num_layers";
+        in.has("encoder_num_layers") && !in.has("num_layers") ? "encoder_num_layers" : "num_layers";
     const std::uint32_t layers = in.keys.count(layers_key);
     model.set("layers", layers, in.origin(layers_key));
     const std::uint32_t hidden = in.keys.count("hidden_size");
     model.set("hidden", hidden, in.origin("hidden_size"));
-    if (in.number("mtp_num_layers") > 0) take_count(in.keys, "mtp_num_layers", model, "mtp_layers");
-    read_megatron_attention(in, model);
-    read_megatron_mlp(in, model, hidden);
-    read_megatron_vocabulary(in, model);
-    read_megatron_positions(in, model);
-    in.without_effect("max_position_embeddings");
-    read_megatron_norm(in, model);
-    read_megatron_biases(in, model);
+    if (in.number("mtp_num_layers") > 0) in.take("mtp_num_layers", model, "mtp_layers");
+    read_attention(in, model);
+    read_mlp(in, model, hidden);
+    read_vocabulary(in, model);
+    read_positions(in, model);
+    read_norm(in, model);
+    read_biases(in, model);
     if (!in.on("untie_embeddings_and_output_weights"))
-        model.set(
-            "tied_embeddings", true,
-            with_key(in.origin("untie_embeddings_and_output_weights"), "without untie-embeddings-and-output-weights"));
-    read_megatron_experts(in, model, layers);
+        model.set("tied_embeddings", true,
+                  in.derived("untie_embeddings_and_output_weights", "without untie-embeddings-and-output-weights"));
+    read_experts(in, model, layers);
 }
 
 }  // namespace weft

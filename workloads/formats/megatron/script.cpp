@@ -64,8 +64,8 @@ class ScriptArguments {
         }
         if (launched.empty()) {
             // A file that only sets variables, to be read by another.
-            for (const ShellAssignment& list : script.lists) {
-                if (listed.empty() || !is_used(script, list)) launched.push_back(split_words(list.words));
+            for (const Words& list : script.lists) {
+                if (listed.empty() || !is_used(script, list)) launched.push_back(split_words(list));
             }
             listed.insert(listed.begin(), launched.begin(), launched.end());
         } else {
@@ -76,11 +76,9 @@ class ScriptArguments {
     }
 
   private:
-    static bool is_used(const ShellScript& script, const ShellAssignment& list) {
+    static bool is_used(const ShellScript& script, const Words& list) {
         return std::ranges::any_of(script.commands, [&](const ShellCommand& command) {
-            return std::ranges::any_of(command.words, [&](const ShellWord& word) {
-                return !list.words.empty() && word.text == list.words.front().text;
-            });
+            return std::ranges::find(command.words, list.front().text, &ShellWord::text) != command.words.end();
         });
     }
 
@@ -231,7 +229,7 @@ void set_slurm_variables(ShellVariables& variables, const SourceFile& file) {
     nodes = nodes.substr(0, nodes.find_first_not_of("0123456789"));
     tasks = tasks.substr(0, tasks.find_first_not_of("0123456789"));
     const auto set = [&](const std::string& name, const std::string& value) {
-        if (!value.empty() && !variables.is_set(name)) variables.assign(name, {value}, false);
+        if (!value.empty() && !variables.is_set(name)) variables.assign(name, {value});
     };
     for (const char* const name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) set(name, nodes);
     set("SLURM_NTASKS_PER_NODE", tasks);
@@ -266,7 +264,7 @@ MegatronInput megatron_script_arguments(std::span<const SourceFile> files, const
     for (const ShellScript& script : scripts) arguments.take(script);
     note_sourced(import, scripts);
     input.environment_origin.file = files.back().path;
-    for (const std::string& name : variables.names()) {
+    for (const auto& [name, values] : variables.all()) {
         const std::string value = variables.value(name);
         const bool library = name.starts_with("NCCL_") || name == "CUDA_LAUNCH_BLOCKING";
         if (library && !has_unknown(value)) input.environment[name] = value;

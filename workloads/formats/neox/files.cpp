@@ -3,48 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/io/draft.hpp"
 #include "sim/io/syntaxes.hpp"
+#include "workloads/formats/known_keys.hpp"
 
 namespace weft {
 namespace {
-
-// Of no other tool's files.
-constexpr std::array<std::string_view, 9> own_words{"pipe_parallel_size",
-                                                    "no_weight_tying",
-                                                    "gpt_j_residual",
-                                                    "scaled_upper_triang_masked_softmax_fusion",
-                                                    "checkpoint_factor",
-                                                    "output_layer_parallelism",
-                                                    "train_data_paths",
-                                                    "text_gen_type",
-                                                    "checkpoint_validation_with_forward_pass"};
-// Two of these between braces, which GPT-NeoX's YAML has around all: files of other tools,
-// weft's jobs among them, have one, or no braces.
-constexpr std::array<std::string_view, 18> shared_words{"model_parallel_size",
-                                                        "attention_config",
-                                                        "sparsity_config",
-                                                        "pos_emb",
-                                                        "checkpoint_activations",
-                                                        "lr_decay_style",
-                                                        "train_iters",
-                                                        "data_path",
-                                                        "vocab_file",
-                                                        "merge_file",
-                                                        "tensorboard_dir",
-                                                        "log_dir",
-                                                        "launcher",
-                                                        "num_gpus",
-                                                        "use_wandb",
-                                                        "distributed_backend",
-                                                        "memory_profiling",
-                                                        "synchronize_each_layer"};
 
 std::string with_underscores(std::string_view key) {
     std::string name(key);
@@ -85,14 +55,13 @@ void copy_member(Draft& to, Field& from, std::string_view key, const std::string
 }  // namespace
 
 bool is_neox(std::string_view text) {
-    std::array<bool, shared_words.size()> found{};
+    std::set<std::string> shared;
     for (std::size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1)) {
-        const std::string key = with_underscores(key_before(text, colon));
-        if (std::ranges::find(own_words, key) != own_words.end()) return true;
-        const auto shared = std::ranges::find(shared_words, key);
-        if (shared != shared_words.end()) found[static_cast<std::size_t>(shared - shared_words.begin())] = true;
+        std::string key = with_underscores(key_before(text, colon));
+        if (known_keys("neox", "own").contains(key)) return true;
+        if (known_keys("neox", "shared").contains(key)) shared.insert(std::move(key));
     }
-    return std::ranges::count(found, true) >= 2 && is_in_braces(text);
+    return shared.size() >= 2 && is_in_braces(text);
 }
 
 NeoxFiles merged_neox(std::span<const SourceFile> files) {

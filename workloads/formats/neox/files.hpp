@@ -1,4 +1,4 @@
-// The files of one GPT-NeoX run: which they are, all of them as one document, and which keys do not matter.
+// The files of one GPT-NeoX run: which they are, and all of them as one document.
 #pragma once
 
 #include <span>
@@ -27,8 +27,5 @@ struct NeoxFiles {
 // '_' (megatron/neox_arguments/arguments.py, from_ymls). Keys come with '_', places are those of the files. Throws
 // ConfigError.
 NeoxFiles merged_neox(std::span<const SourceFile> files);
-
-// Keys without effect on time and memory, of those that nothing has asked for.
-void pass_over_neox(Import& import, Field& root);
 
 }  // namespace weft

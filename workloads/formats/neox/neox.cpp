@@ -9,6 +9,7 @@
 #include "workloads/formats/deepspeed/keys.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/keys.hpp"
+#include "workloads/formats/known_keys.hpp"
 #include "workloads/formats/neox/files.hpp"
 #include "workloads/formats/neox/model.hpp"
 
@@ -157,7 +158,7 @@ void read_rest(Import& import, Field& root) {
         warn_key(import, root, "use_bnb_optimizer", "the optimizer's states are simulated in fp32, not in 8 bits");
     if (root.has("deepspeed") && !root.flag("deepspeed"))
         refuse_key(import, root, "deepspeed", "GPT-NeoX runs with DeepSpeed alone");
-    pass_over_neox(import, root);
+    pass_over_unread(import, root, known_keys("neox", "without_effect"));
     note_rest(import, root);
 }
 

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
+#include <span>
+#include <utility>
 
-#include "workloads/formats/shell/condition.hpp"
-#include "workloads/formats/shell/words.hpp"
+#include "sim/io/diagnostics.hpp"
 
 namespace weft {
 namespace {
@@ -13,11 +14,72 @@ namespace {
 constexpr int deepest_block = 64;
 constexpr std::size_t most_commands = 20'000;
 
-// How a stretch of the script is meant: run, left out, or perhaps run, because of the variable `why`.
-struct Branch {
-    Truth taken = Truth::yes;
-    std::string why;
+using Words = std::vector<ShellWord>;
+
+// A condition, as far as it is known without running anything.
+enum class Holds : unsigned char { no, yes, unknown };
+struct Condition {
+    Holds holds = Holds::unknown;
+    std::string why{};  // where it is not known, the variable to be given; empty: none helps
 };
+const Condition always{Holds::yes}, never{Holds::no};
+
+Condition negated(Condition of) {
+    if (of.holds != Holds::unknown) of.holds = of.holds == Holds::yes ? Holds::no : Holds::yes;
+    return of;
+}
+Condition both(const Condition& a, const Condition& b) {
+    if (a.holds == Holds::no || b.holds == Holds::no) return never;
+    return a.holds == Holds::unknown ? a : b;
+}
+Condition either(const Condition& a, const Condition& b) { return negated(both(negated(a), negated(b))); }
+
+// Words between "&&" and "||" of "[ ... ]", each expanded. Of what the script never sets Bash takes nothing.
+Condition comparison(std::span<const std::string> words) {
+    Condition yes = always, unknown;
+    for (; !words.empty() && words[0] == "!"; words = words.subspan(1)) yes = negated(yes);
+    const auto is = [&](bool holds) { return holds ? yes : negated(yes); };
+    std::vector<std::string> plain;
+    bool known = true;
+    for (const std::string& word : words) {
+        if (unknown.why.empty() && has_unknown(word)) unknown.why = unknown_names(word).front();
+        known = known && !has_unknown_but_unset(word);
+        plain.push_back(without_unset(word));
+    }
+    if (!known) return unknown;
+    if (plain.size() < 2) return is(!plain.empty() && !plain[0].empty());
+    if (plain.size() == 2 && (plain[0] == "-z" || plain[0] == "-n")) return is(plain[1].empty() == (plain[0] == "-z"));
+    if (plain.size() != 3) return {};
+    const std::string& how = plain[1];
+    const bool pattern = plain[2].find_first_of("*?[") != std::string::npos;
+    if (!pattern && (how == "=" || how == "==" || how == "!=")) return is((plain[0] == plain[2]) == (how != "!="));
+    long long a = 0, b = 0;
+    const auto is_number = [](const std::string& text, long long& value) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        return error == std::errc() && end == text.data() + text.size();
+    };
+    if (!is_number(plain[0], a) || !is_number(plain[2], b)) return unknown;
+    if (how == "-eq" || how == "-ne") return is((a == b) == (how == "-eq"));
+    if (how == "-lt" || how == "-ge") return is((a < b) == (how == "-lt"));
+    if (how == "-gt" || how == "-le") return is((a > b) == (how == "-gt"));
+    return {};
+}
+
+// What stands in "[ ... ]" or "[[ ... ]]".
+Condition joined_comparisons(std::span<const std::string> words) {
+    Condition result = never, part = always;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= words.size(); ++i) {
+        const bool ends = i == words.size(), by_or = !ends && (words[i] == "||" || words[i] == "-o");
+        if (!ends && !by_or && words[i] != "&&" && words[i] != "-a") continue;
+        part = both(part, comparison(words.subspan(begin, i - begin)));
+        begin = i + 1;
+        if (!ends && !by_or) continue;
+        result = either(result, part);
+        part = always;
+    }
+    return result;
+}
 
 template <std::size_t Size>
 bool is_in(std::string_view word, const std::array<std::string_view, Size>& words) {
@@ -25,9 +87,7 @@ bool is_in(std::string_view word, const std::array<std::string_view, Size>& word
 }
 
 bool is_shell_name(std::string_view text) {
-    return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-           std::ranges::all_of(text,
-                               [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+    return !text.empty() && (text.front() < '0' || text.front() > '9') && std::ranges::all_of(text, is_name_character);
 }
 
 // The name of "NAME=..." or "NAME+=..."; empty if it is neither.
@@ -39,322 +99,249 @@ std::string_view assigned_name(std::string_view word) {
     return is_shell_name(name) ? name : std::string_view();
 }
 
+bool begins_with_flag(const ShellWord& word) {
+    const std::size_t begin = word.text.find_first_not_of(" \t\r\n");
+    return begin != std::string::npos && std::string_view(word.text).substr(begin).starts_with("--");
+}
+
 class ShellReader {
   public:
     ShellReader(const SourceFile& file, ShellVariables& variables) : variables_(variables) {
+        ShellText text = cut_shell_text(file.path, file.text);
+        words_ = std::move(text.words);
         script_.file = file.path;
-        ShellTokens cut = cut_shell_text(file.path, file.text);
-        tokens_ = std::move(cut.tokens);
-        script_.directives = std::move(cut.directives);
+        script_.directives = std::move(text.directives);
     }
 
     ShellScript read() {
-        while (at_ < tokens_.size()) {
-            block({});
+        while (at_ < words_.size()) {
+            block(always);
             ++at_;  // a word that closes what was not open
         }
         return std::move(script_);
     }
 
   private:
-    static constexpr std::array<std::string_view, 7> closers{"then", "elif", "else", "fi", "do", "done", "esac"};
-
-    bool at_word() const { return at_ < tokens_.size() && tokens_[at_].kind == ShellToken::Kind::word; }
-    bool at_word(std::string_view text) const { return at_word() && tokens_[at_].text == text; }
-    bool at_between() const { return at_ < tokens_.size() && tokens_[at_].kind == ShellToken::Kind::between; }
-    bool at_between(std::string_view text) const { return at_between() && tokens_[at_].text == text; }
-    int line() const { return at_ < tokens_.size() ? tokens_[at_].line : tokens_.empty() ? 1 : tokens_.back().line; }
-    [[noreturn]] void fail(std::string message) const {
-        throw ConfigError({Diagnostic{.file = script_.file, .line = line(), .key = {}, .message = std::move(message)}});
+    bool at_end() const { return at_ >= words_.size(); }
+    bool at(std::string_view text) const { return !at_end() && words_[at_].text == text; }
+    bool at_between() const { return !at_end() && is_between_words(words_[at_].text); }
+    bool at_closer() const {
+        static constexpr std::array<std::string_view, 7> closers{"then", "elif", "else", "fi", "do", "done", "esac"};
+        return !at_end() && is_in(words_[at_].text, closers);
+    }
+    bool take(std::string_view text) {
+        if (!at(text)) return false;
+        ++at_;
+        return true;
+    }
+    std::string take_text() {
+        const ShellWord& word = words_[at_++];
+        return variables_.text(word.text, word.line);
+    }
+    [[noreturn]] void fail(int line, std::string message) const {
+        throw ConfigError({Diagnostic{.file = script_.file, .line = line, .key = {}, .message = std::move(message)}});
     }
 
-    // Up to a word that closes a block or the ";;" of a case.
-    void block(const Branch& branch) {
-        if (++depth_ > deepest_block) fail("its blocks are nested too deeply");
-        while (at_ < tokens_.size()) {
-            if (at_between(";;")) break;
+    // Up to a word that closes a block or the ";;" of a case. `taken`: whether it is run.
+    void block(const Condition& taken) {
+        if (++depth_ > deepest_block) fail(at_end() ? 1 : words_[at_].line, "its blocks are nested too deeply");
+        while (!at_end() && !at(";;") && !at_closer()) {
             if (at_between()) {
                 ++at_;
-            } else if (at_word() && is_in(tokens_[at_].text, closers)) {
-                break;
             } else {
-                statement(branch);
+                statement(taken);
             }
         }
         --depth_;
     }
 
-    void statement(const Branch& branch) {
-        if (at_word("if")) return conditional(branch);
-        if (at_word("case")) return choice(branch);
-        if (at_word("for") || at_word("select")) return repetition(branch, true);
-        if (at_word("while") || at_word("until")) return repetition(branch, false);
-        if (at_word("{") || at_word("}") || at_word("!") || at_word("time")) {
+    void statement(const Condition& taken) {
+        if (take("if")) return conditional(taken);
+        if (take("case")) return perhaps("esac", {}, taken);
+        if (take("for") || take("select")) return counted(taken);
+        if (take("while") || take("until")) {
+            const Condition condition = conditions(taken);
+            return perhaps("done", condition.holds == Holds::yes ? Condition() : condition, taken);
+        }
+        if (take("{") || take("}") || take("time")) return;
+        // What a function does is read where it is defined.
+        if (take("function")) return void(at_ += at_end() ? 0 : 1);
+        if (words_[at_].text.ends_with("()")) {
             ++at_;
-        } else if (at_word("function")) {
-            at_ = std::min(at_ + 2, tokens_.size());
-        } else if (at_word() && tokens_[at_].text.ends_with("()")) {
-            ++at_;  // what a function does is read where it is defined
         } else {
-            chain(branch);
+            chain(taken, always);
         }
     }
 
     // --- if, case, for, while ---
 
-    static Branch within(const Branch& outer, Truth taken, const std::string& why) {
-        if (outer.taken == Truth::no || taken == Truth::no) return {Truth::no, {}};
-        if (taken == Truth::unknown) return {Truth::unknown, why};
-        return outer;
+    // A branch; `left` says whether one is still to be taken.
+    void branch(Condition& left, const Condition& condition, const Condition& outer) {
+        block(both(both(left, condition), outer));
+        left = both(left, negated(condition));
     }
 
-    void conditional(const Branch& outer) {
-        Truth earlier = Truth::no;  // whether a branch before was taken
-        std::string why;
+    void conditional(const Condition& outer) {
+        Condition left = always;
         do {
-            ++at_;  // if, elif
-            const ShellCondition condition = conditions(outer);
-            if (at_word("then")) ++at_;
-            Truth taken = condition.holds;
-            if (earlier == Truth::yes) taken = Truth::no;
-            if (earlier == Truth::unknown && taken == Truth::yes) taken = Truth::unknown;
-            if (condition.holds == Truth::unknown && why.empty()) why = condition.why;
-            block(within(outer, taken, why));
-            if (taken == Truth::yes) earlier = Truth::yes;
-            if (taken == Truth::unknown) earlier = Truth::unknown;
-        } while (at_word("elif"));
-        if (at_word("else")) {
-            ++at_;
-            const Truth taken = earlier == Truth::yes ? Truth::no : earlier == Truth::no ? Truth::yes : Truth::unknown;
-            block(within(outer, taken, why));
-        }
-        if (at_word("fi")) ++at_;
+            const Condition condition = conditions(outer);
+            take("then");
+            branch(left, condition, outer);
+        } while (take("elif"));
+        if (take("else")) branch(left, always, outer);
+        take("fi");
     }
 
-    void choice(const Branch& outer) {
-        ++at_;
-        const std::string subject = at_word() ? variables_.text(tokens_[at_].text, line()) : std::string();
-        const int start = line();
-        while (at_ < tokens_.size() && !at_word("in")) ++at_;
-        if (at_ < tokens_.size()) ++at_;
-        const std::string plain = without_unset(subject);
-        const bool known = !has_unknown_but_unset(subject);
-        const std::vector<std::string> names = unknown_names(subject);
-        bool found = false;
-        while (at_ < tokens_.size() && !at_word("esac")) {
-            bool matches = false;
-            while (at_ < tokens_.size() && !at_between(")") && !at_word("esac")) {
-                if (at_word()) matches = matches || matches_pattern(plain, variables_.text(tokens_[at_].text, start));
-                ++at_;
-            }
-            if (at_between(")")) ++at_;
-            const Truth taken = !known ? Truth::unknown : matches && !found ? Truth::yes : Truth::no;
-            found = found || matches;
-            block(within(outer, taken, names.empty() ? "" : names.front()));
-            if (at_word() && !at_word("esac") && is_in(tokens_[at_].text, closers)) ++at_;
-            if (at_between(";;")) ++at_;
+    // What stands in a loop or a case may be run or not.
+    void perhaps(std::string_view end, const Condition& condition, const Condition& outer) {
+        while (!at_end() && !take(end)) {
+            block(both(condition, outer));
+            if (at(";;") || (at_closer() && !at(end))) ++at_;
         }
-        if (at_word("esac")) ++at_;
     }
 
-    void repetition(const Branch& outer, bool counts) {
-        ++at_;
-        ShellCondition condition;
-        if (counts) {
-            const std::string name = at_word() && is_shell_name(tokens_[at_].text) ? tokens_[at_].text : "";
-            while (at_ < tokens_.size() && !at_word("do")) ++at_;
-            condition.why = name;
-            if (!name.empty() && outer.taken != Truth::no) variables_.assign(name, {unknown_part(name, false)}, false);
-            if (variables_.is_given(name)) condition.holds = Truth::yes;
-        } else {
-            condition = conditions(outer);
-            if (condition.holds == Truth::yes) condition = {Truth::unknown, ""};
-        }
-        if (at_word("do")) ++at_;
-        block(within(outer, condition.holds, condition.why));
-        if (at_word("done")) ++at_;
+    void counted(const Condition& outer) {
+        const std::string name = !at_end() && is_shell_name(words_[at_].text) ? words_[at_].text : "";
+        while (!at_end() && !at("do")) ++at_;
+        if (!name.empty() && outer.holds != Holds::no) variables_.assign(name, {unknown_part(name)});
+        perhaps("done", {variables_.is_given(name) ? Holds::yes : Holds::unknown, name}, outer);
     }
 
     // Up to "then" or "do".
-    ShellCondition conditions(const Branch& outer) {
-        ShellCondition result{Truth::yes, ""};
-        std::string joined = "&&";
-        while (at_ < tokens_.size() && !(at_word() && is_in(tokens_[at_].text, closers))) {
+    Condition conditions(const Condition& outer) {
+        Condition result = always;
+        bool joined_by_or = false;
+        while (!at_end() && !at_closer()) {
             if (at_between()) {
-                if (at_between("&&") || at_between("||")) joined = tokens_[at_].text;
+                if (at("&&") || at("||")) joined_by_or = at("||");
                 ++at_;
                 continue;
             }
-            const std::size_t begin = at_;
-            const ShellCondition next = test(outer);
-            result = joined == "&&" ? both(result, next) : either(result, next);
-            joined = "&&";
-            if (at_ == begin) ++at_;
+            const Condition next = chain(outer, {});
+            result = joined_by_or ? either(result, next) : both(result, next);
+            joined_by_or = false;
         }
         return result;
     }
 
-    // One command of a condition.
-    ShellCondition test(const Branch& outer) {
+    // --- commands ---
+
+    // Commands joined by "&&" and "||", and how they end; a program ends as `program` says.
+    Condition chain(const Condition& outer, const Condition& program) {
+        Condition status = command(outer, program);
+        while (at("&&") || at("||")) {
+            const bool by_or = at("||");
+            while (at("&&") || at("||") || at("\n")) ++at_;
+            if (at_closer()) break;
+            const Condition next = command(both(by_or ? negated(status) : status, outer), program);
+            status = by_or ? either(status, next) : both(status, next);
+        }
+        return status;
+    }
+
+    Condition command(const Condition& taken, const Condition& program) {
         bool negative = false;
-        for (; at_word("!"); ++at_) negative = !negative;
-        const ShellCondition result = plain_test(outer);
+        while (take("!")) negative = !negative;
+        const Condition result = plain_command(taken, program);
         return negative ? negated(result) : result;
     }
 
-    ShellCondition plain_test(const Branch& outer) {
-        if (!at_word("[") && !at_word("[[") && !at_word("test")) {
-            const bool computes = at_word() && tokens_[at_].text.starts_with("((");
-            if (computes) {
-                std::string inside = tokens_[at_].text.substr(2);
-                inside.resize(inside.size() < 2 ? 0 : inside.size() - 2);
-                std::string why;
-                const auto value = variables_.arithmetic(inside, line(), why);
-                ++at_;
-                return {!value ? Truth::unknown : *value != 0 ? Truth::yes : Truth::no, why};
-            }
-            if (at_word("true") || at_word("false"))
-                return {tokens_[at_++].text == "true" ? Truth::yes : Truth::no, ""};
-            command(outer);
-            return {};  // whether a program succeeds is not known
-        }
-        const std::string end = tokens_[at_].text == "[[" ? "]]" : tokens_[at_].text == "[" ? "]" : "";
-        ++at_;
-        std::vector<std::string> words;
-        while (at_ < tokens_.size() && !at_word(end) && !at_between("\n") && !at_between(";")) {
-            if (end.empty() && at_between()) break;
-            if (tokens_[at_].kind == ShellToken::Kind::between) {
-                words.push_back(tokens_[at_].text);
-            } else {
-                words.push_back(variables_.text(tokens_[at_].text, line()));
-            }
-            ++at_;
-        }
-        if (at_word(end)) ++at_;
-        return shell_test(words);
-    }
-
-    // --- commands ---
-
-    // Commands joined by "&&" and "||": of a test before them depends whether they are run.
-    void chain(const Branch& outer) {
-        ShellCondition status{Truth::yes, ""};
-        std::string joined;
-        while (at_ < tokens_.size()) {
-            Truth taken = Truth::yes;
-            if (joined == "&&") taken = status.holds;
-            if (joined == "||") taken = negated(status).holds;
-            const std::size_t begin = at_;
-            const Branch branch = within(outer, taken, status.why);
-            const ShellCondition next =
-                at_word("[") || at_word("[[") || at_word("test") || at_word("!") ? test(branch) : command(branch);
-            if (taken == Truth::yes) status = next;
-            if (at_ == begin) ++at_;
-            if (!at_between("&&") && !at_between("||")) return;
-            joined = tokens_[at_].text;
-            while (at_between("&&") || at_between("||") || at_between("\n")) ++at_;
-            if (at_word() && is_in(tokens_[at_].text, closers)) return;
-        }
-    }
-
-    // A simple command; assumed to succeed.
-    ShellCondition command(const Branch& branch) {
+    Condition plain_command(const Condition& taken, const Condition& program) {
         static constexpr std::array<std::string_view, 5> declaring{"export", "local", "declare", "readonly", "typeset"};
-        while (at_ < tokens_.size() && assignment(branch)) {
+        if (take("true")) return always;
+        if (take("false")) return never;
+        if (take("[[")) return test("]]");
+        if (take("[")) return test("]");
+        if (take("test")) return test("");
+        while (assignment(taken)) {
         }
-        if (at_word() && is_in(tokens_[at_].text, declaring)) {
-            ++at_;
-            while (at_ < tokens_.size() && !at_between()) {
-                if (!assignment(branch)) ++at_;
-            }
-        } else {
-            call(branch);
+        if (at_end() || !is_in(words_[at_].text, declaring)) {
+            call(taken);
+            return program;
         }
-        return {Truth::yes, ""};
+        for (++at_; !at_end() && !at_between();) at_ += assignment(taken) ? 0 : 1;
+        return always;
     }
 
-    bool assignment(const Branch& branch) {
-        const ShellToken& token = tokens_[at_];
-        if (token.kind == ShellToken::Kind::between) return false;
-        const std::string name(assigned_name(token.text));
+    Condition test(std::string_view closing) {
+        std::vector<std::string> words;
+        while (!at_end() && !take(closing) && !at("\n") && !at(";") && !(closing.empty() && at_between())) {
+            words.push_back(at_between() ? words_[at_++].text : take_text());
+        }
+        return joined_comparisons(words);
+    }
+
+    bool assignment(const Condition& taken) {
+        if (at_end()) return false;
+        const ShellWord word = words_[at_];
+        const std::string name(assigned_name(word.text));
         if (name.empty()) return false;
-        const std::size_t equals = token.text.find('=');
-        const bool append = token.text[equals - 1] == '+';
         ++at_;
-        if (branch.taken == Truth::no) return true;
-        if (branch.taken == Truth::unknown) {
-            variables_.assign(name, {unknown_part(branch.why.empty() ? name : branch.why, false)}, append);
+        const std::size_t equals = word.text.find('=');
+        const bool append = word.text[equals - 1] == '+', array = word.text.substr(equals + 1) == "(";
+        Words values = array ? elements(word, taken) : Words();
+        if (taken.holds == Holds::no) return true;
+        if (taken.holds == Holds::unknown) {
+            variables_.assign(name, {unknown_part(taken.why.empty() ? name : taken.why)}, append);
             return true;
         }
-        std::vector<ShellWord> words =
-            token.kind == ShellToken::Kind::array
-                ? array(token)
-                : std::vector{ShellWord{variables_.text(token.text.substr(equals + 1), token.line), token.line}};
-        std::vector<std::string> values;
-        for (ShellWord& word : words) {
-            word.text = named_unknown(word.text, name);
-            values.push_back(word.text);
+        if (!array) values.push_back({variables_.text(word.text.substr(equals + 1), word.line), word.line});
+        std::vector<std::string> texts;
+        for (ShellWord& value : values) {
+            value.text = named_unknown(value.text, name);
+            texts.push_back(value.text);
         }
-        keep_list(name, words);
-        if (append && token.kind != ShellToken::Kind::array && variables_.is_set(name)) {
-            variables_.assign(name, {variables_.value(name) + values.front()}, false);
+        if (append && !array && variables_.is_set(name)) {
+            variables_.assign(name, {variables_.value(name) + texts.front()});
         } else {
-            variables_.assign(name, std::move(values), append);
+            variables_.assign(name, std::move(texts), append);
         }
+        if (std::ranges::any_of(values, begins_with_flag)) script_.lists.push_back(std::move(values));
         return true;
     }
 
-    std::vector<ShellWord> array(const ShellToken& token) {
-        std::vector<ShellWord> words;
-        for (const ShellToken& element : token.elements) {
-            for (std::string& text : variables_.words(element.text, element.line))
-                words.push_back({std::move(text), element.line});
+    Words elements(const ShellWord& array, const Condition& taken) {
+        Words words;
+        for (; !take(")"); ++at_) {
+            if (at_end()) fail(array.line, "the array \"" + array.text + "\" is not closed");
+            if (!at_between() && taken.holds == Holds::yes) expand(words_[at_], words);
         }
         return words;
     }
 
-    void keep_list(const std::string& name, const std::vector<ShellWord>& words) {
-        const auto flag = [](const ShellWord& word) {
-            const std::size_t begin = word.text.find_first_not_of(" \t\r\n");
-            return begin != std::string::npos && std::string_view(word.text).substr(begin).starts_with("--");
-        };
-        if (std::ranges::any_of(words, flag)) script_.lists.push_back({name, words});
+    void expand(const ShellWord& word, Words& to) {
+        for (std::string& text : variables_.words(word.text, word.line)) to.push_back({std::move(text), word.line});
     }
 
-    void call(const Branch& branch) {
-        ShellCommand command;
-        command.certain = branch.taken == Truth::yes;
-        while (at_ < tokens_.size() && !at_between()) {
-            const ShellToken& token = tokens_[at_++];
-            if (branch.taken == Truth::no) continue;
-            for (std::string& text : variables_.words(token.text, token.line))
-                command.words.push_back({std::move(text), token.line});
+    void call(const Condition& taken) {
+        ShellCommand command{{}, taken.holds == Holds::yes};
+        for (; !at_end() && !at_between(); ++at_) {
+            if (taken.holds != Holds::no) expand(words_[at_], command.words);
         }
-        if (command.words.empty() || !worth_keeping(command, branch)) return;
-        if (script_.commands.size() == most_commands) fail("has more commands than any script");
+        if (command.words.empty() || !is_worth_keeping(command)) return;
+        if (script_.commands.size() == most_commands)
+            fail(command.words.front().line, "has more commands than any script");
         script_.commands.push_back(std::move(command));
     }
 
-    bool worth_keeping(const ShellCommand& command, const Branch& branch) {
+    bool is_worth_keeping(const ShellCommand& command) {
         static constexpr std::array<std::string_view, 14> printing{
             "echo", "printf", "cat", "mkdir", "cd", "set", "exit", ":", "module", "pip", "rm", "cp", "sleep", "ls"};
         const std::string& name = command.words.front().text;
         if ((name == "source" || name == ".") && command.words.size() > 1)
             script_.sourced.push_back(command.words[1].text);
-        if (name == "unset" || name == "read" || name == "getopts") {
-            for (const ShellWord& word : command.words) {
-                if (name == "unset" && branch.taken == Truth::yes) variables_.unset(word.text);
-                if (name != "unset" && is_shell_name(word.text) && word.text != name)
-                    variables_.assign(word.text, {unknown_part(word.text, false)}, false);
-            }
-            return false;
+        if (name != "unset" && name != "read" && name != "getopts") return !is_in(name, printing);
+        for (const ShellWord& word : command.words) {
+            if (name == "unset" && command.certain) variables_.unset(word.text);
+            if (name != "unset" && is_shell_name(word.text) && word.text != name)
+                variables_.assign(word.text, {unknown_part(word.text)});
         }
-        return !is_in(name, printing);
+        return false;
     }
 
     ShellVariables& variables_;
     ShellScript script_;
-    std::vector<ShellToken> tokens_;
+    Words words_;
     std::size_t at_ = 0;
     int depth_ = 0;
 };

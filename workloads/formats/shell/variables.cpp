@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
 
 #include "sim/io/diagnostics.hpp"
-#include "workloads/formats/shell/arithmetic.hpp"
 #include "workloads/formats/shell/words.hpp"
 
 namespace weft {
@@ -16,38 +17,87 @@ namespace {
 constexpr std::size_t most_characters = std::size_t{1} << 23;  // far beyond any script; variables can double themselves
 constexpr int deepest_expansion = 32;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-std::size_t name_length(std::string_view text) {
-    std::size_t length = 0;
-    while (length < text.size() && is_name_character(text[length])) ++length;
-    return length;
+std::string_view inside(std::string_view part, std::size_t before, std::size_t behind) {
+    return part.substr(before, part.size() - std::min(part.size(), before + behind));
 }
 
-// The end of what a "(" or "{" at the front opens.
-std::size_t closing(std::string_view text) {
-    const char opening = text.front(), closing = opening == '{' ? '}' : ')';
-    int open = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\') {
-            ++i;
-        } else if (text[i] == opening) {
-            ++open;
-        } else if (text[i] == closing && --open == 0) {
-            return i;
-        }
+bool is_all(std::string_view subscript) { return subscript == "[@]" || subscript == "[*]"; }
+
+// Whole numbers, names of variables, + - * / % and brackets. What is not known is no number (NaN); nor is what doubles
+// do not hold exactly, far beyond what a script counts.
+class Arithmetic {
+  public:
+    Arithmetic(const ShellVariables& variables, std::string_view text) : variables_(variables), text_(text) {}
+
+    std::string result() {
+        const double value = sum();
+        const bool known = std::abs(value) < 9e15 && !take("") && at_ == text_.size();
+        return known ? fmt::format("{:.0f}", value == 0 ? 0 : value) : unknown_part(unknown_);
     }
-    return text.size();
-}
+
+  private:
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+    // The next character, if it is one of these; 0: none.
+    char take(std::string_view characters) {
+        at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+        const bool there = at_ < text_.size() && characters.find(text_[at_]) != std::string_view::npos;
+        return there ? text_[at_++] : '\0';
+    }
+    double sum() {
+        double left = product();
+        while (const char sign = take("+-")) left += sign == '+' ? product() : -product();
+        return left;
+    }
+    double product() {
+        double left = operand();
+        while (const char sign = take("*/%")) {
+            const double right = operand();
+            left = sign == '*' ? left * right : sign == '/' ? std::trunc(left / right) : std::fmod(left, right);
+        }
+        return left;
+    }
+    double operand() {
+        if (++depth_ > deepest_expansion) return unknown;  // and so is all around it
+        double value = unknown;
+        if (take("-")) {
+            value = -operand();
+        } else if (take("(")) {
+            value = sum();
+            if (!take(")")) value = unknown;
+        } else {
+            const std::size_t begin = at_;
+            while (at_ < text_.size() && is_name_character(text_[at_])) ++at_;
+            value = number(text_.substr(begin, at_ - begin));
+        }
+        --depth_;
+        return value;
+    }
+    double number(std::string_view word) {
+        std::string text(word);
+        if (word.empty() || word.front() < '0' || word.front() > '9') {
+            text = variables_.value(word);
+            const std::vector<std::string> names = unknown_names(text);
+            if (!variables_.is_set(word) || !names.empty()) unknown_ = names.empty() ? word : names.front();
+        }
+        long long value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        return error == std::errc() && end == text.data() + text.size() ? static_cast<double>(value) : unknown;
+    }
+
+    const ShellVariables& variables_;
+    std::string_view text_;
+    std::string unknown_;  // the variable that would have to be given
+    std::size_t at_ = 0;
+    int depth_ = 0;
+};
 
 }  // namespace
 
 // One word, cut into fields as Bash does: what stands in quotes is not split.
-class ShellExpansion {
+class ShellVariables::Expansion {
   public:
-    ShellExpansion(ShellVariables& variables, int line) : variables_(variables), line_(line) {}
+    Expansion(ShellVariables& variables, int line) : variables_(variables), line_(line) {}
 
     std::vector<std::string> fields(std::string_view word) {
         if (++variables_.depth_ > deepest_expansion) variables_.fail(line_, "expansions are nested too deeply");
@@ -59,180 +109,94 @@ class ShellExpansion {
 
   private:
     void run(std::string_view word, bool quoted) {
-        for (std::size_t i = 0; i < word.size();) {
-            const char c = word[i];
-            if (c == '\\' && i + 1 < word.size()) {
-                const bool special = std::string_view("\"\\$`").find(word[i + 1]) != std::string_view::npos;
-                if (quoted && !special) add("\\");
-                add(word.substr(i + 1, 1));
-                i += 2;
-            } else if (c == '\'' && !quoted) {
-                const std::size_t end = std::min(word.find('\'', i + 1), word.size());
-                add(word.substr(i + 1, end - i - 1));
-                i = end + 1;
-            } else if (c == '"' && !quoted) {
-                const std::size_t end = end_of_quotation(word, i);
-                const std::string_view inside = word.substr(i + 1, end - i - 1);
-                has_field_ = has_field_ || !is_empty_list(inside);
-                run(inside, true);
-                i = end + 1;
-            } else if (c == '`') {
-                const std::size_t end = std::min(word.find('`', i + 1), word.size());
-                add(unknown_part("", false));
-                i = end + 1;
-            } else if (c == '$' && i + 1 < word.size()) {
-                i += 1 + expansion(word.substr(i + 1), quoted);
-            } else {
-                add(word.substr(i, 1));
-                ++i;
+        for (std::size_t at = 0, end = 0; at < word.size(); at = end) {
+            const bool plain = quoted && (word[at] == '\'' || word[at] == '"');
+            end = plain ? at + 1 : std::min(shell_part_end(word, at), word.size());
+            const std::string_view part = word.substr(at, end - at);
+            const bool of_quotation = part == "$" && !quoted && word.substr(end).starts_with('\'');  // $'...'
+            if (part.size() > 1) {
+                put_part(part, quoted);
+            } else if (!of_quotation) {
+                add(part);
             }
+        }
+    }
+
+    // An escape, a quotation or an expansion.
+    void put_part(std::string_view part, bool quoted) {
+        if (part.front() == '\\') {
+            if (part.ends_with('\n')) return;  // the line goes on
+            const bool special = std::string_view("\"\\$`").find(part[1]) != std::string_view::npos;
+            add(quoted && !special ? part : part.substr(1));
+        } else if (part.front() == '\'') {
+            add(inside(part, 1, 1));
+        } else if (part.front() == '"') {
+            has_field_ = has_field_ || !is_empty_list(inside(part, 1, 1));
+            run(inside(part, 1, 1), true);
+        } else if (part.starts_with("$((")) {
+            add(variables_.arithmetic(inside(part, 3, 2), line_));
+        } else if (part.starts_with("${")) {
+            put_braces(inside(part, 2, 1), quoted);
+        } else if (part == "$#" || part == "$?") {
+            add("0");
+        } else if (part.front() == '`' || part.starts_with("$(") || part == "$$" || part == "$!" || part == "$-") {
+            add(unknown_part(""));
+        } else {
+            put(part.substr(1), quoted);
         }
     }
 
     // "$@" and "${NAME[@]}" of nothing are no word, where other empty quotations are one.
-    bool is_empty_list(std::string_view inside) const {
-        if (inside == "$@" || inside == "${@}") return !variables_.is_set("@");
-        if (!inside.starts_with("${") || !inside.ends_with("[@]}")) return false;
-        const auto found = variables_.values_.find(inside.substr(2, inside.size() - 6));
+    bool is_empty_list(std::string_view text) const {
+        if (text == "$@" || text == "${@}") return !variables_.is_set("@");
+        if (!text.starts_with("${") || !text.ends_with("[@]}")) return false;
+        const auto found = variables_.values_.find(inside(text, 2, 4));
         return found != variables_.values_.end() && found->second.empty();
     }
 
-    static std::size_t end_of_quotation(std::string_view word, std::size_t begin) {
-        for (std::size_t i = begin + 1; i < word.size(); ++i) {
-            if (word[i] == '\\') {
-                ++i;
-            } else if (word[i] == '$' && i + 1 < word.size() && (word[i + 1] == '{' || word[i + 1] == '(')) {
-                i += 1 + closing(word.substr(i + 1));
-            } else if (word[i] == '"') {
-                return i;
-            }
+    // NAME, NAME[@], NAME[1], #NAME[@], NAME:-WORD and the like; others are not known.
+    void put_braces(std::string_view text, bool quoted) {
+        if (text.starts_with('#') && text.ends_with("[@]")) {
+            const auto found = variables_.values_.find(inside(text, 1, 3));
+            return add(std::to_string(found == variables_.values_.end() ? 0 : found->second.size()));
         }
-        return word.size();
-    }
-
-    // What stands behind a "$"; how many characters of it.
-    std::size_t expansion(std::string_view text, bool quoted) {
-        const char c = text.front();
-        if (text.starts_with("((")) {
-            const std::size_t end = closing(text);
-            calculate(text.substr(2, end > 3 ? end - 3 : 0));
-            return std::min(end + 1, text.size());
-        }
-        if (c == '(') {
-            add(unknown_part("", false));
-            return std::min(closing(text) + 1, text.size());
-        }
-        if (c == '{') {
-            const std::size_t end = closing(text);
-            braces(text.substr(1, end - 1), quoted);
-            return std::min(end + 1, text.size());
-        }
-        if (c == '\'' && !quoted) return 0;  // $'...'
-        const std::size_t length = is_digit(c) ? 1 : name_length(text);
-        if (length > 0) {
-            put(text.substr(0, length), quoted);
-            return length;
-        }
-        if (c == '@' || c == '*') return put(text.substr(0, 1), quoted), 1;
-        if (c == '#' || c == '?') return add("0"), 1;
-        if (c == '$' || c == '!' || c == '-') return add(unknown_part("", false)), 1;
-        add("$");
-        return 0;
-    }
-
-    void calculate(std::string_view expression) {
-        std::string unknown;
-        const std::optional<long long> value = variables_.arithmetic(expression, line_, unknown);
-        add(value ? fmt::format("{}", *value) : unknown_part(unknown, false));
-    }
-
-    // NAME, NAME[@], #NAME, NAME:-WORD and the like.
-    void braces(std::string_view inside, bool quoted) {
-        if (inside.starts_with('#')) return put_length(inside.substr(1));
-        if (inside.starts_with('!')) return add(unknown_part("", false));
-        std::size_t length = name_length(inside);
-        if (length == 0 && (inside.starts_with('@') || inside.starts_with('*'))) length = 1;
-        const std::string_view name = inside.substr(0, length);
-        std::string_view rest = inside.substr(length);
-        if (rest.starts_with("[@]") || rest.starts_with("[*]")) {
-            if (rest.size() == 3) return put(name, quoted);
+        const auto end = std::ranges::find_if_not(text, is_name_character);
+        std::size_t length = static_cast<std::size_t>(end - text.begin());
+        if (length == 0 && (text.starts_with('@') || text.starts_with('*'))) length = 1;
+        const std::string_view name = text.substr(0, length);
+        std::string_view rest = text.substr(length);
+        if (is_all(rest.substr(0, 3))) {
             rest.remove_prefix(3);
         } else if (rest.starts_with('[')) {
             return put_element(name, rest.substr(1, rest.find(']') - 1), quoted);
         }
         if (rest.empty()) return put(name, quoted);
-        put_otherwise(name, rest, quoted);
-    }
-
-    void put_otherwise(std::string_view name, std::string_view rest, bool quoted) {
         const bool colon = rest.starts_with(':');
         if (colon) rest.remove_prefix(1);
         const char sign = rest.empty() ? '\0' : rest.front();
+        const std::string_view word = inside(rest, 1, 0);
         const bool there = variables_.is_set(name) && !(colon && variables_.value(name).empty());
-        const std::string_view word = rest.empty() ? rest : rest.substr(1);
-        if (sign == '-' || sign == '=') {
-            if (there) return put(name, quoted);
-            if (sign == '=') variables_.assign(std::string(name), {variables_.text(word, line_)}, false);
-            return put_word(word, quoted);
-        }
-        if (sign == '+') {
-            if (there) put_word(word, quoted);
-            return;
-        }
-        if (sign == '?') return put(name, quoted);
-        if (colon || !variables_.is_set(name)) return put_unknown(name);
-        put_changed(variables_.value(name), rest, name);
+        if (sign == '?' || (there && (sign == '-' || sign == '='))) return put(name, quoted);
+        if (sign == '=') variables_.assign(std::string(name), {variables_.text(word, line_)});
+        if (sign == '-' || sign == '=' || (sign == '+' && there)) return put_word(word, quoted);
+        if (sign != '+') put_unknown(name);
     }
 
     void put_word(std::string_view word, bool quoted) {
-        for (const std::string& field : ShellExpansion(variables_, line_).fields(word)) {
+        for (const std::string& field : Expansion(variables_, line_).fields(word)) {
             split(field, quoted);
             if (!quoted) end_field();
         }
     }
 
-    // ${NAME,,} ${NAME^^} ${NAME%PATTERN} ${NAME#PATTERN}
-    void put_changed(std::string value, std::string_view how, std::string_view name) {
-        if (how == ",," || how == "^^") {
-            std::ranges::transform(value, value.begin(), [&](unsigned char c) {
-                return static_cast<char>(how == ",," ? std::tolower(c) : std::toupper(c));
-            });
-            return add(value);
-        }
-        const char sign = how.front();
-        if ((sign != '%' && sign != '#') || has_unknown(value)) return put_unknown(name);
-        how.remove_prefix(1);
-        const bool longest = how.starts_with(sign);
-        if (longest) how.remove_prefix(1);
-        const std::string pattern = variables_.text(how, line_);
-        for (std::size_t i = 0; i <= value.size(); ++i) {
-            const std::size_t length = longest ? value.size() - i : i;  // of what goes
-            const std::size_t begin = sign == '%' ? value.size() - length : 0;
-            if (!matches_pattern(std::string_view(value).substr(begin, length), pattern)) continue;
-            value.erase(begin, length);
-            break;
-        }
-        add(value);
-    }
-
-    void put_unknown(std::string_view name) { add(unknown_part(variables_.is_set(name) ? "" : name, false)); }
-
-    void put_length(std::string_view name) {
-        const bool all = name.ends_with("[@]") || name.ends_with("[*]");
-        if (all) name.remove_suffix(3);
-        if (name.empty() || name == "@" || name == "*") return add("0");
-        const auto found = variables_.values_.find(name);
-        if (found == variables_.values_.end()) return add("0");
-        add(fmt::format("{}", all ? found->second.size() : variables_.value(name).size()));
-    }
+    void put_unknown(std::string_view name) { add(unknown_part(variables_.is_set(name) ? "" : name)); }
 
     void put_element(std::string_view name, std::string_view index, bool quoted) {
         const auto found = variables_.values_.find(name);
-        std::string unknown;
-        const std::optional<long long> at = variables_.arithmetic(index, line_, unknown);
-        if (found == variables_.values_.end() || !at) return put_unknown(name);
-        if (*at >= 0 && static_cast<std::size_t>(*at) < found->second.size())
-            split(found->second[static_cast<std::size_t>(*at)], quoted);
+        const std::string at = variables_.arithmetic(index, line_);
+        if (found == variables_.values_.end() || has_unknown(at)) return put_unknown(name);
+        const std::size_t i = at.size() > 9 || at.starts_with('-') ? std::string::npos : std::stoul(at);
+        if (i < found->second.size()) split(found->second[i], quoted);
     }
 
     void put(std::string_view name, bool quoted) {
@@ -249,8 +213,8 @@ class ShellExpansion {
 
     void split(std::string_view text, bool quoted) {
         if (quoted) return add(text);
-        for (const char c : text) {
-            if (is_blank(c)) {
+        for (const char& c : text) {
+            if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
                 end_field();
             } else {
                 add(std::string_view(&c, 1));
@@ -259,7 +223,9 @@ class ShellExpansion {
     }
 
     void add(std::string_view text) {
-        variables_.count(text.size(), line_);
+        variables_.characters_ += text.size();
+        if (variables_.characters_ > most_characters)
+            variables_.fail(line_, "its variables come to more text than any script has");
         field_ += text;
         has_field_ = true;
     }
@@ -285,7 +251,7 @@ ShellVariables::ShellVariables(std::string file, std::span<const std::string> gi
         }
         const std::string name = assignment.substr(0, equals);
         values_[name] = {assignment.substr(equals + 1)};
-        given_[name] = true;
+        given_.insert(name);
     }
 }
 
@@ -305,38 +271,22 @@ std::string ShellVariables::value(std::string_view name) const {
     return found == values_.end() ? std::string() : fmt::format("{}", fmt::join(found->second, " "));
 }
 
-std::vector<std::string> ShellVariables::names() const {
-    std::vector<std::string> all;
-    for (const auto& [name, value] : values_) all.push_back(name);
-    return all;
-}
-
 std::vector<std::string> ShellVariables::words(std::string_view word, int line) {
-    return ShellExpansion(*this, line).fields(word);
+    return Expansion(*this, line).fields(word);
 }
 
 std::string ShellVariables::text(std::string_view word, int line) {
-    // Quoted as a whole, so that nothing is split; quotes in it keep their meaning.
-    std::vector<std::string> fields = words(word, line);
-    return fmt::format("{}", fmt::join(fields, " "));
+    return fmt::format("{}", fmt::join(words(word, line), " "));
 }
 
-std::optional<long long> ShellVariables::arithmetic(std::string_view expression, int line, std::string& unknown) {
-    const std::string text = this->text(expression, line);
-    if (has_unknown(text)) {
-        unknown = unknown_names(text).front();
-        return std::nullopt;
-    }
-    return shell_arithmetic(*this, text, unknown);
+std::string ShellVariables::arithmetic(std::string_view expression, int line) {
+    const std::string expanded = text(expression, line);
+    const std::vector<std::string> unknown = unknown_names(expanded);
+    return unknown.empty() ? Arithmetic(*this, expanded).result() : unknown_part(unknown.front());
 }
 
 void ShellVariables::fail(int line, std::string message) const {
     throw ConfigError({Diagnostic{.file = file_, .line = line, .key = {}, .message = std::move(message)}});
-}
-
-void ShellVariables::count(std::size_t characters, int line) {
-    characters_ += characters;
-    if (characters_ > most_characters) fail(line, "its variables come to more text than any script has");
 }
 
 }  // namespace weft

@@ -1,8 +1,9 @@
-// Variables of a Bash script and what words come to with them. Nothing is run: what a command would print is unknown.
+// Variables of a Bash script and what words come to with them. Nothing is run: what a command would print is unknown,
+// and so is what an expansion makes that is not read here ("${NAME%/*}").
 #pragma once
 
 #include <map>
-#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,28 +16,26 @@ class ShellVariables {
     // "NAME=VALUE" each; the script's own assignments yield to them.
     ShellVariables(std::string file, std::span<const std::string> given);
 
-    void assign(const std::string& name, std::vector<std::string> values, bool append);
+    void assign(const std::string& name, std::vector<std::string> values, bool append = false);
     void unset(const std::string& name);
     bool is_set(std::string_view name) const { return values_.contains(name); }
     bool is_given(std::string_view name) const { return given_.contains(name); }
     std::string value(std::string_view name) const;  // all of an array; empty where it is not set
-
-    std::vector<std::string> names() const;
+    const auto& all() const { return values_; }
 
     // The words that a word comes to: none for an empty variable, several for an array or a text with spaces.
     std::vector<std::string> words(std::string_view word, int line);
     std::string text(std::string_view word, int line);  // as one word
-    // The value of an expression, where it is known; "name" of an unknown part goes to `unknown`.
-    std::optional<long long> arithmetic(std::string_view expression, int line, std::string& unknown);
+    // A whole number, or an unknown_part().
+    std::string arithmetic(std::string_view expression, int line);
 
   private:
-    friend class ShellExpansion;
+    class Expansion;
     [[noreturn]] void fail(int line, std::string message) const;
-    void count(std::size_t characters, int line);
 
     std::string file_;
     std::map<std::string, std::vector<std::string>, std::less<>> values_;
-    std::map<std::string, bool, std::less<>> given_;
+    std::set<std::string, std::less<>> given_;
     std::size_t characters_ = 0;  // that expansions came to so far
     int depth_ = 0;
 };

@@ -9,135 +9,129 @@ namespace weft {
 namespace {
 
 constexpr char unset_mark = '\x01', unsure_mark = '\x02', mark_end = '\x03';
+constexpr std::size_t nowhere = std::string_view::npos;
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+char at_or_none(std::string_view text, std::size_t at) { return at < text.size() ? text[at] : '\0'; }
 
 // "NAME=" or "NAME+=", and nothing else.
 bool opens_array(std::string_view word) {
     if (!word.ends_with('=')) return false;
-    word.remove_suffix(1);
-    if (word.ends_with('+')) word.remove_suffix(1);
-    return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) == 0 &&
-           std::ranges::all_of(word, is_name);
+    word.remove_suffix(word.ends_with("+=") ? 2 : 1);
+    return !word.empty() && !is_digit(word.front()) && std::ranges::all_of(word, is_name_character);
+}
+
+// Behind what the bracket at `at` opens.
+std::size_t bracket_end(std::string_view text, std::size_t at) {
+    const char opening = text[at], closing = opening == '{' ? '}' : ')';
+    int open = 0;
+    for (std::size_t i = at; i < text.size(); ++i) {
+        if (text[i] == '\\') {
+            ++i;
+        } else if (text[i] == '\'' && opening == '(') {
+            i = text.find('\'', i + 1);
+            if (i == nowhere) break;
+        } else if (text[i] == opening) {
+            ++open;
+        } else if (text[i] == closing && --open == 0) {
+            return i + 1;
+        }
+    }
+    return nowhere;
 }
 
 class ShellCutter {
   public:
     ShellCutter(const std::string& file, std::string_view text) : file_(file), text_(text) {}
 
-    ShellTokens cut() {
-        while (at_ < text_.size()) next(result_.tokens);
+    ShellText cut() {
+        while (at_ < text_.size()) next();
         return std::move(result_);
     }
 
   private:
-    [[noreturn]] void fail(int line, std::string message) const {
-        throw ConfigError({Diagnostic{.file = file_, .line = line, .key = {}, .message = std::move(message)}});
+    char peek(std::size_t ahead = 0) const { return at_or_none(text_, at_ + ahead); }
+    bool continues() const { return text_.substr(at_).starts_with("\\\n") || text_.substr(at_).starts_with("\\\r\n"); }
+    void skip_continuation() { go_to(text_.find('\n', at_) + 1); }
+    void go_to(std::size_t end) {
+        line_ += static_cast<int>(std::ranges::count(text_.substr(at_, end - at_), '\n'));
+        at_ = end;
     }
-    char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-    char take() {
-        const char c = text_[at_++];
-        if (c == '\n') ++line_;
-        return c;
+    void put(std::size_t end) {
+        result_.words.push_back({std::string(text_.substr(at_, end - at_)), line_});
+        go_to(end);
     }
-    bool continues() const { return peek() == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n')); }
-    void skip_continuation() {
-        while (take() != '\n') {
-        }
-    }
-
-    void between(std::vector<ShellToken>& to, std::size_t length) {
-        to.push_back({ShellToken::Kind::between, std::string(text_.substr(at_, length)), line_, {}});
-        for (std::size_t i = 0; i < length; ++i) take();
+    std::size_t checked(std::size_t end, const char* what, int line) const {
+        if (end != nowhere) return end;
+        throw ConfigError(
+            {Diagnostic{.file = file_, .line = line, .key = {}, .message = std::string(what) + " is not closed"}});
     }
 
-    void next(std::vector<ShellToken>& to) {
+    void next() {
         const char c = peek();
         if (is_space(c)) {
-            take();
+            go_to(at_ + 1);
         } else if (continues()) {
             skip_continuation();
         } else if (c == '\n') {
-            between(to, 1);
+            put(at_ + 1);
             skip_documents();
         } else if (c == '#') {
             comment();
         } else if (c == '<' || c == '>' || (c == '&' && peek(1) == '>')) {
-            redirection(to);
-        } else if (c == '(' && peek(1) == '(' && !follows_flag(to)) {
-            arithmetic(to);
-        } else if (c == ')' || (c == '(' && !follows_flag(to))) {
-            between(to, 1);
+            redirection();
+        } else if (c == ')' || (c == '(' && !follows_flag())) {
+            put(at_ + 1);
         } else if (c == ';' || c == '&' || c == '|') {
-            between(to, peek(1) == c ? 2 : 1);
+            put(at_ + (peek(1) == c ? 2 : 1));
         } else {
-            word(to);
+            word();
         }
     }
 
     // In lists of arguments "--moe-layer-freq ([0]*3+[1]*58)" stands without quotes.
-    static bool follows_flag(const std::vector<ShellToken>& to) {
-        return !to.empty() && to.back().kind == ShellToken::Kind::word && to.back().text.starts_with("--");
-    }
+    bool follows_flag() const { return !result_.words.empty() && result_.words.back().text.starts_with("--"); }
 
     void comment() {
         const std::size_t end = std::min(text_.find('\n', at_), text_.size());
         constexpr std::string_view mark = "#SBATCH ";
         const std::string_view text = text_.substr(at_, end - at_);
-        if (text.starts_with(mark)) result_.directives.emplace_back(text.substr(mark.size()), line_);
+        if (text.starts_with(mark)) result_.directives.push_back({std::string(text.substr(mark.size())), line_});
         at_ = end;
     }
 
-    void redirection(std::vector<ShellToken>& to) {
+    void redirection() {
+        std::vector<ShellWord>& words = result_.words;
         // The "2" of "2>&1".
-        if (at_ > 0 && !to.empty() && to.back().kind == ShellToken::Kind::word &&
-            std::isdigit(static_cast<unsigned char>(text_[at_ - 1])) != 0 && to.back().text.size() == 1) {
-            to.pop_back();
-        }
+        if (at_ > 0 && is_digit(text_[at_ - 1]) && !words.empty() && words.back().text.size() == 1) words.pop_back();
         const bool document = peek() == '<' && peek(1) == '<' && peek(2) != '<';
-        while (peek() == '<' || peek() == '>' || peek() == '&' || (document && peek() == '-')) take();
-        while (is_space(peek())) take();
-        std::vector<ShellToken> target;
-        if (peek() != '\n' && at_ < text_.size() && peek() != '(') word(target);
-        if (!document || target.empty()) return;
-        std::string end = target.front().text;
-        std::erase_if(end, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
-        documents_.push_back(std::move(end));
+        while (peek() == '<' || peek() == '>' || peek() == '&' || (document && peek() == '-')) go_to(at_ + 1);
+        while (is_space(peek())) go_to(at_ + 1);
+        if (at_ == text_.size() || peek() == '\n' || peek() == '(') return;
+        word();
+        std::string target = std::move(words.back().text);
+        words.pop_back();
+        std::erase_if(target, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
+        if (document) documents_.push_back(std::move(target));
     }
 
     void skip_documents() {
         for (const std::string& end : documents_) {
-            while (at_ < text_.size()) {
+            for (bool ended = false; !ended && at_ < text_.size();) {
                 const std::size_t stop = std::min(text_.find('\n', at_), text_.size());
                 std::string_view line = text_.substr(at_, stop - at_);
                 while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
                 while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
-                at_ = std::min(stop + 1, text_.size());
-                ++line_;
-                if (line == end) break;
+                ended = line == end;
+                go_to(std::min(stop + 1, text_.size()));
             }
         }
         documents_.clear();
     }
 
-    // "((...))" as one word.
-    void arithmetic(std::vector<ShellToken>& to) {
-        const int line = line_;
-        std::string text;
-        int open = 0;
-        do {
-            if (at_ == text_.size()) fail(line, "\"((\" is not closed");
-            if (peek() == '(') ++open;
-            if (peek() == ')') --open;
-            text += take();
-        } while (open > 0);
-        to.push_back({ShellToken::Kind::word, std::move(text), line, {}});
-    }
-
-    void word(std::vector<ShellToken>& to) {
-        const int line = line_;
-        std::string text;
+    void word() {
+        ShellWord word{{}, line_};
         int open = 0;
         while (at_ < text_.size()) {
             const char c = peek();
@@ -145,96 +139,16 @@ class ShellCutter {
                 skip_continuation();
                 continue;
             }
-            if (c == '(' && opens_array(text)) return array(to, std::move(text), line);
-            if (is_space(c) || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>') {
-                if (open == 0 || c == '\n') break;
-            }
-            if (c == ')' && open == 0) break;
-            if (c == '(') ++open;
-            if (c == ')') --open;
-            part(text, line);
+            if (c == '\n' || (open == 0 && std::string_view(" \t\r;&|<>)").find(c) != nowhere)) break;
+            const bool array = c == '(' && opens_array(word.text);
+            open += c == '(' ? 1 : c == ')' ? -1 : 0;
+            const std::size_t end =
+                checked(shell_part_end(text_, at_), c == '$' ? "an expansion" : "a quotation", word.line);
+            word.text += text_.substr(at_, end - at_);
+            go_to(end);
+            if (array) break;
         }
-        if (text.empty() && at_ < text_.size()) take();  // nothing that a word can begin with
-        to.push_back({ShellToken::Kind::word, std::move(text), line, {}});
-    }
-
-    // One character, or all of a quotation or an expansion.
-    void part(std::string& text, int line) {
-        const char c = peek();
-        if (c == '\\') {
-            text += take();
-            if (at_ < text_.size()) text += take();
-        } else if (c == '\'' || c == '"' || c == '`') {
-            quotation(text, line);
-        } else if (c == '$' && (peek(1) == '{' || peek(1) == '(')) {
-            text += take();
-            enclosed(text, peek(), peek() == '{' ? '}' : ')', line);
-        } else {
-            text += take();
-        }
-    }
-
-    void quotation(std::string& text, int line) {
-        const char quote = peek();
-        text += take();
-        while (true) {
-            if (at_ == text_.size()) fail(line, "a quotation is not closed");
-            const char c = peek();
-            if (c == quote) break;
-            if (quote == '"' && continues()) {
-                skip_continuation();
-            } else if (quote != '\'' && c == '\\') {
-                text += take();
-                if (at_ < text_.size()) text += take();
-            } else if (quote == '"' && c == '$' && (peek(1) == '{' || peek(1) == '(')) {
-                text += take();
-                enclosed(text, peek(), peek() == '{' ? '}' : ')', line);
-            } else {
-                text += take();
-            }
-        }
-        text += take();
-    }
-
-    void enclosed(std::string& text, char opening, char closing, int line) {
-        int open = 0;
-        do {
-            if (at_ == text_.size()) fail(line, "an expansion is not closed");
-            const char c = peek();
-            if (c == '\\') {
-                text += take();
-                if (at_ < text_.size()) text += take();
-                continue;
-            }
-            if (opening == '(' && c == '\'') {
-                quotation(text, line);
-                continue;
-            }
-            if (c == opening) ++open;
-            if (c == closing) --open;
-            text += take();
-        } while (open > 0);
-    }
-
-    void array(std::vector<ShellToken>& to, std::string name, int line) {
-        take();
-        ShellToken array{ShellToken::Kind::array, std::move(name), line, {}};
-        while (true) {
-            if (at_ == text_.size()) fail(line, "the array \"" + array.text + "(\" is not closed");
-            const char c = peek();
-            if (c == ')') break;
-            if (is_space(c) || c == '\n') {
-                take();
-            } else if (continues()) {
-                skip_continuation();
-            } else if (c == '#') {
-                comment();
-            } else {
-                word(array.elements);
-            }
-        }
-        take();
-        to.push_back(std::move(array));
+        result_.words.push_back(std::move(word));
     }
 
     const std::string& file_;
@@ -242,12 +156,40 @@ class ShellCutter {
     std::size_t at_ = 0;
     int line_ = 1;
     std::vector<std::string> documents_;  // ends of here-documents that begin behind this line
-    ShellTokens result_;
+    ShellText result_;
 };
 
 }  // namespace
 
-ShellTokens cut_shell_text(const std::string& file, std::string_view text) { return ShellCutter(file, text).cut(); }
+ShellText cut_shell_text(const std::string& file, std::string_view text) { return ShellCutter(file, text).cut(); }
+
+bool is_between_words(std::string_view word) {
+    return !word.empty() && word.size() <= 2 && word.find_first_not_of(";&|()\n") == nowhere;
+}
+
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+std::size_t shell_part_end(std::string_view text, std::size_t at) {
+    const char c = text[at], next = at_or_none(text, at + 1);
+    if (c == '\\') return std::min(at + (text.substr(at).starts_with("\\\r\n") ? 3 : 2), text.size());
+    if (c == '\'' || c == '`') {
+        const std::size_t end = text.find(c, at + 1);
+        return end == nowhere ? nowhere : end + 1;
+    }
+    if (c == '$' && (next == '(' || next == '{')) return bracket_end(text, at + 1);
+    if (c == '$' && !is_digit(next) && is_name_character(next)) {
+        do ++at;
+        while (is_name_character(at_or_none(text, at + 1)));
+        return at + 1;
+    }
+    if (c == '$' && (is_digit(next) || (next != '\0' && std::string_view("@*#?$!-").find(next) != nowhere)))
+        return at + 2;
+    if (c != '"') return at + 1;
+    for (++at; at < text.size() && text[at] != '"';) {
+        at = text[at] == '\\' || text[at] == '$' ? shell_part_end(text, at) : at + 1;
+    }
+    return at < text.size() ? at + 1 : nowhere;
+}
 
 std::string unknown_part(std::string_view name, bool unset) {
     return (unset ? unset_mark : unsure_mark) + std::string(name) + mark_end;
@@ -264,11 +206,9 @@ std::vector<std::string> unknown_names(std::string_view word) {
     return names;
 }
 
-bool has_unknown(std::string_view word) {
-    return word.find(unset_mark) != std::string_view::npos || has_unknown_but_unset(word);
-}
+bool has_unknown(std::string_view word) { return word.find(unset_mark) != nowhere || has_unknown_but_unset(word); }
 
-bool has_unknown_but_unset(std::string_view word) { return word.find(unsure_mark) != std::string_view::npos; }
+bool has_unknown_but_unset(std::string_view word) { return word.find(unsure_mark) != nowhere; }
 
 std::string without_unset(std::string_view word) {
     std::string text;
@@ -286,29 +226,9 @@ std::string named_unknown(std::string_view word, std::string_view name) {
     std::string text;
     for (std::size_t i = 0; i < word.size(); ++i) {
         text += word[i];
-        if (word[i] == unsure_mark && i + 1 < word.size() && word[i + 1] == mark_end) text += name;
+        if (word[i] == unsure_mark && at_or_none(word, i + 1) == mark_end) text += name;
     }
     return text;
-}
-
-bool matches_pattern(std::string_view text, std::string_view pattern) {
-    std::size_t t = 0, p = 0, star = std::string_view::npos, resume = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            resume = t;
-        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-            ++p;
-            ++t;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            t = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
 }
 
 }  // namespace weft

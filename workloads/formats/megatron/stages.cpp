@@ -1,0 +1,133 @@
+// Layers on the pipeline ranks of a run of Megatron-LM, as its flags deal them (megatron/training/arguments.py).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workloads/formats/megatron/keys.hpp"
+#include "workloads/framework/stage_split.hpp"
+#include "workloads/framework/version_since.hpp"
+#include "workloads/layout/stage_layout.hpp"
+
+namespace weft {
+namespace {
+
+constexpr std::string_view listed_key = "pipeline_model_parallel_layout";
+
+class Stages {
+  public:
+    explicit Stages(MegatronReading& in)
+        : in_(in),
+          ranks_(in.on("no_pipeline_parallel") ? 1 : in.size("pipeline_model_parallel_size")),
+          layers_(in.size(in.first_of({"num_layers", "encoder_num_layers"}))) {}
+
+    // The version that what was found came with; empty: any.
+    std::string_view read() {
+        in_.import.object.object("layout");
+        if (in_.has("pipeline_model_parallel_size")) in_.put("layout.pipeline", ranks_, "pipeline_model_parallel_size");
+        read_ends();
+        const std::uint32_t parts = virtual_stages();
+        if (parts > 1 && ranks_ > 1) {
+            in_.put("layout.virtual_stages", parts, parts_key_);
+            in_.put("schedule", "interleaved", parts_key_);
+        }
+        if (in_.lower(listed_key, "none") != "none") return read_listed(ranks_ * parts);
+        return read_uneven(ranks_ * parts);
+    }
+
+  private:
+    void read_ends() {
+        embedding_ = in_.on("account_for_embedding_in_pipeline_split");
+        loss_ = in_.on("account_for_loss_in_pipeline_split");
+        if (embedding_ != loss_ && ranks_ > 1) {
+            in_.error(embedding_ ? "account_for_embedding_in_pipeline_split" : "account_for_loss_in_pipeline_split",
+                      "weft counts embedding and output layer as layers both or not at all");
+        }
+        if (embedding_ && loss_ && ranks_ > 1) in_.put("layout.split", "ends", "account_for_loss_in_pipeline_split");
+    }
+
+    // Model parts of each stage.
+    std::uint32_t virtual_stages() {
+        for (const std::string_view key :
+             {"num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size"}) {
+            parts_key_ = key;
+            if (in_.size(key) > 1) return in_.size(key);
+        }
+        if (in_.has(listed_key)) {
+            parts_key_ = listed_key;
+            std::string why;
+            const std::size_t stages = parse_stage_layout(in_.word(listed_key), why).layers.size();
+            return stages % ranks_ == 0 ? std::max<std::uint32_t>(static_cast<std::uint32_t>(stages) / ranks_, 1) : 1;
+        }
+        constexpr std::string_view each = "num_layers_per_virtual_pipeline_stage";
+        if (in_.number(each) == 0 || ranks_ == 1) return 1;
+        parts_key_ = each;
+        const std::uint32_t counted = layers_ + (embedding_ ? 1 : 0) + (loss_ ? 1 : 0), size = in_.keys.count(each);
+        if (counted % ranks_ == 0 && counted / ranks_ % size == 0) return counted / ranks_ / size;
+        in_.error(each, fmt::format("{} layers on {} stages cannot be cut into parts of {}", counted, ranks_, size));
+        return 1;
+    }
+
+    // Deals that weft has a word for are called by it.
+    bool has_word(const std::vector<std::uint32_t>& layers, std::string_view key) {
+        std::string why;
+        const auto parts = static_cast<std::uint32_t>(layers.size());
+        if (layers == even_split(layers_, parts, why)) return true;
+        if (layers != ends_split(layers_, parts, why)) return false;
+        in_.put("layout.split", "ends", key);
+        return true;
+    }
+
+    std::string_view read_listed(std::uint32_t parts) {
+        std::string why;
+        const StageLayout layout = parse_stage_layout(in_.word(listed_key), why);
+        if (!why.empty()) {
+            in_.error(listed_key, fmt::format("{}; expected stages such as \"Et*3|(tt|)*29,m|L\"", why));
+        } else if (layout.layers.size() != parts) {
+            in_.error(listed_key, fmt::format("has {} stages for {} pipeline ranks", layout.layers.size(), ranks_));
+        } else if (layout.predictions.value_or(parts - 1) + 1 != parts || !has_word(layout.layers, listed_key)) {
+            in_.put("layout.split", layout.text, listed_key);
+            return stage_layout_since;
+        }
+        return {};
+    }
+
+    // Layers of the first and the last stage; the others share the rest.
+    std::string_view read_uneven(std::uint32_t parts) {
+        constexpr std::string_view first = "decoder_first_pipeline_num_layers",
+                                   last = "decoder_last_pipeline_num_layers";
+        const std::string_view key = in_.first_of({first, last});
+        if (!in_.has(key) || ranks_ == 1) return {};
+        const std::uint32_t own_first = in_.has(first) ? in_.keys.count(first) : 0,
+                            own_last = in_.has(last) ? in_.keys.count(last) : 0;
+        const std::uint32_t others = ranks_ - (own_first > 0 ? 1 : 0) - (own_last > 0 ? 1 : 0);
+        const std::uint64_t given = std::uint64_t{own_first} + own_last;
+        if (given > layers_ || (others == 0 ? given != layers_ : (layers_ - given) % others != 0)) {
+            in_.error(key, fmt::format("{} stages do not share {} layers so", ranks_, layers_));
+            return {};
+        }
+        if (ranks_ > layers_) {
+            in_.error(key, fmt::format("{} stages are more than {} layers", ranks_, layers_));
+            return {};
+        }
+        std::vector<std::uint32_t> layers(ranks_,
+                                          others == 0 ? 0 : static_cast<std::uint32_t>((layers_ - given) / others));
+        if (own_first > 0) layers.front() = own_first;
+        if (own_last > 0) layers.back() = own_last;
+        if (parts == ranks_ && has_word(layers, key)) return {};
+        Draft& split = in_.import.object.object("layout").object("split", in_.origin(key));
+        in_.take(first, split, "first");
+        in_.take(last, split, "last");
+        return first_and_last_since;
+    }
+
+    MegatronReading& in_;
+    std::uint32_t ranks_, layers_;
+    bool embedding_ = false, loss_ = false;
+    std::string_view parts_key_;  // that says the model parts
+};
+
+}  // namespace
+
+std::string_view read_megatron_stages(MegatronReading& reading) { return Stages(reading).read(); }
+
+}  // namespace weft
