@@ -5,12 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/workloads/formats/seeds.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/formats/job_file.hpp"
 
 namespace weft {
@@ -101,6 +104,43 @@ TEST(format, files_are_read_unless_they_hold_nothing) {
         const std::vector<std::string> bad{written("bad", text)};
         EXPECT_THAT(test::refusal_of([&] { read_sources(bad); }), HasSubstr(word));
     }
+}
+
+// What is made of a file is one of weft's own: it reads again, as itself, with nothing to note.
+TEST(format, what_is_made_reads_as_a_file_of_wefts) {
+    std::size_t jobs = 0, machines = 0;
+    for (const auto& [format, file] : test::format_seeds()) {
+        SCOPED_TRACE(file.path);
+        const Import import = import_files(*format, std::array{file}, test::seed_options(*format));
+        const std::string text = import.object.text();
+        EXPECT_EQ(Document::parse("own.json", text).text(), import.object.document("own.json").text());
+        EXPECT_EQ(find_format({"own.json", import.object.json()}), nullptr);
+        if (import.kind == FormatKind::job) {
+            ++jobs;
+            EXPECT_EQ(Document::parse("own.json", text).root().count("nodes"), 2U);
+        } else if (import.kind == FormatKind::machine) {
+            ++machines;
+            EXPECT_GE(Machine::read(Document::parse("own.json", text)).info().accelerators_per_node, 1U);
+        }
+    }
+    EXPECT_GE(jobs, 4U);
+    EXPECT_GE(machines, 4U);
+}
+
+TEST(format, kinds_and_formats_have_names_of_their_own) {
+    for (const auto& [kind, word] : {std::pair{FormatKind::model, "model"},
+                                     {FormatKind::job, "job"},
+                                     {FormatKind::machine, "machine"},
+                                     {FormatKind::trace, "trace"}})
+        EXPECT_EQ(to_text(kind), word);
+    std::vector<std::string_view> names;
+    for (const Format* const each : formats::all()) {
+        names.push_back(each->name);
+        EXPECT_FALSE(each->title.empty()) << each->name;
+        EXPECT_EQ(each->read == nullptr, !each->instead.empty()) << each->name;
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(names));
+    EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
 // A configuration that says nothing of machine and model.
