@@ -99,7 +99,7 @@ Program passes(std::int64_t ops) {
         builder.begin_class("stage", RankId{stage}, 1);
         const Op work{OpKind::compute, LaneId{0}, builder.label("work"), builder.work({work_seconds})};
         const CommunicationId call = communication(LaneId{1}, stage);
-        std::vector<ProgramBuilder::RoutineSegment> segments;
+        std::vector<ProgramBuilder::RoutineUnit> segments;
         while (segments.size() < pass_ops) {
             segments.push_back({work, {}});
             const auto own = static_cast<std::uint32_t>(builder.exchange(call, 1));

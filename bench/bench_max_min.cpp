@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/proof.hpp"
-#include "sim/network/fingerprint.hpp"
+#include "sim/base/hash.hpp"
 #include "sim/network/max_min.hpp"
 #include "tests/sim/network/toy.hpp"
 

@@ -1,6 +1,7 @@
 # cmake -D ROOT=<repository> -P layering.cmake: fails, naming file and line, on
 #   - an include from a folder above (the table below is the picture of the layers), or not from the root,
-#   - a word of the layers above in sim/, which knows programs and traffic but not what they stand for,
+#   - a word of the layers above in sim/, which knows programs and traffic but not what they stand for, or of the
+#     simulation in sim/io, which is a library of documents,
 #   - output or exit outside tools/, and JSON library headers in our headers (its forward declarations are fine),
 #   - a type that two headers define: one name means one thing (and the linker would take either for both).
 cmake_minimum_required(VERSION 3.22)
@@ -25,6 +26,7 @@ set(below_tools sim models topologies workloads)
 set(layers sim models topologies workloads tools)
 
 set(foreign_words "transformer|attention|token|micro[-_ ]?batche?|pipeline|tensor")
+set(simulated_words "flow|rank|collective|route|network")  # sim/io is a library of documents, whatever they are about
 set(output_calls "std::(cout|cerr|exit|abort|quick_exit|printf|puts|fputs)|fmt::print|(^|[^a-z_:])printf[(]")
 
 # What is wrong with `line` of a file of `folder`, in words; empty if nothing is.
@@ -47,6 +49,8 @@ function(fault_of_line file folder line result)
     fault_of_include("${folder}" "${CMAKE_MATCH_1}" fault)
   elseif(folder MATCHES "^sim/" AND lower MATCHES "(^|[^a-z])(${foreign_words})s?([^a-z]|$)")
     set(fault "sim must not know the word \"${CMAKE_MATCH_2}\"")
+  elseif(folder STREQUAL "sim/io" AND lower MATCHES "(^|[^a-z])(${simulated_words})s?([^a-z]|$)")
+    set(fault "sim/io must not know the word \"${CMAKE_MATCH_2}\": it reads and writes documents, and simulates nothing")
   elseif(NOT folder STREQUAL "tools" AND line MATCHES "${output_calls}")
     set(fault "only tools may print or exit")
   elseif(file MATCHES "\\.hpp$" AND line MATCHES "include *<nlohmann" AND NOT line MATCHES "json_fwd[.]hpp")

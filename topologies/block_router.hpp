@@ -5,13 +5,62 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "sim/base/table.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/blocks/block.hpp"
 #include "topologies/node_routes.hpp"
-#include "topologies/numbering.hpp"
 
 namespace weft {
+
+// Numbering of the whole topology, for n nodes of v vertices (a of them accelerators, c of them NICs) and l links:
+//   vertex i of node k         k v + i            switch s of the network            n v + s
+//   link i of node k           k l + i            port of NIC j of node k: up        n l + 2 (k c + j), down: + 1
+//   rank r                     accelerator r % a of node r / a     network link i     n l + 2 n c + i
+struct Numbering {
+    std::uint32_t nodes = 0, accelerators = 0, nics = 0, node_vertices = 0, node_links = 0;
+
+    NodeId vertex(std::uint32_t node, std::uint32_t i) const { return NodeId(node * node_vertices + i); }
+    NodeId network_switch(std::uint32_t i) const { return NodeId(nodes * node_vertices + i); }
+    LinkId link(std::uint32_t node, LinkId i) const {
+        return LinkId(node * node_links + static_cast<std::uint32_t>(i));
+    }
+    LinkId up(Port port) const { return LinkId(first_port() + 2 * (port.node * nics + port.nic)); }
+    LinkId down(Port port) const { return next(up(port)); }
+    LinkId network_link(LinkId i) const { return LinkId(first_of_network() + static_cast<std::uint32_t>(i)); }
+
+    std::uint32_t first_port() const { return nodes * node_links; }
+    std::uint32_t first_of_network() const { return first_port() + 2 * nodes * nics; }
+};
+
+// The wires of a machine built of blocks: those of its nodes, of its ports and of its network.
+class BlockWiring final : public Wiring {
+  public:
+    BlockWiring(Numbering numbering, std::vector<BlockLink> node_links, std::unique_ptr<const Network> network)
+        : numbering_(numbering), node_links_(std::move(node_links)), network_(std::move(network)) {}
+
+    LinkEnds ends(LinkId link) const override;
+    LinkId reverse(LinkId link) const override;
+    bool joins_switches(LinkId link) const override {
+        return static_cast<std::uint32_t>(link) >= numbering_.first_of_network();
+    }
+    LinkId port(std::uint32_t nic) const override {
+        return numbering_.up({nic / numbering_.nics, nic % numbering_.nics});
+    }
+    std::string switch_name(std::uint32_t number) const override { return network_->name(number); }
+    std::vector<LinkMatrix> matrices() const override;  // ports, and then those of the network
+    std::optional<MatrixPlace> place(LinkId link) const override;
+
+  private:
+    LinkEnds port_ends(std::uint32_t port_link) const;
+
+    Numbering numbering_;
+    std::vector<BlockLink> node_links_;
+    std::unique_ptr<const Network> network_;
+};
 
 class BlockRouter final : public Router {
   public:
@@ -33,7 +82,8 @@ class BlockRouter final : public Router {
     }
     Route detour(RankId from, RankId to, std::uint64_t salt, std::uint32_t i) const override;
     void add_detours(RankId from, RankId to, std::uint64_t salt, std::vector<LinkTimes>& links) const override;
-    bool add_exchange(std::span<const RankId> ranks, std::uint64_t salt, Ways ways, ExchangeSink& sink) const override;
+    bool add_exchange(std::span<const RankId> ranks, std::uint64_t salt, Routes routes,
+                      ExchangeSink& sink) const override;
     std::optional<LinkMove> move(std::span<const RankId> ranks, std::int32_t by) const override;
     std::uint64_t residue(std::span<const RankId> ranks) const override;
     LinkId uplink(RankId rank) const override { return numbering_.up(port(rank)); }
@@ -55,7 +105,13 @@ class BlockRouter final : public Router {
     Route through(RankId from, Port out, RankId to, Port in, const Route& between) const;
     void leave(Route& route, RankId from, Port port) const;
     void enter(Route& route, RankId to, Port port) const;
-    void add_node(ExchangeSink& sink, ExchangeWay way, std::uint32_t node, std::uint32_t from, std::uint32_t to,
+    struct NodeRanks;
+    struct ExchangeRanks;
+    ExchangeRanks ranks_of_exchange(std::span<const RankId> ranks) const;
+    bool add_between_nodes(const ExchangeRanks& ranks, std::uint64_t salt, Routes routes, ExchangeSink& sink) const;
+    void add_inside_node(const ExchangeRanks& ranks, const NodeRanks& here, std::uint32_t rank, double far,
+                         ExchangeSink& sink) const;
+    void add_node(ExchangeSink& sink, ExchangeRoute kind, std::uint32_t node, std::uint32_t from, std::uint32_t to,
                   double messages) const;
     Seconds latency_inside(std::uint32_t from, std::uint32_t to) const;
     void add_inside(Route& route, std::uint32_t node, std::uint32_t from, std::uint32_t to) const;

@@ -7,10 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "topologies/mesh_channels.hpp"
+#include "topologies/occupancy.hpp"
 
 namespace weft {
-
 namespace {
 
 using MemberOrder = std::vector<std::uint32_t>;
@@ -18,47 +17,6 @@ using MemberOrder = std::vector<std::uint32_t>;
 constexpr std::uint32_t most_searched = 8;   // members; 8! paths at most
 constexpr std::uint32_t most_channels = 16;  // tried; beyond that no node gains
 constexpr std::uint32_t most_evened = 6;     // members of groups where channels are laid beyond the first without gain
-
-// What an order costs on top of the channels laid so far. Less is better.
-struct Cost {
-    std::int64_t busiest = 0;   // occupancy of the busiest link of all, old channels included
-    std::int64_t total = 0;     // of this channel alone
-    std::int64_t crowding = 0;  // what channels before it occupy of the links that it uses
-    auto operator<=>(const Cost&) const = default;
-};
-
-// Occupancy by link, for links renumbered from 0.
-class Occupancy {
-  public:
-    Occupancy(std::size_t links, std::int64_t crowding_weight)
-        : by_link_(links), before_(links), crowding_weight_(crowding_weight) {}
-
-    std::int64_t busiest() const { return by_link_.empty() ? 0 : *std::max_element(by_link_.begin(), by_link_.end()); }
-    Cost add(const HopUses& uses, Cost cost) {
-        for (const LinkUse& use : uses) {
-            std::int64_t& occupied = by_link_[index(use.link)];
-            occupied += use.occupancy;
-            cost.busiest = std::max(cost.busiest, occupied);
-            cost.total += use.occupancy;
-        }
-        cost.crowding += crowding(uses);
-        return cost;
-    }
-    void remove(const HopUses& uses) {
-        for (const LinkUse& use : uses) by_link_[index(use.link)] -= use.occupancy;
-    }
-    void start_channel() { before_ = by_link_; }
-    std::int64_t crowding(const HopUses& uses) const {
-        std::int64_t sum = 0;
-        for (const LinkUse& use : uses) sum += crowding_weight_ * before_[index(use.link)];
-        return sum;
-    }
-
-  private:
-    std::vector<std::int64_t> by_link_;
-    std::vector<std::int64_t> before_;  // by link, before the channel that is being laid
-    std::int64_t crowding_weight_;      // 0 where only busiest and total count
-};
 
 class Search {
   public:
@@ -87,43 +45,44 @@ class Search {
         least_crowded_closing_ = problem_.across() ? least_crowded(problem_.leave) : least_crowded_hop_;
         if (problem_.members <= most_searched) {
             order_.clear();
-            extend(Cost{.busiest = occupancy_.busiest()});
+            extend(OrderCost{.busiest = occupancy_.busiest()});
         } else {
             try_rotations();
         }
         take(best_->order);
         return best_->order;
     }
-    void take(const MemberOrder& order) { add(order); }
+    // Adds the occupancy of a channel, and returns what it costs.
+    OrderCost take(const MemberOrder& order) {
+        OrderCost cost{.busiest = occupancy_.busiest()};
+        for_each_step(order, [&](const HopUses& uses) { cost = occupancy_.add(uses, cost); });
+        return cost;
+    }
     std::int64_t busiest() const { return occupancy_.busiest(); }
 
   private:
     struct Candidate {
         MemberOrder order;
-        Cost cost;
+        OrderCost cost;
     };
 
-    static std::int64_t occupancy_of(const HopUses& uses) {
-        return std::accumulate(uses.begin(), uses.end(), std::int64_t{0},
-                               [](std::int64_t sum, const LinkUse& use) { return sum + use.occupancy; });
+    // Of the hops that take links at all: none do from a member to itself.
+    template <class Measure>
+    static std::int64_t least(const std::vector<HopUses>& hops, Measure measure) {
+        std::int64_t found = std::numeric_limits<std::int64_t>::max();
+        for (const HopUses& uses : hops) {
+            if (!uses.empty()) found = std::min(found, measure(uses));
+        }
+        return found;
     }
-
     static std::int64_t cheapest(const std::vector<HopUses>& hops) {
-        std::int64_t least = 0;
-        for (const HopUses& uses : hops) {
-            if (uses.empty()) continue;  // from a member to itself
-            const std::int64_t occupancy = occupancy_of(uses);
-            least = least == 0 ? occupancy : std::min(least, occupancy);
-        }
-        return least;
+        return least(hops, [](const HopUses& uses) {
+            return std::accumulate(uses.begin(), uses.end(), std::int64_t{0},
+                                   [](std::int64_t sum, const LinkUse& use) { return sum + use.occupancy; });
+        });
     }
-
     std::int64_t least_crowded(const std::vector<HopUses>& hops) const {
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
-        for (const HopUses& uses : hops) {
-            if (!uses.empty()) least = std::min(least, occupancy_.crowding(uses));
-        }
-        return least;
+        return least(hops, [&](const HopUses& uses) { return occupancy_.crowding(uses); });
     }
 
     ChannelProblem renumbered(ChannelProblem problem) {
@@ -146,7 +105,7 @@ class Search {
     const HopUses& hop(std::uint32_t from, std::uint32_t to) const {
         return problem_.hop[from * problem_.members + to];
     }
-    // What closes an order: the way out of the node, or back to the first member.
+    // What closes an order: the route out of the node, or back to the first member.
     const HopUses& closing(const MemberOrder& order) const {
         return problem_.across() ? problem_.leave[order.back()] : hop(order.back(), order.front());
     }
@@ -154,12 +113,12 @@ class Search {
         if (ends_) return problem_.port[order.front()] == ends_->first && problem_.port[order.back()] == ends_->second;
         return !many_ports_ || problem_.port[order.front()] != problem_.port[order.back()];
     }
-    bool worse_than_best(Cost cost) const { return best_ && !(cost < best_->cost); }
+    bool worse_than_best(OrderCost cost) const { return best_ && !(cost < best_->cost); }
 
     bool visited(std::uint32_t member) const { return std::find(order_.begin(), order_.end(), member) != order_.end(); }
 
     // No completion of the order costs less: every missing member takes a hop, and one of them is where it leaves.
-    Cost bound(Cost cost) const {
+    OrderCost bound(OrderCost cost) const {
         const std::size_t left = problem_.members - order_.size();
         if (order_.empty() || left == 0) return cost;
         cost.total += static_cast<std::int64_t>(left) * cheapest_hop_ + cheapest_closing_;
@@ -174,7 +133,7 @@ class Search {
     }
 
     // Depth first in lexicographic order, so that among equals the first found stays.
-    void extend(Cost cost) {
+    void extend(OrderCost cost) {
         if (worse_than_best(bound(cost))) return;
         if (order_.size() == problem_.members) {
             if (!may_close(order_)) return;
@@ -189,7 +148,7 @@ class Search {
             if (order_.empty() && member > 0 && !problem_.across()) return;  // a ring may as well start at member 0
             if (order_.empty() && ends_ && problem_.port[member] != ends_->first) continue;
             const HopUses& uses = order_.empty() ? entrance(member) : hop(order_.back(), member);
-            const Cost extended = occupancy_.add(uses, cost);
+            const OrderCost extended = occupancy_.add(uses, cost);
             order_.push_back(member);
             extend(extended);
             order_.pop_back();
@@ -201,15 +160,12 @@ class Search {
         return problem_.across() ? problem_.enter[member] : nothing_;
     }
 
-    Cost add(const MemberOrder& order) {
-        Cost cost = occupancy_.add(entrance(order.front()), {.busiest = occupancy_.busiest()});
-        for (std::size_t i = 1; i < order.size(); ++i) cost = occupancy_.add(hop(order[i - 1], order[i]), cost);
-        return occupancy_.add(closing(order), cost);
-    }
-    void remove(const MemberOrder& order) {
-        occupancy_.remove(entrance(order.front()));
-        for (std::size_t i = 1; i < order.size(); ++i) occupancy_.remove(hop(order[i - 1], order[i]));
-        occupancy_.remove(closing(order));
+    // Calls visit(uses) for every step of a channel.
+    template <class Visit>
+    void for_each_step(const MemberOrder& order, Visit visit) const {
+        visit(entrance(order.front()));
+        for (std::size_t i = 1; i < order.size(); ++i) visit(hop(order[i - 1], order[i]));
+        visit(closing(order));
     }
 
     void try_rotations() {
@@ -218,8 +174,8 @@ class Search {
         const std::size_t rotations = problem_.across() ? order.size() : 1;  // a ring is the same wherever it starts
         for (int direction = 0; direction < 2; ++direction) {
             for (std::size_t i = 0; i < rotations; ++i) {
-                const Cost cost = add(order);
-                remove(order);
+                const OrderCost cost = take(order);
+                for_each_step(order, [&](const HopUses& uses) { occupancy_.remove(uses); });
                 if (may_close(order) && !worse_than_best(cost)) best_ = Candidate{order, cost};
                 std::rotate(order.begin(), order.begin() + 1, order.end());
             }
@@ -233,7 +189,7 @@ class Search {
     Occupancy occupancy_;
     std::int64_t cheapest_hop_ = 0, cheapest_closing_ = 0;
     std::int64_t least_crowded_hop_ = 0, least_crowded_closing_ = 0;  // before this channel
-    std::vector<std::int64_t> leave_busiest_;  // by member: the busiest link of its way out, before this channel
+    std::vector<std::int64_t> leave_busiest_;  // by member: the busiest link of its route out, before this channel
     bool many_ports_ = false;
     std::optional<Ends> ends_;
     HopUses nothing_;
@@ -290,12 +246,11 @@ Channels by_ports(const ChannelProblem& problem, const std::vector<LinkId>& port
 
 // The ports of a problem, each once, in the order of their members; or those of them that are as fast as any.
 std::vector<LinkId> ports_of(const ChannelProblem& problem, bool only_fastest) {
-    const auto occupancy = [&](std::size_t member) { return problem.leave[member].back().occupancy; };
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t member = 0; member < problem.leave.size(); ++member) least = std::min(least, occupancy(member));
+    const auto occupancy = [](const HopUses& leave) { return leave.back().occupancy; };
+    const std::int64_t least = occupancy(*std::ranges::min_element(problem.leave, {}, occupancy));
     std::vector<LinkId> ports;
     for (std::size_t member = 0; member < problem.leave.size(); ++member) {
-        if (only_fastest && occupancy(member) > least) continue;
+        if (only_fastest && occupancy(problem.leave[member]) > least) continue;
         if (std::ranges::find(ports, problem.port[member]) == ports.end()) ports.push_back(problem.port[member]);
     }
     return ports;
@@ -341,13 +296,9 @@ bool carry_more(const ChannelProblem& problem, const std::vector<MemberOrder>& c
     return laid(problem, channels).carry_more_than(laid(other_problem, others));
 }
 
-bool may_have_ends(const ChannelProblem& problem, const ChannelEnds& ends) {
-    return problem.across() && problem.members <= most_searched && std::ranges::all_of(ends, [&](const auto& each) {
-               return problem.port[each.first] != problem.port[each.second];
-           });
-}
-
-std::vector<MemberOrder> find_channels(const ChannelProblem& problem, const ChannelEnds& ends) {
+std::optional<std::vector<MemberOrder>> find_channels(const ChannelProblem& problem, const ChannelEnds& ends) {
+    const auto is_loop = [&](const auto& each) { return problem.port[each.first] == problem.port[each.second]; };
+    if (!problem.across() || problem.members > most_searched || std::ranges::any_of(ends, is_loop)) return {};
     Search search(problem);
     std::vector<MemberOrder> orders;
     for (const auto& [in, out] : ends) orders.push_back(search.next(Search::Ends{problem.port[in], problem.port[out]}));

@@ -12,7 +12,6 @@
 #include "topologies/channel_search.hpp"
 
 namespace weft {
-
 namespace {
 
 using Path = std::vector<std::uint32_t>;  // through the members of a node
@@ -59,78 +58,22 @@ std::vector<std::uint32_t> members_on_nodes(const Topology& topology, std::span<
     return counts;
 }
 
-RankId rank_at(const Topology& topology, std::uint32_t node, std::uint32_t local) {
-    return RankId(node * topology.ranks_per_node + local);
+bool is_crippled(const Topology& topology, const NodeMembers& node) {
+    return std::ranges::binary_search(topology.crippled_nodes, node.node);
 }
 
-// Femtoseconds per mebibyte: integers whose rounding does not matter for any link of this century. Links of less than
-// 15 MB/s are taken for as fast as that, so that the sums of a search (below 2^17 uses) fit. Libraries read the rates
-// that ports have come up with, and lay channels past a slow one where that carries more.
-LinkUse use_of(const Topology& topology, LinkId link) {
-    constexpr double most = 70'368'744'177'664;  // 2^46
-    return {link, std::llround(std::min(1e15 * 1048576.0 / topology.link(link).bandwidth.value, most))};
-}
-
-HopUses uses_of(const Topology& topology, std::span<const LinkId> links) {
-    HopUses uses;
-    for (const LinkId link : links) uses.push_back(use_of(topology, link));
-    return uses;
-}
-
-// The part of a route up to the link that leaves the node, and from the link that enters the other one. Where links are
-// dead these need not be the up- and downlink of the rank.
-std::size_t links_out(const Topology& topology, std::span<const LinkId> links) {
-    const auto enters_network = [&](LinkId link) {
-        return topology.node_kind(topology.head(link)) == NodeKind::network_switch;
-    };
-    return static_cast<std::size_t>(std::ranges::find_if(links, enters_network) - links.begin()) + 1;
-}
-HopUses leaving(const Topology& topology, const Router& router, RankId from, RankId to) {
-    const Route route = router.route(from, to, 0);
-    return uses_of(topology, route.links().first(links_out(topology, route.links())));
-}
-HopUses entering(const Topology& topology, const Router& router, RankId from, RankId to) {
-    const Route route = router.route(from, to, 0);
-    const auto leaves_network = [&](LinkId link) {
-        return topology.node_kind(topology.head(link)) != NodeKind::network_switch;
-    };
-    const auto links = route.links();
-    const auto after = links.subspan(links_out(topology, links));
-    const auto down = std::ranges::find_if(after, leaves_network);
-    return uses_of(topology, after.subspan(static_cast<std::size_t>(down - after.begin())));
-}
-
-// Another node of the group than its i-th, without faults if there is one: what it lacks is not this node's matter.
-const NodeMembers& another(const Topology& topology, const std::vector<NodeMembers>& nodes, std::size_t i) {
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-        if (k != i && !std::ranges::binary_search(topology.crippled_nodes, nodes[k].node)) return nodes[k];
-    }
-    return nodes[i == 0 ? nodes.size() - 1 : 0];
-}
-
-// `outside`: any rank of another node of the group, or null for a group inside one node.
-ChannelProblem problem_of(const Topology& topology, const Router& router, const NodeMembers& node,
-                          const RankId* outside) {
-    ChannelProblem problem{
-        .members = static_cast<std::uint32_t>(node.local.size()), .hop = {}, .enter = {}, .leave = {}, .port = {}};
-    for (const std::uint32_t a : node.local) {
-        const RankId from = rank_at(topology, node.node, a);
-        for (const std::uint32_t b : node.local) {
-            const Route route = router.route(from, rank_at(topology, node.node, b), 0);
-            problem.hop.push_back(uses_of(topology, route.links()));
-        }
-        if (outside == nullptr) continue;
-        const RankId opposite = rank_at(topology, topology.node_of(*outside), a);  // whose NIC has the same number
-        problem.leave.push_back(leaving(topology, router, from, opposite));
-        problem.port.push_back(problem.leave.back().back().link);
-        problem.enter.push_back(entering(topology, router, opposite, from));
-    }
-    return problem;
+// A rank of another node of the group than its i-th, without faults if there is one: what it lacks is not this node's
+// matter.
+RankId outside(const Topology& topology, const std::vector<NodeMembers>& nodes, std::size_t i) {
+    const auto is_whole = [&](const NodeMembers& node) { return &node != &nodes[i] && !is_crippled(topology, node); };
+    const auto whole = std::ranges::find_if(nodes, is_whole);
+    const NodeMembers& other = whole != nodes.end() ? *whole : nodes[i == 0 ? nodes.size() - 1 : 0];
+    return rank_at(topology, other.node, other.local.front());
 }
 
 }  // namespace
 
-// Channels by the accelerators that take part and by whether the group leaves the node: all nodes are alike, so one
+// Channels by the accelerators that take part and by whether the group leaves the node: all nodes are equal, so one
 // search serves every group of the same shape. Nodes with slow or dead links are searched each for itself.
 struct ChannelPlanner::Cache {
     struct Shape {
@@ -139,19 +82,20 @@ struct ChannelPlanner::Cache {
         auto operator<=>(const Shape&) const = default;
     };
     std::map<Shape, std::vector<Path>> inside, across;
-    std::map<std::vector<std::uint32_t>, Ports> ports;  // where nodes are alike
+    std::map<std::vector<std::uint32_t>, Ports> ports;  // where nodes are equal
 
-    const std::vector<Path>& channels(const Topology& topology, const NodeMembers& node, const RankId* outside) {
-        const bool crippled = std::ranges::binary_search(topology.crippled_nodes, node.node);
-        auto& known = outside == nullptr ? inside : across;
+    const std::vector<Path>& channels(const Topology& topology, const NodeMembers& node,
+                                      std::optional<RankId> outside) {
+        const bool crippled = is_crippled(topology, node);
+        auto& known = outside ? across : inside;
         const auto [found, is_new] =
             known.try_emplace({crippled ? std::optional(node.node) : std::nullopt, node.local});
         if (!is_new) return found->second;
-        const ChannelProblem problem = problem_of(topology, *topology.router, node, outside);
+        const ChannelProblem problem = problem_of(topology, *topology.router, node.node, node.local, outside);
         found->second = find_channels(problem);
         if (!crippled || topology.around == nullptr) return found->second;
         // Past the links that are slow, by NICs of others perhaps.
-        const ChannelProblem past = problem_of(topology, *topology.around, node, outside);
+        const ChannelProblem past = problem_of(topology, *topology.around, node.node, node.local, outside);
         std::vector<Path> channels = find_channels(past);
         if (carry_more(past, channels, problem, found->second)) found->second = std::move(channels);
         return found->second;
@@ -178,14 +122,12 @@ ChannelEnds ends_of(const ChannelProblem& problem, const std::vector<Path>& chan
 }
 
 ChannelProblem problem_across(const Topology& topology, const std::vector<NodeMembers>& nodes, std::size_t i) {
-    const NodeMembers& other = another(topology, nodes, i);
-    const RankId outside = rank_at(topology, other.node, other.local.front());
-    return problem_of(topology, *topology.router, nodes[i], &outside);
+    return problem_of(topology, *topology.router, nodes[i].node, nodes[i].local, outside(topology, nodes, i));
 }
 
 // Where a fault leaves a node fewer channels, all nodes lay theirs between the NICs that it has left: what leaves one
 // by a NIC is to enter the next by the NIC of the same number. The number of channels; nothing where nodes differ in
-// their members, or are alike.
+// their members, or are equal.
 std::optional<std::size_t> align(const Topology& topology, const std::vector<NodeMembers>& nodes,
                                  std::vector<const std::vector<Path>*>& paths, std::deque<std::vector<Path>>& aligned) {
     std::size_t worst = 0;
@@ -193,22 +135,22 @@ std::optional<std::size_t> align(const Topology& topology, const std::vector<Nod
         if (nodes[i].local != nodes.front().local) return std::nullopt;
         if (paths[i]->size() < paths[worst]->size()) worst = i;
     }
-    const bool alike =
+    const bool equal =
         std::ranges::all_of(paths, [&](const auto* each) { return each->size() == paths[worst]->size(); });
-    if (alike || !std::ranges::binary_search(topology.crippled_nodes, nodes[worst].node)) return std::nullopt;
+    if (equal || !is_crippled(topology, nodes[worst])) return std::nullopt;
     const ChannelEnds ends = ends_of(problem_across(topology, nodes, worst), *paths[worst]);
     const std::vector<Path>* whole = nullptr;  // of nodes without faults
     std::vector<const std::vector<Path>*> found(paths);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (i == worst) continue;
-        const bool crippled = std::ranges::binary_search(topology.crippled_nodes, nodes[i].node);
+        const bool crippled = is_crippled(topology, nodes[i]);
         if (!crippled && whole != nullptr) {
             found[i] = whole;
             continue;
         }
-        const ChannelProblem problem = problem_across(topology, nodes, i);
-        if (!may_have_ends(problem, ends)) return std::nullopt;
-        found[i] = &aligned.emplace_back(find_channels(problem, ends));
+        std::optional<std::vector<Path>> channels = find_channels(problem_across(topology, nodes, i), ends);
+        if (!channels) return std::nullopt;
+        found[i] = &aligned.emplace_back(*std::move(channels));
         if (!crippled) whole = found[i];
     }
     paths = std::move(found);
@@ -226,7 +168,7 @@ ChannelPlanner::ChannelPlanner(const Topology& topology, std::vector<std::uint32
 }
 ChannelPlanner::~ChannelPlanner() = default;
 
-// Looks at the first node only: the groups of a job sit alike on all of their nodes.
+// Looks at the first node only: the groups of a job sit equally on all of their nodes.
 Ports ChannelPlanner::ports(const std::vector<RankId>& members) {
     const std::uint32_t node = topology_.node_of(members.front());
     std::vector<std::uint32_t> here;
@@ -265,8 +207,8 @@ Communicator ChannelPlanner::lay(const std::vector<RankId>& members, Order order
 }
 
 // For rings, every second node is passed in the opposite direction: what left one node by a NIC then enters the next by
-// the NIC of the same number, which on a network with rails is the short way (NCCL pairs channels for the same reason).
-// There are as many channels as the node with the fewest has (NCCL's init.cc takes the least of all ranks).
+// the NIC of the same number, which on a network with rails is the short route (NCCL pairs channels for the same
+// reason). There are as many channels as the node with the fewest has (NCCL's init.cc takes the least of all ranks).
 Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Order order) {
     const std::vector<NodeMembers> nodes = by_node(topology_, members);
     std::vector<const std::vector<Path>*> paths;
@@ -277,9 +219,8 @@ Communicator ChannelPlanner::across_nodes(const std::vector<RankId>& members, Or
             paths.push_back(paths.back());
             continue;
         }
-        const NodeMembers& other = another(topology_, nodes, i);
-        const RankId outside = rank_at(topology_, other.node, other.local.front());
-        paths.push_back(&cache_->channels(topology_, nodes[i], nodes.size() > 1 ? &outside : nullptr));
+        const auto away = nodes.size() > 1 ? std::optional(outside(topology_, nodes, i)) : std::nullopt;
+        paths.push_back(&cache_->channels(topology_, nodes[i], away));
         channels = std::min(channels, paths.back()->size());
     }
     std::deque<std::vector<Path>> aligned;
@@ -320,9 +261,9 @@ GroupShape shape_of(const Topology& topology, std::span<const RankId> members) {
     GroupShape shape{.members = static_cast<std::uint32_t>(members.size()),
                      .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(counts.size(), 1))};
     for (const std::uint32_t count : counts) shape.even = shape.even && count == counts.front();
-    const bool alike_before_last = std::all_of(counts.begin(), counts.end() - (counts.empty() ? 0 : 1),
+    const bool equal_before_last = std::all_of(counts.begin(), counts.end() - (counts.empty() ? 0 : 1),
                                                [&](std::uint32_t count) { return count == counts.front(); });
-    if (!shape.even && alike_before_last && counts.back() < counts.front() && std::ranges::is_sorted(members))
+    if (!shape.even && equal_before_last && counts.back() < counts.front() && std::ranges::is_sorted(members))
         shape.before_last = counts.front();
     return shape;
 }

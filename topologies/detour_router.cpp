@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-constexpr std::uint64_t salts_tried = 16;  // as many as one leaf of the shipped fat trees has ways up, at least
+constexpr std::uint64_t salts_tried = 16;  // as many as one leaf of the shipped fat trees has routes up, at least
 
 }  // namespace
 
@@ -26,7 +26,7 @@ DetourRouter::DetourRouter(std::shared_ptr<const Router> inner, LiveLinks links)
     }
 }
 
-// Distances as the router inside knows them: all nodes are alike to it.
+// Distances as the router inside knows them: all nodes are equal to it.
 void DetourRouter::list_neighbours() {
     const std::uint32_t n = links_.ranks_per_node();
     for (std::uint32_t from = 0; from < n; ++from) {
@@ -68,7 +68,7 @@ std::optional<Route> DetourRouter::joined(RankId from, Gates gates, const Route&
     return links_.visits_twice(route) ? std::nullopt : std::optional(route);
 }
 
-// The first pair of accelerators, near ones first, between which the ends of the way are alive. They do not depend on
+// The first pair of accelerators, near ones first, between which the ends of the route are alive. They do not depend on
 // the salt: all routes between two ranks use the same links inside nodes and at their ports.
 std::optional<DetourRouter::Gates> DetourRouter::gates(RankId from, RankId to) const {
     if (!links_.is_crippled(from) && !links_.is_crippled(to)) return Gates{from, to};
@@ -99,7 +99,7 @@ std::optional<Route> DetourRouter::between(Gates gates, std::uint64_t salt) cons
 
 Route DetourRouter::shortest(RankId from, RankId to) const {
     if (const std::optional<Route> route = links_.shortest(from, to)) return *route;
-    throw RangeError(fmt::format("the way around dead links from rank {} to rank {} has more than {} links",
+    throw RangeError(fmt::format("the route around dead links from rank {} to rank {} has more than {} links",
                                  index(from), index(to), Route::capacity));
 }
 

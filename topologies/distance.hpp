@@ -1,4 +1,4 @@
-// Length of a way through the graph of links: fewer hops are better, then a wider bottleneck.
+// Length of a path through the graph of links: fewer hops are better, then a wider bottleneck.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// Taking the widest of the shortest is safe for Dijkstra: of two ways with equal hops the wider stays at least as wide
+// Taking the widest of the shortest is safe for Dijkstra: of two paths with equal hops the wider stays at least as wide
 // when both are extended by the same link.
 struct Distance {
     std::uint32_t hops = 0;

@@ -1,6 +1,14 @@
 #include "topologies/fabric.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "sim/base/check.hpp"
+#include "sim/io/diagnostics.hpp"
 
 namespace weft {
 
@@ -15,6 +23,47 @@ void add_load(Fabric& fabric, double share, const std::vector<std::string>& link
         const auto names_it = [&](const std::pair<std::string, double>& each) { return each.first == name; };
         if (std::ranges::none_of(said, names_it)) fabric.background.emplace_back(name, share);
     }
+}
+
+namespace {
+
+struct RoutingWord {
+    std::string_view text;
+    Routing routing;
+};
+constexpr std::array routing_words{RoutingWord{"minimal", Routing::minimal}, RoutingWord{"ecmp", Routing::ecmp},
+                                   RoutingWord{"valiant", Routing::valiant},
+                                   RoutingWord{"adaptive", Routing::adaptive}};
+constexpr std::string_view seeded = "ecmp:";
+
+}  // namespace
+
+std::optional<RouteChoice> find_routing(std::string_view text) {
+    const auto word = std::ranges::find(routing_words, text, &RoutingWord::text);
+    if (word != routing_words.end()) return word->routing;
+    if (!text.starts_with(seeded)) return std::nullopt;
+    RouteChoice choice = Routing::ecmp;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + seeded.size(), end, choice.seed);
+    return error == std::errc{} && stop == end ? std::optional(choice) : std::nullopt;
+}
+
+std::string to_text(const RouteChoice& choice) {
+    if (choice.routing == Routing::ecmp && choice.seed != 0) return fmt::format("{}{}", seeded, choice.seed);
+    const auto word = std::ranges::find(routing_words, choice.routing, &RoutingWord::routing);
+    WEFT_CHECK(word != routing_words.end(), "a Routing outside its enumerators");
+    return std::string(word->text);
+}
+
+std::string unknown_routing(std::string_view text) {
+    const std::vector<std::string> known{"minimal", "ecmp", "ecmp:SEED", "valiant", "adaptive"};
+    return fmt::format("expected {}, got \"{}\"{}", fmt::join(known, ", "), text, suggestion(text, known));
+}
+
+RouteChoice read_routing(Field& section, std::string_view text) {
+    const std::optional<RouteChoice> choice = find_routing(text);
+    if (!choice && section.is_text("routing")) section.error("routing", unknown_routing(text));
+    return choice.value_or(Routing::minimal);
 }
 
 }  // namespace weft

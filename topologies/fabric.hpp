@@ -4,21 +4,70 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "topologies/link_fault.hpp"
-#include "topologies/route_choice.hpp"
+#include "sim/base/quantity.hpp"
+#include "sim/io/document.hpp"
+#include "sim/topology/topology.hpp"
 
 namespace weft {
+
+// Links that carry less than the machine file says, or nothing, named as those who run a cluster know them.
+// The cable between a NIC and the network. Nodes are those of the job, as ranks are.
+struct NicCable {
+    std::uint32_t node = 0, nic = 0;
+    bool operator==(const NicCable&) const = default;
+};
+
+// The cables of the route from one rank to another (salt 0: the one that `weft topology --route` shows).
+struct RouteCables {
+    RankId from{}, to{};
+    std::string link_class{};  // only those of this class; empty: all
+    bool operator==(const RouteCables&) const = default;
+};
+
+struct LinkFault {
+    std::variant<NicCable, RouteCables> where{};
+    double share = 1.0;  // of its bandwidth that a cable has left, in both directions; 0: it is dead
+    bool operator==(const LinkFault&) const = default;
+};
+
+// Both directions of every cable meant, ascending. Throws RangeError: no such node, NIC or rank, or no such link on the
+// route.
+std::vector<LinkId> links_of(const Topology& topology, const LinkFault& fault);
+
+// Links with less bandwidth get a class of their own ("slingshot.nic (x 0.5)"), dead ones another ("slingshot.nic
+// (dead)"), and routes avoid the dead. Where two faults meet, the worse counts. All faults name cables as they lie
+// before any of them. Throws RangeError as links_of, for a share that is not from 0 to 1, and where no route is left
+// between two ranks.
+void add_link_faults(Topology& topology, std::span<const LinkFault> faults);
+
+struct RouteChoice {
+    // NOLINTNEXTLINE(google-explicit-constructor): a routing says all where nothing is hashed
+    constexpr RouteChoice(Routing how = Routing::minimal, std::uint64_t hash_seed = 0)
+        : routing(how), seed(hash_seed) {}
+    Routing routing;
+    std::uint64_t seed;  // of Routing::ecmp
+    bool operator==(const RouteChoice&) const = default;
+};
+
+// "minimal", "ecmp", "ecmp:SEED" with a number of 64 bits, "valiant" or "adaptive".
+std::optional<RouteChoice> find_routing(std::string_view text);
+std::string to_text(const RouteChoice& choice);      // what find_routing() reads
+std::string unknown_routing(std::string_view text);  // what was expected in its place
+// `text` of the key "routing", where anything else is an error.
+RouteChoice read_routing(Field& section, std::string_view text);
 
 struct Fabric {
     std::optional<RouteChoice> routing{};    // absent: the machine's own
     std::vector<std::uint32_t> placement{};  // the machine's node that each node of the job is; empty: the first ones
     // By link class: the share of its bandwidth that other traffic takes, at least 0 and below 1. Packets wait for it,
-    // too (see queueing.hpp).
+    // too (see waiting_time).
     std::vector<std::pair<std::string, double>> background{};
     std::vector<LinkFault> link_faults{};
     bool operator==(const Fabric&) const = default;
@@ -30,5 +79,17 @@ constexpr bool may_be_background(double share) { return share >= 0.0 && share < 
 void add_load(Fabric& fabric, double share, const std::vector<std::string>& link_classes);
 
 bool has_background(const Fabric& fabric, std::string_view link_class);  // any other traffic
+
+// What other traffic on a link costs besides its share of the bandwidth.
+// What links carry at once, as far as queues go: the largest packet of InfiniBand and of RoCE (InfiniBand Architecture
+// Specification, volume 1, "MTU"). Taken for every fabric.
+inline constexpr Bytes largest_packet{4096.0};
+
+// How long a packet waits on average for others of its size that take `share` (0 to below 1) of a link and come at
+// random: share / (2 (1 - share)) times what the link needs for one of them, the waiting time of an M/D/1 queue
+// (Pollaczek and Khinchine; Kleinrock, "Queueing Systems" I, 1975, section 5.6).
+constexpr Seconds waiting_time(double share, BytesPerSecond bandwidth) {
+    return largest_packet / bandwidth * (share / (2.0 * (1.0 - share)));
+}
 
 }  // namespace weft

@@ -7,10 +7,9 @@
 #include <string>
 
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/error_at.hpp"
+#include "sim/io/document.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
-#include "sim/io/sourced.hpp"
 
 namespace weft {
 namespace {

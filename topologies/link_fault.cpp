@@ -1,4 +1,4 @@
-#include "topologies/link_fault.hpp"
+#include "topologies/fabric.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "topologies/detour_router.hpp"
-#include "topologies/live_links.hpp"
 
 namespace weft {
 namespace {
@@ -25,7 +24,7 @@ LinkId link_of(const Topology& topology, const NicCable& cable) {
     return topology.wiring->port(cable.node * nics + cable.nic);
 }
 
-std::vector<LinkId> links_one_way(const Topology& topology, const RouteCables& cables) {
+std::vector<LinkId> links_in_one_direction(const Topology& topology, const RouteCables& cables) {
     for (const RankId rank : {cables.from, cables.to}) {
         if (index(rank) >= topology.ranks) {
             throw RangeError(fmt::format("ranks are 0 to {}, not {}", topology.ranks - 1, index(rank)));
@@ -33,7 +32,7 @@ std::vector<LinkId> links_one_way(const Topology& topology, const RouteCables& c
     }
     if (cables.from == cables.to) throw RangeError(fmt::format("rank {} needs no link to itself", index(cables.to)));
     std::vector<LinkId> links;
-    std::vector<std::string> classes;  // along the way, each once
+    std::vector<std::string> classes;  // along the route, each once
     const Route route = topology.route(cables.from, cables.to);
     for (const LinkId link : route.links()) {
         const std::string& name = topology.intact_link(link).name;
@@ -71,10 +70,10 @@ std::vector<LinkId> links_of(const Topology& topology, const LinkFault& fault) {
     if (const NicCable* cable = std::get_if<NicCable>(&fault.where)) {
         links.push_back(link_of(topology, *cable));
     } else {
-        links = links_one_way(topology, std::get<RouteCables>(fault.where));
+        links = links_in_one_direction(topology, std::get<RouteCables>(fault.where));
     }
-    const std::size_t one_way = links.size();
-    for (std::size_t i = 0; i < one_way; ++i) links.push_back(topology.wiring->way_back(links[i]));
+    const std::size_t in_one_direction = links.size();
+    for (std::size_t i = 0; i < in_one_direction; ++i) links.push_back(topology.wiring->reverse(links[i]));
     std::ranges::sort(links);
     return links;
 }

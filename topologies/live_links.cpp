@@ -1,4 +1,4 @@
-#include "topologies/live_links.hpp"
+#include "topologies/detour_router.hpp"
 
 #include <fmt/format.h>
 
@@ -131,7 +131,7 @@ namespace {
 
 struct Arrived {};  // Boost's searches end early by an exception
 
-// Notes the link by which the best way enters each vertex.
+// Notes the link by which the best path enters each vertex.
 template <class Entry>
 struct Walk : boost::dijkstra_visitor<> {
     std::size_t target;

@@ -7,15 +7,14 @@
 #include <span>
 #include <utility>
 
+#include "sim/io/document.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
-#include "sim/io/sourced.hpp"
 #include "topologies/block_router.hpp"
 #include "topologies/blocks/block.hpp"
-#include "topologies/hashed_network.hpp"
+#include "topologies/fabric.hpp"
 #include "topologies/library_reader.hpp"
-#include "topologies/placed_network.hpp"
-#include "topologies/queueing.hpp"
+#include "topologies/wrapped_network.hpp"
 
 namespace weft {
 

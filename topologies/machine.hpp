@@ -15,9 +15,48 @@
 #include "sim/io/document.hpp"
 #include "sim/topology/topology.hpp"
 #include "topologies/fabric.hpp"
-#include "topologies/operation.hpp"
 
 namespace weft {
+
+// How a machine is run: what fails how often, where checkpoints go, what its nodes draw. Keys of a machine file, all of
+// them optional: a figure that is not known is absent.
+//
+//   "failures": {                                              // mean times between failures of one
+//     "accelerator": { "value": "79100 h", "source": "..." },  // that its node is replaced for
+//     "node": ..., "nic": ...,                                 // the same, of a host and of a NIC with its cable
+//     "process": ...,                                          // software: the node stays
+//     "planned": ...,                                          // stops of a run that were planned; a time, not of one
+//     "detection": ..., "launch": ..., "repair": ...           // of a failure; of a job's processes; of a node
+//   },
+//   "storage": { "write": { "value": "2 TB/s", "source": "..." }, "read": ... },  // by all nodes together
+//   "power": { "node": { "value": "2.8 kW", "source": "..." }, "overhead": { "value": 1.1, "source": "..." } }
+struct FailureFigures {
+    // Mean times between failures of one accelerator, node, NIC with its cable, and process.
+    std::optional<Seconds> accelerator, node, nic, process;
+    std::optional<Seconds> planned;    // between planned stops of a run
+    std::optional<Seconds> detection;  // from a failure until the job is stopped
+    std::optional<Seconds> launch;     // of processes and communicators, until a checkpoint can be loaded
+    std::optional<Seconds> repair;     // until a node is back
+};
+
+// Of the file system, by all nodes together.
+struct StorageFigures {
+    BytesPerSecond write, read;
+};
+
+struct NodePower {
+    Watts node;             // all but its accelerators, at work or not
+    double overhead = 1.0;  // what the site draws for each watt of it: power usage effectiveness
+};
+
+struct Operation {
+    std::optional<FailureFigures> failures;
+    std::optional<StorageFigures> storage;
+    std::optional<NodePower> power;
+};
+
+// Records every error at its place.
+Operation read_operation(Field& machine);
 
 // Host names are the prefix and a number, which for node 0 is `first` and has at least `digits` of them; or they are
 // listed, node by node.
@@ -36,7 +75,7 @@ struct NodeNames {
 
 // What accelerators reach of their node's host. Each has a link of its own, whose other traffic is left out.
 struct HostInfo {
-    BytesPerSecond link;                       // one way
+    BytesPerSecond link;                       // in one direction
     Bytes memory;                              // of a node
     BytesPerSecond memory_bandwidth;           // of a node
     BytesPerSecond drives_read, drives_write;  // of a node's NVMe drives together; 0: not known
@@ -50,9 +89,9 @@ struct MachineInfo {
     std::uint32_t accelerators_per_node = 1;
     std::uint32_t accelerators_per_package = 1;
     std::uint32_t nics_per_node = 1;
-    BytesPerSecond nic;                         // achievable, of one NIC, one way
+    BytesPerSecond nic;                         // achievable, of one NIC, in one direction
     std::vector<std::uint32_t> neighbourhoods;  // nodes that sit together at each level of the network, ascending
-    BytesPerSecond bisection;                   // specified, one way, between two halves of the whole machine
+    BytesPerSecond bisection;                   // specified, in one direction, between two halves of the whole machine
     RouteChoice routing;                        // of the fabric, unless a job asks for another
     std::vector<Library> libraries;             // the first is the default
     std::vector<std::string> link_classes;

@@ -1,9 +1,8 @@
-#include "topologies/mesh_channels.hpp"
+#include "topologies/channel_search.hpp"
 
 #include <utility>
 
 namespace weft {
-
 namespace {
 
 using Members = std::vector<std::uint32_t>;

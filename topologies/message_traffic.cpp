@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/cost/protocol_limits.hpp"
+#include "sim/cost/cost.hpp"
 #include "sim/explicit/message_runner.hpp"
 #include "topologies/channels.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 // What one message of its kind costs where nothing else is under way.
 struct LoneSend {
-    std::uint32_t way = 0;
+    std::uint32_t method = 0;
     MessageLoad load{};
     BytesPerSecond most{};
     Seconds latency;  // before its bytes, on the minimal route
@@ -38,7 +38,7 @@ class LoneSends {
         return known->second;
     }
 
-    std::vector<SendingWay> ways() && { return std::move(ways_); }
+    std::vector<SendingMethod> methods() && { return std::move(methods_); }
 
   private:
     struct Kind {
@@ -60,17 +60,17 @@ class LoneSends {
         const PhaseCost& cost = costs.phases(*choice).front();
         const bool across = topology_.node_of(message.from) != topology_.node_of(message.to);
         const MessageLoad load = load_of(*choice->protocol, across, Ports::own);
-        return {way(*choice->protocol, across, load, cost.pattern.cap), load, cost.pattern.cap,
+        return {method(*choice->protocol, across, load, cost.pattern.cap), load, cost.pattern.cap,
                 cost.latency(message.bytes)};
     }
 
-    std::uint32_t way(const ProtocolCost& protocol, bool across, const MessageLoad& load, BytesPerSecond most) {
-        const auto same = [&](const SendingWay& each) {
+    std::uint32_t method(const ProtocolCost& protocol, bool across, const MessageLoad& load, BytesPerSecond most) {
+        const auto same = [&](const SendingMethod& each) {
             return each.protocol == protocol.protocol && each.across == across && each.most == most;
         };
-        const auto found = std::ranges::find_if(ways_, same);
-        const auto place = static_cast<std::uint32_t>(found - ways_.begin());
-        if (found == ways_.end()) ways_.push_back({protocol.protocol, across, 1.0 / load.at_ends, most});
+        const auto found = std::ranges::find_if(methods_, same);
+        const auto place = static_cast<std::uint32_t>(found - methods_.begin());
+        if (found == methods_.end()) methods_.push_back({protocol.protocol, across, 1.0 / load.at_ends, most});
         return place;
     }
 
@@ -78,7 +78,7 @@ class LoneSends {
     const Library& library_;
     const Preference& preference_;
     std::map<Kind, LoneSend> known_;
-    std::vector<SendingWay> ways_;
+    std::vector<SendingMethod> methods_;
 };
 
 // How many messages a rank sends at one time.
@@ -105,7 +105,7 @@ MessageProgram program_of(std::span<const TrafficMessage> messages, const Topolo
         const TrafficMessage& message = messages[i];
         WEFT_CHECK(message.from != message.to && message.bytes > Bytes{}, "a message moves bytes to another rank");
         const LoneSend& alone = sends.of(message);
-        const Seconds way = topology.latency(topology.route(message.from, message.to));
+        const Seconds flight = topology.latency(topology.route(message.from, message.to));
         program.begin({message.from, 0});
         if (message.start > Seconds{}) {
             const auto wait = static_cast<std::uint32_t>(program.tables.durations.size());
@@ -116,8 +116,8 @@ MessageProgram program_of(std::span<const TrafficMessage> messages, const Topolo
         program.tables.shapes.push_back({.bytes = message.bytes,
                                          .load = alone.load,
                                          .cap = alone.most / together.with(message),
-                                         .step = std::max(host + alone.latency - way, -way)});
-        sent.push_back({.way = alone.way});
+                                         .step = std::max(host + alone.latency - flight, -flight)});
+        sent.push_back({.method = alone.method});
     }
     for (std::uint32_t rank = 0; rank < topology.ranks; ++rank) program.begin({RankId(rank), 0});
     return program;
@@ -181,8 +181,8 @@ TrafficRun run_traffic(std::span<const TrafficMessage> messages, const Topology&
     TrafficRun run;
     LoneSends sends(topology, library, preference);
     const MessageProgram program = program_of(messages, topology, host, sends, run.messages);
-    run.ways = std::move(sends).ways();
-    for (const SentMessage& message : run.messages) ++run.ways[message.way].messages;
+    run.methods = std::move(sends).methods();
+    for (const SentMessage& message : run.messages) ++run.methods[message.method].messages;
     MessageRunner runner(program, program.tables, topology, Recorder(run.messages));
     run.time = runner.run().time;
     add_links(messages, program.tables, topology, runner.watch(), run);

@@ -19,8 +19,8 @@ struct TrafficMessage {
     Seconds start{};      // when the sender calls
 };
 
-// Messages that the library sends alike: what bounds them besides the links.
-struct SendingWay {
+// Messages that the library sends by one method: what bounds them besides the links.
+struct SendingMethod {
     std::string_view protocol;
     bool across = false;      // to another node
     double efficiency = 1.0;  // of links of nodes and of their ports
@@ -29,7 +29,7 @@ struct SendingWay {
 };
 
 struct SentMessage {
-    std::uint32_t way = 0;
+    std::uint32_t method = 0;
     std::uint32_t hops = 0;  // links that it takes
     Seconds depart{};        // when its first byte is on the links
     Seconds arrival{};
@@ -46,14 +46,14 @@ struct CarryingLink {
 
 struct TrafficRun {
     Seconds time;  // until the last message has arrived
-    std::vector<SendingWay> ways{};
+    std::vector<SendingMethod> methods{};
     std::vector<SentMessage> messages{};  // in the order asked
     std::vector<CarryingLink> links{};    // that carry anything, by number
     std::uint32_t bound_by_library = 0;   // messages that take longer at the most that they may have than on any link
 };
 
 // A message costs what a send_receive of two ranks costs: the library's launch, the step and what of the latencies on
-// its way the bytes do not hide, then its bytes, max-min fair with the others on their links. Messages that a rank
+// its route the bytes do not hide, then its bytes, max-min fair with the others on their links. Messages that a rank
 // sends at one time share the most that it may send. `preference` may force a protocol; `host`: what the host adds to
 // each call. Throws RangeError where the library has no row for a message.
 TrafficRun run_traffic(std::span<const TrafficMessage> messages, const Topology& topology, const Library& library,

@@ -1,4 +1,4 @@
-#include "topologies/node_list.hpp"
+#include "topologies/placement.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/text_positions.hpp"
 #include "topologies/host_names.hpp"
 
 namespace weft {

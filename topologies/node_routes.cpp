@@ -9,7 +9,6 @@
 #include "topologies/distance.hpp"
 
 namespace weft {
-
 namespace {
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,

@@ -1,4 +1,4 @@
-// Routes inside one node. All nodes of a machine are alike, so this small table serves every one of them.
+// Routes inside one node. All nodes of a machine are equal, so this small table serves every one of them.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-#include "topologies/operation.hpp"
+#include "topologies/machine.hpp"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
-#include "sim/io/sourced.hpp"
+#include "sim/io/document.hpp"
 
 namespace weft {
 namespace {

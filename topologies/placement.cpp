@@ -10,7 +10,6 @@
 #include "sim/base/hash.hpp"
 #include "sim/io/diagnostics.hpp"
 #include "sim/io/text_file.hpp"
-#include "topologies/node_list.hpp"
 
 namespace weft {
 namespace {

@@ -5,11 +5,13 @@
 //   group:K                  in equal runs on the first K groups (the largest neighbourhoods of the network)
 //   scatter:K                dealt to the first K groups in turn
 //   nodes:16-31,40           these, by their numbers
-//   file:PATH, or a path     the nodes that a hostfile or node list names (see node_list.hpp), in its order
+//   file:PATH, or a path     the nodes that a hostfile or node list names (parse_node_list), in its order
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,5 +24,19 @@ namespace weft {
 // one.
 std::vector<std::uint32_t> place_nodes(std::string_view placement, std::uint32_t nodes, const MachineInfo& machine,
                                        const std::filesystem::path& folder = {});
+
+// The nodes that a batch system or an MPI launcher names: a hostfile, a machine file, or a Slurm node list.
+//
+//   frontier00012                   # one name per line, or several; comments
+//   frontier00013 slots=8           # as Open MPI writes
+//   frontier00014:8                 # as MPICH writes
+//   frontier[00021-00024,00030]     # as Slurm writes
+//   17                              # a node by its number
+// The numbers of the nodes, in the order in which the text names them. `file` is for messages. Slots must leave room
+// for a rank on every accelerator. Throws ConfigError: not a list of nodes of this machine, or a node twice.
+std::vector<std::uint32_t> parse_node_list(const std::string& file, std::string_view text, const MachineInfo& machine);
+
+// The same in words, as the placement nodes:LIST has it: "16-31,40".
+std::string node_ranges(std::span<const std::uint32_t> nodes);
 
 }  // namespace weft

@@ -1,9 +1,13 @@
 // What vertices of a topology are called.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "sim/network/link_traffic.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
@@ -21,5 +25,19 @@ class VertexNames {
     std::uint32_t nics_, node_switches_;           // of one node
     Table<NodeId, std::uint32_t> number_of_kind_;  // of each vertex: those of a kind come node by node
 };
+
+// One of the links that carried most, by name.
+struct HotLink {
+    std::string from, to;  // as VertexNames
+    std::string link_class;
+    Bytes bytes;
+    double busy = 0.0;
+    std::uint32_t links = 1;  // of the class that carried as much, of which this is the first
+};
+
+// Of each class of `links`, which carried what they did in `time`, the busiest: so many rows at most, in each of which
+// all carried the same (to nine digits). Busiest first.
+std::vector<HotLink> hottest_links(const Topology& topology, std::span<const LinkBytes> links, Seconds time,
+                                   std::size_t most_of_class);
 
 }  // namespace weft

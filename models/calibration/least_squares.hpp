@@ -21,7 +21,7 @@ enum class Determination : std::uint8_t {
     determined,
     at_limit,        // the best value is a bound
     without_effect,  // a change by its scale moves residuals by less than 1e-4, root mean square
-    not_told_apart,  // others, earlier in the list, move the residuals in the same way
+    not_told_apart,  // others, earlier in the list, move the residuals by as much
 };
 std::string_view text(Determination what);
 

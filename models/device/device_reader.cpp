@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "models/device/device.hpp"
+#include "sim/io/document.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"
-#include "sim/io/sourced.hpp"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/memory/kept_operations.hpp"
+#include "models/memory/memory.hpp"
 
 #include "models/transformer/kernel_parts.hpp"
 

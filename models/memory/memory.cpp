@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "models/transformer/kernel_parts.hpp"
-#include "sim/base/check.hpp"
 
 namespace weft {
 namespace {
@@ -86,16 +85,6 @@ Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& sha
     const Bytes in_mlp = by_parts ? all.mlp - kept.mlp : all.both() - used.both();
     const Bytes in_attention = all.attention - used.both();
     return gradients.hidden + std::max(in_mlp + gradients.mlp, in_attention + gradients.attention);
-}
-
-Bytes layer_activations(const Transformer& model, const Shard& shard, Recompute recompute) {
-    WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; name the kind of layer");
-    return layer_activations(model, LayerKind::dense, shard, {.recompute = recompute});
-}
-
-Bytes layer_workspace(const Transformer& model, const Shard& shard, Recompute recompute) {
-    WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; name the kind of layer");
-    return layer_workspace(model, LayerKind::dense, shard, {.recompute = recompute});
 }
 
 Bytes embedding_activations(const Transformer& model, const Shard& shard) {

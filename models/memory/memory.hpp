@@ -50,7 +50,7 @@ constexpr std::string_view products_of_recomputation = "products for what is com
 //   none       s b h (10 + 24/t + 5 a s / (h t))    (34/t instead of 10 + 24/t with sequence parallelism)
 //   selective  the same without the attention-score term
 //   full       2 s b h  (the layer's input; / t with sequence parallelism)
-// and by operations what kept_operations.hpp says.
+// and by operations what KeptProduct says.
 // Other shapes (grouped heads, gated or wider MLPs) by the same inventory. Flash attention keeps, in place of the
 // scores, the logarithm of every row's sum in fp32. Masks are kept with dropout only.
 // Context ranks keep 1 / context of every term. A layer with experts keeps, in place of the MLP's activations, the
@@ -63,7 +63,6 @@ constexpr std::string_view products_of_recomputation = "products for what is com
 std::vector<SavedTensor> saved_tensors(const Transformer& model, LayerKind kind, const Shard& shard,
                                        const Inventory& inventory);
 Bytes layer_activations(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);
-Bytes layer_activations(const Transformer& model, const Shard& shard, Recompute recompute);  // without experts
 
 // What is alive while one layer runs backward, beyond what is kept by `inventory`: the most of these moments, each with
 // the activations that have been recomputed by then (all of them, or by parts those of the half that is under way), and
@@ -74,7 +73,6 @@ Bytes layer_activations(const Transformer& model, const Shard& shard, Recompute 
 //   attention:                 the gradients of its output and of queries, keys and values, or of unfused scores twice
 // with experts the first three for their rows, and the return of the rows' gradients to them.
 Bytes layer_workspace(const Transformer& model, LayerKind kind, const Shard& shard, const Inventory& inventory);
-Bytes layer_workspace(const Transformer& model, const Shard& shard, Recompute recompute);  // without experts
 
 // Kept by the embedding (dropout mask and token ids; its output is the first layer's input and counted there) and by
 // the head (inputs of the final norm and of the logits: 4 s b h, and the softmax or its logarithm in fp32, 4 s b V/t,
@@ -114,5 +112,25 @@ struct MemoryUse {
     Bytes least() const { return allocated() + overhead.least; }  // a device with less cannot run it
     Bytes most() const { return allocated() + overhead.most; }
 };
+
+// Recomputation by operations, as torchtitan has it (selective_ac_option = "op"): a layer is a checkpoint, and of what
+// its forward makes the results of some operations are kept, so that they are not made again.
+// A product with parameters as PyTorch runs it: queries, keys and values apart, and both halves of a gated map.
+struct KeptProduct {
+    std::string_view kernel;  // that has it
+    double outputs = 0;       // per token, on one tensor rank
+    bool kept = false;
+    bool used = false;  // by backward, as it is; else by what is computed again
+};
+
+// In forward order. torchtitan 238fa9953, distributed/activation_checkpoint.py (_apply_op_sac) keeps, of
+// models/*/infra/parallelize.py (_op_sac_save_list), fused attention, reduce-scatters, all-to-alls (but for Qwen3's),
+// and of products every other one, the first of a layer among them. Grouped products of experts are not in the list,
+// and the router's is left out of the count (per_op_sac_force_recompute_mm_shapes_by_fqns).
+std::vector<KeptProduct> layer_products(const Transformer& model, LayerKind kind, const Shard& shard);
+
+// Of a piece's forward, what runs again: all but attention and, of its products, those that are kept.
+std::vector<Kernel> kernels_again(const Transformer& model, LayerKind kind, const Shard& shard,
+                                  const LayerPiece& piece);
 
 }  // namespace weft

@@ -8,7 +8,7 @@
 namespace weft {
 
 // Of a layer: nothing, some of its parts, all that follows from its input, or that but for the results of some of its
-// operations (kept_operations.hpp).
+// operations (KeptProduct).
 enum class Recompute : std::uint8_t { none, selective, full, operations };
 
 // Whether a layer runs forward again, as a whole, before it runs backward.

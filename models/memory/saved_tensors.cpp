@@ -1,5 +1,4 @@
 // The inventory of what a layer keeps for backward.
-#include "models/memory/kept_operations.hpp"
 #include "models/memory/memory.hpp"
 #include "models/transformer/kernel_parts.hpp"
 #include "models/transformer/recipes.hpp"

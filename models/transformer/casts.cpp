@@ -1,6 +1,6 @@
 // Products in 8 or 4 bits as Transformer Engine runs them (module/layernorm_linear.py, module/linear.py). On Hopper the
-// tensor cores take 8-bit operands only with the inner dimension contiguous, so that a product whose operand lies the
-// other way needs it transposed, or cast a second time:
+// tensor cores take 8-bit operands only with the inner dimension contiguous, so that a product whose operand lies in
+// the other order needs it transposed, or cast a second time:
 //   forward          input x weight
 //   input gradient   output gradient x weight transposed
 //   weight gradient  output gradient transposed x input transposed

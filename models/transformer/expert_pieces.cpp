@@ -12,16 +12,10 @@ LayerPiece router(const Transformer& model, const ShardSizes& size, const Expert
     const double scores = expert.routed * model.experts.count;
     LayerPiece piece = piece_of(Piece::router, "router");
     piece.input_backward.push_back(memory_kernel("routing gradient", 3.0 * scores, score_bytes));
-    add_linear(piece,
-               {.forward = "router",
-                .input_gradient = "router input gradient",
-                .weight_gradient = "router weight gradient",
-                .bias_gradient = "router bias gradient",
-                .biased = model.biases.router,
-                .rows = expert.routed,
-                .inputs = size.hidden,
-                .outputs = static_cast<double>(model.experts.count)},
-               size.element_bytes);
+    add_map<"router">(
+        piece, model.biases.router,
+        {.rows = expert.routed, .inputs = size.hidden, .outputs = static_cast<double>(model.experts.count)},
+        size.element_bytes);
     // Frameworks keep it out of fp8 (Megatron-core transformer/moe/router.py: a plain linear map).
     for (std::vector<Kernel>* const kernels : {&piece.forward, &piece.input_backward, &piece.weight_backward}) {
         for (Kernel& kernel : *kernels) kernel.parameters = false;
@@ -54,13 +48,13 @@ LayerPiece unpermute(const Shard& shard, const ShardSizes& size, const ExpertSiz
 // Rows arrive in the order of the ranks that sent them, and leave so again; or once for all experts of a rank, which
 // permutation then reads (of all-gathered ones those that are its own) and copies, and whose sums it writes at the end.
 enum class Rows : std::uint8_t { spread, summed };
-Kernel rearrange(const Shard& shard, const ShardSizes& size, const ExpertSizes& expert, Rows way) {
+Kernel rearrange(const Shard& shard, const ShardSizes& size, const ExpertSizes& expert, Rows form) {
     const double rows = expert.received();
     if (shard.dispatch == Dispatch::all_to_all)
         return memory_kernel("expert sort", 2.0 * rows * size.hidden, size.element_bytes);
-    const bool own = shard.dispatch == Dispatch::all_gather && way == Rows::spread;
+    const bool own = shard.dispatch == Dispatch::all_gather && form == Rows::spread;
     const double moved = rows + (own ? rows : expert.arriving);
-    return memory_kernel(way == Rows::spread ? "permute" : "unpermute", moved * size.hidden, size.element_bytes);
+    return memory_kernel(form == Rows::spread ? "permute" : "unpermute", moved * size.hidden, size.element_bytes);
 }
 
 LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSizes& size, const ExpertSizes& expert) {
@@ -69,32 +63,16 @@ LayerPiece experts(const Transformer& model, const Shard& shard, const ShardSize
                  after = rearrange(shard, size, expert, Rows::summed);
     const bool sorted = shard.dispatch != Dispatch::all_to_all || (shard.expert > 1 && expert.local > 1.0);
     LayerPiece piece = piece_of(Piece::experts, "experts"), up = piece;
-    add_linear(up,
-               {.forward = "experts up",
-                .input_gradient = "experts up input gradient",
-                .weight_gradient = "experts up weight gradient",
-                .bias_gradient = "experts up bias gradient",
-                .biased = model.biases.experts,
-                .rows = expert.rows,
-                .inputs = size.hidden,
-                .outputs = expert.inputs,
-                .count = expert.local},
-               e);
+    add_map<"experts up">(up, model.biases.experts,
+                          {.rows = expert.rows, .inputs = size.hidden, .outputs = expert.inputs, .count = expert.local},
+                          e);
     if (sorted) piece.forward.push_back(before);
     piece.forward.push_back(up.forward.front());
     piece.forward.push_back(activation(model, rows, expert.inputs, expert.ffn, e));
     if (sorted) piece.input_backward.push_back(before);
-    add_linear(piece,
-               {.forward = "experts down",
-                .input_gradient = "experts down input gradient",
-                .weight_gradient = "experts down weight gradient",
-                .bias_gradient = "experts down bias gradient",
-                .biased = model.biases.experts,
-                .rows = expert.rows,
-                .inputs = expert.ffn,
-                .outputs = size.hidden,
-                .count = expert.local},
-               e);
+    add_map<"experts down">(piece, model.biases.experts,
+                            {.rows = expert.rows, .inputs = expert.ffn, .outputs = size.hidden, .count = expert.local},
+                            e);
     if (sorted) piece.forward.push_back(after);
     piece.input_backward.push_back(activation_gradient(model, rows, expert.inputs, expert.ffn, e));
     piece.input_backward.push_back(up.input_backward.front());
@@ -107,32 +85,17 @@ LayerPiece shared_up(const Transformer& model, const ShardSizes& size, const Exp
     const double e = size.element_bytes;
     LayerPiece piece = piece_of(Piece::shared_up, "shared experts up");
     piece.input_backward = {activation_gradient(model, size.tokens, expert.shared_inputs, expert.shared_ffn, e)};
-    add_linear(piece,
-               {.forward = "shared experts up",
-                .input_gradient = "shared experts up input gradient",
-                .weight_gradient = "shared experts up weight gradient",
-                .bias_gradient = "shared experts up bias gradient",
-                .biased = model.biases.experts,
-                .rows = size.tokens,
-                .inputs = size.hidden,
-                .outputs = expert.shared_inputs},
-               e);
+    add_map<"shared experts up">(piece, model.biases.experts,
+                                 {.rows = size.tokens, .inputs = size.hidden, .outputs = expert.shared_inputs}, e);
     piece.forward.push_back(activation(model, size.tokens, expert.shared_inputs, expert.shared_ffn, e));
     return piece;
 }
 
 LayerPiece shared_down(const Transformer& model, const ShardSizes& size, const ExpertSizes& expert) {
     LayerPiece piece = piece_of(Piece::shared_down, "shared experts down");
-    add_linear(piece,
-               {.forward = "shared experts down",
-                .input_gradient = "shared experts down input gradient",
-                .weight_gradient = "shared experts down weight gradient",
-                .bias_gradient = "shared experts down bias gradient",
-                .biased = model.biases.experts,
-                .rows = size.tokens,
-                .inputs = expert.shared_ffn,
-                .outputs = size.hidden},
-               size.element_bytes);
+    add_map<"shared experts down">(piece, model.biases.experts,
+                                   {.rows = size.tokens, .inputs = expert.shared_ffn, .outputs = size.hidden},
+                                   size.element_bytes);
     // Their gate reads the hidden state and weighs what they give; its gradients read both again.
     if (model.experts.shared_gate) {
         const double moved = (size.hidden_state + 2.0 * size.own_state);

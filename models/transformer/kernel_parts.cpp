@@ -93,17 +93,16 @@ LayerPiece piece_of(Piece piece, std::string_view module) {
     return {.piece = piece, .module = module, .forward = {}, .input_backward = {}, .weight_backward = {}};
 }
 
-void add_linear(LayerPiece& piece, const Linear& linear, double element_bytes) {
-    const auto& [forward, input_gradient, weight_gradient, bias_gradient, biased, rows, inputs, outputs, count] =
-        linear;
-    piece.forward.push_back(gemm_kernel(forward, rows, outputs, inputs, element_bytes, count));
-    piece.input_backward.push_back(gemm_kernel(input_gradient, rows, inputs, outputs, element_bytes, count));
-    piece.weight_backward.push_back(gemm_kernel(weight_gradient, outputs, inputs, rows, element_bytes, count));
+void add_map(LayerPiece& piece, const MapNames& names, bool biased, const MapShape& shape, double element_bytes) {
+    const auto& [rows, inputs, outputs, count] = shape;
+    piece.forward.push_back(gemm_kernel(names.forward, rows, outputs, inputs, element_bytes, count));
+    piece.input_backward.push_back(gemm_kernel(names.input_gradient, rows, inputs, outputs, element_bytes, count));
+    piece.weight_backward.push_back(gemm_kernel(names.weight_gradient, outputs, inputs, rows, element_bytes, count));
     for (Kernel* const kernel : {&piece.forward.back(), &piece.input_backward.back(), &piece.weight_backward.back()}) {
         kernel->parameters = true;
     }
     if (!biased) return;
-    piece.weight_backward.push_back(memory_kernel(bias_gradient, count * rows * outputs, element_bytes));
+    piece.weight_backward.push_back(memory_kernel(names.bias_gradient, count * rows * outputs, element_bytes));
 }
 
 Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes) {

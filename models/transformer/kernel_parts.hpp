@@ -1,6 +1,9 @@
 // The building bricks of kernel lists: one kernel each, from its shape.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -20,16 +23,38 @@ constexpr double bytes_of_mask = 1.0;  // of dropout, per element
 
 LayerPiece piece_of(Piece piece, std::string_view module);  // without kernels yet
 
-// A linear map's names and shape: (rows x inputs) (inputs x outputs), `count` of them in one launch.
-struct Linear {
-    std::string_view forward, input_gradient, weight_gradient;
-    std::string_view bias_gradient;
-    bool biased;
+// A text that is known when the program is compiled.
+template <std::size_t size>
+struct Text {
+    char letters[size];
+    consteval Text(const char (&text)[size]) { std::copy_n(text, size, letters); }
+};
+template <Text first, Text second>
+constexpr auto joined_text = [] {
+    std::array<char, sizeof(first.letters) + sizeof(second.letters) - 1> both{};
+    std::copy_n(second.letters, sizeof(second.letters),
+                std::copy_n(first.letters, sizeof(first.letters) - 1, both.begin()));
+    return both;
+}();
+
+// (rows x inputs) (inputs x outputs), `count` of them in one launch.
+struct MapShape {
     double rows, inputs, outputs, count = 1.0;
 };
-// One product forward and two backward, and the sum of a bias gradient.
-void add_linear(LayerPiece& piece, const Linear& linear, double element_bytes);
-// The activation function after a first map: bias and GELU, or SwiGLU. Its gradient comes before add_linear's.
+struct MapNames {
+    std::string_view forward, input_gradient, weight_gradient, bias_gradient;
+};
+void add_map(LayerPiece& piece, const MapNames& names, bool biased, const MapShape& shape, double element_bytes);
+// A linear map "qkv": the product of that name forward, "qkv input gradient" and "qkv weight gradient" backward, and
+// the sum of "qkv bias gradient".
+template <Text name>
+void add_map(LayerPiece& piece, bool biased, const MapShape& shape, double element_bytes) {
+    static constexpr MapNames names{name.letters, joined_text<name, " input gradient">.data(),
+                                    joined_text<name, " weight gradient">.data(),
+                                    joined_text<name, " bias gradient">.data()};
+    add_map(piece, names, biased, shape, element_bytes);
+}
+// The activation function after a first map: bias and GELU, or SwiGLU. Its gradient comes before add_map's.
 Kernel activation(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
 Kernel activation_gradient(const Transformer& model, double rows, double inputs, double outputs, double element_bytes);
 
@@ -39,7 +64,6 @@ void add_casts(LayerPiece& piece, const Transformer& model, const Shard& shard);
 // The pieces that take the place of mlp_up and mlp_down in a layer with experts.
 std::vector<LayerPiece> expert_pieces(const Transformer& model, const Shard& shard);
 LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& shard);
-LayerPiece latent_piece(const Transformer& model, const Shard& shard);  // Piece::qkv of multi-head latent attention
 // What a program without fused kernels does besides (Shard::element_wise), and ALiBi's part of unfused attention.
 void add_unfused_passes(std::vector<LayerPiece>& pieces, const Transformer& model, LayerKind kind, const Shard& shard);
 

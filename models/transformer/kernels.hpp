@@ -119,12 +119,6 @@ struct Shard {
     auto operator<=>(const Shard&) const = default;
 };
 
-struct LayerKernels {
-    std::vector<Kernel> attention;       // norm, QKV, core, projection, residual
-    std::vector<Kernel> attention_core;  // the part of `attention` that selective recomputation repeats
-    std::vector<Kernel> mlp;
-};
-
 enum class Piece : std::uint8_t {
     input_norm,
     qkv,
@@ -155,13 +149,10 @@ struct LayerPiece {
 };
 
 // In forward order. With experts: router, permute, experts, unpermute, then the shared experts, then residual.
+// Every weight matrix is one gemm forward ("qkv", "dense", "h_to_4h", "4h_to_h", "logits") and two backward ("... input
+// gradient", "... weight gradient").
 std::vector<LayerPiece> layer_pieces(const Transformer& model, LayerKind kind, const Shard& shard);
 
-// The pieces of a dense layer in two halves, of a model without experts. All lists are in the order of execution. Every
-// weight matrix is one gemm forward ("qkv", "dense", "h_to_4h", "4h_to_h", "logits") and two backward ("... input
-// gradient", "... weight gradient").
-LayerKernels layer_forward(const Transformer& model, const Shard& shard);
-LayerKernels layer_backward(const Transformer& model, const Shard& shard);  // attention_core empty
 std::vector<Kernel> embedding_forward(const Transformer& model, const Shard& shard);
 std::vector<Kernel> embedding_backward(const Transformer& model, const Shard& shard);
 std::vector<Kernel> head_forward(const Transformer& model, const Shard& shard);  // final norm, logits, cross entropy

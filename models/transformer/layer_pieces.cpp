@@ -4,7 +4,133 @@
 #include "models/transformer/kernel_parts.hpp"
 
 namespace weft {
+
+// Scores, softmax and weighted sum of the values: one fused kernel, or three. A context rank has 1 / context of the
+// queries and meets every key and value. Dropout of the probabilities is a pass of its own between three kernels; a
+// fused kernel draws its random numbers again in backward and moves no mask.
+//
+// In a layer with a window a fused kernel skips what is out of it, as it skips the masked half, and what is of other
+// documents; three kernels compute every score and mask it.
+
 namespace {
+
+// Flash attention (Dao et al. 2022, 2205.14135): two products forward, five backward (the scores again, then the
+// gradients of values, scores, queries and keys) where FLOPs are counted as four; the masked half is skipped. Half of
+// the products counted are over the size of queries and keys, half over that of the values.
+constexpr double flash_forward_executed = 0.5;
+constexpr double flash_backward_executed = 0.5 * 5.0 / 4.0;
+
+// Packed documents are so many shorter sequences, as long as the one that a token is in, on average.
+Kernel flash_attention(std::string_view name, const Transformer& model, LayerKind kind, const Shard& shard,
+                       const ShardSizes& size, double products, double moved, double executed) {
+    const PackedAttention& packing = shard.packing;
+    const double whole = packing.share > 0 ? packing.share : 1.0;
+    const double share = !is_windowed(kind)  ? whole
+                         : packing.share > 0 ? packing.windowed_share
+                                             : window_share(model.window, shard.sequence);
+    Kernel kernel = memory_kernel(name, moved, size.element_bytes);
+    kernel.kind = KernelKind::attention;
+    kernel.count = size.heads / whole;
+    kernel.k = model.head_size;
+    kernel.m = size.scores / (size.heads * shard.sequence) * whole;
+    kernel.n = shard.sequence * share;
+    kernel.flops = {products * share * size.scores * (model.head_size + value_size(model))};
+    kernel.executed = executed * (is_windowed(kind) ? packing.windowed_slowest : packing.slowest);
+    kernel.core = shard.attention;
+    return kernel;
+}
+
+LayerPiece flash_core(const Transformer& model, LayerKind kind, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    const double keys_and_values = (size.qkv - size.queries) * shard.context;
+    const double moved = size.tokens * (size.queries + size.context + keys_and_values);
+    LayerPiece piece = piece_of(Piece::core, {});
+    piece.forward = {flash_attention("attention core", model, kind, shard, size, 2.0, moved, flash_forward_executed)};
+    piece.input_backward = {flash_attention("attention core gradient", model, kind, shard, size, 4.0,
+                                            2.0 * moved,  // and gradients
+                                            flash_backward_executed)};
+    piece.input_backward.front().kind = KernelKind::attention_backward;
+    return piece;
+}
+
+}  // namespace
+
+LayerPiece core_piece(const Transformer& model, LayerKind kind, const Shard& shard) {
+    if (shard.attention != AttentionCore::unfused) return flash_core(model, kind, shard);
+    const ShardSizes size(model, shard);
+    const double e = size.element_bytes, keys = shard.sequence, queries = keys / shard.context;
+    const double d = model.head_size, v = value_size(model);
+    LayerPiece piece = piece_of(Piece::core, {});
+    const bool drops = shard.dropout == Dropout::on;
+    piece.forward = {gemm_kernel("scores", queries, keys, d, e, size.heads),
+                     memory_kernel("softmax", 2.0 * size.scores, e)};
+    if (drops) piece.forward.push_back(dropout_kernel("attention dropout", size.scores, e));
+    piece.forward.push_back(gemm_kernel("context", queries, v, keys, e, size.heads));
+    piece.input_backward = {
+        gemm_kernel("context weight gradient", keys, v, queries, e, size.heads),  // of the values
+        gemm_kernel("context input gradient", queries, keys, v, e, size.heads)};  // of the probabilities
+    std::vector<Kernel>& backward = piece.input_backward;
+    if (drops) backward.push_back(dropout_kernel("attention dropout gradient", size.scores, e));
+    backward.push_back(memory_kernel("softmax gradient", 3.0 * size.scores, e));
+    backward.push_back(gemm_kernel("scores input gradient", queries, d, keys, e, size.heads));   // of the queries
+    backward.push_back(gemm_kernel("scores weight gradient", keys, d, queries, e, size.heads));  // of the keys
+    return piece;
+}
+
+// Queries, keys and values of multi-head latent attention (DeepSeek-V2, 2405.04434, section 2.1), in Megatron-core's
+// order of work (transformer/multi_latent_attention.py). The maps down are not divided over tensor ranks.
+
+namespace {
+
+void add_norm(LayerPiece& piece, std::string_view name, std::string_view gradient, const ShardSizes& size,
+              double width) {
+    piece.forward.push_back(memory_kernel(name, 2.0 * size.tokens * width, size.element_bytes));
+    piece.input_backward.push_back(memory_kernel(gradient, 3.0 * size.tokens * width, size.element_bytes));
+}
+
+void add_queries(LayerPiece& piece, const Transformer& model, const ShardSizes& size) {
+    const double rank = model.latent.q_rank, e = size.element_bytes;
+    if (model.latent.q_rank > 0) {
+        add_map<"query down">(piece, model.biases.qkv, {.rows = size.tokens, .inputs = size.hidden, .outputs = rank},
+                              e);
+        add_norm(piece, "query norm", "query norm gradient", size, rank);
+    }
+    add_map<"query up">(
+        piece, model.biases.qkv,
+        {.rows = size.tokens, .inputs = model.latent.q_rank > 0 ? rank : size.hidden, .outputs = size.queries}, e);
+}
+
+void add_keys_and_values(LayerPiece& piece, const Transformer& model, const Shard& shard, const ShardSizes& size) {
+    const LatentAttention& latent = model.latent;
+    const double heads = static_cast<double>(model.heads) / shard.tensor, e = size.element_bytes;
+    add_map<"key-value down">(
+        piece, model.biases.qkv,
+        {.rows = size.tokens, .inputs = size.hidden, .outputs = 1.0 * latent.kv_rank + latent.rope_size}, e);
+    add_norm(piece, "key-value norm", "key-value norm gradient", size, latent.kv_rank);
+    add_map<"key-value up">(piece, model.biases.qkv,
+                            {.rows = size.tokens,
+                             .inputs = 1.0 * latent.kv_rank,
+                             .outputs = heads * (1.0 * latent.nope_size + latent.value_size)},
+                            e);
+}
+
+// Rotation, and the assembly of contiguous queries, keys and values from the parts, each read and written once.
+LayerPiece latent_piece(const Transformer& model, const Shard& shard) {
+    const ShardSizes size(model, shard);
+    LayerPiece piece = piece_of(Piece::qkv, "qkv");
+    const double assembled = 2.0 * size.tokens * size.qkv, rotated = 2.0 * size.tokens * size.rotated;
+    piece.input_backward = {memory_kernel("heads gradient", assembled, size.element_bytes)};
+    if (model.positions == Positions::rotary) {
+        piece.input_backward.push_back(memory_kernel("rotary gradient", rotated, size.element_bytes));
+    }
+    add_queries(piece, model, size);
+    add_keys_and_values(piece, model, shard, size);
+    if (model.positions == Positions::rotary) {
+        piece.forward.push_back(memory_kernel("rotary", rotated, size.element_bytes));
+    }
+    piece.forward.push_back(memory_kernel("heads", assembled, size.element_bytes));
+    return piece;
+}
 
 // Of one norm of the hidden state, this rank's share.
 Kernel norm(std::string_view name, const ShardSizes& size) {
@@ -49,16 +175,7 @@ LayerPiece qkv(const Transformer& model, LayerKind kind, const Shard& shard, con
     if (normed > 0) {
         piece.input_backward.push_back(memory_kernel("query and key norm gradient", 1.5 * normed, e));
     }
-    add_linear(piece,
-               {.forward = "qkv",
-                .input_gradient = "qkv input gradient",
-                .weight_gradient = "qkv weight gradient",
-                .bias_gradient = "qkv bias gradient",
-                .biased = model.biases.qkv,
-                .rows = size.tokens,
-                .inputs = size.hidden,
-                .outputs = size.qkv},
-               e);
+    add_map<"qkv">(piece, model.biases.qkv, {.rows = size.tokens, .inputs = size.hidden, .outputs = size.qkv}, e);
     if (normed > 0) piece.forward.push_back(memory_kernel("query and key norm", normed, e));
     if (rotary) piece.forward.push_back(memory_kernel("rotary", rotated, e));
     return piece;
@@ -66,16 +183,8 @@ LayerPiece qkv(const Transformer& model, LayerKind kind, const Shard& shard, con
 
 LayerPiece projection(const Transformer& model, const ShardSizes& size) {
     LayerPiece piece = piece_of(Piece::projection, "dense");
-    add_linear(piece,
-               {.forward = "dense",
-                .input_gradient = "dense input gradient",
-                .weight_gradient = "dense weight gradient",
-                .bias_gradient = "dense bias gradient",
-                .biased = model.biases.projection,
-                .rows = size.tokens,
-                .inputs = size.context,
-                .outputs = size.hidden},
-               size.element_bytes);
+    add_map<"dense">(piece, model.biases.projection,
+                     {.rows = size.tokens, .inputs = size.context, .outputs = size.hidden}, size.element_bytes);
     return piece;
 }
 
@@ -108,32 +217,16 @@ LayerPiece mlp_up(const Transformer& model, const ShardSizes& size) {
     const double e = size.element_bytes;
     LayerPiece piece = piece_of(Piece::mlp_up, "h_to_4h");
     piece.input_backward = {activation_gradient(model, size.tokens, size.ffn_inputs, size.ffn, e)};
-    add_linear(piece,
-               {.forward = "h_to_4h",
-                .input_gradient = "h_to_4h input gradient",
-                .weight_gradient = "h_to_4h weight gradient",
-                .bias_gradient = "h_to_4h bias gradient",
-                .biased = model.biases.mlp,
-                .rows = size.tokens,
-                .inputs = size.hidden,
-                .outputs = size.ffn_inputs},
-               e);
+    add_map<"h_to_4h">(piece, model.biases.mlp,
+                       {.rows = size.tokens, .inputs = size.hidden, .outputs = size.ffn_inputs}, e);
     piece.forward.push_back(activation(model, size.tokens, size.ffn_inputs, size.ffn, e));
     return piece;
 }
 
 LayerPiece mlp_down(const Transformer& model, const ShardSizes& size) {
     LayerPiece piece = piece_of(Piece::mlp_down, "4h_to_h");
-    add_linear(piece,
-               {.forward = "4h_to_h",
-                .input_gradient = "4h_to_h input gradient",
-                .weight_gradient = "4h_to_h weight gradient",
-                .bias_gradient = "4h_to_h bias gradient",
-                .biased = model.biases.mlp,
-                .rows = size.tokens,
-                .inputs = size.ffn,
-                .outputs = size.hidden},
-               size.element_bytes);
+    add_map<"4h_to_h">(piece, model.biases.mlp, {.rows = size.tokens, .inputs = size.ffn, .outputs = size.hidden},
+                       size.element_bytes);
     return piece;
 }
 

@@ -1,9 +1,9 @@
-#include "models/transformer/model_synonyms.hpp"
-
+// What other tools call the keys of a model: rows of keys.json.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "models/transformer/transformer.hpp"
 #include "sim/io/embedded.hpp"
 
 namespace weft {

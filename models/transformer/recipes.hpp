@@ -7,14 +7,15 @@
 //              scale factors                            passes over what is cast
 //   delayed    one of a tensor, from earlier steps      one; none after a norm
 //   tensorwise one of a tensor                          its maximum first; a norm takes that itself
-//   blockwise  fp32 of 128 elements, of 128 x 128 of    one, into a form for each way that the tensor is read: one
+//   blockwise  fp32 of 128 elements, of 128 x 128 of    one, into a form for each order in which the tensor is read:
+//   one
 //              weights (DeepSeek-V3, 2412.19437)        cannot be made of the other
 //   mxfp8      one byte of 32 elements                  as blockwise
 //   nvfp4      one byte of 16 elements, one of the      its maximum first, after a transform of what the weight's
 //              tensor                                   gradient takes; then as blockwise
 //
 // With one scale for a tensor the second form is the first one transposed, and made when backward needs it. It is
-// counted on all devices, though Blackwell's matrix units read 8 bits either way. Of weights, cast once per step,
+// counted on all devices, though Blackwell's matrix units read 8 bits in either order. Of weights, cast once per step,
 // nothing is counted, neither time nor copies. All three products of a map run narrow; router, attention, embedding,
 // head and norms do not.
 #pragma once
@@ -25,7 +26,7 @@
 
 namespace weft {
 
-enum class SecondForm : std::uint8_t { transposed, cast };  // for the other way that a tensor is read
+enum class SecondForm : std::uint8_t { transposed, cast };  // for the other order in which a tensor is read
 
 struct Recipe {
     double bytes = 1.0;          // of an element, its share of scales included

@@ -17,12 +17,6 @@ void check_dense(const Transformer& model) {
     WEFT_CHECK(model.experts.count == 0, "the layers of a model with experts differ; name the kind of layer");
 }
 
-std::vector<std::uint64_t> all_tensors(const std::vector<Module>& modules) {
-    std::vector<std::uint64_t> tensors;
-    for (const Module& module : modules) tensors.insert(tensors.end(), module.tensors.begin(), module.tensors.end());
-    return tensors;
-}
-
 std::uint64_t sum(const std::vector<Module>& modules) {
     return std::accumulate(modules.begin(), modules.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const Module& module) { return sum + module_parameters(module); });
@@ -166,22 +160,9 @@ std::uint64_t active_parameters(const Transformer& model) {
     return parameters(met) + (expert_layers(model) + predicting) * unscored;
 }
 
-std::vector<std::uint64_t> layer_tensors(const Transformer& model, std::uint32_t tensor) {
-    check_dense(model);
-    return all_tensors(layer_modules(model, LayerKind::dense, {.tensor = tensor}));
-}
-
 std::uint64_t layer_parameters(const Transformer& model, std::uint32_t tensor) {
     check_dense(model);
     return layer_parameters(model, LayerKind::dense, {.tensor = tensor});
-}
-
-std::vector<std::uint64_t> embedding_tensors(const Transformer& model, std::uint32_t tensor) {
-    return all_tensors(embedding_modules(model, {.tensor = tensor}));
-}
-
-std::vector<std::uint64_t> head_tensors(const Transformer& model, std::uint32_t tensor) {
-    return all_tensors(head_modules(model, {.tensor = tensor}));
 }
 
 std::uint64_t embedding_parameters(const Transformer& model, std::uint32_t tensor) {

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/base/quantity.hpp"
+#include "sim/io/diagnostics.hpp"
 #include "sim/io/document.hpp"
 
 namespace weft {
@@ -187,15 +189,9 @@ std::uint64_t embedding_parameters(const Transformer& model, std::uint32_t tenso
 std::uint64_t final_norm_parameters(const Transformer& model);
 std::uint64_t head_parameters(const Transformer& model, std::uint32_t tensor);  // 0 if tied
 std::uint64_t parameters(const Transformer& model, const LayerSplit& split);
-std::uint64_t parameters(const Transformer& model, std::uint32_t tensor = 1);  // every layer's; experts shared alike
+std::uint64_t parameters(const Transformer& model, std::uint32_t tensor = 1);  // every layer's; experts shared equally
 // Of the whole model, those that one token meets: top_k experts of each layer instead of all, and the shared ones.
 std::uint64_t active_parameters(const Transformer& model);
-
-// Sizes of the tensors of one layer, the embedding, and the final norm with the head, in forward registration order
-// (for gradient buckets): the modules' tensors, of a model without experts.
-std::vector<std::uint64_t> layer_tensors(const Transformer& model, std::uint32_t tensor);
-std::vector<std::uint64_t> embedding_tensors(const Transformer& model, std::uint32_t tensor);
-std::vector<std::uint64_t> head_tensors(const Transformer& model, std::uint32_t tensor);
 
 // Widths of the queries, keys, values and all three as the attention core takes them, of what it returns, and of the
 // MLP's first map, whole. In plain attention keys are as wide as values, and the context as the queries.
@@ -214,5 +210,8 @@ std::uint64_t ffn_input_width(const Transformer& model);
 std::uint64_t expert_input_width(const Transformer& model);
 std::uint64_t shared_width(const Transformer& model);
 std::uint64_t shared_input_width(const Transformer& model);
+
+// What other tools call the keys of a model.
+std::span<const Synonym> model_synonyms();
 
 }  // namespace weft

@@ -1,12 +1,10 @@
 // From a model object, in a catalog file or inside a job, to a Transformer.
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
-#include "models/transformer/model_synonyms.hpp"
 #include "models/transformer/transformer.hpp"
 #include "sim/io/extends.hpp"
 #include "sim/io/shipped.hpp"

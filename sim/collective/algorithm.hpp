@@ -145,4 +145,45 @@ namespace collective {
 std::span<const Algorithm* const> all();  // every registered algorithm, sorted by file
 }
 
+// Calls visit(from, to, weight) for every message of a round among n members, by sender where they are not listed:
+// member `from` sends `weight` of the phase's fraction to member `to`.
+template <class Visit>
+void for_each_message(const Phase& phase, std::uint32_t n, Visit visit) {
+    switch (phase.peer) {
+        case Peer::listed:
+            for (const Edge& edge : phase.edges) visit(edge.from, edge.to, edge.weight);
+            return;
+        case Peer::all:
+            for (std::uint32_t i = 0; i < n; ++i) {
+                for (std::uint32_t j = 0; j < n; ++j) {
+                    if (j != i) visit(i, j, 1.0);
+                }
+            }
+            return;
+        default:
+            for (std::uint32_t i = 0; i < n; ++i) {
+                if (const std::uint32_t peer = peer_of(phase, i, n); peer < n) visit(i, peer, weight_of(phase, i));
+            }
+    }
+}
+
+// Rounds in which every member sends to every other one at once, as is best where all are joined by links of their own.
+
 }  // namespace weft
+
+namespace weft::collective {
+
+// Member i sends chunk `chunk_of(i, j)` to each other member j.
+template <class ChunkOf>
+void append_all_pairs(std::vector<Transfer>& transfers, std::uint32_t n, bool reduce, ChunkOf chunk_of) {
+    const std::uint32_t round = rounds_of(transfers);
+    for (std::uint32_t i = 0; i < n; ++i) {
+        for (std::uint32_t j = 0; j < n; ++j) {
+            if (j != i) transfers.push_back({round, i, j, chunk_of(i, j), reduce});
+        }
+    }
+}
+
+}  // namespace weft::collective
+
+namespace weft {}  // namespace weft

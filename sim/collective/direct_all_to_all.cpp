@@ -1,5 +1,5 @@
 // Direct all-to-all: every member sends every other its block at once, as grouped sends and receives do.
-#include "sim/collective/all_pairs.hpp"
+#include "sim/collective/algorithm.hpp"
 
 namespace weft::collective {
 

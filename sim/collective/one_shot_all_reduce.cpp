@@ -1,6 +1,6 @@
 // One-shot all-reduce in a node: every member sends the whole message to every other one, and each adds for itself. One
 // latency, for n - 1 times the message: for the smallest ones.
-#include "sim/collective/all_pairs.hpp"
+#include "sim/collective/algorithm.hpp"
 
 namespace weft::collective {
 

@@ -14,17 +14,17 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
     std::vector<Phase> phases{
         {.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
     std::vector<Edge>& edges = phases.front().edges;
-    const auto add_both_ways = [&](std::uint32_t child, std::uint32_t parent, double weight) {
+    const auto add_both = [&](std::uint32_t child, std::uint32_t parent, double weight) {
         edges.push_back({child, parent, weight});
         edges.push_back({parent, child, weight});
     };
     for (std::uint32_t i = 0; i < shape.members; ++i) {
-        if (i % m > 0) add_both_ways(i, i - 1, 1.0);
+        if (i % m > 0) add_both(i, i - 1, 1.0);
     }
     for (const std::uint32_t tree : {0U, 1U}) {
         const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
         for (std::uint32_t node = 0; node < nodes; ++node) {
-            if (parents[node] != no_parent) add_both_ways(node * m, parents[node] * m, 0.5);
+            if (parents[node] != no_parent) add_both(node * m, parents[node] * m, 0.5);
         }
     }
     return phases;

@@ -1,6 +1,6 @@
 // Two-shot all-reduce in a node: every member adds up its piece of all others' messages, then sends the sum to all. Two
 // latencies, for the ring's 2 (n - 1)/n of the message.
-#include "sim/collective/all_pairs.hpp"
+#include "sim/collective/algorithm.hpp"
 
 namespace weft::collective {
 namespace {

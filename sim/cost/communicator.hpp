@@ -1,7 +1,10 @@
 // An ordered group of ranks and the channels that its messages are split over.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/base/table.hpp"
@@ -23,5 +26,24 @@ struct Communicator {
 
     std::uint32_t size() const { return channels.empty() ? 0 : static_cast<std::uint32_t>(channels.front().size()); }
 };
+
+inline std::int32_t apart(RankId from, RankId to) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(to) - static_cast<std::uint32_t>(from));
+}
+
+// By how much each of some ranks is moved to be one of others, in equal order; nothing if they are not.
+inline std::optional<std::int32_t> shift_between(std::span<const RankId> from, std::span<const RankId> to) {
+    const std::int32_t by = apart(from.front(), to.front());
+    const auto after = [&](RankId rank) {
+        return RankId(static_cast<std::uint32_t>(rank) + static_cast<std::uint32_t>(by));
+    };
+    return std::ranges::equal(from, to, {}, after) ? std::optional(by) : std::nullopt;
+}
+
+inline bool are_moved(const Communicator& from, const Communicator& to, std::int32_t by) {
+    return from.ports == to.ports && std::ranges::equal(from.channels, to.channels, [&](const auto& a, const auto& b) {
+               return shift_between(a, b) == by;
+           });
+}
 
 }  // namespace weft

@@ -142,7 +142,7 @@ const std::vector<PhaseCost>& GroupCosts::phases_of_first(const Choice& choice) 
     return it->second;
 }
 
-// The first with the least time. Groups are many, and mostly alike: the traffic of all is worked out only where that of
+// The first with the least time. Groups are many, and mostly equal: the traffic of all is worked out only where that of
 // the first leaves a chance, in the order of those bounds. What rounding may do to a bound is far below `margin`.
 Choice GroupCosts::cheapest(std::span<const Choice> candidates, Bytes message) {
     constexpr double margin = 1.0 - 1e-9;

@@ -9,17 +9,21 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
+#include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/topology/link_move.hpp"
+#include "sim/topology/topology.hpp"
 
 namespace weft {
 
-// How the messages that load a link came there: they have no other way; on their minimal route; on a detour.
-enum class Way : std::uint8_t { only, minimal, detour };
+// How the messages that load a link came there: they have no other route; on their minimal route; on a detour.
+enum class RouteKind : std::uint8_t { only, minimal, detour };
 
 class LinkLoads {
   public:
@@ -30,18 +34,20 @@ class LinkLoads {
 
     // What one link carries.
     struct Cell {
-        std::array<Units, 3> by_way{};
-        double operator[](Way way) const { return static_cast<double>(by_way[static_cast<std::size_t>(way)]) / unit; }
+        std::array<Units, 3> by_kind{};
+        double operator[](RouteKind kind) const {
+            return static_cast<double>(by_kind[static_cast<std::size_t>(kind)]) / unit;
+        }
         // Where no message takes its detours, and where all do.
-        Units straight() const { return by_way[0] + by_way[1]; }
-        Units detoured() const { return by_way[0] + by_way[2]; }
+        Units straight() const { return by_kind[0] + by_kind[1]; }
+        Units detoured() const { return by_kind[0] + by_kind[2]; }
         // Where the share q of the messages that have detours takes them.
         double at(double q) const {
-            return (*this)[Way::only] + (1.0 - q) * (*this)[Way::minimal] + q * (*this)[Way::detour];
+            return (*this)[RouteKind::only] + (1.0 - q) * (*this)[RouteKind::minimal] + q * (*this)[RouteKind::detour];
         }
     };
 
-    void add(LinkId link, Way way, Units load) { touch(link).by_way[static_cast<std::size_t>(way)] += load; }
+    void add(LinkId link, RouteKind kind, Units load) { touch(link).by_kind[static_cast<std::size_t>(kind)] += load; }
     void add(const LinkLoads& other);
     // What `other` has on a link, on the link that this one moves to.
     void add_moved(const LinkLoads& other, const LinkMove& move);
@@ -94,6 +100,68 @@ class LinkLoads {
     std::vector<Page> pages_;  // of which the first `used_` are in use; cells of the others are empty
     std::size_t used_ = 0;
     std::vector<std::uint32_t> places_;  // by number: 1 + place in pages_, or 0
+};
+
+// The links that bound the rate of a phase. Of the many that it loads few do: the passes over them leave out early what
+// another link bounds more tightly.
+
+// The lowest point of the upper envelope of straight lines.
+struct Line {
+    double at_zero = 0.0, slope = 0.0;
+    double at(double q) const { return at_zero + slope * q; }
+};
+
+// The smallest q in [0, 1] at which the highest of the lines is as low as it gets, but for lines that begin less than a
+// millionth above that: lines that rounding alone makes fall would ask for all of it. `lines` is not empty, and no
+// line is negative in [0, 1].
+double lowest_point(std::span<const Line> lines);
+
+// What a link carries where the share q of the messages that have detours takes them, and how fast.
+struct BusyLink {
+    LinkLoads::Cell cell{};
+    BytesPerSecond bandwidth{std::numeric_limits<double>::infinity()};
+    double time(double q) const { return cell.at(q) / bandwidth.value; }  // seconds for one byte of flow
+    BytesPerSecond rate(double q) const { return bandwidth / cell.at(q); }
+};
+
+// Where no message takes a detour: the busiest of the links that detours could relieve, and of the others.
+struct StraightTraffic {
+    StraightTraffic(const LinkLoads& loads, const Topology& topology);
+
+    bool may_gain() const { return relieved.time(0.0) > other.time(0.0); }
+    BytesPerSecond rate() const { return std::min(relieved.rate(0.0), other.rate(0.0)); }  // of one flow on idle links
+
+    BusyLink relieved, other;
+};
+
+// The busiest links at any share.
+class BusiestLinks {
+  public:
+    explicit BusiestLinks(const Topology& topology);
+
+    void find(const LinkLoads& loads);
+
+    // The share of detours that traffic settles on by itself, by the topology's routing, and the rate of one flow on
+    // idle links then.
+    struct Settled {
+        double detoured = 0.0;
+        BytesPerSecond rate;
+    };
+    Settled settle();
+    // The smallest share that makes the busiest link least busy.
+    double best_share();
+    BytesPerSecond rate(double share) const;  // of one flow on idle links
+
+  private:
+    void add(LinkId link, const LinkLoads::Cell& cell);
+
+    const Topology& topology_;
+    BytesPerSecond slowest_;  // of all links
+    std::vector<BusyLink> links_;
+    double at_zero_ = 0.0, at_one_ = 0.0;                   // the line that all are held against
+    LinkLoads::Units straight_ = 0, detoured_ = 0;          // loads that are below it on any link
+    std::vector<std::tuple<double, double, double>> ends_;  // of their lines, and slopes
+    std::vector<Line> lines_;
 };
 
 }  // namespace weft

@@ -3,13 +3,82 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "sim/base/check.hpp"
-#include "sim/cost/messages.hpp"
-#include "sim/cost/protocol_limits.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "sim/cost/cost.hpp"
 
 namespace weft {
+namespace {
+
+// The largest sum of `hops` latencies in a row on a closed ring, entered anywhere.
+Seconds worst_window(std::span<const Seconds> ring, std::uint32_t hops) {
+    const std::size_t rest = hops % ring.size();
+    const Seconds turn = std::accumulate(ring.begin(), ring.end(), Seconds{});
+    Seconds window = std::accumulate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(rest), Seconds{});
+    Seconds worst = window;
+    std::size_t end = rest;
+    for (const Seconds first : ring) {
+        window += ring[end] - first;
+        worst = std::max(worst, window);
+        if (++end == ring.size()) end = 0;
+    }
+    return turn * static_cast<double>(hops / ring.size()) + worst;
+}
+
+// Messages follow one another along the cycles i, i + distance, i + 2 distance, ...: gcd(n, distance) of them.
+Seconds worst_cycle(std::span<const Seconds> messages, std::uint32_t distance, std::uint32_t hops) {
+    const std::size_t n = messages.size();
+    const std::size_t cycles = std::gcd(n, std::size_t{distance});
+    Seconds worst;
+    std::vector<Seconds> cycle(n / cycles);
+    for (std::size_t start = 0; start < cycles; ++start) {
+        std::size_t member = start;
+        for (Seconds& message : cycle) {
+            message = messages[member];
+            member += distance;
+            if (member >= n) member %= n;
+        }
+        worst = std::max(worst, worst_window(cycle, hops));
+    }
+    return worst;
+}
+
+}  // namespace
+
+Seconds phase_latency(const Phase& phase, std::span<const MessageLatency> messages) {
+    if (messages.empty()) return {};
+    if (phase.peer == Peer::shift || phase.peer == Peer::chain) {  // messages follow one another
+        std::vector<Seconds> latencies;
+        latencies.reserve(messages.size());
+        for (const MessageLatency& message : messages) latencies.push_back(message.value);
+        if (phase.peer == Peer::chain || phase.distance == 1) return worst_window(latencies, phase.hops);
+        return worst_cycle(latencies, phase.distance, phase.hops);
+    }
+    Seconds in_node, across;  // slowest messages
+    for (const MessageLatency& message : messages) {
+        Seconds& slowest = message.across ? across : in_node;
+        slowest = std::max(slowest, message.value);
+    }
+    if (phase.peer == Peer::listed) return in_node * phase.hops + across * phase.hops_across;
+    return std::max(in_node, across) * phase.hops;
+}
+
+Seconds posting(const Topology& topology, const ProtocolCost& protocol, std::span<const RankId> members) {
+    std::map<std::uint32_t, std::uint32_t> on_node;
+    for (const RankId rank : members) ++on_node[topology.node_of(rank)];
+    Seconds longest;
+    for (const auto& [node, here] : on_node) {
+        const double near = here - 1.0, far = static_cast<double>(members.size() - here);
+        longest = std::max(longest, protocol.post_in_node * near + protocol.post_across * far);
+    }
+    return longest;
+}
 
 void PhaseTraffic::Traffic::add(const Traffic& other) {
     loads.add(other.loads);
@@ -39,7 +108,8 @@ PhaseTraffic::PhaseTraffic(const Topology& topology, const ProtocolCost& protoco
     : topology_(topology), protocol_(protocol), router_(router), busiest_(topology) {}
 
 PhaseTraffic::Part PhaseTraffic::part(const MessageLoad& load, double share) const {
-    return {alike_ * LinkLoads::units(share * load.at_ends), alike_ * LinkLoads::units(share * load.between_switches)};
+    return {equal_channels_ * LinkLoads::units(share * load.at_ends),
+            equal_channels_ * LinkLoads::units(share * load.between_switches)};
 }
 
 MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports) {
@@ -48,8 +118,8 @@ MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t c
     const Part whole = part(load, share);
     const Route route = router_.route(from, to, channel);
     const std::uint32_t detours = across && uses_detours(topology_.routing) ? router_.detours(from, to) : 0;
-    const Way way = detours > 0 ? Way::minimal : Way::only;
-    for (const LinkId link : route.links()) own_.loads.add(link, way, whole.on(topology_.joins_switches(link)));
+    const RouteKind kind = detours > 0 ? RouteKind::minimal : RouteKind::only;
+    for (const LinkId link : route.links()) own_.loads.add(link, kind, whole.on(topology_.joins_switches(link)));
     Seconds latency = topology_.latency(route);
     const Part each = detours > 0 ? part(load, share / detours) : Part{};
     if (detours > 0 && topology_.routing == Routing::adaptive) {
@@ -58,7 +128,7 @@ MessageLatency PhaseTraffic::add_message(RankId from, RankId to, std::uint64_t c
     for (std::uint32_t i = 0; i < detours && topology_.routing == Routing::valiant; ++i) {
         const Route detour = router_.detour(from, to, channel, i);
         for (const LinkId link : detour.links()) {
-            own_.loads.add(link, Way::detour, each.on(topology_.joins_switches(link)));
+            own_.loads.add(link, RouteKind::detour, each.on(topology_.joins_switches(link)));
         }
         own_.has_detours = true;
         latency = std::max(latency, topology_.latency(detour));
@@ -91,25 +161,27 @@ class PhaseTraffic::Counting final : public ExchangeSink {
              const MessageLoad& across)
         : loads_(loads), topology_(topology), share_(share), inside_(inside), across_(across) {}
 
-    void add(LinkId link, ExchangeWay way, double messages, std::uint32_t parts) override {
-        const MessageLoad& load = way == ExchangeWay::inside ? inside_ : across_;
+    void add(LinkId link, ExchangeRoute kind, double messages, std::uint32_t parts) override {
+        const MessageLoad& load = kind == ExchangeRoute::inside ? inside_ : across_;
         const double each = share_ / parts * load.on(topology_.joins_switches(link));
-        const Way as = way == ExchangeWay::detour ? Way::detour : way == ExchangeWay::minimal ? minimal : Way::only;
+        const RouteKind as = kind == ExchangeRoute::detour    ? RouteKind::detour
+                             : kind == ExchangeRoute::minimal ? minimal
+                                                              : RouteKind::only;
         // Whole numbers as the sum of so many messages, to the bit.
         const bool whole = messages == std::floor(messages);
         loads_.add(link, as,
                    whole ? static_cast<LinkLoads::Units>(messages) * LinkLoads::units(each)
                          : LinkLoads::units(messages * each));
     }
-    void reach(ExchangeWay way, Seconds latency) override {
-        Seconds& longest = way == ExchangeWay::inside ? longest_inside : longest_across;
+    void reach(ExchangeRoute kind, Seconds latency) override {
+        Seconds& longest = kind == ExchangeRoute::inside ? longest_inside : longest_across;
         longest = std::max(longest, latency);
-        reaches_inside |= way == ExchangeWay::inside;
-        reaches_across |= way != ExchangeWay::inside;
-        diverts |= way == ExchangeWay::minimal;
+        reaches_inside |= kind == ExchangeRoute::inside;
+        reaches_across |= kind != ExchangeRoute::inside;
+        diverts |= kind == ExchangeRoute::minimal;
     }
 
-    Way minimal = Way::minimal;  // what minimal routes count as
+    RouteKind minimal = RouteKind::minimal;  // what minimal routes count as
     Seconds longest_inside, longest_across;
     bool reaches_inside = false, reaches_across = false, diverts = false;
 
@@ -121,7 +193,7 @@ class PhaseTraffic::Counting final : public ExchangeSink {
 };
 
 // A complete exchange by counting, where the router can; false where it cannot, and where few take part: one by one,
-// the longest way is that of a message, where counting adds the longest end to the longest way between switches.
+// the longest route is that of a message, where counting adds the longest end to the longest route between switches.
 // Channels differ by their routes alone.
 bool PhaseTraffic::count_exchange(const Communicator& communicator) {
     constexpr std::size_t most_routed = 64;
@@ -130,14 +202,14 @@ bool PhaseTraffic::count_exchange(const Communicator& communicator) {
     const double share = 1.0 / static_cast<double>(communicator.channels.size());
     const MessageLoad across = load_of(protocol_, true, communicator.ports);
     Counting sink(own_.loads, topology_, share, load_of(protocol_, false, communicator.ports), across);
-    if (!uses_detours(topology_.routing)) sink.minimal = Way::only;
+    if (!uses_detours(topology_.routing)) sink.minimal = RouteKind::only;
     for (std::uint64_t c = 0; c < communicator.channels.size(); ++c) {
-        if (!router_.add_exchange(ranks, c, Router::Ways::straight, sink)) return false;
+        if (!router_.add_exchange(ranks, c, Router::Routes::straight, sink)) return false;
         if (!sink.diverts || !uses_detours(topology_.routing)) continue;
         if (topology_.routing == Routing::adaptive) {
             own_.exchanges.push_back({ranks, c, share, across});
         } else {
-            router_.add_exchange(ranks, c, Router::Ways::detours, sink);
+            router_.add_exchange(ranks, c, Router::Routes::detours, sink);
             own_.has_detours = true;
         }
     }
@@ -150,21 +222,21 @@ bool PhaseTraffic::count_exchange(const Communicator& communicator) {
 
 void PhaseTraffic::count_detours(Traffic& traffic, const DivertibleExchange& exchange) {
     Counting sink(traffic.loads, topology_, exchange.share, exchange.load, exchange.load);
-    router_.add_exchange(exchange.ranks, exchange.channel, Router::Ways::detours, sink);
+    router_.add_exchange(exchange.ranks, exchange.channel, Router::Routes::detours, sink);
 }
 
 void PhaseTraffic::add_messages(const Phase& phase, const Communicator& communicator) {
     if (phase.peer == Peer::all && count_exchange(communicator)) return;
     const std::size_t channels = communicator.channels.size();
-    alike_ = channels_are_alike(phase, communicator) ? static_cast<LinkLoads::Units>(channels) : 1;
+    equal_channels_ = channels_are_equal(phase, communicator) ? static_cast<LinkLoads::Units>(channels) : 1;
     messages_.clear();
-    for (std::size_t c = 0; c < channels / static_cast<std::size_t>(alike_); ++c) {
+    for (std::size_t c = 0; c < channels / static_cast<std::size_t>(equal_channels_); ++c) {
         add_channel(phase, communicator, c);
     }
 }
 
 // Where everyone sends to everyone, the order of a channel does not matter: channels differ by their routes alone.
-bool PhaseTraffic::channels_are_alike(const Phase& phase, const Communicator& communicator) const {
+bool PhaseTraffic::channels_are_equal(const Phase& phase, const Communicator& communicator) const {
     if (phase.peer != Peer::all) return false;
     const std::vector<RankId>& members = communicator.channels.front();
     return std::all_of(members.begin(), members.end(), [&](RankId from) {
@@ -199,7 +271,7 @@ void PhaseTraffic::route_detours(Traffic& traffic) {
         router_.add_detours(message.from, message.to, message.channel, links_);
         for (const LinkTimes& each : links_) {
             const LinkLoads::Units load = message.part.on(topology_.joins_switches(each.link));
-            traffic.loads.add(each.link, Way::detour, each.times * load);
+            traffic.loads.add(each.link, RouteKind::detour, each.times * load);
         }
     }
     for (const DivertibleExchange& exchange : traffic.exchanges) count_detours(traffic, exchange);

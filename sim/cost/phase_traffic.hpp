@@ -11,16 +11,28 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
-#include "sim/cost/busiest_links.hpp"
 #include "sim/cost/communicator.hpp"
 #include "sim/cost/library.hpp"
 #include "sim/cost/link_loads.hpp"
-#include "sim/cost/phase_latency.hpp"
-#include "sim/network/message_load.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
+
+// The latencies that add up from the first message of a phase to its last.
+struct MessageLatency {
+    Seconds value;  // the protocol's step and the latencies of the links
+    bool across = false;
+    bool operator==(const MessageLatency&) const = default;
+};
+
+// Of the messages of a round, in the order of for_each_message; none: zero. Messages that follow one another (shift,
+// chain) add up along the worst `hops` in a row, round the ring as often as need be; for listed edges `hops` times the
+// slowest message in a node and `hops_across` times the slowest between nodes; otherwise `hops` times the slowest.
+Seconds phase_latency(const Phase& phase, std::span<const MessageLatency> messages);
+
+// Until a member of a group has posted a message to every other one: the longest of all members.
+Seconds posting(const Topology& topology, const ProtocolCost& protocol, std::span<const RankId> members);
 
 // Accumulates the loads of one phase over any number of communicators that run it in lock step (all the equal groups
 // of a program, say), and the latency of the slowest.
@@ -80,7 +92,7 @@ class PhaseTraffic {
         void clear();
     };
 
-    bool channels_are_alike(const Phase& phase, const Communicator& communicator) const;
+    bool channels_are_equal(const Phase& phase, const Communicator& communicator) const;
     Part part(const MessageLoad& load, double share) const;
     MessageLatency add_message(RankId from, RankId to, std::uint64_t channel, double share, Ports ports);
     void add_channel(const Phase& phase, const Communicator& communicator, std::size_t channel);
@@ -98,7 +110,7 @@ class PhaseTraffic {
     BusiestLinks busiest_;                  // of the traffic being settled
     std::vector<MessageLatency> messages_;  // of the communicator being added
     std::vector<LinkTimes> links_;          // of the detours being routed
-    LinkLoads::Units alike_ = 1;            // channels that it stands for
+    LinkLoads::Units equal_channels_ = 1;   // that each one stands for
     BytesPerSecond alone_{std::numeric_limits<double>::infinity()};
     BytesPerSecond cap_{std::numeric_limits<double>::infinity()};
     std::optional<double> lone_share_;  // of detours, while sum_ is of one communicator

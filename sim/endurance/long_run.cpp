@@ -97,7 +97,7 @@ class Runner {
         return all && (done_ == total_ || save(run_.stall));
     }
 
-    // A checkpoint of the steps done, for which steps wait so long; for the one before as well, if it is on its way.
+    // A checkpoint of the steps done, for which steps wait so long; for the one before as well, if it is on its route.
     bool save(Seconds stall) {
         const Seconds busy = written_at_ == endless ? Seconds{} : written_at_ - now_;
         if (!spend(std::max(busy, Seconds{}), sample_.stalled)) return false;

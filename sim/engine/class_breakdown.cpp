@@ -1,11 +1,56 @@
 #include "sim/engine/class_breakdown.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "sim/base/check.hpp"
 
 namespace weft {
+
+CallKinds::CallKinds(const Program& program, LaneId compute)
+    : program_(program), compute_(compute), lanes_(program.lanes.size()) {
+    std::map<std::tuple<Collective, std::uint32_t, Bytes, std::uint32_t>, std::uint32_t> shapes;
+    for (const Communication& what : program.communications) {
+        const auto next_shape = static_cast<std::uint32_t>(shapes.size());
+        const std::tuple shape{what.op, what.group_size, what.message, what.method};
+        shape_.push_back(shapes.try_emplace(shape, next_shape).first->second);
+    }
+    std::vector<bool> used(shapes.size() * lanes_, false);
+    const auto use = [&](OpId id) {
+        const Op& op = program.ops[id];
+        if (op.kind == OpKind::exchange)
+            used[shape_[program.communication_of(op)] * lanes_ + index(lane_of(op))] = true;
+    };
+    std::vector<bool> runs(program.routines.size(), false);
+    for (const RankClass& rank_class : program.classes) {
+        for (OpId op{rank_class.first_op}; index(op) < rank_class.end_op(); op = next(op)) {
+            use(op);
+            if (program.ops[op].kind == OpKind::routine) runs[program.ops[op].subject] = true;
+        }
+    }
+    for (RoutineId id{}; id != program.routines.end_id(); id = next(id)) {
+        const Routine& routine = program.routines[id];
+        for (std::uint32_t i = 0; runs[index(id)] && i < routine.ops; ++i) use(OpId{routine.first_op + i});
+    }
+    slot_.resize(used.size());
+    for (LaneId lane{}; index(lane) < lanes_; lane = next(lane)) {
+        for (const auto& [shape, number] : shapes) {  // in the order of operation, group size, message and method
+            const std::size_t i = number * lanes_ + index(lane);
+            if (!used[i]) continue;
+            slot_[i] = static_cast<std::uint32_t>(kinds_.size());
+            const auto& [operation, group_size, message, method] = shape;
+            kinds_.push_back({.lane = lane,
+                              .op = operation,
+                              .group_size = group_size,
+                              .message = message,
+                              .method = method,
+                              .messages = {},
+                              .time = {}});
+        }
+    }
+}
 
 ClassBreakdown::ClassBreakdown(const Program& program, const Timeline& timeline, LaneId compute,
                                const Table<LaneId, std::uint32_t>& place)
@@ -139,7 +184,7 @@ void ClassBreakdown::find_others(const RankClass& rank_class) {
     if (!others_.empty()) others_.resize(last + 1);
 }
 
-// The segments beside which something else may go on are looked at one by one.
+// The units beside which something else may go on are looked at one by one.
 void ClassBreakdown::add_part(const RoutinePart& part, OpId caller) {
     const auto visit = [&](OpId op, const Span& span) { add(op, span, caller); };
     if (part.is_one_op()) return timeline_.visit(part, visit);
@@ -156,7 +201,7 @@ void ClassBreakdown::add_part(const RoutinePart& part, OpId caller) {
         };
         from = last_begun(std::max(other->begin, part.begin));
         to = last_begun(last->end);
-        if (start + times.begin(to, part.beside) < last->end.femtoseconds) to += times.ops_of_segment(to);
+        if (start + times.begin(to, part.beside) < last->end.femtoseconds) to += times.ops_of_unit(to);
         times.visit(from, to, {start + times.begin(from, part.beside)}, part.beside,
                     [&visit](OpId op, Instant begin, Instant end) {
                         visit(op, {begin, begin, end});
@@ -188,19 +233,19 @@ void ClassBreakdown::add_passes(const RankClass& rank_class) {
 }
 
 // Of two ops side by side the one with the lower place has the time that they share.
-void ClassBreakdown::add_passes(std::uint32_t segment, std::uint64_t passes, Disturbance beside) {
+void ClassBreakdown::add_passes(std::uint32_t unit, std::uint64_t passes, Disturbance beside) {
     const RoutineTimes& times = timeline_.routine_times;
-    const std::uint32_t ops = times.ops_of_segment(segment);
-    const auto op = [&](std::uint32_t i) -> const Op& { return program_.ops[OpId{segment + i}]; };
+    const std::uint32_t ops = times.ops_of_unit(unit);
+    const auto op = [&](std::uint32_t i) -> const Op& { return program_.ops[OpId{unit + i}]; };
     const bool second_comes_first = ops == 2 && place_of(op(1)) < place_of(op(0));
     std::int64_t taken = 0;
     for (std::uint32_t n = 0; n < ops; ++n) {
         const std::uint32_t i = second_comes_first ? 1 - n : n;
-        const std::int64_t ticks = times.over(segment + i, beside) - times.begin(segment + i, beside);
+        const std::int64_t ticks = times.over(unit + i, beside) - times.begin(unit + i, beside);
         const Span span{{}, {}, {ticks}};
         if (op(i).kind == OpKind::exchange) count(op(i), span, passes);
         if (op(i).kind == OpKind::compute) {
-            delays_ += delay(OpId{segment + i}, span, {}) * static_cast<std::int64_t>(passes);
+            delays_ += delay(OpId{unit + i}, span, {}) * static_cast<std::int64_t>(passes);
         }
         if (ticks <= taken) continue;
         const std::uint32_t kind = op(i).kind == OpKind::exchange ? kinds_.of(op(i)) : 0;

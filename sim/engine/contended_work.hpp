@@ -9,7 +9,7 @@
 
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
-#include "sim/engine/work_progress.hpp"
+#include "sim/engine/ticks.hpp"
 #include "sim/event/finish_queue.hpp"
 #include "sim/program/program.hpp"
 
@@ -27,7 +27,7 @@ class ContendedWork {
     // An op that it concerns begins; undisturbed it would take `ticks`. One at a time of a class: its lane holds back
     // the next.
     void start(Instant now, RankClassId rank_class, OpId compute, std::int64_t ticks);
-    // The same of an op that began before, with that beside it and, until then, an exchange of its own segment.
+    // The same of an op that began before, with that beside it and, until then, an exchange of its own unit.
     void resume(Instant now, RankClassId rank_class, OpId compute, std::int64_t ticks, Instant begin,
                 Disturbance beside, Instant transfer_over);
     Disturbance beside(RankClassId rank_class) const {

@@ -9,7 +9,7 @@
 
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
-#include "sim/engine/exchange_ops.hpp"
+#include "sim/engine/exchanges.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/program/program.hpp"
 
@@ -28,7 +28,7 @@ class CriticalPath {
     CriticalPath(const Program& program, const Timeline& timeline);
 
     // In order of time, each beginning where the one before is over: the first at 0, the last over with the run. Of ops
-    // that bind alike, one of the same class and computation come first, so that the path changes classes, and leaves
+    // that bind as late, one of the same class and computation come first, so that the path changes classes, and leaves
     // computing, where it must. What takes no time is left out.
     std::vector<PathPiece> pieces() const;
     // By op, how much longer it could take, in ticks, without the run taking longer, if all else takes as long as it

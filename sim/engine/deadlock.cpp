@@ -1,4 +1,4 @@
-#include "sim/engine/deadlock.hpp"
+#include "sim/engine/engine.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
-#include "sim/engine/exchange_ops.hpp"
+#include "sim/engine/exchanges.hpp"
 #include "sim/engine/unfold.hpp"
 
 namespace weft {

@@ -9,9 +9,8 @@
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
 #include "sim/network/ideal_network.hpp"
-#include "sim/network/traffic_slices.hpp"
-#include "sim/network/utilization.hpp"
-#include "sim/program/routine_runs.hpp"
+#include "sim/network/traffic_recorder.hpp"
+#include "sim/program/program.hpp"
 
 namespace weft {
 namespace {

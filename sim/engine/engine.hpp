@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "sim/base/table.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/program/program.hpp"
@@ -46,5 +48,13 @@ Timeline simulate(const Program& program, const Topology& topology, NetworkKind 
 std::vector<Table<PatternId, Bytes>> moved_in_slices(const Program& program, const Topology& topology, NetworkKind kind,
                                                      Instant end, std::uint32_t slices,
                                                      const FlowListener& listener = {});
+
+// Why a run cannot go on, in words.
+// "stage 0: send activation #3", with ", part 2" if the op is a part other than 0.
+std::string describe(const Program& program, OpId op);
+
+// The circle of ops that wait for one another, one line each, of a program that cannot end. That does not depend on how
+// long things take.
+std::string explain_deadlock(const Program& program);
 
 }  // namespace weft

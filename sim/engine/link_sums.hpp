@@ -8,7 +8,7 @@
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
 #include "sim/engine/timeline.hpp"
-#include "sim/network/carried.hpp"
+#include "sim/network/link_patterns.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
@@ -27,7 +27,7 @@ void sum_up_links(const Topology& topology, const N& network, Timeline& timeline
         const LinkClassId id = topology.link_class(links[place]);
         const double busy =
             carried(network, crossed.on(place)) / (topology.link(links[place]).bandwidth * since_start(timeline.end));
-        timeline.utilization[id] += crossed.alike(place) * busy;
+        timeline.utilization[id] += crossed.stands_for(place) * busy;
         timeline.peak_utilization[id] = std::max(timeline.peak_utilization[id], busy);
     }
     const Table<LinkClassId, std::uint32_t> total = topology.links_of_class();

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sim/base/check.hpp"
-#include "sim/engine/exchange_ops.hpp"
+#include "sim/engine/exchanges.hpp"
 #include "sim/engine/ticks.hpp"
 
 namespace weft {

@@ -1,6 +1,6 @@
 // Runs routines ahead of the clock: all of one is one event, as long as nobody interferes. Where another exchange of
 // the rank class begins or ends beside it, a flow crowds one of its own out, or a computation that is not its own
-// begins, it is stopped: the event loop takes over the segment that is under way, and what is left may run ahead again
+// begins, it is stopped: the event loop takes over the unit that is under way, and what is left may run ahead again
 // after that.
 //
 // What comes out is what the event loop finds op by op, to the tick.
@@ -16,8 +16,7 @@
 #include "sim/base/check.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
-#include "sim/engine/exchange_steps.hpp"
-#include "sim/engine/routine_times.hpp"
+#include "sim/engine/exchanges.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/event/finish_queue.hpp"
@@ -30,7 +29,7 @@ namespace weft {
 template <NetworkModel N>
 class NothingAhead {
   public:
-    NothingAhead(const Program&, const ExchangeSteps&, N&, Timeline&) {}
+    NothingAhead(const Program&, ExchangeSteps&, N&, Timeline&) {}
     static bool is_head(OpId) { return false; }
     static Instant next() { return Instant::never(); }
 };
@@ -39,13 +38,13 @@ class NothingAhead {
 template <NetworkModel N>
 class RunAhead {
   public:
-    // All arguments must outlive this.
-    RunAhead(const Program& program, const ExchangeSteps& steps, N& network, Timeline& timeline);
+    // All arguments must outlive this. Times the flows among `steps`.
+    RunAhead(const Program& program, ExchangeSteps& steps, N& network, Timeline& timeline);
 
     // Whether what begins with this op may be worth an event.
     bool is_head(OpId op) const {
         const auto number = static_cast<std::uint32_t>(op);
-        return times_.end(number) >= number + RoutineTimes::fewest_ops && times_.ops_of_segment(number) == 1;
+        return times_.end(number) >= number + RoutineTimes::fewest_ops && times_.ops_of_unit(number) == 1;
     }
     // Begins with `head`, as far as there is room for the flows. Returns false if that is not worth while, or another
     // routine of the class is under way. `is_of_routine`: of the program.
@@ -69,15 +68,15 @@ class RunAhead {
         runs_[holder_[pattern]].is_crowded_out = true;
         return std::exchange(holder_[pattern], nobody);
     }
-    // The segment that is under way where a routine stops.
-    struct Segment {
+    // The unit that is under way where a routine stops.
+    struct Stopped {
         std::uint32_t first = 0, ops = 1;
         Instant begin;
         std::array<Instant, 2> over;  // of its ops
         Disturbance beside{};
     };
-    // Takes out what is not over. Records the segments that are.
-    Segment stop(RankClassId rank_class, Instant now);
+    // Takes out what is not over. Records the units that are.
+    Stopped stop(RankClassId rank_class, Instant now);
     // Records the steps of an exchange that are over by `now`. Returns the one that is not, and when it began.
     std::pair<std::uint32_t, Instant> record_steps(OpId exchange, Instant begin, Instant now);
     // At the end of the run: counts what went as planned, and tells the timeline how long it took. Returns the bytes
@@ -98,12 +97,6 @@ class RunAhead {
         std::array<PatternId, most_patterns> pattern{};  // that had room for it
     };
 
-    static Table<CommunicationId, std::int64_t> transfers(const Program& program, const ExchangeSteps& steps,
-                                                          const N& network);
-    static std::int64_t ticks_of(const ExchangeSteps::Step& step, const N& network) {
-        const bool is_flow = step.kind == ExchangeSteps::Kind::flow;
-        return is_flow ? ticks(step.bytes / network.lone_rate(step.pattern)) : step.ticks;
-    }
     std::uint32_t reserve(Run& run, RankClassId rank_class);
     bool has_room(Run& run, RankClassId rank_class, OpId op);
     void release(RankClassId rank_class);
@@ -125,29 +118,29 @@ class RunAhead {
     Bytes asked_;
 };
 
+// How many ticks each communication takes that shares nothing.
+inline Table<CommunicationId, std::int64_t> lone_ticks(const Program& program, const ExchangeSteps& steps) {
+    Table<CommunicationId, std::int64_t> all(program.communications.size());
+    for (CommunicationId id{}; id != all.end_id(); id = next(id)) {
+        Instant over;
+        for (const ExchangeSteps::Step& step : steps.of(id)) over = after_or_end(over, step.ticks);
+        all[id] = over.femtoseconds;
+    }
+    return all;
+}
+
 template <NetworkModel N>
-RunAhead<N>::RunAhead(const Program& program, const ExchangeSteps& steps, N& network, Timeline& timeline)
+RunAhead<N>::RunAhead(const Program& program, ExchangeSteps& steps, N& network, Timeline& timeline)
     : program_(program),
       steps_(steps),
       network_(network),
       timeline_(timeline),
-      times_(program, transfers(program, steps, network)),
       passes_(program.ops.size() + 1, 0),
       holder_(program.patterns.size(), nobody),
       runs_(program.classes.size()) {
+    steps.time_flows(network);
+    times_ = RoutineTimes(program, lone_ticks(program, steps));
     ends_.reserve(runs_.size());
-}
-
-template <NetworkModel N>
-Table<CommunicationId, std::int64_t> RunAhead<N>::transfers(const Program& program, const ExchangeSteps& steps,
-                                                            const N& network) {
-    Table<CommunicationId, std::int64_t> all(program.communications.size());
-    for (CommunicationId id{}; id != all.end_id(); id = weft::next(id)) {
-        Instant over;
-        for (const ExchangeSteps::Step& step : steps.of(id)) over = after_or_end(over, ticks_of(step, network));
-        all[id] = over.femtoseconds;
-    }
-    return all;
 }
 
 template <NetworkModel N>
@@ -168,13 +161,13 @@ bool RunAhead<N>::begin(Instant now, RankClassId rank_class, OpId head, bool is_
     return false;
 }
 
-// Returns the op past the last segment of one op before which there is room for all flows.
+// Returns the op past the last unit of one op before which there is room for all flows.
 template <NetworkModel N>
 std::uint32_t RunAhead<N>::reserve(Run& run, RankClassId rank_class) {
     std::uint32_t end = run.first;
     for (std::uint32_t op = run.first; op < times_.end(run.first);) {
         if (!has_room(run, rank_class, OpId{op})) break;
-        const std::uint32_t ops = times_.ops_of_segment(op);
+        const std::uint32_t ops = times_.ops_of_unit(op);
         op += ops;
         if (ops == 1) end = op;
     }
@@ -214,24 +207,24 @@ OpId RunAhead<N>::pop() {
 }
 
 template <NetworkModel N>
-typename RunAhead<N>::Segment RunAhead<N>::stop(RankClassId rank_class, Instant now) {
+typename RunAhead<N>::Stopped RunAhead<N>::stop(RankClassId rank_class, Instant now) {
     WEFT_CHECK(is_under_way(rank_class, now), "no routine to stop");
     ends_.remove(rank_class);
     release(rank_class);
     const Run& run = runs_[rank_class];
     const std::int64_t start = run.begin.femtoseconds - times_.begin(run.first, run.beside);
     const std::uint32_t first = times_.last_begun(run.first, run.end, now.femtoseconds - start, run.beside);
-    Segment segment{.first = first,
-                    .ops = times_.ops_of_segment(first),
-                    .begin = {start + times_.begin(first, run.beside)},
-                    .over = {},
-                    .beside = run.beside};
-    for (std::uint32_t i = 0; i < segment.ops; ++i) segment.over[i] = {start + times_.over(first + i, run.beside)};
-    record(rank_class, first, segment.begin);
-    return segment;
+    Stopped unit{.first = first,
+                 .ops = times_.ops_of_unit(first),
+                 .begin = {start + times_.begin(first, run.beside)},
+                 .over = {},
+                 .beside = run.beside};
+    for (std::uint32_t i = 0; i < unit.ops; ++i) unit.over[i] = {start + times_.over(first + i, run.beside)};
+    record(rank_class, first, unit.begin);
+    return unit;
 }
 
-// The segments before `end`, which are over at `over`.
+// The units before `end`, which are over at `over`.
 template <NetworkModel N>
 void RunAhead<N>::record(RankClassId rank_class, std::uint32_t end, Instant over) {
     const Run& run = runs_[rank_class];
@@ -266,7 +259,7 @@ std::pair<std::uint32_t, Instant> RunAhead<N>::visit_steps(OpId exchange, Instan
                                                            Visit visit) const {
     std::uint32_t at = steps_.first(program_.communication_of(program_.ops[exchange]));
     for (; steps_[at].kind != ExchangeSteps::Kind::end; ++at) {
-        const Instant end{begin.femtoseconds + ticks_of(steps_[at], network_)};
+        const Instant end{begin.femtoseconds + steps_[at].ticks};
         if (end > until) break;
         visit(steps_[at], begin, end);
         begin = end;

@@ -5,17 +5,131 @@
 // spans of them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "sim/base/instant.hpp"
 #include "sim/base/table.hpp"
-#include "sim/engine/routine_parts.hpp"
-#include "sim/engine/routine_times.hpp"
-#include "sim/network/utilization.hpp"
+#include "sim/engine/ticks.hpp"
+#include "sim/network/traffic_recorder.hpp"
+#include "sim/program/compute_times.hpp"
 #include "sim/program/program.hpp"
 
 namespace weft {
+
+// What happened of the routines of a rank class, in the order in which it happened.
+//
+// A routine of the program runs many times, and where computations take other times whenever they run, each of its ops
+// has times of its own. So a part is stored as the few bytes by which it differs from what is likeliest: that it begins
+// where, and when, the one before was over.
+// Of one run of a routine: one op, or links from op `first` to `end` that went as RoutineTimes says.
+struct RoutinePart {
+    std::uint32_t first = 0;
+    std::uint32_t ops = 0;
+    Disturbance beside = Disturbance::none;
+    Instant posted, begin, over;  // of more than one op, posted is begin
+
+    std::uint32_t end() const { return first + ops; }
+    bool is_one_op() const { return ops == 1; }
+};
+
+class RoutineParts {
+  public:
+    // A part of one op takes nine where it begins as the one before ends, eight of them for how long it took; more
+    // where something went on beside it.
+    static constexpr std::size_t usual_bytes = 16;
+    // So many parts are added without an allocation, unless they take more than usual.
+    void reserve(std::size_t parts) { bytes_.reserve(parts * usual_bytes); }
+    void add(const RoutinePart& part);
+    // The one added last, or an empty one.
+    const RoutinePart& last() const { return last_; }
+    void add_before_last(const RoutinePart& part);
+
+    class Reader {
+      public:
+        // `parts` must outlive this and not change.
+        explicit Reader(const RoutineParts& parts)
+            : at_(parts.bytes_.data()), end_(at_ + parts.bytes_.size()), last_(&parts.last_) {}
+        RoutinePart next();
+        // Calls visit(RoutinePart) for those of the next run of the class, which is of this routine.
+        template <class Visit>
+        void visit_run(const Routine& routine, Visit visit) {
+            for (;;) {
+                const RoutinePart part = next();
+                visit(part);
+                if (part.end() == routine.first_op + routine.ops) return;
+            }
+        }
+
+      private:
+        const std::uint8_t* at_;
+        const std::uint8_t* end_;
+        const RoutinePart* last_;  // none once it was read
+        RoutinePart before_;
+    };
+
+  private:
+    void store(const RoutinePart& part);
+
+    std::vector<std::uint8_t> bytes_;  // of all but the last
+    RoutinePart stored_, last_;        // the last one of these, and the last one
+};
+
+// Routines here are stretches of a program in which a rank class meets nobody: computations and exchanges of its own
+// groups, each after the one before. Of large programs that is nearly everything. Those in what the program calls a
+// routine run many times, unless its computations take other times whenever they run; the others run once.
+//
+// A routine is a row of units, which are ops that follow one another in the program. A unit is one op, or an
+// exchange and a computation side by side; its ops wait for those of the unit before and for nothing else, and
+// nothing else waits for those. So, as long as nobody interferes, all times of a routine are known before it begins.
+class RoutineTimes {
+  public:
+    static constexpr std::uint32_t fewest_ops = 3;  // of a routine: fewer are not worth looking ahead for
+
+    RoutineTimes() = default;
+    // The arguments are needed only here. `transfers`: how many ticks an exchange of one party takes that shares
+    // nothing.
+    RoutineTimes(const Program& program, const Table<CommunicationId, std::int64_t>& transfers);
+
+    std::size_t ops() const { return ends_.size(); }
+    // The op past the routine that the unit at `op` belongs to, whose last unit is one op; 0 where there is none.
+    std::uint32_t end(std::uint32_t op) const { return ends_[op]; }
+    // How many ops the unit that begins with `op` has.
+    std::uint32_t ops_of_unit(std::uint32_t op) const { return is_pair_[op] ? 2 : 1; }
+
+    // When an op begins and is over, in ticks since its routine began, as long as what is beside it stays as it is; at
+    // most the end of the clock.
+    std::int64_t begin(std::uint32_t op, Disturbance beside) const { return stay(op, beside).begin; }
+    std::int64_t over(std::uint32_t op, Disturbance beside) const { return stay(op, beside).over; }
+    // Calls visit(OpId, begin, end) for the ops from one unit of a routine, which begins at `at`, up to another.
+    template <class Visit>
+    void visit(std::uint32_t first, std::uint32_t end, Instant at, Disturbance beside, Visit visit) const {
+        const std::int64_t start = at.femtoseconds - begin(first, beside);
+        for (std::uint32_t op = first; op < end; ++op) {
+            visit(OpId{op}, Instant{start + begin(op, beside)}, Instant{start + over(op, beside)});
+        }
+    }
+    // The last unit of those from `first` up to `end`, in one routine, that begins by then.
+    std::uint32_t last_begun(std::uint32_t first, std::uint32_t end, std::int64_t by, Disturbance beside) const;
+
+  private:
+    struct Stay {
+        std::int64_t begin = 0, over = 0;
+    };
+    std::uint32_t find(const Program& program, std::uint32_t first, std::uint32_t end);
+    void add_times(const Program& program, const ComputeTimes& works,
+                   const Table<CommunicationId, std::int64_t>& transfers, Disturbance beside);
+    const Stay& stay(std::uint32_t op, Disturbance beside) const { return stays_[index_of(beside)][places_[op]]; }
+    static std::size_t index_of(Disturbance beside) { return static_cast<std::size_t>(beside); }
+
+    std::vector<std::uint32_t> ends_;         // by op
+    std::vector<std::uint32_t> places_;       // in stays_, by op; only ops of routines have one
+    std::uint32_t timed_ = 0;                 // ops that have
+    std::array<std::vector<Stay>, 2> stays_;  // by disturbance, as far as the program knows it, and place
+    std::vector<bool> is_pair_;               // by op: whether it begins a unit of two
+};
 
 // posted: all it waits for is done. begin: it really starts (an exchange: its last member arrived). end: over.
 struct Span {

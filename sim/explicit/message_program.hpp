@@ -10,7 +10,7 @@
 
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
-#include "sim/network/message_load.hpp"
+#include "sim/network/network_model.hpp"
 
 namespace weft {
 

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
+#include "sim/base/hash.hpp"
 #include "sim/base/instant.hpp"
 #include "sim/engine/delay_queue.hpp"
 #include "sim/engine/ticks.hpp"
 #include "sim/explicit/message_program.hpp"
 #include "sim/explicit/route_network.hpp"
-#include "sim/explicit/strided_rows.hpp"
-#include "sim/network/fingerprint.hpp"
 
 namespace weft {
 

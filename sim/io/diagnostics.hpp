@@ -1,6 +1,7 @@
 // The user's mistakes: where, which key, what was expected. All of a run's mistakes travel in one ConfigError.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -8,6 +9,19 @@
 #include <vector>
 
 namespace weft {
+
+// Where things stand in a text: the line and column of an offset, and the offsets of JSON's values and keys.
+struct TextPosition {
+    int line = 1;    // from 1
+    int column = 1;  // from 1, in Unicode characters
+};
+
+// `offset` past the end stands for the end.
+TextPosition position_at(std::string_view text, std::size_t offset);
+
+// Offsets at which JSON's lexemes begin, in order: keys, scalars, opening brackets; comments are skipped. Of valid JSON
+// these are exactly the events of a SAX parser other than its "end" events. Any text is accepted.
+std::vector<std::size_t> lexeme_offsets(std::string_view text);
 
 // Where a value was made from, in another tool's file.
 struct Origin {
@@ -40,9 +54,9 @@ class ConfigError : public std::runtime_error {
 // 2), or because they begin with it.
 std::vector<std::string> nearest(std::string_view name, std::span<const std::string> known);
 
-// A word that others use for a key: "gbs" for "batch.global".
+// What others use for a key: "gbs" for "batch.global".
 struct Synonym {
-    std::string_view word;  // small letters, '_' between words
+    std::string_view word;  // in small letters, with '_'; several are separated by blanks
     std::string_view key;
 };
 

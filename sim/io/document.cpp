@@ -4,29 +4,20 @@
 #include <iterator>
 #include <utility>
 
+#include "sim/io/diagnostics.hpp"
 #include "sim/io/document_state.hpp"
-#include "sim/io/key_path.hpp"
+#include "sim/io/reading_record.hpp"
 #include "sim/io/text_file.hpp"
-#include "sim/io/text_positions.hpp"
 
 namespace weft {
 namespace {
 
-[[noreturn]] void refuse(std::string_view key, std::string message) {
-    throw ConfigError(
-        {Diagnostic{.file = std::string(override_name), .key = std::string(key), .message = std::move(message)}});
-}
-
 // Reads an override's value: JSON, or else a text. Throws ConfigError for duplicate keys.
 std::vector<Value> read_override(std::string_view text, const std::string& path, std::size_t first_row) {
     ParsedValues parsed = parse_values(text, path, first_row);
-    if (!parsed.duplicates.empty()) refuse(parsed.duplicates.front().key, "duplicate key");
+    if (!parsed.duplicates.empty()) refuse_path(parsed.duplicates.front().key, "duplicate key");
     if (parsed.syntax_error) {
-        Value value;
-        value.kind = ValueKind::text;
-        value.text = text;
-        value.path = path;
-        parsed.values = {std::move(value)};
+        parsed.values = {Value{.kind = ValueKind::text, .text = std::string(text), .path = path}};
     }
     for (Value& value : parsed.values) {
         value.offset = overridden;
@@ -120,7 +111,7 @@ void Document::made_from(std::vector<Origin> lines) { state_->texts.front().made
 void Document::assign(std::string_view assignment) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string_view::npos) {
-        refuse(assignment, "expected KEY.PATH=VALUE, got no \"=\"");
+        refuse_path(assignment, "expected KEY.PATH=VALUE, got no \"=\"");
     }
     const std::string_view path = assignment.substr(0, equals);
     std::vector<Value>& values = state_->values;
@@ -148,5 +139,48 @@ bool Document::has_errors() const { return !state_->errors.empty(); }
 std::string_view Document::name() const { return state_->texts.front().name; }
 
 std::string Document::text() const { return to_json(state_->values, 0); }
+
+namespace {
+
+using Readings = std::map<std::string, KeyReading, std::less<>>;
+
+ValueRecord& made(std::unique_ptr<ValueRecord>& record) {
+    if (record == nullptr) record = std::make_unique<ValueRecord>();
+    return *record;
+}
+
+void add(ValueRecord& record, const KeyReading& reading) {
+    record.takes.insert(reading.takes.begin(), reading.takes.end());
+    if (!reading.otherwise.empty()) record.defaults.insert(reading.otherwise);
+}
+
+}  // namespace
+
+void Document::record() { state_->records = true; }
+
+void Document::State::add_to(ValueRecord& record, std::size_t row, Extent extent) const {
+    const Value& value = values[row];
+    const auto found = readings.find(row);
+    if (value.kind == ValueKind::list) {
+        for (const Member& member : value.members) add_to(made(record.element), member.value, extent);
+    }
+    if (found == readings.end()) return;
+    const Readings& asked = found->second;
+    if (const auto own = asked.find(""); own != asked.end()) add(record, own->second);
+    if (value.kind != ValueKind::object) return;
+    const bool any = asked.contains(any_name);
+    const Member* kind = asked.contains("kind") ? value.find("kind") : nullptr;
+    ObjectRecord* object = any ? nullptr : &record.objects[kind == nullptr ? std::string() : values[kind->value].text];
+    if (object != nullptr && extent == Extent::whole) ++object->seen;
+    for (const auto& [key, reading] : asked) {
+        if (key.empty() || key == any_name) continue;
+        ValueRecord& inner = any ? made(record.any) : object->members[key].value;
+        if (!any && extent == Extent::whole && reading.required) ++object->members[key].required;
+        add(inner, reading);
+        if (const Member* member = value.find(key)) add_to(inner, member->value, extent);
+    }
+}
+
+void Document::add_to(ValueRecord& record, Extent extent) const { state_->add_to(record, 0, extent); }
 
 }  // namespace weft

@@ -84,35 +84,28 @@ class Field {
     bool is_number(std::string_view key) const;
     bool is_flag(std::string_view key) const;
 
-    // Required members. Errors (missing, wrong type, out of range) are recorded and a harmless value returned.
+    // Members. Errors (missing, wrong type, out of range) are recorded and a harmless value returned.
     Field object(std::string_view key);             // an empty object if missing
     Field member(std::string_view key);             // of any kind, or null; an empty object if missing
     std::vector<Field> list(std::string_view key);  // of objects or values
-    std::string text(std::string_view key);
-    std::string choice(std::string_view key, std::span<const std::string> allowed);
-    std::string choice(std::string_view key, std::initializer_list<std::string> allowed);
-    std::uint32_t count(std::string_view key);  // integer >= 1 (1e3 and 1000.0 accepted)
-    std::uint32_t whole(std::string_view key);  // integer >= 0
-    double number(std::string_view key);        // finite
-    bool flag(std::string_view key);
-    Bytes bytes(std::string_view key);               // "64 GiB", "512 B"
-    BytesPerSecond bandwidth(std::string_view key);  // "25 GB/s", "200 Gbit/s"
-    Seconds duration(std::string_view key);          // "2.4 us"
-    FlopsPerSecond flop_rate(std::string_view key);  // "191.5 TFLOP/s"
-    Watts power(std::string_view key);               // "700 W"
-
-    // The same with a default when the key is absent (or null).
-    std::string text(std::string_view key, std::string_view otherwise);
-    std::string choice(std::string_view key, std::span<const std::string> allowed, std::string_view otherwise);
-    std::string choice(std::string_view key, std::initializer_list<std::string> allowed, std::string_view otherwise);
-    std::uint32_t count(std::string_view key, std::uint32_t otherwise);
-    std::uint32_t whole(std::string_view key, std::uint32_t otherwise);
-    double number(std::string_view key, double otherwise);
-    bool flag(std::string_view key, bool otherwise);
-    Bytes bytes(std::string_view key, Bytes otherwise);
-    BytesPerSecond bandwidth(std::string_view key, BytesPerSecond otherwise);
-    Seconds duration(std::string_view key, Seconds otherwise);
-    FlopsPerSecond flop_rate(std::string_view key, FlopsPerSecond otherwise);
+    // With `otherwise` they may be absent (or null), and are that then.
+    std::string text(std::string_view key, std::optional<std::string_view> otherwise = {});
+    std::string choice(std::string_view key, std::span<const std::string> allowed,
+                       std::optional<std::string_view> otherwise = {});
+    std::string choice(std::string_view key, std::initializer_list<std::string> allowed,
+                       std::optional<std::string_view> otherwise = {}) {
+        return choice(key, std::span(allowed.begin(), allowed.size()), otherwise);
+    }
+    std::uint32_t count(std::string_view key,
+                        std::optional<std::uint32_t> otherwise = {});  // >= 1 (1e3 and 1000.0, too)
+    std::uint32_t whole(std::string_view key, std::optional<std::uint32_t> otherwise = {});  // integer >= 0
+    double number(std::string_view key, std::optional<double> otherwise = {});               // finite
+    bool flag(std::string_view key, std::optional<bool> otherwise = {});
+    Bytes bytes(std::string_view key, std::optional<Bytes> otherwise = {});                        // "64 GiB", "512 B"
+    BytesPerSecond bandwidth(std::string_view key, std::optional<BytesPerSecond> otherwise = {});  // "200 Gbit/s"
+    Seconds duration(std::string_view key, std::optional<Seconds> otherwise = {});                 // "2.4 us"
+    FlopsPerSecond flop_rate(std::string_view key, std::optional<FlopsPerSecond> otherwise = {});  // "191.5 TFLOP/s"
+    Watts power(std::string_view key);                                                             // "700 W"
 
     std::uint32_t as_whole();  // this field itself, as an element of a list
     double as_number();
@@ -150,15 +143,33 @@ class Field {
     // `Reader` says how a T is read from a value, what to expect, and what to return when that fails (field.cpp).
     template <class Reader>
     auto read(std::size_t row, const Reader& reader) const;
-    template <class Reader>
-    auto required(std::string_view key, const Reader& reader);
+    template <class T, class Reader>
+    T get(std::string_view key, const Reader& reader, const std::optional<T>& otherwise);
     template <class Reader>
     auto own(const Reader& reader) const;
-    template <class Reader, class T>
-    T optional(std::string_view key, const Reader& reader, T otherwise);
 
     std::shared_ptr<Document::State> state_;
     std::size_t row_;  // of the state's table of values
 };
+
+// Records them at the key that leads to the file, each with its own place if it has one.
+inline void error_at(Field& field, std::string_view key, const ConfigError& error) {
+    for (const Diagnostic& inner : error.diagnostics()) {
+        field.error(key, inner.line > 0 ? to_text(inner) : inner.message);
+    }
+}
+
+// { "value": ..., "source": "..." } at `key`: what `reader(field)` makes of it, which reads "value".
+template <class Reader>
+auto sourced(Field& parent, std::string_view key, Reader reader) {
+    Field field = parent.object(key);
+    auto value = reader(field);
+    field.text("source", "");
+    field.done();
+    return value;
+}
+inline Seconds sourced_duration(Field& parent, std::string_view key) {
+    return sourced(parent, key, [](Field& field) { return field.duration("value"); });
+}
 
 }  // namespace weft

@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include "sim/base/check.hpp"
+#include "sim/io/diagnostics.hpp"
 #include "sim/io/document.hpp"
 #include "sim/io/document_state.hpp"
-#include "sim/io/field_readers.hpp"
-#include "sim/io/text_positions.hpp"
 
 namespace weft {
 namespace {
@@ -92,24 +91,18 @@ void Field::cannot_do_without(std::string_view key) const {
     if (KeyReading* kept = reading(key)) kept->required = kept->required || !kept->may_be_absent;
 }
 
-template <class Reader>
-auto Field::required(std::string_view key, const Reader& reader) {
-    cannot_do_without(key);
-    if (KeyReading* kept = reading(key)) kept->takes.insert(reader.schema());
-    if (find(key) != nullptr) return read(value().find(key)->value, reader);
-    report_missing(key, reader.expected(Value{}).what);
-    return reader.harmless();
-}
-
-template <class Reader, class T>
-T Field::optional(std::string_view key, const Reader& reader, T otherwise) {
+template <class T, class Reader>
+T Field::get(std::string_view key, const Reader& reader, const std::optional<T>& otherwise) {
+    if (!otherwise) cannot_do_without(key);
     if (KeyReading* kept = reading(key)) {
         kept->takes.insert(reader.schema());
-        if (!kept->may_be_absent) kept->otherwise = as_json_value(otherwise);
-        kept->may_be_absent = true;
+        if (otherwise && !kept->may_be_absent) kept->otherwise = as_json_value(*otherwise);
+        kept->may_be_absent = kept->may_be_absent || otherwise;
     }
-    if (find(key) == nullptr) return expect(ValueKind::object), otherwise;
-    return read(value().find(key)->value, reader);
+    if (find(key) != nullptr) return read(value().find(key)->value, reader);
+    if (otherwise) return expect(ValueKind::object), *otherwise;
+    report_missing(key, reader.expected(Value{}).what);
+    return reader.harmless();
 }
 
 bool Field::has(std::string_view key) const {
@@ -132,11 +125,7 @@ Field Field::object(std::string_view key) {
     } else if (const Field found(state_, value().find(key)->value); found.expect(ValueKind::object)) {
         return found;
     }
-    Value stand_in;
-    stand_in.kind = ValueKind::object;
-    stand_in.path = member_path(value().path, key);
-    stand_in.reported = true;
-    state_->values.push_back(std::move(stand_in));
+    state_->values.push_back({.kind = ValueKind::object, .path = member_path(value().path, key), .reported = true});
     return {state_, state_->values.size() - 1};
 }
 
@@ -160,49 +149,35 @@ std::vector<Field> Field::elements() {
     return fields;
 }
 
-std::string Field::text(std::string_view key) { return required(key, TextReader{}); }
-std::string Field::choice(std::string_view key, std::span<const std::string> allowed) {
-    return required(key, ChoiceReader{allowed});
+std::string Field::text(std::string_view key, std::optional<std::string_view> otherwise) {
+    return get<std::string>(key, TextReader{}, otherwise ? std::optional<std::string>(*otherwise) : std::nullopt);
 }
-std::string Field::choice(std::string_view key, std::initializer_list<std::string> allowed) {
-    return choice(key, std::span(allowed.begin(), allowed.size()));
+std::string Field::choice(std::string_view key, std::span<const std::string> allowed,
+                          std::optional<std::string_view> otherwise) {
+    return get<std::string>(key, ChoiceReader{allowed},
+                            otherwise ? std::optional<std::string>(*otherwise) : std::nullopt);
 }
-std::uint32_t Field::count(std::string_view key) { return required(key, IntegerReader{1}); }
-std::uint32_t Field::whole(std::string_view key) { return required(key, IntegerReader{0}); }
-double Field::number(std::string_view key) { return required(key, NumberReader{}); }
-bool Field::flag(std::string_view key) { return required(key, FlagReader{}); }
-Bytes Field::bytes(std::string_view key) { return required(key, bytes_reader); }
-BytesPerSecond Field::bandwidth(std::string_view key) { return required(key, bandwidth_reader); }
-Seconds Field::duration(std::string_view key) { return required(key, duration_reader); }
-FlopsPerSecond Field::flop_rate(std::string_view key) { return required(key, flop_rate_reader); }
-Watts Field::power(std::string_view key) { return required(key, power_reader); }
-
-std::string Field::text(std::string_view key, std::string_view otherwise) {
-    return optional(key, TextReader{}, std::string(otherwise));
+std::uint32_t Field::count(std::string_view key, std::optional<std::uint32_t> otherwise) {
+    return get(key, IntegerReader{1}, otherwise);
 }
-std::string Field::choice(std::string_view key, std::span<const std::string> allowed, std::string_view otherwise) {
-    return optional(key, ChoiceReader{allowed}, std::string(otherwise));
+std::uint32_t Field::whole(std::string_view key, std::optional<std::uint32_t> otherwise) {
+    return get(key, IntegerReader{0}, otherwise);
 }
-std::string Field::choice(std::string_view key, std::initializer_list<std::string> allowed,
-                          std::string_view otherwise) {
-    return choice(key, std::span(allowed.begin(), allowed.size()), otherwise);
+double Field::number(std::string_view key, std::optional<double> otherwise) {
+    return get(key, NumberReader{}, otherwise);
 }
-std::uint32_t Field::count(std::string_view key, std::uint32_t otherwise) {
-    return optional(key, IntegerReader{1}, otherwise);
+bool Field::flag(std::string_view key, std::optional<bool> otherwise) { return get(key, FlagReader{}, otherwise); }
+Bytes Field::bytes(std::string_view key, std::optional<Bytes> otherwise) { return get(key, bytes_reader, otherwise); }
+BytesPerSecond Field::bandwidth(std::string_view key, std::optional<BytesPerSecond> otherwise) {
+    return get(key, bandwidth_reader, otherwise);
 }
-std::uint32_t Field::whole(std::string_view key, std::uint32_t otherwise) {
-    return optional(key, IntegerReader{0}, otherwise);
+Seconds Field::duration(std::string_view key, std::optional<Seconds> otherwise) {
+    return get(key, duration_reader, otherwise);
 }
-double Field::number(std::string_view key, double otherwise) { return optional(key, NumberReader{}, otherwise); }
-bool Field::flag(std::string_view key, bool otherwise) { return optional(key, FlagReader{}, otherwise); }
-Bytes Field::bytes(std::string_view key, Bytes otherwise) { return optional(key, bytes_reader, otherwise); }
-BytesPerSecond Field::bandwidth(std::string_view key, BytesPerSecond otherwise) {
-    return optional(key, bandwidth_reader, otherwise);
+FlopsPerSecond Field::flop_rate(std::string_view key, std::optional<FlopsPerSecond> otherwise) {
+    return get(key, flop_rate_reader, otherwise);
 }
-Seconds Field::duration(std::string_view key, Seconds otherwise) { return optional(key, duration_reader, otherwise); }
-FlopsPerSecond Field::flop_rate(std::string_view key, FlopsPerSecond otherwise) {
-    return optional(key, flop_rate_reader, otherwise);
-}
+Watts Field::power(std::string_view key) { return get<Watts>(key, power_reader, {}); }
 
 template <class Reader>
 auto Field::own(const Reader& reader) const {

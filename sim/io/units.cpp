@@ -9,8 +9,6 @@
 #include <span>
 #include <system_error>
 
-#include "sim/io/amount.hpp"
-
 namespace weft {
 namespace {
 

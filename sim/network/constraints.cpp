@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "sim/network/fingerprint.hpp"
+#include "sim/base/hash.hpp"
 
 namespace weft {
 namespace {
@@ -62,7 +62,7 @@ std::vector<std::vector<Tightest>> tightest_by_pattern(const std::vector<Constra
 std::vector<Constraint> find_constraints(const Topology& topology, const LinkPatterns& crossed) {
     std::vector<Constraint> constraints;
     std::unordered_multimap<std::uint64_t, std::uint32_t> by_fingerprint;  // looked up, never iterated over
-    std::array<std::uint32_t, 4> recent{};  // constraints of links just before: neighbours are mostly alike
+    std::array<std::uint32_t, 4> recent{};  // constraints of links just before: neighbours are mostly equal
     std::size_t oldest = 0;
     for (std::size_t place = 0; place < crossed.links().size(); ++place) {
         const std::span<const Crossing> crossings = crossed.on(place);

@@ -81,7 +81,7 @@ void FlowNetwork::bring_flows_up_to_date(PatternId id) {
 }
 
 // A pattern on which one flow followed another at the same instant is as it was: only the new flow needs an end. Where
-// one that had room has to give way, it does so first: rates that no time passes at would only be rounded.
+// one that had room has to go, it goes first: rates that no time passes at would only be rounded.
 void FlowNetwork::solve_if_stale() {
     if (stale_.empty()) return;
     for (const PatternId id : stale_) bring_flows_up_to_date(id);

@@ -38,7 +38,7 @@ class IdealNetwork {
     FlowId resume(Instant now, PatternId pattern, Bytes bytes, Instant since);
 
     // Of any flow on the pattern: the smaller of its cap and Pattern::alone, or without the latter, the smallest
-    // bandwidth on the way.
+    // bandwidth on the path.
     BytesPerSecond rate(PatternId pattern) const { return patterns_[pattern].rate; }
     // Reports all traffic from now on; `recorder` must outlive this.
     void record_to(TrafficRecorder& recorder) { recorder_ = &recorder; }

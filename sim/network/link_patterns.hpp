@@ -32,8 +32,8 @@ class LinkPatterns {
     std::span<const Crossing> on(std::size_t place) const {
         return {crossings_.data() + start_[place], crossings_.data() + start_[place + 1]};
     }
-    // Links that links()[place] stands for (LinkLoad::alike).
-    std::uint32_t alike(std::size_t place) const { return alike_[place]; }
+    // Links that links()[place] stands for (LinkLoad::stands_for).
+    std::uint32_t stands_for(std::size_t place) const { return stands_for_[place]; }
     // Empty for a link that nothing crosses.
     std::span<const Crossing> on(LinkId link) const {
         const auto found = std::ranges::lower_bound(links_, link);
@@ -43,9 +43,31 @@ class LinkPatterns {
 
   private:
     std::vector<LinkId> links_;
-    std::vector<std::uint32_t> alike_;  // by place
-    std::vector<std::uint32_t> start_;  // CSR over links_; one more at the end
+    std::vector<std::uint32_t> stands_for_;  // by place
+    std::vector<std::uint32_t> start_;       // CSR over links_; one more at the end
     std::vector<Crossing> crossings_;
 };
+
+// What finished flows have carried over a link: bytes moved times load, over every pattern that crosses it.
+// By finished flows on any of so many patterns.
+template <NetworkModel N>
+Bytes delivered(const N& network, std::size_t patterns) {
+    Bytes sum;
+    for (PatternId id{}; index(id) < patterns; id = next(id)) sum += network.moved(id);
+    return sum;
+}
+
+template <NetworkModel N>
+Bytes carried(const N& network, std::span<const Crossing> crossings) {
+    Bytes sum;
+    for (const Crossing& crossing : crossings) sum += network.moved(crossing.pattern) * crossing.load;
+    return sum;
+}
+
+// Nothing over a link that no pattern crosses.
+template <NetworkModel N>
+Bytes carried(const N& network, LinkId link) {
+    return carried(network, network.crossed().on(link));
+}
 
 }  // namespace weft

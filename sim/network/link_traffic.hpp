@@ -2,20 +2,48 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "sim/base/quantity.hpp"
 #include "sim/base/table.hpp"
-#include "sim/network/alike_links.hpp"
 #include "sim/network/network_model.hpp"
 #include "sim/topology/topology.hpp"
 
 namespace weft {
 
+// Links that carry the same, as one: a machine has many more links than there are differences between them.
+
+// Which link stands for which.
+class EqualLinks {
+  public:
+    static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
+
+    EqualLinks() = default;  // each stands for itself
+    // The kind of each link, or `untouched`, and the first link of each kind.
+    EqualLinks(Table<LinkId, std::uint32_t> kind, std::vector<LinkId> first)
+        : kind_(std::move(kind)), first_(std::move(first)) {}
+
+    // Itself, where no pattern crosses it.
+    LinkId standing_for(LinkId link) const {
+        return kind_.empty() || kind_[link] == untouched ? link : first_[kind_[link]];
+    }
+
+  private:
+    Table<LinkId, std::uint32_t> kind_;
+    std::vector<LinkId> first_;
+};
+
+// Of the links of one class that every pattern loads equally, keeps the first, which stands for all of them from then
+// on (LinkLoad::stands_for). Rates stay the same, since equal links are one constraint; so do sums over links that
+// count each by how many it stands for. Exact, on any topology: loads are compared, not hashed.
+EqualLinks merge_equal_links(const Topology& topology, Table<PatternId, Pattern>& patterns);
+
 struct LinkBytes {
     LinkId link{};
     Bytes bytes;
-    std::uint32_t alike = 1;  // links that carried as much each, of which this is the first
+    std::uint32_t links = 1;  // that carried as much each, of which this is the first
 };
 
 // Of links that patterns list, and that flows have crossed: ascending.
@@ -35,6 +63,6 @@ struct LinkTraffic {
 // Of flows that moved so much on each pattern (`moved` may be empty: nothing). Each link has what the one that stands
 // for it carries.
 LinkTraffic link_traffic(const Topology& topology, const Table<PatternId, Pattern>& patterns,
-                         const Table<PatternId, Bytes>& moved, const AlikeLinks& alike, Seconds time);
+                         const Table<PatternId, Bytes>& moved, const EqualLinks& equal, Seconds time);
 
 }  // namespace weft

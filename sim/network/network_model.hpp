@@ -25,15 +25,15 @@ struct LinkLoad {
     bool operator==(const LinkLoad&) const = default;
 
     LinkId link{};
-    std::uint32_t alike = 1;  // links that it stands for, itself included: merge_alike_links()
-    double load = 1.0;        // bytes on this link per byte of the flow (per member)
+    std::uint32_t stands_for = 1;  // so many links, itself included: merge_equal_links()
+    double load = 1.0;             // bytes on this link per byte of the flow (per member)
 };
 
 struct Pattern {
     std::vector<LinkLoad> loads;                                  // sorted by link, each link at most once, loads > 0
     BytesPerSecond cap{std::numeric_limits<double>::infinity()};  // channel or protocol limit of the flow's rate
     // Rate of one member's copy with the machine to itself, for IdealNetwork; infinite: the smallest bandwidth on the
-    // way. Loads cannot tell, since they count other copies and protocol overhead alike.
+    // route. Loads cannot tell, since they count other copies and protocol overhead, too.
     BytesPerSecond alone{std::numeric_limits<double>::infinity()};
 
     bool operator==(const Pattern&) const = default;
@@ -56,7 +56,7 @@ concept NetworkModel = requires(N& network, Instant now, PatternId pattern, Byte
     // reuse an id.
     {network.advance(now, done)};
     // Bytes that finished flows on a pattern have moved, by integrating their rates (the bytes-delivered check), and
-    // which links its patterns cross: sim/network/carried.hpp
+    // which links its patterns cross: sim/network/link_patterns.hpp
     { network.moved(pattern) } -> std::same_as<Bytes>;
     { network.crossed() } -> std::same_as<const LinkPatterns&>;
     // How often rates were solved.
@@ -76,13 +76,27 @@ concept ForesightNetwork = NetworkModel<N> &&
     network.release(pattern);  // which still has room
     network.take_crowded_out(patterns);
     { network.lone_rate(pattern) } -> std::same_as<BytesPerSecond>;
-    // So many alike flows, all of them, that had room from their begin to their end; and when each of them did, if
+    // So many equal flows, all of them, that had room from their begin to their end; and when each of them did, if
     // somebody wants to know.
     network.deliver(pattern, bytes, 1.0);
     { network.is_recorded() } -> std::same_as<bool>;
     network.record(pattern, bytes, now, now);
     // As start, of a flow that had room since it began, at the instant given last, and has room no longer.
     { network.resume(now, pattern, bytes, now) } -> std::same_as<FlowId>;
+};
+
+// What a message takes of the links on its route, per byte of it. Whoever drives a NIC, or moves bytes inside a node,
+// may not reach what these carry, and holds them for longer than the bytes need. Between switches a link carries what
+// comes, for everybody at its own rate.
+struct MessageLoad {
+    MessageLoad(double everywhere = 1.0) : MessageLoad(everywhere, everywhere) {}
+    MessageLoad(double ends, double switches) : at_ends(ends), between_switches(switches) {}
+
+    double at_ends;           // on links of nodes and of their ports
+    double between_switches;  // on those of the network
+
+    double on(bool joins_switches) const { return joins_switches ? between_switches : at_ends; }
+    bool operator==(const MessageLoad&) const = default;
 };
 
 }  // namespace weft

@@ -12,9 +12,20 @@
 #include "sim/base/table.hpp"
 #include "sim/collective/algorithm.hpp"
 #include "sim/network/network_model.hpp"
-#include "sim/program/jitter.hpp"
 
 namespace weft {
+
+// Computation that takes another time whenever it runs: kernels take 1 + x times as long, x uniform from 0 to below 2
+// `spread`: `spread` is the mean lengthening. Uniform claims nothing about a machine but mean and bound, and has closed
+// forms: of n ranks that wait for one another, the slowest takes 1 + 2 spread n / (n + 1) times as long on average.
+struct Jitter {
+    double spread = 0.0;  // 0 to 1; 0: none
+    std::uint32_t seed = 0;
+
+    // By how much the n-th computation of a rank is longer: f(seed, rank, n).
+    double factor(RankId rank, std::uint64_t computation) const;
+    bool operator==(const Jitter&) const = default;
+};
 
 enum class OpKind : std::uint8_t {
     compute,   // busy for `Program::work[subject]`
@@ -64,8 +75,8 @@ struct Exchange {
     std::uint32_t parties = 1;
 };
 
-// Ops that a rank class runs again and again, written once: a row of segments, each of which is one op, or an exchange
-// and a computation beside it, but for the first and the last. All ops of a segment wait for those of the segment
+// Ops that a rank class runs again and again, written once: a row of units, each of which is one op, or an exchange
+// and a computation beside it, but for the first and the last. All ops of a unit wait for those of the unit
 // before and for nothing else. An exchange happens anew each time; all that take part in it do so in routines of
 // theirs, which run as often. A class runs one at a time.
 struct Routine {
@@ -116,5 +127,29 @@ struct Program {
         return {successors.data() + successor_start[i], successors.data() + successor_start[i + 1]};
     }
 };
+
+// How often the routines of a program run.
+inline Table<RoutineId, std::uint32_t> routine_runs(const Program& program) {
+    Table<RoutineId, std::uint32_t> runs(program.routines.size(), 0);
+    if (program.routines.empty()) return runs;
+    for (const Op& op : program.ops) {
+        if (op.kind == OpKind::routine) ++runs[RoutineId(op.subject)];
+    }
+    return runs;
+}
+
+// Calls see(OpId, times) for the ops of all classes and of their routines but for those that leave: how often each
+// runs.
+template <class See>
+void for_each_run(const Program& program, See see) {
+    for (const RankClass& rank_class : program.classes) {
+        for (std::uint32_t op = rank_class.first_op; op < rank_class.end_op(); ++op) see(OpId{op}, 1U);
+    }
+    const Table<RoutineId, std::uint32_t> runs = routine_runs(program);
+    for (RoutineId id{}; id != runs.end_id(); id = next(id)) {
+        const Routine& routine = program.routines[id];
+        for (std::uint32_t op = routine.first_op; op < routine.first_op + routine.ops; ++op) see(OpId{op}, runs[id]);
+    }
+}
 
 }  // namespace weft

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/network/fingerprint.hpp"
-#include "sim/program/routine_runs.hpp"
+#include "sim/base/hash.hpp"
+#include "sim/program/program.hpp"
 
 namespace weft {
 namespace {
@@ -129,15 +129,15 @@ RankClassId ProgramBuilder::begin_class(std::string name, RankId representative,
     return program_.classes.push_back({std::move(name), representative, weight, first_op, 0});
 }
 
-RoutineId ProgramBuilder::routine(std::span<const RoutineSegment> segments) {
+RoutineId ProgramBuilder::routine(std::span<const RoutineUnit> units) {
     WEFT_CHECK(!program_.classes.empty(), "begin_class comes before routines");
     RankClass& owner = *(program_.classes.end() - 1);
     WEFT_CHECK(owner.ops == 0, "the routines of a class come before its ops");
-    WEFT_CHECK(!segments.empty() && !segments.front().beside && !segments.back().beside,
+    WEFT_CHECK(!units.empty() && !units.front().beside && !units.back().beside,
                "a routine begins and ends with one op");
     const std::uint32_t first = owner.first_op;
     std::vector<LaneId> lanes;
-    std::uint32_t before = 0;  // ops of the segment before
+    std::uint32_t before = 0;  // ops of the unit before
     const auto add = [&](const Op& op, std::uint32_t place) {
         check_routine_op(op);
         first_predecessor_.push_back(static_cast<std::uint32_t>(predecessors_.size()));
@@ -147,14 +147,14 @@ RoutineId ProgramBuilder::routine(std::span<const RoutineSegment> segments) {
         ++owner.routine_ops;
         if (std::ranges::find(lanes, op.lane) == lanes.end()) lanes.push_back(op.lane);
     };
-    for (const RoutineSegment& segment : segments) {
-        add(segment.op, 0);
-        if (segment.beside) add(*segment.beside, 1);
-        before = segment.beside ? 2 : 1;
+    for (const RoutineUnit& unit : units) {
+        add(unit.op, 0);
+        if (unit.beside) add(*unit.beside, 1);
+        before = unit.beside ? 2 : 1;
     }
     const auto id = next_id<RoutineId>(program_.routines, "routines");
     program_.routines.push_back({first, owner.first_op - first});
-    add({OpKind::leave, segments.back().op.lane, segments.back().op.label}, 0);
+    add({OpKind::leave, units.back().op.lane, units.back().op.label}, 0);
     routine_lanes_.push_back(std::move(lanes));
     return id;
 }

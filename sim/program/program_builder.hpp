@@ -33,11 +33,11 @@ class ProgramBuilder {
 
     RankClassId begin_class(std::string name, RankId representative, std::uint32_t weight);
     // Of the class begun last, which has no op yet.
-    struct RoutineSegment {
+    struct RoutineUnit {
         Op op;                     // a computation, exchange or join
         std::optional<Op> beside;  // a computation beside an exchange
     };
-    RoutineId routine(std::span<const RoutineSegment> segments);
+    RoutineId routine(std::span<const RoutineUnit> units);
     // Adds an op to the class begun last. It waits for the op added before it on its lane and for `after`, which must
     // be ops of the same class, already added; naming one twice is harmless. The program may leave out what others of
     // these imply. A routine is on all lanes of its ops: what comes after it on one of them waits for its end.

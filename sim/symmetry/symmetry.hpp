@@ -1,4 +1,4 @@
-// Which ranks, groups and links are alike, by colour refinement. Ranks that start alike (same program, same speed) are
+// Which ranks, groups and links are equal, by colour refinement. Ranks that start equal (same program, same speed) are
 // told apart only by what can make their times differ: the costs of the groups they are in, whom they meet there, and
 // the links that these groups share with others.
 //
@@ -20,10 +20,10 @@ namespace weft {
 
 class Symmetry {
   public:
-    // `start`: numbers of ranks that start alike, for all ranks of the job.
+    // `start`: numbers of ranks that start equal, for all ranks of the job.
     Symmetry(const Topology& topology, std::vector<std::uint32_t> start);
 
-    // Groups of different kinds are never alike. Groups are numbered in the order added.
+    // Groups of different kinds are never equal. Groups are numbered in the order added.
     std::uint32_t add_group(std::uint32_t kind, std::span<const RankId> members);
     // A stretch of a call that the group added last makes, on its own traffic alone. Of its stretches at most one is
     // under way at a time.
@@ -34,7 +34,7 @@ class Symmetry {
         // Colours of ranks, as more and more is looked at: how they start, with whom they are grouped, what their
         // groups cost on idle links, and which links these share with others.
         std::uint32_t at_start = 0, by_members = 0, by_costs = 0, by_links = 0;
-        std::vector<std::uint32_t> uneven_kinds;  // of groups that are alike but for their costs; ascending
+        std::vector<std::uint32_t> uneven_kinds;  // of groups that are equal but for their costs; ascending
         std::vector<LinkClassId> shared_links;    // classes of links that groups share and can fill; ascending
     };
     Colours refine();

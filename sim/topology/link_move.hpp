@@ -1,4 +1,4 @@
-// Where the links of routes lie after all ranks have moved alike, on a fabric that looks the same from there.
+// Where the links of routes lie after all ranks have moved by as much, on a fabric that looks the same from there.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ class LinkMove {
                                   .by = by};
         each_.insert(each_.end(), each.begin(), each.end());
     }
-    // Both, where each tells of links that the other does not ask for, or moves them alike: one may have more stretches
-    // than the other. False where they differ; this is then as it was.
+    // Both, where each tells of links that the other does not ask for, or moves them equally: one may have more
+    // stretches than the other. False where they differ; this is then as it was.
     bool join(const LinkMove& other) {
         const std::size_t common = std::min(stretches_, other.stretches_);
         for (std::size_t i = 0; i < common; ++i) {

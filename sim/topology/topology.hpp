@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,12 +15,82 @@
 #include "sim/base/quantity.hpp"
 #include "sim/base/repeated_table.hpp"
 #include "sim/base/table.hpp"
-#include "sim/topology/exchange.hpp"
 #include "sim/topology/link_move.hpp"
-#include "sim/topology/route.hpp"
-#include "sim/topology/wiring.hpp"
 
 namespace weft {
+
+// What a complete exchange puts on links: each of some ranks sends one message to each other. Networks that are equal
+// everywhere count the messages of a link instead of routing them one by one.
+// How messages come to a link: inside a node; between nodes, where there is no other route; on their minimal route,
+// where there are detours; on a detour.
+enum class ExchangeRoute : std::uint8_t { inside, only, minimal, detour };
+
+class ExchangeSink {
+  public:
+    virtual ~ExchangeSink() = default;
+    // So many messages on a link, each with 1 / parts of itself, in any order; one link may be told several times.
+    virtual void add(LinkId link, ExchangeRoute kind, double messages, std::uint32_t parts = 1) = 0;
+    // The longest route of any message of a kind, or of few ranks the longest end with the longest route between
+    // switches; may be told several times.
+    virtual void reach(ExchangeRoute kind, Seconds latency) = 0;
+};
+
+// The directed links from one rank to another, in order. Empty for a rank to itself.
+struct Route {
+    static constexpr std::size_t capacity = 40;  // across a torus of 16 x 20 x 28 (a TPU v5p pod), both nodes included
+    std::array<LinkId, capacity> hop;            // of which the first `hops` are set
+    std::uint8_t hops = 0;
+
+    void push_back(LinkId link) {
+        WEFT_CHECK(hops < capacity, "route longer than Route::capacity");
+        hop[hops++] = link;
+    }
+    void append(const Route& other) {
+        for (const LinkId link : other.links()) push_back(link);
+    }
+    std::span<const LinkId> links() const& { return {hop.data(), hops}; }
+    std::span<const LinkId> links() const&& = delete;  // a view of a temporary would dangle
+};
+
+// Links as cells of a matrix, for pictures of a network: rows and columns are what its links join.
+struct LinkMatrix {
+    std::string title;        // "Between leaves and spines"
+    std::string row, column;  // what they stand for: "leaf", "spine"
+    std::uint32_t rows = 0, columns = 0;
+    std::string to_column{},
+        to_row{};  // what the two directions are called ("up", "down"), where links of a cell take both
+};
+
+enum class MatrixDirection : std::uint8_t { to_column, to_row };
+
+// Where a link stands. Several links may share a cell.
+struct MatrixPlace {
+    std::uint32_t matrix = 0;  // number of it
+    std::uint32_t row = 0, column = 0;
+    MatrixDirection direction = MatrixDirection::to_column;
+    bool operator==(const MatrixPlace&) const = default;
+};
+
+// How the links of a topology lie: which vertices they join, and which belong together.
+struct LinkEnds {
+    NodeId tail{}, head{};
+};
+
+// Answers by arithmetic, so that no table has an entry per link. Pure.
+class Wiring {
+  public:
+    virtual ~Wiring() = default;
+    virtual LinkEnds ends(LinkId link) const = 0;
+    // The other direction of the same cable: of the links between two vertices, the first in one direction belongs to
+    // the first in the other, and so on.
+    virtual LinkId reverse(LinkId link) const = 0;
+    virtual bool joins_switches(LinkId link) const = 0;  // of the network
+    virtual LinkId port(std::uint32_t nic) const = 0;    // from a NIC into the network; NICs count node by node
+    virtual std::string switch_name(std::uint32_t number) const = 0;  // of the network's; each has one of its own
+    // Pictures of the links that leave nodes, and where each of these stands; no link inside a node is on one.
+    virtual std::vector<LinkMatrix> matrices() const = 0;
+    virtual std::optional<MatrixPlace> place(LinkId link) const = 0;
+};
 
 // What links of one kind have in common, e.g. "infinity_fabric.x4" or "slingshot.global".
 struct LinkClass {
@@ -62,8 +133,8 @@ class Router {
     // Tells the sink what a complete exchange among `ranks` puts on links, if this router can count it: on the routes
     // of `salt`, or between switches on the detours of all messages, evenly over all that there are. Otherwise tells
     // nothing.
-    enum class Ways : std::uint8_t { straight, detours };
-    virtual bool add_exchange(std::span<const RankId> /*ranks*/, std::uint64_t /*salt*/, Ways /*ways*/,
+    enum class Routes : std::uint8_t { straight, detours };
+    virtual bool add_exchange(std::span<const RankId> /*ranks*/, std::uint64_t /*salt*/, Routes /*routes*/,
                               ExchangeSink& /*sink*/) const {
         return false;
     }
@@ -79,8 +150,8 @@ class Router {
 
 // Which of the routes that a network offers traffic takes.
 enum class Routing : std::uint8_t {
-    minimal,   // no detours; equal ways are dealt out in order, which spreads regular traffic evenly
-    ecmp,      // no detours; a hash picks one of equal ways
+    minimal,   // no detours; equal routes are dealt out in order, which spreads regular traffic evenly
+    ecmp,      // no detours; a hash picks one of equal routes
     valiant,   // all of it spreads over the detours (Valiant, SIAM J. Comput. 11 (1982) 350-361)
     adaptive,  // as much as makes the busiest link least busy (as UGAL does: Singh, PhD thesis, Stanford 2005)
 };
@@ -100,7 +171,7 @@ struct Topology {
     // where not all can be passed.
     std::unique_ptr<const Router> around;
     Routing routing = Routing::minimal;
-    // Links inside a node, where all nodes are alike: link i of node k is k * node_links + i. 0: no such rule holds.
+    // Links inside a node, where all nodes are equal: link i of node k is k * node_links + i. 0: no such rule holds.
     std::uint32_t node_links = 0;
     // Nodes that traffic passes unlike the others because a link in them, or one to the network, is slow or dead;
     // ascending.

@@ -21,7 +21,6 @@
 #include "tools/sweep/row_file.hpp"
 #include "tools/validate/set.hpp"
 #include "topologies/measurements/measurement.hpp"
-#include "topologies/node_list.hpp"
 #include "topologies/placement.hpp"
 
 namespace weft::test {

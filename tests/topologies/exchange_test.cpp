@@ -17,15 +17,15 @@ namespace {
 class Counted final : public ExchangeSink {
   public:
     explicit Counted(const Topology& topology) : topology_(topology) {}
-    void add(LinkId link, ExchangeWay way, double messages, std::uint32_t parts) override {
+    void add(LinkId link, ExchangeRoute way, double messages, std::uint32_t parts) override {
         ASSERT_GT(messages, 0.0);
         ASSERT_LT(index(link), topology_.links());
-        (way == ExchangeWay::detour ? detours : straight)[link] += messages / parts;
+        (way == ExchangeRoute::detour ? detours : straight)[link] += messages / parts;
     }
-    void reach(ExchangeWay way, Seconds latency) override { longest[way] = std::max(longest[way], latency); }
+    void reach(ExchangeRoute way, Seconds latency) override { longest[way] = std::max(longest[way], latency); }
 
     std::map<LinkId, double> straight, detours;
-    std::map<ExchangeWay, Seconds> longest;
+    std::map<ExchangeRoute, Seconds> longest;
 
   private:
     const Topology& topology_;
@@ -69,7 +69,7 @@ TEST_P(exchange, loads_links_as_all_its_messages_do) {
     std::shuffle(ranks.begin(), ranks.end(), random);
     for (const std::uint64_t salt : {0U, 13U}) {
         Counted counted(topology);
-        ASSERT_TRUE(topology.router->add_exchange(ranks, salt, Router::Ways::straight, counted));
+        ASSERT_TRUE(topology.router->add_exchange(ranks, salt, Router::Routes::straight, counted));
         std::map<LinkId, double> routed;
         std::map<bool, Seconds> longest;
         for (const RankId from : ranks) {
@@ -82,8 +82,8 @@ TEST_P(exchange, loads_links_as_all_its_messages_do) {
             }
         }
         EXPECT_EQ(counted.straight, routed);
-        EXPECT_NEAR(counted.longest[ExchangeWay::inside] / Seconds{1e-6}, longest[true] / Seconds{1e-6}, 1e-6);
-        const Seconds across = std::max(counted.longest[ExchangeWay::only], counted.longest[ExchangeWay::minimal]);
+        EXPECT_NEAR(counted.longest[ExchangeRoute::inside] / Seconds{1e-6}, longest[true] / Seconds{1e-6}, 1e-6);
+        const Seconds across = std::max(counted.longest[ExchangeRoute::only], counted.longest[ExchangeRoute::minimal]);
         if (ranks.size() > 64) {
             EXPECT_NEAR(across / Seconds{1e-6}, longest[false] / Seconds{1e-6}, 1e-6);
         } else {
@@ -110,7 +110,7 @@ TEST_P(exchange, of_trees_takes_the_detours_of_its_messages) {
     for (std::uint32_t rank = 0; rank < topology.ranks; rank += 1 + std::uint32_t(random() % 3))
         ranks.push_back(RankId(rank));
     Counted counted(topology);
-    ASSERT_TRUE(topology.router->add_exchange(ranks, 5, Router::Ways::detours, counted));
+    ASSERT_TRUE(topology.router->add_exchange(ranks, 5, Router::Routes::detours, counted));
     std::map<LinkId, double> routed;
     for (const RankId from : ranks) {
         for (const RankId to : ranks) {
@@ -141,8 +141,8 @@ TEST(exchange, spreads_detours_over_all_groups_and_cables) {
     std::vector<RankId> ranks;
     for (std::uint32_t rank = 0; rank < topology.ranks; rank += 3) ranks.push_back(RankId(rank));
     Counted straight(topology), counted(topology);
-    ASSERT_TRUE(topology.router->add_exchange(ranks, 0, Router::Ways::straight, straight));
-    ASSERT_TRUE(topology.router->add_exchange(ranks, 0, Router::Ways::detours, counted));
+    ASSERT_TRUE(topology.router->add_exchange(ranks, 0, Router::Routes::straight, straight));
+    ASSERT_TRUE(topology.router->add_exchange(ranks, 0, Router::Routes::detours, counted));
     // What leaves each switch on detours arrives at one: every message once at its first switch and at its last.
     std::map<NodeId, double> out, in, from, to;
     double diverted = 0.0;

@@ -1,4 +1,4 @@
-#include "topologies/hottest_links.hpp"
+#include "topologies/vertex_names.hpp"
 
 #include <gtest/gtest.h>
 

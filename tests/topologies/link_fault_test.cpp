@@ -1,5 +1,5 @@
 // Degraded and dead links: which cables are meant, what they carry, and that no route crosses a dead one.
-#include "topologies/link_fault.hpp"
+#include "topologies/fabric.hpp"
 
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ TEST_P(link_matrices_of, every_link_that_leaves_a_node_has_a_place_and_so_has_th
     const std::vector<LinkMatrix> matrices = topology_.wiring->matrices();
     for (LinkId link{}; index(link) < topology_.links(); link = next(link)) {
         const auto place = topology_.wiring->place(link),
-                   back = topology_.wiring->place(topology_.wiring->way_back(link));
+                   back = topology_.wiring->place(topology_.wiring->reverse(link));
         const NodeKind tail = topology_.node_kind(topology_.tail(link)),
                        head = topology_.node_kind(topology_.head(link));
         const bool leaves = tail == NodeKind::network_switch || head == NodeKind::network_switch;
@@ -37,7 +37,8 @@ TEST_P(link_matrices_of, every_link_that_leaves_a_node_has_a_place_and_so_has_th
         if (matrix.to_row.empty()) {
             std::swap(expected.row, expected.column);
         } else {
-            expected.way = place->way == MatrixWay::to_row ? MatrixWay::to_column : MatrixWay::to_row;
+            expected.direction =
+                place->direction == MatrixDirection::to_row ? MatrixDirection::to_column : MatrixDirection::to_row;
         }
         ASSERT_EQ(*back, expected) << index(link);
     }

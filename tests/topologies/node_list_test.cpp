@@ -1,5 +1,5 @@
 // Hostfiles and Slurm node lists: the forms that launchers write, mistakes at their place, and any bytes at all.
-#include "topologies/node_list.hpp"
+#include "topologies/placement.hpp"
 
 #include <gtest/gtest.h>
 

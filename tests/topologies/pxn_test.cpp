@@ -53,7 +53,7 @@ TEST(pxn, rails_need_no_switch_that_joins_them) {
                   classes_along(joined, joined.route(RankId{0}, RankId{to})));
     }
     for (LinkId link{}; index(link) < topology.links(); link = next(link)) {
-        EXPECT_EQ(topology.head(link), topology.tail(topology.wiring->way_back(link)));
+        EXPECT_EQ(topology.head(link), topology.tail(topology.wiring->reverse(link)));
     }
 }
 

@@ -98,7 +98,7 @@ void expect_ways_back(const Topology& topology) {
         const auto first = std::ranges::lower_bound(ways, std::tuple{tail, head, LinkId{}});
         const auto first_back = std::ranges::lower_bound(ways, std::tuple{head, tail, LinkId{}});
         const auto back = first_back + (ways.begin() + static_cast<std::ptrdiff_t>(i) - first);
-        ASSERT_EQ(topology.wiring->way_back(link), std::get<LinkId>(*back)) << "link " << index(link);
+        ASSERT_EQ(topology.wiring->reverse(link), std::get<LinkId>(*back)) << "link " << index(link);
     }
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/base/hash.hpp"
-#include "sim/cost/messages.hpp"
+#include "sim/collective/algorithm.hpp"
 #include "tools/parallel.hpp"
 
 namespace weft {

@@ -10,7 +10,7 @@
 #include "topologies/collective_set.hpp"
 #include "topologies/fabric.hpp"
 #include "topologies/machine.hpp"
-#include "topologies/measurements/size_convention.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 

@@ -179,14 +179,14 @@ namespace {
 
 class NoSink final : public ExchangeSink {
   public:
-    void add(LinkId /*link*/, ExchangeWay /*way*/, double /*messages*/, std::uint32_t /*parts*/) override {}
-    void reach(ExchangeWay /*way*/, Seconds /*latency*/) override {}
+    void add(LinkId /*link*/, ExchangeRoute /*way*/, double /*messages*/, std::uint32_t /*parts*/) override {}
+    void reach(ExchangeRoute /*way*/, Seconds /*latency*/) override {}
 };
 
 bool counts_exchanges(const Topology& topology) {
     NoSink sink;
     const std::vector<RankId> two{RankId{0}, RankId{topology.ranks - 1}};
-    return topology.router->add_exchange(two, 0, Router::Ways::straight, sink);
+    return topology.router->add_exchange(two, 0, Router::Routes::straight, sink);
 }
 
 // Without symmetry the messages of an all-to-all are routed one by one.

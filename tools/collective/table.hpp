@@ -9,7 +9,7 @@
 
 #include "sim/network/link_traffic.hpp"
 #include "tools/collective/request.hpp"
-#include "topologies/hottest_links.hpp"
+#include "topologies/vertex_names.hpp"
 
 namespace weft {
 

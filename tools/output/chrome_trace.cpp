@@ -13,7 +13,7 @@
 #include "tools/output/slice_tails.hpp"
 #include "tools/output/text_stream.hpp"
 #include "tools/output/trace_time.hpp"
-#include "topologies/measurements/size_convention.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "topologies/queueing.hpp"
+#include "topologies/fabric.hpp"
 
 namespace weft {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "topologies/fabric.hpp"
-#include "topologies/hottest_links.hpp"
+#include "topologies/vertex_names.hpp"
 
 namespace weft {
 

@@ -12,7 +12,7 @@
 #include "tools/output/json_text.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/output/topology_facts.hpp"
-#include "topologies/node_list.hpp"
+#include "topologies/placement.hpp"
 #include "topologies/vertex_names.hpp"
 
 namespace weft {

@@ -71,7 +71,7 @@ Part used_part(const Topology& topology) {
             const Route route = topology.route(RankId{from}, RankId{to});
             for (const LinkId link : route.links()) {
                 add_link(part, topology, link);
-                add_link(part, topology, topology.wiring->way_back(link));
+                add_link(part, topology, topology.wiring->reverse(link));
             }
         }
     }

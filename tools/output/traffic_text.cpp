@@ -32,7 +32,7 @@ std::string spreads_text(const TrafficFacts& facts) {
 std::string ways_text(const TrafficRequest& request, const TrafficFacts& facts) {
     TextTable table(
         {"<sent by " + request.library->name, "<", "messages", "of the endpoints' bandwidth", "a sender's most"});
-    for (const SendingWay& way : facts.run.ways) {
+    for (const SendingMethod& way : facts.run.methods) {
         table.add({std::string(way.protocol), way.across ? "between nodes" : "in a node", fmt::to_string(way.messages),
                    percent(way.efficiency), limit_text(way.most)});
     }
@@ -80,7 +80,8 @@ std::string traffic_csv(const TrafficRequest& request, const TrafficFacts& facts
         const SentMessage& sent = facts.run.messages[i];
         text += fmt::format("{},{},{},{},{},{},{},{}\n", message.from, message.to, number_text(message.bytes.value),
                             number_text(message.start.value), number_text(sent.arrival.value),
-                            number_text(sent.rate(message.bytes).value), sent.hops, facts.run.ways[sent.way].protocol);
+                            number_text(sent.rate(message.bytes).value), sent.hops,
+                            facts.run.methods[sent.method].protocol);
     }
     return text;
 }
@@ -94,7 +95,7 @@ Json spread_json(const TrafficSpread& spread) {
 }
 
 // No limit is null.
-Json way_json(const SendingWay& way) {
+Json way_json(const SendingMethod& way) {
     return {{"protocol", way.protocol},
             {"across_nodes", way.across},
             {"messages", way.messages},
@@ -131,7 +132,7 @@ std::string traffic_json(const TrafficRequest& request, const TrafficFacts& fact
               {"links_used", facts.links},
               {"bound_by_library", facts.run.bound_by_library}};
     json["ways"] = Json::array();
-    for (const SendingWay& way : facts.run.ways) json["ways"].push_back(way_json(way));
+    for (const SendingMethod& way : facts.run.methods) json["ways"].push_back(way_json(way));
     json["links"] = Json::array();
     for (const TrafficLinkFacts& link : facts.busiest) json["links"].push_back(link_json(link));
     return json_text(json);

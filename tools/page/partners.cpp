@@ -185,7 +185,7 @@ struct Drawing {
         const std::uint32_t row = rows.cell[place.row], column = columns.cell[place.column];
         if (row == left_out || column == left_out) return;
         MapCell& cell = cells.try_emplace({row, column}, MapCell{.row = row, .column = column}).first->second;
-        CellTraffic& carried = place.way == MatrixWay::to_column ? cell.to_column : cell.to_row;
+        CellTraffic& carried = place.direction == MatrixDirection::to_column ? cell.to_column : cell.to_row;
         carried.busiest = std::max(carried.busiest, busy);
         carried.bytes += bytes;
         ++carried.links;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/network/link_traffic.hpp"
-#include "sim/topology/link_matrix.hpp"
+#include "sim/topology/topology.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {

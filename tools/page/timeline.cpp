@@ -14,7 +14,7 @@
 #include "tools/output/activity.hpp"
 #include "tools/output/figures.hpp"
 #include "tools/output/trace_time.hpp"
-#include "topologies/measurements/size_convention.hpp"
+#include "topologies/measurements/measurement.hpp"
 #include "workloads/step/lanes.hpp"
 
 namespace weft {

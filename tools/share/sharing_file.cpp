@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/io/document.hpp"
-#include "topologies/node_list.hpp"
+#include "topologies/placement.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/job/study_sources.hpp"
 
@@ -40,7 +40,7 @@ class Reader {
         if (entry.has("set")) overrides = overrides_in(entry.object("set"));
         if (entry.has("placement")) overrides.push_back("fabric.placement=" + entry.text("placement"));
         const std::string name = entry.text("name", path.stem().string());
-        const Seconds start = entry.duration("start", {});
+        const Seconds start = entry.duration("start", Seconds{});
         entry.done();
         if (!names_.insert(name).second) {
             entry.error("name", fmt::format("another job is called \"{}\"; say a \"name\" for each", name));

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "sim/io/diagnostics.hpp"
-#include "sim/io/text_positions.hpp"
 #include "tools/sweep/grid.hpp"
 
 namespace weft {

@@ -14,7 +14,7 @@
 #include "sim/io/shipped.hpp"
 #include "tools/collective/table.hpp"
 #include "topologies/library_reader.hpp"
-#include "topologies/node_list.hpp"
+#include "topologies/placement.hpp"
 #include "workloads/job/fabric_reader.hpp"
 
 namespace weft {

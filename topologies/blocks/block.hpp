@@ -13,9 +13,31 @@
 
 #include "sim/io/document.hpp"
 #include "sim/topology/topology.hpp"
-#include "topologies/blocks/link_classes.hpp"
 
 namespace weft {
+
+// The "links" section of a machine file: every class of link with its specified and its measured figures apart.
+//
+//   "slingshot.nic": {
+//     "bandwidth": { "nominal": "25 GB/s", "efficiency": 0.97, "source": "..." },
+//     "latency":   { "value": "350 ns", "source": "..." }
+//   }
+class LinkClasses {
+  public:
+    explicit LinkClasses(Field links);  // records what is wrong with the section
+
+    // The class that `key` of `block` names. An unknown name is recorded as an error at the key, with the nearest
+    // known ones; class 0 is returned then, which must not be looked up before Document::check().
+    LinkClassId read(Field& block, std::string_view key) const;
+    // The class called `name`; an unknown one is an error at `key`.
+    LinkClassId find(Field& block, std::string_view key, std::string_view name) const;
+
+    const Table<LinkClassId, LinkClass>& table() const { return table_; }
+
+  private:
+    Table<LinkClassId, LinkClass> table_;
+    std::vector<std::string> names_;
+};
 
 // A directed link between two vertices of one block, numbered within the block.
 struct BlockLink {
@@ -27,10 +49,10 @@ struct BlockLink {
 // 2.12), so that it stays on its rail, or through the NIC of the sender.
 enum class Pxn : std::uint8_t { off, on };
 
-// Where links come in twins, 2k and 2k + 1 are the two directions of one cable.
-constexpr LinkId twin_of(LinkId link) { return LinkId(static_cast<std::uint32_t>(link) ^ 1U); }
+// Where links come in pairs, 2k and 2k + 1 are the two directions of one cable.
+constexpr LinkId reverse_of(LinkId link) { return LinkId(static_cast<std::uint32_t>(link) ^ 1U); }
 
-// One node. Vertices: accelerators, then NICs, then switches. Links come in twins.
+// One node. Vertices: accelerators, then NICs, then switches. Links come in pairs of directions.
 struct NodePlan {
     std::uint32_t accelerators = 0;
     std::uint32_t accelerators_per_package = 1;
@@ -80,8 +102,8 @@ struct LinkRun {
 // What a link between switches joins.
 struct SwitchPair {
     std::uint32_t tail = 0, head = 0;
-    // Where links are twins: the first of a cable's two leads along it, the second back.
-    SwitchPair of_twin(std::uint32_t link) const { return link % 2 == 0 ? *this : SwitchPair{head, tail}; }
+    // Where links come in pairs: the first of a cable's two leads along it, the second back.
+    SwitchPair in_direction(std::uint32_t link) const { return link % 2 == 0 ? *this : SwitchPair{head, tail}; }
 };
 
 // Of a complete exchange: so many ranks send by a port, and so many receive by it.
@@ -100,8 +122,8 @@ class Network {
     virtual std::uint32_t switches() const = 0;
     virtual std::vector<LinkRun> links() const = 0;  // between switches, by number
     virtual SwitchPair ends(LinkId link) const = 0;
-    // As Wiring::way_back. Links are twins by default.
-    virtual LinkId way_back(LinkId link) const { return twin_of(link); }
+    // As Wiring::reverse. Links come in pairs by default.
+    virtual LinkId reverse(LinkId link) const { return reverse_of(link); }
     // As Wiring::switch_name.
     virtual std::string name(std::uint32_t switch_number) const { return "switch " + std::to_string(switch_number); }
     // As those of Wiring, of the links between switches: by default one of all switches.
@@ -122,7 +144,7 @@ class Network {
     virtual Route route(Port from, Port to, std::uint64_t salt) const = 0;
     // Whether every salt gives the same route. "No" is always safe.
     virtual bool has_one_route(Port /*from*/, Port /*to*/) const { return false; }
-    // Other ways between the same leaves, over which Valiant and adaptive routing spread: how many, and one of them
+    // other routes between the same leaves, over which Valiant and adaptive routing spread: how many, and one of them
     // (i < detours). None by default.
     virtual std::uint32_t detours(Port /*from*/, Port /*to*/) const { return 0; }
     virtual Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t /*i*/) const {
@@ -139,9 +161,9 @@ class Network {
     // As Router::add_exchange, of the links between leaves: from each sender of a port to each receiver of a port of
     // another node. Ports are those of one node after those of another, each once. Latencies are those of all these
     // links, of `classes`.
-    virtual bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
+    virtual bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Routes routes,
                               const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const {
-        return routes_by_leaf() && add_exchange_by_leaf(ports, salt, ways, classes, sink);
+        return routes_by_leaf() && add_exchange_by_leaf(ports, salt, routes, classes, sink);
     }
     // Whether all ports of a leaf have the same routes and detours to a port.
     virtual bool routes_by_leaf() const { return false; }
@@ -156,11 +178,11 @@ class Network {
     virtual std::uint64_t residue(Port port) const { return std::uint64_t{port.node} << 32U | port.nic; }
     // How many nodes sit together at each level, ascending: pairs that straddle a boundary take another kind of path.
     virtual std::vector<std::uint32_t> neighbourhoods() const = 0;
-    // Specified bandwidth, one way, between two halves of the machine, cut where a layout would cut it.
+    // Specified bandwidth, in one direction, between two halves of the machine, cut where a layout would cut it.
     virtual BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const = 0;
 
   protected:
-    bool add_exchange_by_leaf(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
+    bool add_exchange_by_leaf(std::span<const PortUse> ports, std::uint64_t salt, Router::Routes routes,
                               const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const;
     // Nothing is between these: no links, one route, no detours.
     bool of_one_leaf(std::span<const Port> ports) const {

@@ -13,7 +13,6 @@
 #include "topologies/blocks/block.hpp"
 
 namespace weft::blocks {
-
 namespace {
 
 constexpr std::uint32_t most_accelerators = 1024;  // of a node: each has links of its own
@@ -41,7 +40,6 @@ NodePlan read(Field block, const LinkClasses& classes) {
 
 }  // namespace
 
-extern const BlockKind crossbar;
-const BlockKind crossbar{.name = "crossbar", .read_node = read};
+extern const BlockKind crossbar{.name = "crossbar", .read_node = read};
 
 }  // namespace weft::blocks

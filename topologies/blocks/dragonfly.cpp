@@ -32,13 +32,10 @@
 #include <vector>
 
 #include "topologies/blocks/block.hpp"
-#include "topologies/blocks/detours.hpp"
-#include "topologies/blocks/dragonfly_exchange.hpp"
 #include "topologies/blocks/dragonfly_wires.hpp"
-#include "topologies/blocks/matrices.hpp"
+#include "topologies/blocks/networks.hpp"
 
 namespace weft::blocks {
-
 namespace {
 
 constexpr std::uint32_t most_inside = 10;  // detours between two switches of a group
@@ -86,12 +83,12 @@ class Dragonfly final : public Network {
         return {wires().gateway(from, to, cable), wires().gateway(to, from, cable)};
     }
 
-    LinkId way_back(LinkId link) const override {
+    LinkId reverse(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
         const std::uint32_t locals = wires().locals();
-        if (number >= locals) return LinkId(locals + wires().across().way_back(number - locals));
+        if (number >= locals) return LinkId(locals + wires().across().reverse(number - locals));
         const std::uint32_t in_group = number % wires().inside().links();
-        return LinkId(number - in_group + wires().inside().way_back(in_group));
+        return LinkId(number - in_group + wires().inside().reverse(in_group));
     }
 
     std::string name(std::uint32_t number) const override {
@@ -139,7 +136,7 @@ class Dragonfly final : public Network {
         }
     }
 
-    bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Ways ways,
+    bool add_exchange(std::span<const PortUse> ports, std::uint64_t salt, Router::Routes routes,
                       const Table<LinkClassId, LinkClass>& classes, ExchangeSink& sink) const override {
         std::vector<DragonflyUse> uses;
         for (const auto& [port, senders, receivers] : ports) {
@@ -151,8 +148,8 @@ class Dragonfly final : public Network {
                             .receivers = 1.0 * receivers});
         }
         const auto turn = static_cast<std::uint32_t>(salt / shape_.nics_per_node % shape_.global_links);
-        add_dragonfly_exchange(wires(), uses, turn, ways, classes[shape_.local].latency, classes[shape_.global].latency,
-                               sink);
+        add_dragonfly_exchange(wires(), uses, turn, routes, classes[shape_.local].latency,
+                               classes[shape_.global].latency, sink);
         return true;
     }
 
@@ -211,7 +208,7 @@ class Dragonfly final : public Network {
 
     // Both directions of a pair use the same cable. Cables are dealt out to the ports of the lower node's group one by
     // one, each round starting one cable later, and shifted with the other node: the NICs of a node get different
-    // cables, and traffic that moves in step over all nodes loads every cable alike. A salt counts the channels of a
+    // cables, and traffic that moves in step over all nodes loads every cable equally. A salt counts the channels of a
     // message, which take the node's NICs in turn: only those that meet on a NIC again need another cable.
     std::uint32_t cable_of(Port a, Port b, std::uint64_t salt) const {
         const Port low = a.node < b.node ? a : b, high = a.node < b.node ? b : a;
@@ -267,7 +264,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
 
 }  // namespace
 
-extern const BlockKind dragonfly;
-const BlockKind dragonfly{.name = "dragonfly", .read_network = read};
+extern const BlockKind dragonfly{.name = "dragonfly", .read_network = read};
 
 }  // namespace weft::blocks

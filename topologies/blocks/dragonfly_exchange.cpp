@@ -1,10 +1,9 @@
-#include "topologies/blocks/dragonfly_exchange.hpp"
+#include "topologies/blocks/dragonfly_wires.hpp"
 
 #include <algorithm>
 #include <span>
 
 namespace weft::blocks {
-
 namespace {
 
 class Exchange {
@@ -81,16 +80,18 @@ class Exchange {
         return sum;
     }
 
-    void add_local(std::uint32_t a, std::uint32_t b, ExchangeWay way, double messages) {
-        if (a != b && messages > 0) sink_.add(wires_.local(a, b), way, messages);
+    void add_local(std::uint32_t a, std::uint32_t b, ExchangeRoute kind, double messages) {
+        if (a != b && messages > 0) sink_.add(wires_.local(a, b), kind, messages);
     }
-    void add_global(std::uint32_t g, std::uint32_t h, std::uint32_t cable, ExchangeWay way, double messages) {
-        if (messages > 0) sink_.add(wires_.global(g, h, cable), way, messages);
+    void add_global(std::uint32_t g, std::uint32_t h, std::uint32_t cable, ExchangeRoute kind, double messages) {
+        if (messages > 0) sink_.add(wires_.global(g, h, cable), kind, messages);
     }
-    ExchangeWay minimal(std::uint32_t others) const { return others > 2 ? ExchangeWay::minimal : ExchangeWay::only; }
+    ExchangeRoute minimal(std::uint32_t others) const {
+        return others > 2 ? ExchangeRoute::minimal : ExchangeRoute::only;
+    }
 
     void add_between(std::uint32_t g, std::uint32_t h) {
-        const ExchangeWay way = minimal(wires_.groups);
+        const ExchangeRoute kind = minimal(wires_.groups);
         const auto senders = [&](const Side& side) -> const auto& {
             return g < h ? side.low_senders : side.high_senders;
         };
@@ -104,14 +105,14 @@ class Exchange {
                 const std::uint32_t from = g * wires_.size + i, to = h * wires_.size + i;
                 const double sent = pairs(senders(groups_[g].leaves[i]), receivers(groups_[h].all()), c);
                 const double received = pairs(senders(groups_[g].all()), receivers(groups_[h].leaves[i]), c);
-                add_local(from, out, way, sent);
-                add_local(in, to, way, received);
+                add_local(from, out, kind, sent);
+                add_local(in, to, kind, received);
                 if (sent > 0 && from != out) hops = 1;
                 if (received > 0 && to != in) last = 1;
             }
             const double messages = pairs(senders(groups_[g].all()), receivers(groups_[h].all()), c);
-            add_global(g, h, c, way, messages);
-            if (messages > 0) sink_.reach(way, global_ + (hops + last) * local_);
+            add_global(g, h, c, kind, messages);
+            if (messages > 0) sink_.reach(kind, global_ + (hops + last) * local_);
         }
     }
 
@@ -142,7 +143,7 @@ class Exchange {
                 const double messages = group.between[a * n + b];
                 if (messages <= 0) continue;
                 add_local(g * n + a, g * n + b, minimal(n), messages);
-                sink_.reach(a == b ? ExchangeWay::only : minimal(n), (a == b ? 0.0 : 1.0) * local_);
+                sink_.reach(a == b ? ExchangeRoute::only : minimal(n), (a == b ? 0.0 : 1.0) * local_);
             }
         }
     }
@@ -165,20 +166,20 @@ class Exchange {
                 const std::uint32_t end = wires_.gateway(g, k, c);
                 for (std::uint32_t i = 0; i < wires_.size; ++i) {
                     const std::uint32_t leaf = g * wires_.size + i;
-                    add_local(leaf, end, ExchangeWay::detour, group.leaves[i].senders * to_others);
-                    add_local(end, leaf, ExchangeWay::detour, group.leaves[i].receivers * from_others);
+                    add_local(leaf, end, ExchangeRoute::detour, group.leaves[i].senders * to_others);
+                    add_local(end, leaf, ExchangeRoute::detour, group.leaves[i].receivers * from_others);
                 }
-                add_global(g, k, c, ExchangeWay::detour, group.all().senders * to_others);
-                add_global(k, g, c, ExchangeWay::detour, group.all().receivers * from_others);
+                add_global(g, k, c, ExchangeRoute::detour, group.all().senders * to_others);
+                add_global(k, g, c, ExchangeRoute::detour, group.all().receivers * from_others);
             }
             for (const std::uint32_t h : used_) {
                 if (h == k || h == g) continue;
                 const double each = group.all().senders * groups_[h].all().receivers / (middles * m * m);
                 for (std::uint32_t c = 0; c < wires_.cables; ++c) {
                     for (std::uint32_t d = 0; d < wires_.cables; ++d)
-                        add_local(wires_.gateway(k, g, c), wires_.gateway(k, h, d), ExchangeWay::detour, each);
+                        add_local(wires_.gateway(k, g, c), wires_.gateway(k, h, d), ExchangeRoute::detour, each);
                 }
-                if (each > 0) sink_.reach(ExchangeWay::detour, 2.0 * global_ + 3.0 * local_);
+                if (each > 0) sink_.reach(ExchangeRoute::detour, 2.0 * global_ + 3.0 * local_);
             }
         }
     }
@@ -190,11 +191,11 @@ class Exchange {
             for (std::uint32_t b = 0; b < n; ++b) {
                 const double each = between[a * n + b] / (n - 2.0);
                 if (a == b || each <= 0) continue;
-                sink_.reach(ExchangeWay::detour, 2.0 * local_);
+                sink_.reach(ExchangeRoute::detour, 2.0 * local_);
                 for (std::uint32_t k = 0; k < n; ++k) {
                     if (k == a || k == b) continue;
-                    add_local(g * n + a, g * n + k, ExchangeWay::detour, each);
-                    add_local(g * n + k, g * n + b, ExchangeWay::detour, each);
+                    add_local(g * n + a, g * n + k, ExchangeRoute::detour, each);
+                    add_local(g * n + k, g * n + b, ExchangeRoute::detour, each);
                 }
             }
         }
@@ -212,9 +213,9 @@ class Exchange {
 }  // namespace
 
 void add_dragonfly_exchange(const DragonflyWires& wires, const std::vector<DragonflyUse>& uses, std::uint32_t turn,
-                            Router::Ways ways, Seconds local, Seconds global, ExchangeSink& sink) {
+                            Router::Routes routes, Seconds local, Seconds global, ExchangeSink& sink) {
     Exchange exchange(wires, uses, turn % wires.cables, local, global, sink);
-    if (ways == Router::Ways::straight) {
+    if (routes == Router::Routes::straight) {
         exchange.add_straight();
     } else {
         exchange.add_detours();

@@ -24,20 +24,18 @@
 //
 // Routes are minimal: up and down in a group; leaf, spine, spine of the other group, leaf between groups. Spines of a
 // group and cables of a bundle are dealt out by the receiver, the sender and the salt, which evens out regular traffic
-// as adaptive switches do. Detours between two groups lead through a third, where they change spines by way of a leaf
+// as adaptive switches do. Detours between two groups lead through a third, where they change spines through a leaf
 // if need be; in a group they take other spines. A job that spans several groups may take them through any group, so
 // then all groups are built.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "topologies/blocks/all_to_all.hpp"
 #include "topologies/blocks/block.hpp"
-#include "topologies/blocks/detours.hpp"
-#include "topologies/blocks/matrices.hpp"
+#include "topologies/blocks/dragonfly_wires.hpp"
+#include "topologies/blocks/networks.hpp"
 
 namespace weft::blocks {
-
 namespace {
 
 struct Shape {
@@ -76,17 +74,17 @@ class DragonflyPlus final : public Network {
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
         if (number < locals()) {
-            const std::uint32_t leaf = number / 2 / ways_up(), g = leaf / leaves_;
-            const std::uint32_t spine = spine_of(g, number / 2 % ways_up() / shape_.cables);
-            return SwitchPair{g * group_size() + leaf % leaves_, spine}.of_twin(number);
+            const std::uint32_t leaf = number / 2 / cables_up(), g = leaf / leaves_;
+            const std::uint32_t spine = spine_of(g, number / 2 % cables_up() / shape_.cables);
+            return SwitchPair{g * group_size() + leaf % leaves_, spine}.in_direction(number);
         }
         const auto [from, to, cable] = across().place(number - locals());
         return {gateway(from, to, cable), gateway(to, from, cable)};
     }
 
-    LinkId way_back(LinkId link) const override {
+    LinkId reverse(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        return number < locals() ? twin_of(link) : LinkId(locals() + across().way_back(number - locals()));
+        return number < locals() ? reverse_of(link) : LinkId(locals() + across().reverse(number - locals()));
     }
 
     std::string name(std::uint32_t number) const override {
@@ -105,7 +103,7 @@ class DragonflyPlus final : public Network {
         const bool up = pair.tail < pair.head;
         return {.row = up ? pair.tail : pair.head,
                 .column = (up ? pair.head : pair.tail) - leaves_,
-                .way = up ? MatrixWay::to_column : MatrixWay::to_row};
+                .direction = up ? MatrixDirection::to_column : MatrixDirection::to_row};
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -113,23 +111,23 @@ class DragonflyPlus final : public Network {
         const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
         Route route;
         if (start == end) return route;
-        const std::uint64_t way = way_of(from, to, salt);
-        if (from_group == to_group) return by_spine(start, end, way);
-        const auto cable = static_cast<std::uint32_t>(way % shape_.global_links);
-        add_down(route, add_crossing(route, start, to_group, cable, way), end, way);
+        const std::uint64_t choice = choice_of(from, to, salt);
+        if (from_group == to_group) return by_spine(start, end, choice);
+        const auto cable = static_cast<std::uint32_t>(choice % shape_.global_links);
+        add_down(route, add_crossing(route, start, to_group, cable, choice), end, choice);
         return route;
     }
 
     std::uint32_t detours(Port from, Port to) const override {
         if (group_of(from.node) != group_of(to.node)) return detours_among(groups_);
-        return leaf(from) == leaf(to) ? 0 : std::min(most_detours, ways_up() - 1);
+        return leaf(from) == leaf(to) ? 0 : std::min(most_detours, cables_up() - 1);
     }
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const std::uint32_t from_group = group_of(from.node), to_group = group_of(to.node);
         if (from_group == to_group) {
-            const std::uint32_t apart = ways_up() / (detours(from, to) + 1);
-            return by_spine(leaf(from), leaf(to), way_of(from, to, salt) + (i + 1) * apart);
+            const std::uint32_t apart = cables_up() / (detours(from, to) + 1);
+            return by_spine(leaf(from), leaf(to), choice_of(from, to, salt) + (i + 1) * apart);
         }
         const std::uint64_t pair = pair_hash(from, to, salt);
         const std::uint32_t middle = group_between(from_group, to_group, groups_, pair, i, detours_among(groups_));
@@ -156,7 +154,7 @@ class DragonflyPlus final : public Network {
     }
 
   private:
-    enum class Way : std::uint8_t { up, down };
+    enum class Direction : std::uint8_t { up, down };
 
     std::uint32_t group_size() const { return leaves_ + shape_.spines; }
     std::uint32_t group_of(std::uint32_t node) const { return node / shape_.nodes_per_group; }
@@ -172,39 +170,39 @@ class DragonflyPlus final : public Network {
         return LinkId(locals() + across().link({g, h, cable}));
     }
     // `cable` of all that a leaf has, spine by spine.
-    LinkId local_link(std::uint32_t leaf, std::uint32_t cable, Way way) const {
+    LinkId local_link(std::uint32_t leaf, std::uint32_t cable, Direction direction) const {
         const std::uint32_t number = leaf / group_size() * leaves_ + leaf % group_size();
-        return LinkId(2 * (number * shape_.spines * shape_.cables + cable) + (way == Way::down ? 1 : 0));
+        return LinkId(2 * (number * shape_.spines * shape_.cables + cable) + (direction == Direction::down ? 1 : 0));
     }
-    LinkId local_link(std::uint32_t leaf, std::uint32_t spine, std::uint64_t choice, Way way) const {
+    LinkId local_link(std::uint32_t leaf, std::uint32_t spine, std::uint64_t choice, Direction direction) const {
         const std::uint32_t j = spine % group_size() - leaves_;
-        return local_link(leaf, j * shape_.cables + static_cast<std::uint32_t>(choice % shape_.cables), way);
+        return local_link(leaf, j * shape_.cables + static_cast<std::uint32_t>(choice % shape_.cables), direction);
     }
 
     // From a leaf or a gateway of one group to the spine of group h where the cable ends, which is returned.
     std::uint32_t add_crossing(Route& route, std::uint32_t from, std::uint32_t h, std::uint32_t cable,
                                std::uint64_t choice) const {
         const std::uint32_t g = from / group_size(), spine = gateway(g, h, cable);
-        if (from != spine) route.push_back(local_link(from, spine, choice, Way::up));
+        if (from != spine) route.push_back(local_link(from, spine, choice, Direction::up));
         route.push_back(global_link(g, h, cable));
         return gateway(h, g, cable);
     }
     // Returns the leaf.
     std::uint32_t add_down(Route& route, std::uint32_t spine, std::uint32_t leaf, std::uint64_t choice) const {
-        route.push_back(local_link(leaf, spine, choice, Way::down));
+        route.push_back(local_link(leaf, spine, choice, Direction::down));
         return leaf;
     }
 
-    std::uint32_t ways_up() const { return shape_.spines * shape_.cables; }
-    Route by_spine(std::uint32_t start, std::uint32_t end, std::uint64_t way) const {
-        const auto cable = static_cast<std::uint32_t>(way % ways_up());
+    std::uint32_t cables_up() const { return shape_.spines * shape_.cables; }
+    Route by_spine(std::uint32_t start, std::uint32_t end, std::uint64_t choice) const {
+        const auto cable = static_cast<std::uint32_t>(choice % cables_up());
         Route route;
-        route.push_back(local_link(start, cable, Way::up));
-        route.push_back(local_link(end, cable, Way::down));
+        route.push_back(local_link(start, cable, Direction::up));
+        route.push_back(local_link(end, cable, Direction::down));
         return route;
     }
 
-    std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
+    std::uint64_t choice_of(Port from, Port to, std::uint64_t salt) const {
         return port_number(from) + port_number(to) + salt;
     }
     // Ports of one leaf have consecutive numbers, whatever its rail.
@@ -255,7 +253,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
 
 }  // namespace
 
-extern const BlockKind dragonfly_plus;
-const BlockKind dragonfly_plus{.name = "dragonfly_plus", .read_network = read};
+extern const BlockKind dragonfly_plus{.name = "dragonfly_plus", .read_network = read};
 
 }  // namespace weft::blocks

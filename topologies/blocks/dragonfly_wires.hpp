@@ -2,11 +2,35 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/base/table.hpp"
-#include "topologies/blocks/all_to_all.hpp"
+#include "sim/topology/topology.hpp"
 
 namespace weft::blocks {
+
+// Links among members that are joined all-to-all, as groups of a dragonfly and the switches in one of them are.
+// A bundle of links leads from every member to every other one, numbered by the first, then by the other.
+struct AllToAll {
+    std::uint32_t members = 1, bundle = 1;
+
+    struct Place {
+        std::uint32_t from = 0, to = 0, cable = 0;
+    };
+    std::uint32_t links() const { return members * (members - 1) * bundle; }
+    std::uint32_t link(Place place) const {
+        const std::uint32_t other = place.to < place.from ? place.to : place.to - 1;
+        return (place.from * (members - 1) + other) * bundle + place.cable;
+    }
+    Place place(std::uint32_t link) const {
+        const std::uint32_t pair = link / bundle, from = pair / (members - 1), other = pair % (members - 1);
+        return {.from = from, .to = other < from ? other : other + 1, .cable = link % bundle};
+    }
+    std::uint32_t reverse(std::uint32_t number) const {
+        const Place there = place(number);
+        return link({.from = there.to, .to = there.from, .cable = there.cable});
+    }
+};
 
 struct DragonflyWires {
     std::uint32_t groups = 1, size = 1, cables = 1;  // switches of a group, cables of a bundle
@@ -27,5 +51,18 @@ struct DragonflyWires {
         return LinkId(a / size * inside().links() + inside().link({a % size, b % size, 0}));
     }
 };
+
+// What a complete exchange puts on the links of a dragonfly, counted by switches and cables.
+// A port by which some send and receive: its node, its switch, and what it adds to the number of the cable that
+// messages take between two groups, in the group with the lower number or in the other one.
+struct DragonflyUse {
+    std::uint32_t node = 0, leaf = 0;
+    std::uint32_t as_low = 0, as_high = 0;  // below `cables`
+    double senders = 0, receivers = 0;
+};
+
+// `turn` is added to the number of every cable.
+void add_dragonfly_exchange(const DragonflyWires& wires, const std::vector<DragonflyUse>& uses, std::uint32_t turn,
+                            Router::Routes routes, Seconds local, Seconds global, ExchangeSink& sink);
 
 }  // namespace weft::blocks

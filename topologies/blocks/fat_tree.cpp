@@ -13,7 +13,7 @@
 //     "source": "..."
 //   }
 //
-// Or the levels follow from how many NICs a leaf has for each of its cables up (fat_tree_levels.hpp has the rule):
+// Or the levels follow from how many NICs a leaf has for each of its cables up (derived_levels has the rule):
 //
 //     "oversubscription": 2, "link": "infiniband.leaf_spine"  // in place of "levels"
 //
@@ -21,20 +21,104 @@
 // nodes, or with rails one for each: a rail-only network, whose messages change rails inside nodes (PXN). Rails with
 // levels that join those of one rail only are planes of a network.
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
 
-#include "topologies/blocks/fat_tree_levels.hpp"
 #include "topologies/blocks/fat_tree_network.hpp"
 
 namespace weft::blocks {
 
 namespace {
 
-// The largest number of levels whose routes, with the ways through both nodes, fit in a Route.
+constexpr const char* key = "oversubscription";
+
+// NICs on one leaf.
+std::uint64_t ports_down(const TreeShape& shape) { return std::uint64_t{shape.nodes_per_leaf} * shape.nics_per_rail; }
+
+// Cables up from one leaf; 0 after an error.
+std::uint32_t cables_up(Field& block, const TreeShape& shape) {
+    const double factor = block.number(key), up = static_cast<double>(ports_down(shape)) / factor;
+    if (!(factor >= 1.0)) {
+        block.error(key, fmt::format("expected a factor of 1 or more, got {}", factor));
+        return 0;
+    }
+    const double whole = std::round(up);
+    if (whole < 1.0 || whole > 1U << 20U || std::abs(up - whole) > 1e-9 * up) {
+        block.error(key, fmt::format("{} NICs on a leaf / {} = {:.6g} cables up, which is no whole number",
+                                     ports_down(shape), factor, up));
+        return 0;
+    }
+    return static_cast<std::uint32_t>(whole);
+}
+
+// `cables` up to as few parents as have ports for them, of `most` ports for each of these cables.
+TreeLevel level_of(std::uint32_t children, std::uint32_t cables, std::uint32_t most, LinkClassId link) {
+    std::uint32_t each = std::clamp(most, 1U, cables);
+    while (cables % each != 0) --each;
+    return {.children = children, .parents = cables / each, .cables = each, .link_class = link};
+}
+
+// Oversubscription: NICs on a leaf per cable up from it. `shape` has all but levels; `block` is the network's object.
+//
+// Levels above leaves of d NICs and u = d / oversubscription cables up, with switches of `radix` ports, for L leaves
+// that must be joined (with leaf order "rail" those of one rail, where PXN leaves messages on their rail):
+//   - L <= radix: one level of spines, each cabled to every leaf.
+//   - else two: below, spines with half their ports down, to radix / 2 leaves, and as many up; above, cores with all
+//     ports down, each cabled to a spine of every block of leaves.
+// Where switches have ports left for two or more cables to each neighbour, fewer switches with more cables are taken.
+// Mistakes are recorded at "oversubscription", "levels" are then one of no use.
+std::vector<TreeLevel> derived_levels(Field& block, const TreeShape& shape, LinkClassId link, NetworkSize size) {
+    const std::vector<TreeLevel> none(1, TreeLevel{});
+    const std::uint32_t radix = block.count("radix"), up = cables_up(block, shape);
+    if (up == 0 || radix == 0 || block.has_errors()) return none;
+    const std::uint64_t down = ports_down(shape);
+    if (down + up > radix) {
+        block.error(key, fmt::format("a leaf needs {} ports ({} NICs, {} cables up), but its radix is {}", down + up,
+                                     down, up, radix));
+        return none;
+    }
+    const bool by_rail = shape.order == LeafOrder::rail;
+    const std::uint32_t units = divide_up(size.nodes, shape.nodes_per_leaf);
+    const std::uint64_t leaves = std::uint64_t{units} * shape.rails;
+    const std::uint64_t together = by_rail ? units : leaves;  // that one level of spines can join
+    if (together <= radix && (!by_rail || shape.rails == 1 || size.pxn == Pxn::on)) {
+        const auto children = static_cast<std::uint32_t>(together);
+        return {level_of(children, up, radix / children, link)};
+    }
+    const std::uint32_t half = radix / 2;
+    const auto below = static_cast<std::uint32_t>(std::min<std::uint64_t>(half, together));
+    const std::uint64_t blocks = (together + below - 1) / below * (by_rail ? shape.rails : 1);
+    if (blocks > radix) {
+        block.error(key,
+                    fmt::format("two levels of switches of {} ports join {} leaves with {} cables up, and {} nodes "
+                                "have {}",
+                                radix, std::uint64_t{half} * radix, up, size.nodes, leaves));
+        return none;
+    }
+    const auto children = static_cast<std::uint32_t>(blocks);
+    const TreeLevel spines = level_of(below, up, half / below, link);
+    return {spines, level_of(children, below * spines.cables, radix / children, link)};
+}
+
+// Takes cables, and then spines, from the leaves of `levels` until the oversubscription is as given.
+void thin_leaves(Field& block, const TreeShape& shape, std::vector<TreeLevel>& levels) {
+    const std::uint32_t up = cables_up(block, shape);
+    TreeLevel& lowest = levels.front();
+    if (up == 0) return;
+    if (up > lowest.ports_up()) {
+        block.error(key, fmt::format("{} NICs on a leaf would have {} cables up, and these levels have only {}",
+                                     ports_down(shape), up, lowest.ports_up()));
+        return;
+    }
+    std::uint32_t cables = 1;
+    while (up % cables != 0 || up / cables > lowest.parents) ++cables;  // as many spines as before, where that can be
+    lowest.cables = cables;
+    lowest.parents = up / cables;
+}
+
+// The largest number of levels whose routes, with the links through both nodes, fit in a Route.
 constexpr std::size_t most_levels = 3;
 
 std::vector<TreeLevel> read_levels(Field& block, const LinkClasses& classes, const TreeShape& shape, NetworkSize size) {
@@ -132,7 +216,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
 
 }  // namespace
 
-extern const BlockKind fat_tree;
-const BlockKind fat_tree{.name = "fat_tree", .read_network = read};
+extern const BlockKind fat_tree{.name = "fat_tree", .read_network = read};
 
 }  // namespace weft::blocks

@@ -1,20 +1,96 @@
 #include "topologies/blocks/fat_tree_network.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "topologies/blocks/detours.hpp"
-#include "topologies/blocks/matrices.hpp"
-#include "topologies/blocks/tree_shifts.hpp"
+#include "topologies/blocks/block.hpp"
+#include "topologies/blocks/networks.hpp"
 
 namespace weft::blocks {
+
+// How the links of a tree move where all that is below them does (Network::shifts).
+// The links between the subtrees of one level, leaves on the lowest, and the level above. Link pair k up and down of
+// switch W of subtree H has the number first_link + 2 ((H switches + W) parents cables + k).
+struct TreeLinks {
+    std::uint32_t first_link = 0, switches = 1;
+    std::uint32_t children = 1, parents = 1, cables = 1;
+    std::uint32_t ports_up() const { return parents * cables; }
+};
+
+// Of routes that go up to the lowest common level and down again, where the digits of a number choose the paths up, the
+// lowest first: digit d of a level takes cable d / parents to parent d % parents. Leaf here[i] moves to there[i], and
+// the number by `by`. Nothing where links do not move by as much. Uses up the room of both lists.
+std::optional<std::vector<LinkShift>> tree_shifts(std::span<std::uint32_t> here, std::span<std::uint32_t> there,
+                                                  std::int64_t by, std::span<const TreeLinks> levels);
+
+namespace {
+
+// By how much each link up and down at a switch moves where the digit that chooses it, cable x parents + parent, grows
+// by so much.
+std::vector<std::int32_t> turned(const TreeLinks& level, std::int64_t by) {
+    const std::int64_t all = level.ports_up();
+    const auto turn = static_cast<std::uint32_t>((by % all + all) % all);
+    std::vector<std::int32_t> each;
+    if (turn == 0) return each;
+    each.reserve(2 * static_cast<std::size_t>(all));
+    for (std::uint32_t parent = 0; parent < level.parents; ++parent) {
+        const std::uint32_t next_parent = parent + turn % level.parents, carry = next_parent < level.parents ? 0 : 1;
+        for (std::uint32_t cable = 0; cable < level.cables; ++cable) {
+            const std::uint32_t next_cable = cable + turn / level.parents + carry;
+            const std::uint32_t port = parent * level.cables + cable,
+                                moved = (next_parent - carry * level.parents) * level.cables +
+                                        (next_cable < level.cables ? next_cable : next_cable - level.cables);
+            each.insert(each.end(), 2, 2 * (static_cast<std::int32_t>(moved) - static_cast<std::int32_t>(port)));
+        }
+    }
+    return each;
+}
+
+// By how much all subtrees move, if by one number.
+std::optional<std::int64_t> common_step(std::span<const std::uint32_t> here, std::span<const std::uint32_t> there) {
+    const std::int64_t step = std::int64_t{there[0]} - here[0];
+    for (std::size_t i = 1; i < here.size(); ++i) {
+        if (std::int64_t{there[i]} - here[i] != step) return {};
+    }
+    return step;
+}
+
+bool are_one(std::span<const std::uint32_t> subtrees) {
+    return std::ranges::all_of(subtrees, [&](std::uint32_t subtree) { return subtree == subtrees[0]; });
+}
+
+}  // namespace
+
+// Subtrees that all move by one number at every level, up to that which joins them, meet at the levels where they met.
+// Digits stay where the number that they are of moves by a multiple of what those up to there count; else only the last
+// one in use may move, by the same for all.
+std::optional<std::vector<LinkShift>> tree_shifts(std::span<std::uint32_t> here, std::span<std::uint32_t> there,
+                                                  std::int64_t by, std::span<const TreeLinks> levels) {
+    std::vector<LinkShift> found;
+    std::int64_t paths = 1;  // up to these subtrees
+    for (const TreeLinks& level : levels) {
+        const std::optional<std::int64_t> subtrees = common_step(here, there);
+        if (!subtrees) return {};
+        if (are_one(here)) return found;
+        if (by % paths != 0) return {};
+        found.push_back({.first = LinkId(level.first_link),
+                         .by = 2 * *subtrees * level.switches * level.ports_up(),
+                         .each = turned(level, by / paths)});
+        paths *= level.ports_up();
+        for (std::uint32_t& subtree : here) subtree /= level.children;
+        for (std::uint32_t& subtree : there) subtree /= level.children;
+    }
+    return are_one(here) && common_step(here, there) ? std::optional(std::move(found)) : std::nullopt;
+}
 
 namespace {
 
@@ -80,7 +156,7 @@ class FatTree final : public Network {
         const std::uint32_t child = cable / level.ports_up(), port = cable % level.ports_up();
         const std::uint32_t high = child / tiers_[l].low, low = child % tiers_[l].low;
         const std::uint32_t parent = switch_at(l + 1, high / level.children, low * level.parents + port / level.cables);
-        return SwitchPair{switch_at(l, high, low), parent}.of_twin(number);
+        return SwitchPair{switch_at(l, high, low), parent}.in_direction(number);
     }
 
     std::string name(std::uint32_t number) const override {
@@ -104,22 +180,22 @@ class FatTree final : public Network {
         return {.matrix = static_cast<std::uint32_t>(l),
                 .row = below - tiers_[l].first_switch,
                 .column = above - tiers_[l + 1].first_switch,
-                .way = pair.tail == below ? MatrixWay::to_column : MatrixWay::to_row};
+                .direction = pair.tail == below ? MatrixDirection::to_column : MatrixDirection::to_row};
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
-        return by_way(leaf(from), leaf(to), destination(to) + salt);
+        return by_choice(leaf(from), leaf(to), destination(to) + salt);
     }
 
     bool has_one_route(Port from, Port to) const override { return leaf(from) == leaf(to); }
 
     std::uint32_t detours(Port from, Port to) const override {
-        return static_cast<std::uint32_t>(std::min<std::uint64_t>(most_detours, ways(leaf(from), leaf(to)) - 1));
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>(most_detours, paths(leaf(from), leaf(to)) - 1));
     }
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
         const std::uint32_t here = leaf(from), there = leaf(to);
-        return by_way(here, there, destination(to) + salt + (i + 1) * spread(ways(here, there)));
+        return by_choice(here, there, destination(to) + salt + (i + 1) * spread(paths(here, there)));
     }
 
     std::optional<std::vector<LinkShift>> shifts(std::span<const Port> ports,
@@ -182,8 +258,8 @@ class FatTree final : public Network {
         return LinkId(tiers_[l].first_link + (child * shape_.levels[l].ports_up() + port) * 2 + down);
     }
 
-    // How many ways up there are from one leaf until it can turn down to another.
-    std::uint64_t ways(std::uint32_t here, std::uint32_t there) const {
+    // How many paths up there are from one leaf until it can turn down to another.
+    std::uint64_t paths(std::uint32_t here, std::uint32_t there) const {
         std::uint64_t product = 1;
         for (std::size_t l = 0; here != there; ++l) {
             product *= shape_.levels[l].ports_up();
@@ -193,24 +269,24 @@ class FatTree final : public Network {
         return product;
     }
 
-    // From one detour to the next, where there are so many ways.
-    static std::uint64_t spread(std::uint64_t ways) {
-        return ways / (std::min<std::uint64_t>(most_detours, ways - 1) + 1);
+    // From one detour to the next, where there are so many paths.
+    static std::uint64_t spread(std::uint64_t paths) {
+        return paths / (std::min<std::uint64_t>(most_detours, paths - 1) + 1);
     }
 
-    // The lowest digits of `way`, level by level, choose the ports up.
-    Route by_way(std::uint32_t here, std::uint32_t there, std::uint64_t way) const {
+    // The lowest digits of `choice`, level by level, choose the ports up.
+    Route by_choice(std::uint32_t here, std::uint32_t there, std::uint64_t choice) const {
         std::uint32_t low = 0;
         Route up, down;  // `down` from the bottom
         for (std::size_t l = 0; here != there; ++l) {
             const TreeLevel& level = shape_.levels[l];
-            const std::uint32_t port = level.port(way), parent = port / level.cables;
+            const std::uint32_t port = level.port(choice), parent = port / level.cables;
             up.push_back(link_at(l, here, low, port, 0));
             down.push_back(link_at(l, there, low, port, 1));
             here /= level.children;
             there /= level.children;
             low = low * level.parents + parent;
-            way /= level.ports_up();
+            choice /= level.ports_up();
         }
         for (std::size_t i = down.hops; i > 0; --i) up.push_back(down.hop[i - 1]);
         return up;

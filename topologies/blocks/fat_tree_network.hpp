@@ -11,7 +11,7 @@
 // Routes go up to the lowest common level and down again. The cable up is D-mod-k (Zahavi et al., "D-Mod-K Routing
 // Providing Non-Blocking Traffic for Shift Permutations on Real Life Fat Trees", 2010): the destination's number
 // decides, so that traffic to different NICs of one leaf spreads evenly over the spines; the salt rotates the choice.
-// Detours are other ways up to the same level, spread evenly over all of them: what adaptive switches choose among.
+// Detours are other paths up to the same level, spread evenly over all of them: what adaptive switches choose among.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct TreeLevel {
     std::uint32_t children = 1, parents = 1, cables = 1;
     LinkClassId link_class{};
     std::uint32_t ports_up() const { return parents * cables; }
-    // The cable that a way takes, parent by parent: ways one apart go to different parents.
-    std::uint32_t port(std::uint64_t way) const {
-        const auto digit = static_cast<std::uint32_t>(way % ports_up());
+    // The cable of a choice, parent by parent: choices one apart go to different parents.
+    std::uint32_t port(std::uint64_t choice) const {
+        const auto digit = static_cast<std::uint32_t>(choice % ports_up());
         return digit % parents * cables + digit / parents;
     }
 };

@@ -6,7 +6,7 @@
 //     "links": [[0, 4, 1], [4, 0, 0], ...], // symmetric matrix of how many links join each pair
 //     "accelerators_per_package": 2,
 //     "host": "pcie.host",                  // absent, or the link of every accelerator to a switch that joins all,
-//                                           // over which those exchange that no links join by as short a way
+//                                           // over which those exchange that no links join by as short a route
 //     "nics": { "attached": [1, 3, 5, 7], "link": "pcie.nic", "source": "..." },
 //     "source": "..."
 //   }
@@ -15,7 +15,6 @@
 #include "topologies/blocks/block.hpp"
 
 namespace weft::blocks {
-
 namespace {
 
 using Matrix = std::vector<std::vector<std::uint32_t>>;
@@ -78,7 +77,6 @@ NodePlan read(Field block, const LinkClasses& classes) {
 
 }  // namespace
 
-extern const BlockKind graph;
-const BlockKind graph{.name = "graph", .read_node = read};
+extern const BlockKind graph{.name = "graph", .read_node = read};
 
 }  // namespace weft::blocks

@@ -15,10 +15,10 @@
 //   }
 //
 // Numbering: switch of node i: i / nodes_per_switch; the first dimension varies fastest. Links dimension by dimension,
-// line by line, pair by pair, cable by cable, twins.
+// line by line, pair by pair, cable by cable, there and back.
 //
 // Routes correct one coordinate after another, beginning with dimension (salt + receiver's node) mod dimensions, so
-// that traffic to the nodes of a switch comes by all of its dimensions; cables of a pair are dealt out alike. Detours
+// that traffic to the nodes of a switch comes by all of its dimensions; cables of a pair are dealt out so, too. Detours
 // go through another switch of the line in the first dimension that differs (Valiant's, minimal elsewhere).
 #include <fmt/format.h>
 
@@ -28,11 +28,9 @@
 
 #include "sim/base/hash.hpp"
 #include "topologies/blocks/block.hpp"
-#include "topologies/blocks/detours.hpp"
-#include "topologies/blocks/matrices.hpp"
+#include "topologies/blocks/networks.hpp"
 
 namespace weft::blocks {
-
 namespace {
 
 constexpr std::uint64_t most_switches = std::uint64_t{1} << 22;
@@ -88,7 +86,7 @@ class HyperX final : public Network {
             line / dimension.stride * dimension.stride * dimension.size + line % dimension.stride;
         std::uint32_t pair = here % dimension.links_of_line() / 2 / dimension.cables, a = 0;
         for (; pair >= dimension.size - 1 - a; ++a) pair -= dimension.size - 1 - a;
-        return SwitchPair{start + a * dimension.stride, start + (a + 1 + pair) * dimension.stride}.of_twin(number);
+        return SwitchPair{start + a * dimension.stride, start + (a + 1 + pair) * dimension.stride}.in_direction(number);
     }
 
     std::vector<LinkMatrix> matrices() const override { return dimension_matrices(shape_.dimensions); }
@@ -237,7 +235,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
 
 }  // namespace
 
-extern const BlockKind hyperx;
-const BlockKind hyperx{.name = "hyperx", .read_network = read};
+extern const BlockKind hyperx{.name = "hyperx", .read_network = read};
 
 }  // namespace weft::blocks

@@ -15,9 +15,9 @@
 // link from a to b and then the one back.
 //
 // Routes are shortest paths, as OpenSM's minimum-hop routing lays them (opensm(8), "Min Hop Algorithm") and as
-// equal-cost routing of Ethernet does. Of n equal ways, cables of one pair counted apart, number (destination + salt)
+// equal-cost routing of Ethernet does. Of n equal paths, cables of one pair counted apart, number (destination + salt)
 // mod n is taken, where ports of one leaf have consecutive numbers, so that traffic to the NICs of a leaf spreads over
-// the ways. Detours are other shortest ways.
+// the paths. Detours are other shortest paths.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,11 +28,10 @@
 #include <string>
 #include <utility>
 
-#include "topologies/blocks/detours.hpp"
-#include "topologies/blocks/shortest_ways.hpp"
+#include "topologies/blocks/networks.hpp"
+#include "topologies/blocks/shortest_paths.hpp"
 
 namespace weft::blocks {
-
 namespace {
 
 constexpr std::uint64_t most_switches = std::uint64_t{1} << 20;
@@ -40,15 +39,15 @@ constexpr std::uint64_t most_links = std::uint64_t{1} << 30;
 
 class Switches final : public Network {
   public:
-    explicit Switches(std::shared_ptr<const ShortestWays> ways) : ways_(std::move(ways)) {}
+    explicit Switches(std::shared_ptr<const ShortestPaths> paths) : paths_(std::move(paths)) {}
 
-    // Ways between any two nodes may lead past any switch.
+    // Paths between any two nodes may lead past any switch.
     std::unique_ptr<const Network> first(std::uint32_t /*nodes*/) const override {
-        return std::make_unique<Switches>(ways_);
+        return std::make_unique<Switches>(paths_);
     }
     std::uint32_t switches() const override { return cabling().switches; }
     LinkClassId port_class() const override { return cabling().port; }
-    std::uint32_t leaf(Port port) const override { return ways_->leaf(port); }
+    std::uint32_t leaf(Port port) const override { return paths_->leaf(port); }
 
     std::vector<LinkRun> links() const override {
         std::vector<LinkRun> runs;
@@ -66,23 +65,23 @@ class Switches final : public Network {
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
         const auto after = std::ranges::upper_bound(cabling().bundles, number, {}, &Bundle::first_link);
-        return SwitchPair{(after - 1)->a, (after - 1)->b}.of_twin(number);
+        return SwitchPair{(after - 1)->a, (after - 1)->b}.in_direction(number);
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
-        return ways_->route(leaf(from), leaf(to), way_of(from, to, salt));
+        return paths_->route(leaf(from), leaf(to), choice_of(from, to, salt));
     }
 
-    bool has_one_route(Port from, Port to) const override { return ways_->count(leaf(from), leaf(to)) == 1; }
+    bool has_one_route(Port from, Port to) const override { return paths_->count(leaf(from), leaf(to)) == 1; }
 
     std::uint32_t detours(Port from, Port to) const override {
-        return std::min(most_detours, ways_->count(leaf(from), leaf(to)) - 1);
+        return std::min(most_detours, paths_->count(leaf(from), leaf(to)) - 1);
     }
 
     Route detour(Port from, Port to, std::uint64_t salt, std::uint32_t i) const override {
-        const std::uint64_t count = ways_->count(leaf(from), leaf(to));
+        const std::uint64_t count = paths_->count(leaf(from), leaf(to));
         const std::uint64_t apart = count / (detours(from, to) + 1);
-        return ways_->route(leaf(from), leaf(to), (way_of(from, to, salt) + (i + 1) * apart) % count);
+        return paths_->route(leaf(from), leaf(to), (choice_of(from, to, salt) + (i + 1) * apart) % count);
     }
 
     bool routes_by_leaf() const override { return true; }
@@ -91,16 +90,16 @@ class Switches final : public Network {
     BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override;
 
   private:
-    const Cabling& cabling() const { return ways_->cabling(); }
+    const Cabling& cabling() const { return paths_->cabling(); }
 
-    std::uint64_t way_of(Port from, Port to, std::uint64_t salt) const {
-        return (ways_->destination(to) + salt) % ways_->count(leaf(from), leaf(to));
+    std::uint64_t choice_of(Port from, Port to, std::uint64_t salt) const {
+        return (paths_->destination(to) + salt) % paths_->count(leaf(from), leaf(to));
     }
 
     // Whether NICs of one number are so near to each other.
     bool is_within(std::uint32_t distance, std::uint32_t a, std::uint32_t b) const {
         for (std::uint32_t nic = 0; nic < cabling().nics; ++nic) {
-            if (ways_->distance(leaf({a, nic}), leaf({b, nic})) > distance) return false;
+            if (paths_->distance(leaf({a, nic}), leaf({b, nic})) > distance) return false;
         }
         return true;
     }
@@ -118,12 +117,12 @@ class Switches final : public Network {
         return run <= first_run ? first_run : 0;
     }
 
-    std::shared_ptr<const ShortestWays> ways_;
+    std::shared_ptr<const ShortestPaths> paths_;
 };
 
 std::vector<std::uint32_t> Switches::neighbourhoods() const {
     std::vector<std::uint32_t> sizes;
-    for (std::uint32_t distance = 0; distance <= ShortestWays::most_hops; ++distance) {
+    for (std::uint32_t distance = 0; distance <= ShortestPaths::most_hops; ++distance) {
         const std::uint32_t size = run_within(distance);
         if (size > 1 && size < cabling().nodes() && (sizes.empty() || size > sizes.back())) sizes.push_back(size);
     }
@@ -235,23 +234,23 @@ void read_nodes(Field& block, NetworkSize size, Cabling& cabling) {
 }
 
 // Messages lead from any NIC to any other, or with PXN between NICs of one number. False after an error.
-bool check_joined(Field& block, const ShortestWays& ways, NetworkSize size) {
+bool check_joined(Field& block, const ShortestPaths& paths, NetworkSize size) {
     const std::uint32_t rails = size.pxn == Pxn::on ? size.nics_per_node : 1;
     for (std::uint32_t rail = 0; rail < rails && size.nodes > 1; ++rail) {
         std::map<std::uint32_t, Port> leaves;  // a port of each
         for (std::uint32_t node = 0; node < size.nodes; ++node) {
             for (std::uint32_t nic = rail; nic < (rails > 1 ? rail + 1 : size.nics_per_node); ++nic)
-                leaves.try_emplace(ways.leaf({node, nic}), Port{node, nic});
+                leaves.try_emplace(paths.leaf({node, nic}), Port{node, nic});
         }
         for (const auto& [to, port] : leaves) {
             for (const auto& [from, other] : leaves) {
-                if (ways.distance(from, to) <= ShortestWays::most_hops) continue;
+                if (paths.distance(from, to) <= ShortestPaths::most_hops) continue;
                 block.error(
                     "cables",
                     fmt::format("the network falls apart: no way of at most {} cables from switch {} (NIC {} of "
                                 "node {}) to switch {} (NIC {} of node {})",
-                                ShortestWays::most_hops, ways.cabling().name(from), other.nic, other.node,
-                                ways.cabling().name(to), port.nic, port.node));
+                                ShortestPaths::most_hops, paths.cabling().name(from), other.nic, other.node,
+                                paths.cabling().name(to), port.nic, port.node));
                 return false;
             }
         }
@@ -268,18 +267,17 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
     read_nodes(block, size, cabling);
     block.done();
     if (cabling.leaves.size() != std::size_t{size.nodes} * size.nics_per_node) return nullptr;
-    auto ways = std::make_shared<ShortestWays>(std::move(cabling));
-    if (!ways->fill()) {
+    auto paths = std::make_shared<ShortestPaths>(std::move(cabling));
+    if (!paths->fill()) {
         block.error("switches", fmt::format("{} switches with {} kinds of leaves are more than can be routed",
-                                            ways->cabling().switches, ways->sets()));
+                                            paths->cabling().switches, paths->sets()));
         return nullptr;
     }
-    return check_joined(block, *ways, size) ? std::make_unique<Switches>(std::move(ways)) : nullptr;
+    return check_joined(block, *paths, size) ? std::make_unique<Switches>(std::move(paths)) : nullptr;
 }
 
 }  // namespace
 
-extern const BlockKind switches;
-const BlockKind switches{.name = "switches", .read_network = read};
+extern const BlockKind switches{.name = "switches", .read_network = read};
 
 }  // namespace weft::blocks

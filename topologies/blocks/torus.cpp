@@ -19,20 +19,19 @@
 // line by line (a line is numbered like a position, without its own dimension); inside a line cable i joins coordinates
 // i and i + 1: 2 i up, 2 i + 1 down. A dimension of two that wraps has two cables between its two positions.
 //
-// Routes correct one dimension after another, each the short way round (dimension order: Dally and Seitz,
+// Routes correct one dimension after another, each the shorter direction round (dimension order: Dally and Seitz,
 // "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE Trans. Comput. C-36 (1987) 547-553).
-// Where both ways are equally long, the parity of the salt and of the sender's and the receiver's coordinates decides,
-// which sends half of all pairs each way.
+// Where both directions are equally long, the parity of the salt and of the sender's and the receiver's coordinates
+// decides, which sends half of all pairs in each direction.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "topologies/blocks/block.hpp"
-#include "topologies/blocks/matrices.hpp"
+#include "topologies/blocks/networks.hpp"
 
 namespace weft::blocks {
-
 namespace {
 
 enum class Wrap : std::uint8_t { no, yes };
@@ -47,7 +46,7 @@ struct Dimension {
     std::uint32_t coordinate(std::uint32_t position) const { return position / stride % size; }
     std::uint32_t line(std::uint32_t position) const { return position / (stride * size) * stride + position % stride; }
     std::uint32_t start(std::uint32_t line) const { return line / stride * stride * size + line % stride; }
-    std::uint32_t longest() const { return wrap == Wrap::yes ? size / 2 : size - 1; }  // way along it
+    std::uint32_t longest() const { return wrap == Wrap::yes ? size / 2 : size - 1; }  // hops along it
 };
 
 struct Shape {
@@ -68,7 +67,7 @@ class Torus final : public Network {
         }
     }
 
-    // The way round between two of the first nodes may lead past any other.
+    // The route between two of the first nodes may lead past any other.
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
         return nodes == 1 ? std::make_unique<Torus>(Shape{.dimensions = {}, .port = shape_.port, .link = shape_.link})
                           : std::make_unique<Torus>(*this);
@@ -86,8 +85,8 @@ class Torus final : public Network {
         const std::uint32_t cable = (number - dimension.first_link) / 2;
         const std::uint32_t line = cable / dimension.cables(), i = cable % dimension.cables();
         const std::uint32_t start = dimension.start(line);
-        return SwitchPair{start + i * dimension.stride, start + (i + 1) % dimension.size * dimension.stride}.of_twin(
-            number);
+        return SwitchPair{start + i * dimension.stride, start + (i + 1) % dimension.size * dimension.stride}
+            .in_direction(number);
     }
 
     std::vector<LinkMatrix> matrices() const override { return dimension_matrices(shape_.dimensions); }
@@ -107,7 +106,7 @@ class Torus final : public Network {
                             : upwards == downwards     ? (parity + a) % 2 == 0
                                                        : upwards < downwards;
             for (std::uint32_t step = up ? upwards : downwards; step > 0; --step)
-                here = add_step(route, dimension, here, up ? Way::up : Way::down);
+                here = add_step(route, dimension, here, up ? Direction::up : Direction::down);
         }
         return route;
     }
@@ -139,7 +138,7 @@ class Torus final : public Network {
     }
 
   private:
-    enum class Way : std::uint8_t { up, down };
+    enum class Direction : std::uint8_t { up, down };
 
     std::uint32_t links_along(const Dimension& dimension) const {
         return 2 * (positions_ / dimension.size) * dimension.cables();
@@ -158,11 +157,11 @@ class Torus final : public Network {
     }
 
     // Returns the next position.
-    static std::uint32_t add_step(Route& route, const Dimension& dimension, std::uint32_t here, Way way) {
+    static std::uint32_t add_step(Route& route, const Dimension& dimension, std::uint32_t here, Direction direction) {
         const std::uint32_t a = dimension.coordinate(here);
-        const std::uint32_t b = (a + (way == Way::up ? 1 : dimension.size - 1)) % dimension.size;
-        const std::uint32_t cable = dimension.line(here) * dimension.cables() + (way == Way::up ? a : b);
-        route.push_back(LinkId(dimension.first_link + 2 * cable + (way == Way::up ? 0 : 1)));
+        const std::uint32_t b = (a + (direction == Direction::up ? 1 : dimension.size - 1)) % dimension.size;
+        const std::uint32_t cable = dimension.line(here) * dimension.cables() + (direction == Direction::up ? a : b);
+        route.push_back(LinkId(dimension.first_link + 2 * cable + (direction == Direction::up ? 0 : 1)));
         return here - a * dimension.stride + b * dimension.stride;
     }
 
@@ -228,7 +227,6 @@ std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, Net
 
 }  // namespace
 
-extern const BlockKind torus;
-const BlockKind torus{.name = "torus", .read_network = read};
+extern const BlockKind torus{.name = "torus", .read_network = read};
 
 }  // namespace weft::blocks

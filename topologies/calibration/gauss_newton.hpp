@@ -15,4 +15,9 @@ struct LinearFit {
 // tell apart stay where they are.
 Eigen::VectorXd best_fit(const LinearFit& fit);
 
+// Least squares under the condition that no unknown is negative.
+// The x >= 0 that makes |A x - b| least: the active-set method of Lawson and Hanson, Solving Least Squares Problems,
+// SIAM 1995, algorithm NNLS (23.10). `a` has at least one column.
+Eigen::VectorXd nonnegative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
+
 }  // namespace weft

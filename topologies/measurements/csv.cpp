@@ -6,7 +6,7 @@
 
 #include "topologies/library_reader.hpp"
 #include "topologies/measurements/csv_table.hpp"
-#include "topologies/measurements/formats.hpp"
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/io/diagnostics.hpp"
+#include "topologies/measurements/measurement.hpp"
 
 namespace weft {
 
@@ -43,5 +44,16 @@ class TableErrors {
     std::string file_;
     std::vector<Diagnostic> errors_;
 };
+
+// One reader per format; measurement.cpp decides which. Each throws ConfigError for what it cannot read.
+MeasurementTable read_nccl_tests(const TableText& text, const MeasurementHints& hints);
+MeasurementTable read_nccl_tests_json(std::string file, std::string text, const MeasurementHints& hints);
+MeasurementTable read_osu(const TableText& text, const MeasurementHints& hints);
+MeasurementTable read_measurement_csv(const TableText& text, const MeasurementHints& hints);
+
+// What the program said it measures, as "all_reduce" in "all_reduce_perf"; nothing if no comment names one.
+std::optional<Collective> nccl_tests_op(const TableText& text);
+std::optional<Collective> nccl_tests_program(std::string_view word);  // of the program's name, with its folder
+std::optional<std::string> osu_heading(const TableText& text);        // "# OSU MPI Allreduce Latency Test v7.5"
 
 }  // namespace weft

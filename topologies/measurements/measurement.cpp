@@ -1,14 +1,19 @@
 #include "topologies/measurements/measurement.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
 
 #include "sim/io/text_file.hpp"
-#include "topologies/measurements/formats.hpp"
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
+
 namespace {
 
 bool has_bus_bandwidth_column(const TableText& text) {
@@ -66,6 +71,84 @@ MeasurementTable parse_measurements(std::string file, std::string_view text, con
 
 MeasurementTable read_measurements(const std::filesystem::path& path, const MeasurementHints& hints) {
     return parse_measurements(path.string(), read_text(path), hints);
+}
+
+std::optional<SizeConvention> find_convention(std::string_view name) {
+    if (name == "nccl") return SizeConvention::nccl;
+    if (name == "osu") return SizeConvention::osu;
+    return std::nullopt;
+}
+
+namespace {
+
+bool of_one_part(Collective op, SizeConvention convention) {
+    return convention == SizeConvention::osu && (op == Collective::all_gather || op == Collective::all_to_all);
+}
+
+}  // namespace
+
+Bytes full_size(Collective op, Bytes size, SizeConvention convention, std::uint32_t members) {
+    return of_one_part(op, convention) ? size * members : size;
+}
+
+Bytes stated_size(Collective op, Bytes message, SizeConvention convention, std::uint32_t members) {
+    return of_one_part(op, convention) ? message / members : message;
+}
+
+double bus_factor(Collective op, std::uint32_t members) {
+    const double n = members;
+    switch (op) {
+        case Collective::all_reduce:
+            return 2.0 * (n - 1.0) / n;
+        case Collective::all_gather:
+        case Collective::reduce_scatter:
+        case Collective::all_to_all:
+            return (n - 1.0) / n;
+        default:
+            return 1.0;
+    }
+}
+
+namespace {
+
+bool names_library(std::string_view measured, std::string_view library) {
+    return letters(measured).starts_with(letters(library));
+}
+
+// Whether a call was measured in several variants. That larger calls name another algorithm is the library's choice.
+bool has_several_variants(std::span<const CollectiveMeasurement> rows) {
+    std::map<std::tuple<Collective, std::uint32_t, std::uint32_t, double>, std::string_view> variants;
+    return std::ranges::any_of(rows, [&](const CollectiveMeasurement& row) {
+        const auto known = variants.try_emplace({row.op, row.ranks, row.nodes, row.size.value}, row.variant).first;
+        return known->second != row.variant;
+    });
+}
+
+// As many as a message can hold.
+std::string list(const std::set<std::string>& texts) {
+    constexpr std::size_t most = 12;
+    const auto end = std::next(texts.begin(), static_cast<std::ptrdiff_t>(std::min(texts.size(), most)));
+    return fmt::format("{}{}", fmt::join(texts.begin(), end, "; "), texts.size() > most ? "; ..." : "");
+}
+
+}  // namespace
+
+std::vector<CollectiveMeasurement> of_one_kind(const MeasurementTable& table, std::vector<CollectiveMeasurement> rows,
+                                               std::string_view library) {
+    TableErrors errors(table.file);
+    std::set<std::string> libraries, variants;
+    for (const CollectiveMeasurement& row : rows) libraries.insert(row.library);
+    if (libraries.size() > 1) {
+        std::erase_if(rows, [&](const CollectiveMeasurement& row) { return !names_library(row.library, library); });
+    }
+    if (rows.empty()) {
+        errors.fail(0, fmt::format("nothing measured with {}; the table has: {}", library, list(libraries)));
+    }
+    if (has_several_variants(rows)) {
+        for (const CollectiveMeasurement& row : rows) variants.insert(row.variant);
+        errors.fail(0, fmt::format("measured in several ways; choose one by --where COLUMN=VALUE: {}", list(variants)));
+    }
+    return rows;
 }
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "topologies/library_reader.hpp"
-#include "topologies/measurements/formats.hpp"
+#include "topologies/measurements/lines.hpp"
 
 namespace weft {
 namespace {

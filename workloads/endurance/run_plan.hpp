@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/endurance/long_run.hpp"
-#include "topologies/operation.hpp"
+#include "topologies/machine.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/report/report.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "topologies/measurements/size_convention.hpp"
+#include "topologies/measurements/measurement.hpp"
 #include "workloads/plan/plan.hpp"
 #include "workloads/plan/update.hpp"
 #include "workloads/stage/stage_script.hpp"

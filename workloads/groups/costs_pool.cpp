@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "sim/base/check.hpp"
-#include "sim/cost/moved_communicator.hpp"
-#include "sim/network/fingerprint.hpp"
+#include "sim/base/hash.hpp"
+#include "sim/cost/communicator.hpp"
 
 namespace weft {
 namespace {

@@ -1,12 +1,12 @@
 // What is not as it should be with the accelerators of a job. (Links are the fabric's matter:
-// topologies/link_fault.hpp.)
+// topologies/fabric.hpp.)
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "sim/base/table.hpp"
-#include "sim/program/jitter.hpp"
+#include "sim/program/compute_times.hpp"
 
 namespace weft {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "models/transformer/model_synonyms.hpp"
+#include "models/transformer/transformer.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/document.hpp"
 #include "sim/io/embedded.hpp"
-#include "sim/io/error_at.hpp"
 #include "sim/io/shipped.hpp"
 #include "workloads/formats/job_file.hpp"
 #include "workloads/job/fabric_reader.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "models/memory/kept_operations.hpp"
+#include "models/memory/memory.hpp"
 #include "models/transformer/prediction.hpp"
 #include "sim/base/check.hpp"
 #include "workloads/plan/recomputed_parts.hpp"

@@ -7,7 +7,7 @@
 #include "sim/base/check.hpp"
 #include "sim/base/enumerators.hpp"
 #include "sim/engine/breakdown.hpp"
-#include "topologies/measurements/size_convention.hpp"
+#include "topologies/measurements/measurement.hpp"
 #include "workloads/keys/recompute.hpp"
 #include "workloads/parallelism/experts.hpp"
 #include "workloads/step/lanes.hpp"

@@ -11,7 +11,7 @@
 #include "models/memory/memory.hpp"
 #include "sim/base/quantity.hpp"
 #include "sim/program/program.hpp"
-#include "topologies/hottest_links.hpp"
+#include "topologies/vertex_names.hpp"
 #include "workloads/plan/advice.hpp"
 #include "workloads/report/simulation.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "sim/program/program.hpp"
 #include "sim/topology/link_move.hpp"
-#include "topologies/link_fault.hpp"
+#include "topologies/fabric.hpp"
 #include "workloads/job/job.hpp"
 #include "workloads/step/step_builder.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/engine/breakdown.hpp"
-#include "sim/network/alike_links.hpp"
+#include "sim/network/link_traffic.hpp"
 #include "workloads/sharing/laid_step.hpp"
 #include "workloads/step/lanes.hpp"
 
@@ -96,7 +96,7 @@ class Sharer {
     PlacedStep alone(const Running& job) const {
         const Program& step = job.step.program;
         JoinedProgram joined = join({{.program = &step, .move = job.step.move}});
-        merge_alike_links(sharing_.topology, joined.program.patterns);
+        merge_equal_links(sharing_.topology, joined.program.patterns);
         const Timeline timeline = simulate(joined.program, sharing_.topology, NetworkKind::flow);
         return summary(step, run_of(joined, timeline, 0, 0).timeline);
     }
@@ -121,7 +121,7 @@ class Sharer {
         }
         tell_size(size);
         joined_ = join(std::move(parts));
-        merge_alike_links(sharing_.topology, joined_.program.patterns);
+        merge_equal_links(sharing_.topology, joined_.program.patterns);
         sharing_.timeline = simulate(joined_.program, sharing_.topology, NetworkKind::flow, options_.recording);
         for (std::size_t place = 0; place < jobs_.size(); ++place) {
             Running& job = jobs_[place];

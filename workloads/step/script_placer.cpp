@@ -97,7 +97,7 @@ class Placer {
     }
 
     RoutineId write_routine(const Repeat& repeat, const ExcerptPart& part) {
-        std::vector<ProgramBuilder::RoutineSegment> entries;
+        std::vector<ProgramBuilder::RoutineUnit> entries;
         for (const RoutineEntry& entry : part.entries) {
             entries.push_back({inner(repeat, entry.action), {}});
             if (entry.beside) entries.back().beside = inner(repeat, *entry.beside);

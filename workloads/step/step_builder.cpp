@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "sim/network/alike_links.hpp"
+#include "sim/network/link_traffic.hpp"
 #include "sim/program/program_builder.hpp"
 #include "workloads/groups/families.hpp"
 #include "workloads/stage/stage_script.hpp"
@@ -67,7 +67,7 @@ Step build(const Plan& plan, CostsPool& pool, const StepOptions& options, Parts 
     step.splits = std::move(classes.splits);
     step.program = builder.finish();
     step.program.jitter = plan.job.faults.jitter;
-    if (options.merges_alike_links) step.alike = merge_alike_links(pool.topology(), step.program.patterns);
+    if (options.merges_alike_links) step.alike = merge_equal_links(pool.topology(), step.program.patterns);
     return step;
 }
 

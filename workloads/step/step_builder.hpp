@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
-#include "sim/network/alike_links.hpp"
+#include "sim/network/link_traffic.hpp"
 #include "sim/program/program.hpp"
 #include "workloads/folding/folding.hpp"
 #include "workloads/groups/costs_pool.hpp"
@@ -47,7 +47,7 @@ StepSize size_of(const Plan& plan, std::span<const Script> scripts, const RankCl
 
 struct Step {
     Program program;
-    AlikeLinks alike;                         // of its patterns
+    EqualLinks alike;                         // of its patterns
     Table<RankClassId, std::uint32_t> stage;  // of each rank class
     Folding folding = Folding::exact;         // as was done
     std::vector<Split> splits;                // why there are more classes than stages
@@ -60,7 +60,7 @@ using SizeListener = std::function<void(const StepSize&)>;
 struct StepOptions {
     Folding folding = Folding::stages;
     SizeListener on_size{};
-    bool merges_alike_links = true;  // sim/network/alike_links; only who adds more traffic keeps them apart
+    bool merges_alike_links = true;  // sim/network/equal_links; only who adds more traffic keeps them apart
 };
 
 // One step of the kind that the job asks for; what comes before the first one. The pool is of the plan's library.

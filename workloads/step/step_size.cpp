@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/cost/moved_communicator.hpp"
+#include "sim/cost/communicator.hpp"
 #include "sim/engine/timeline.hpp"
 #include "sim/program/program_builder.hpp"
 #include "workloads/step/group_sets.hpp"

@@ -33,7 +33,7 @@ class Hypercube final : public Network {
         const auto number = static_cast<std::uint32_t>(link);
         const std::uint32_t k = number >> cube_.dimensions, cable = number % switches() / 2;
         const std::uint32_t low = (cable >> k << (k + 1)) | (cable & ((1U << k) - 1));
-        return SwitchPair{low, low | 1U << k}.of_twin(number);
+        return SwitchPair{low, low | 1U << k}.in_direction(number);
     }
     LinkClassId port_class() const override { return cube_.port; }
     std::uint32_t leaf(Port port) const override { return port.node; }

@@ -1,5 +1,4 @@
 // What torchtitan's recomputation by operations keeps, against its policy run over the operations of a Llama block.
-#include "models/memory/kept_operations.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +8,13 @@
 
 #include "models/memory/memory.hpp"
 #include "models/transformer/flops.hpp"
+#include "tests/models/memory/dense_layer_memory.hpp"
 
 namespace weft {
 namespace {
+
+using testing::layer_activations;
+using testing::layer_workspace;
 
 struct Operation {
     std::string name;

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/csv.hpp"
+#include "tests/models/memory/dense_layer_memory.hpp"
 #include "tests/models/shapes.hpp"
 
 namespace weft {
 namespace {
+
+using testing::layer_activations;
+using testing::layer_workspace;
 
 using testing::any_model;
 using testing::any_shard;

@@ -110,7 +110,6 @@ TEST(expert_obstacles, name_both_numbers) {
 
 TEST(layer_parameters, without_a_kind_are_those_of_models_without_experts) {
     EXPECT_THROW(layer_parameters(small(), 1), LogicError);
-    EXPECT_THROW(layer_tensors(small(), 1), LogicError);
 }
 
 // 6 FLOPs per parameter of a matrix that a token meets: all active ones but norms, biases (none) and the embedding.

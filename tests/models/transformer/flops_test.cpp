@@ -5,9 +5,13 @@
 #include "models/transformer/kernels.hpp"
 #include "tests/models/csv.hpp"
 #include "tests/models/shapes.hpp"
+#include "tests/models/transformer/dense_layer.hpp"
 
 namespace weft {
 namespace {
+
+using testing::layer_forward;
+using testing::LayerKernels;
 
 using testing::plain;
 using testing::Row;

@@ -7,9 +7,14 @@
 #include "models/transformer/kernels.hpp"
 #include "tests/models/csv.hpp"
 #include "tests/models/shapes.hpp"
+#include "tests/models/transformer/dense_layer.hpp"
 
 namespace weft {
 namespace {
+
+using testing::layer_backward;
+using testing::layer_forward;
+using testing::LayerKernels;
 
 using testing::any_model;
 using testing::any_shard;

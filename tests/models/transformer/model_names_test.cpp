@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "models/transformer/model_synonyms.hpp"
 #include "models/transformer/transformer.hpp"
 #include "sim/io/embedded.hpp"
 #include "sim/io/shipped.hpp"
@@ -119,12 +121,17 @@ TEST(model_names, a_file_that_is_there_goes_before_a_name) {
 }
 
 TEST(model_synonyms, stand_for_keys_that_a_model_has) {
+    std::vector<std::pair<std::string, std::string>> all;
     for (const Synonym& synonym : model_synonyms()) {
+        std::istringstream words{std::string(synonym.word)};
+        for (std::string word; words >> word;) all.emplace_back(word, synonym.key);
+    }
+    for (const auto& [word, key] : all) {
         Document document = Document::parse(
             "model.json", R"({"layers": 2, "hidden": 64, "heads": 4, "vocabulary": 99, "experts": {"count": 2},
                 "latent_attention": {"kv_rank": 8, "nope_size": 8, "rope_size": 8, "value_size": 8}})");
-        document.assign(std::string(synonym.word) + "=1");
-        document.assign(std::string(synonym.key) + "=1");
+        document.assign(word + "=1");
+        document.assign(key + "=1");
         read_transformer(document.root(), "model");
         std::string text;
         try {
@@ -132,9 +139,8 @@ TEST(model_synonyms, stand_for_keys_that_a_model_has) {
         } catch (const ConfigError& problem) {
             text = problem.what();
         }
-        EXPECT_THAT(text, HasSubstr(std::string(synonym.word) + ": unknown key, did you mean \"" +
-                                    std::string(synonym.key) + "\"?"));
-        EXPECT_EQ(text.find("error: " + std::string(synonym.key) + ": unknown key"), std::string::npos) << text;
+        EXPECT_THAT(text, HasSubstr(word + ": unknown key, did you mean \"" + key + "\"?"));
+        EXPECT_EQ(text.find("error: " + key + ": unknown key"), std::string::npos) << text;
     }
 }
 

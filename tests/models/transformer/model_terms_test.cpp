@@ -9,11 +9,14 @@
 #include "models/memory/memory.hpp"
 #include "models/transformer/flops.hpp"
 #include "models/transformer/kernels.hpp"
+#include "tests/models/memory/dense_layer_memory.hpp"
 #include "tests/models/shapes.hpp"
 #include "tests/refusal.hpp"
 
 namespace weft {
 namespace {
+
+using testing::layer_activations;
 
 using testing::plain;
 

@@ -19,6 +19,21 @@ using ::testing::IsEmpty;
 using testing::plain;
 using testing::Row;
 
+std::vector<std::uint64_t> all_tensors(const std::vector<Module>& modules) {
+    std::vector<std::uint64_t> tensors;
+    for (const Module& module : modules) tensors.insert(tensors.end(), module.tensors.begin(), module.tensors.end());
+    return tensors;
+}
+std::vector<std::uint64_t> layer_tensors(const Transformer& model, std::uint32_t tensor) {
+    return all_tensors(layer_modules(model, LayerKind::dense, {.tensor = tensor}));
+}
+std::vector<std::uint64_t> embedding_tensors(const Transformer& model, std::uint32_t tensor) {
+    return all_tensors(embedding_modules(model, {.tensor = tensor}));
+}
+std::vector<std::uint64_t> head_tensors(const Transformer& model, std::uint32_t tensor) {
+    return all_tensors(head_modules(model, {.tensor = tensor}));
+}
+
 std::uint64_t sum(const std::vector<std::uint64_t>& tensors) {
     return std::accumulate(tensors.begin(), tensors.end(), std::uint64_t{0});
 }

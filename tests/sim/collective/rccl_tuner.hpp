@@ -2,7 +2,7 @@
 // node and "tuning 3" across, with the bus bandwidths of topologies/tuners/rccl-mi200.json. Rows that tests need.
 #pragma once
 
-#include "sim/cost/tuner.hpp"
+#include "sim/cost/library.hpp"
 
 namespace weft::testing_support {
 

@@ -1,5 +1,5 @@
 // What passes over links leave out bounds nothing. Twin: every link is asked.
-#include "sim/cost/busiest_links.hpp"
+#include "sim/cost/link_loads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,13 +33,13 @@ Topology machine(std::uint32_t links) {
 std::uint32_t below(std::uint32_t n, std::mt19937& random) { return static_cast<std::uint32_t>(random() % n); }
 
 // Few loads, so that many links are equally busy.
-LinkLoads random_loads(std::mt19937& random, std::uint32_t links, std::initializer_list<Way> ways) {
+LinkLoads random_loads(std::mt19937& random, std::uint32_t links, std::initializer_list<RouteKind> ways) {
     LinkLoads loads;
     for (std::uint32_t link = 0; link < links; ++link) {
-        for (const Way way : ways) {
-            if (below(3, random) == 0) loads.add(LinkId{link}, way, LinkLoads::units(0.25 + 0.25 * below(4, random)));
+        for (const RouteKind kind : ways) {
+            if (below(3, random) == 0) loads.add(LinkId{link}, kind, LinkLoads::units(0.25 + 0.25 * below(4, random)));
         }
-        if (link % 3 == 0) loads.add(LinkId{link}, Way::only, LinkLoads::units(0.25 * below(4, random)));
+        if (link % 3 == 0) loads.add(LinkId{link}, RouteKind::only, LinkLoads::units(0.25 * below(4, random)));
     }
     return loads;
 }
@@ -57,14 +57,15 @@ TEST(busiest_links, settle_what_all_links_do) {
     for (int i = 0; i < 500; ++i) {
         const std::uint32_t count = 1 + below(200, random);
         const Topology topology = machine(count);
-        const LinkLoads loads = random_loads(random, count, {Way::minimal, Way::detour});
+        const LinkLoads loads = random_loads(random, count, {RouteKind::minimal, RouteKind::detour});
         std::vector<Line> lines(1);
         loads.for_each([&](LinkId id, const LinkLoads::Cell& cell) {
             const double bandwidth = topology.link(id).bandwidth.value;
-            lines.push_back({cell.at(0.0) / bandwidth, (cell[Way::detour] - cell[Way::minimal]) / bandwidth});
+            lines.push_back(
+                {cell.at(0.0) / bandwidth, (cell[RouteKind::detour] - cell[RouteKind::minimal]) / bandwidth});
         });
         BusiestLinks busiest(topology);
-        busiest.find(random_loads(random, count, {Way::minimal}));  // what was found before is forgotten
+        busiest.find(random_loads(random, count, {RouteKind::minimal}));  // what was found before is forgotten
         busiest.find(loads);
         const double share = busiest.best_share();
         ASSERT_DOUBLE_EQ(share, lowest_point(lines));
@@ -78,10 +79,10 @@ TEST(busiest_links, tell_whether_detours_can_relieve_the_busiest) {
     for (int i = 0; i < 500; ++i) {
         const std::uint32_t count = 1 + below(60, random);
         const Topology topology = machine(count);
-        const LinkLoads loads = random_loads(random, count, {Way::minimal});
+        const LinkLoads loads = random_loads(random, count, {RouteKind::minimal});
         double relieved = 0.0, other = 0.0;
         loads.for_each([&](LinkId id, const LinkLoads::Cell& cell) {
-            double& most = cell[Way::minimal] > 0.0 && index(id) % 3 != 0 ? relieved : other;
+            double& most = cell[RouteKind::minimal] > 0.0 && index(id) % 3 != 0 ? relieved : other;
             most = std::max(most, cell.at(0.0) / topology.link(id).bandwidth.value);
         });
         const StraightTraffic straight(loads, topology);

@@ -1,4 +1,4 @@
-#include "sim/cost/decision.hpp"
+#include "sim/cost/library.hpp"
 
 #include <gtest/gtest.h>
 

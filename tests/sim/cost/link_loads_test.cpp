@@ -21,7 +21,7 @@ Naive contents(LinkLoads& loads) {
     std::vector<std::uint32_t> order;
     loads.for_each([&](LinkId link, const LinkLoads::Cell& cell) {
         order.push_back(static_cast<std::uint32_t>(link));
-        found[order.back()] = cell.by_way;
+        found[order.back()] = cell.by_kind;
     });
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
     EXPECT_EQ(order.size(), found.size());
@@ -29,16 +29,16 @@ Naive contents(LinkLoads& loads) {
     return found;
 }
 
-void add(LinkLoads& loads, Naive& twin, std::uint32_t link, std::size_t way, LinkLoads::Units load) {
-    loads.add(LinkId{link}, static_cast<Way>(way), load);
-    twin[link][way] += load;
+void add(LinkLoads& loads, Naive& twin, std::uint32_t link, std::size_t kind, LinkLoads::Units load) {
+    loads.add(LinkId{link}, static_cast<RouteKind>(kind), load);
+    twin[link][kind] += load;
 }
 
 TEST(link_loads, a_cell_weighs_minimal_routes_and_detours) {
     LinkLoads loads;
-    loads.add(LinkId{7}, Way::only, LinkLoads::units(1.0));
-    loads.add(LinkId{7}, Way::minimal, LinkLoads::units(4.0));
-    loads.add(LinkId{7}, Way::detour, LinkLoads::units(8.0));
+    loads.add(LinkId{7}, RouteKind::only, LinkLoads::units(1.0));
+    loads.add(LinkId{7}, RouteKind::minimal, LinkLoads::units(4.0));
+    loads.add(LinkId{7}, RouteKind::detour, LinkLoads::units(8.0));
     loads.for_each([](LinkId, const LinkLoads::Cell& cell) {
         EXPECT_EQ(cell.at(0.0), 5.0);
         EXPECT_EQ(cell.at(0.25), 1.0 + 3.0 + 2.0);
@@ -63,14 +63,14 @@ RC_GTEST_PROP(link_loads, agree_with_a_map, ()) {
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < 100; ++i) {
             const auto link = *rc::gen::inRange<std::uint32_t>(0, links);
-            const auto way = *rc::gen::inRange<std::size_t>(0, 3);
+            const auto kind = *rc::gen::inRange<std::size_t>(0, 3);
             const auto load = *rc::gen::inRange<LinkLoads::Units>(1, 1000);
-            add(i % 2 == 0 ? loads : other, i % 2 == 0 ? twin : other_twin, link, way, load);
+            add(i % 2 == 0 ? loads : other, i % 2 == 0 ? twin : other_twin, link, kind, load);
         }
         if (*rc::gen::arbitrary<bool>()) {
             loads.add(other);
             for (const auto& [link, cell] : other_twin) {
-                for (std::size_t way = 0; way < 3; ++way) twin[link][way] += cell[way];
+                for (std::size_t kind = 0; kind < 3; ++kind) twin[link][kind] += cell[kind];
             }
         }
         RC_ASSERT(contents(loads) == twin);

@@ -1,4 +1,4 @@
-#include "sim/cost/lowest_point.hpp"
+#include "sim/cost/link_loads.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sim/cost/messages.hpp"
+#include "sim/collective/algorithm.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sim/cost/phase_latency.hpp"
+#include "sim/cost/phase_traffic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Against times worked out by hand from RCCL's constants for MI250X (ROCm/rccl, src/graph/tuning.cc, commit 0cbce2a7,
 // as in topologies/tuners/rccl-mi200.json), and against what NCCL prints.
-#include "sim/cost/tuner.hpp"
+#include "sim/cost/library.hpp"
 
 #include <gtest/gtest.h>
 

@@ -46,8 +46,7 @@ Program busy_program(std::uint32_t rounds) {
             return Op{OpKind::exchange, toy::tensor_lane, script.builder.label("call"),
                       static_cast<std::uint32_t>(script.exchange({narrow, {1e-6}, {3}}))};
         };
-        const ProgramBuilder::RoutineSegment links[] = {
-            {step, {}}, {call(), {}}, {step, {}}, {call(), step}, {step, {}}};
+        const ProgramBuilder::RoutineUnit links[] = {{step, {}}, {call(), {}}, {step, {}}, {call(), step}, {step, {}}};
         const RoutineId routine = script.builder.routine(links);
         for (std::uint32_t i = 0; i < rounds; ++i) {
             script.builder.add({OpKind::routine, toy::compute_lane, step.label, static_cast<std::uint32_t>(routine)},

@@ -1,4 +1,3 @@
-#include "sim/engine/deadlock.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

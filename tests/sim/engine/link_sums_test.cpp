@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "sim/engine/engine.hpp"
-#include "sim/network/alike_links.hpp"
+#include "sim/network/link_traffic.hpp"
 #include "tests/sim/engine/arbitrary_program.hpp"
 
 namespace weft {
@@ -42,7 +42,7 @@ TEST(link_sums, links_that_nothing_crosses_count_for_the_mean_of_their_class) {
 
 TEST(link_sums, a_link_that_stands_for_others_counts_for_the_mean_and_not_for_the_peak) {
     Pattern pattern = path({1, 4});
-    pattern.loads.front().alike = 3;
+    pattern.loads.front().stands_for = 3;
     const Program program = transfer(pattern, {20});
     const Timeline timeline = simulate(program, toy::fabric({10, 10, 10, 10, 40, 40, 70}), NetworkKind::flow);
     EXPECT_DOUBLE_EQ(timeline.utilization[LinkClassId{0}], 3 * 2.0 / 3 / 4);
@@ -88,7 +88,7 @@ RC_GTEST_PROP(link_sums, one_of_alike_links_gives_what_all_of_them_give, ()) {
     Program all = toy::arbitrary_program(system);
     for (Pattern& pattern : all.patterns) pattern = machine.on_all(pattern);
     Program merged = all;
-    merge_alike_links(topology, merged.patterns);
+    merge_equal_links(topology, merged.patterns);
     for (const NetworkKind kind : {NetworkKind::flow, NetworkKind::ideal, NetworkKind::free}) {
         const Timeline a = simulate(all, topology, kind, Recording::spans_and_links);
         const Timeline b = simulate(merged, topology, kind, Recording::spans_and_links);

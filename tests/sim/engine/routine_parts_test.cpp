@@ -1,5 +1,5 @@
 // What happened of routines comes back as it was stored.
-#include "sim/engine/routine_parts.hpp"
+#include "sim/engine/timeline.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

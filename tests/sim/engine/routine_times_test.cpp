@@ -1,4 +1,4 @@
-#include "sim/engine/routine_times.hpp"
+#include "sim/engine/timeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(routine_times, work_and_calls_in_turn_are_one_routine) {
     const RoutineTimes times = times_of(script.finish());
     EXPECT_EQ(times.end(number(first)), number(last) + 1);
     EXPECT_EQ(times.end(number(second)), number(last) + 1) << "it may be entered anywhere";
-    EXPECT_EQ(times.ops_of_segment(number(call)), 1U);
+    EXPECT_EQ(times.ops_of_unit(number(call)), 1U);
     EXPECT_EQ(times.begin(number(last), Disturbance::none), 7 + 10 + 7);
     EXPECT_EQ(times.over(number(last), Disturbance::none), 7 + 10 + 7 + 10);
 }
@@ -47,7 +47,7 @@ TEST(routine_times, a_call_beside_work_is_one_link_where_both_are_waited_for) {
     const OpId after = script.join({call, beside});
     const RoutineTimes times = times_of(script.finish());
     EXPECT_EQ(times.end(number(before)), number(after) + 1);
-    EXPECT_EQ(times.ops_of_segment(number(call)), 2U);
+    EXPECT_EQ(times.ops_of_unit(number(call)), 2U);
     EXPECT_EQ(times.end(number(beside)), 0U) << "no link begins with its second op";
     EXPECT_EQ(times.over(number(beside), Disturbance::none), 7 + 7);
     EXPECT_EQ(times.begin(number(after), Disturbance::none), 7 + 10) << "both are waited for";

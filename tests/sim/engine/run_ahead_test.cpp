@@ -110,7 +110,7 @@ Program arbitrary_layers(const toy::System& system) {
         };
         std::vector<RoutineId> routines;
         for (auto left = *rc::gen::element(0, 1, 2); left > 0; --left) {
-            std::vector<ProgramBuilder::RoutineSegment> segments{{work(), {}}};
+            std::vector<ProgramBuilder::RoutineUnit> segments{{work(), {}}};
             for (auto left_segments = *rc::gen::inRange(0, 12); left_segments > 0; --left_segments) {
                 const bool calls = *rc::gen::element(false, true), is_last = left_segments == 1;
                 const Op op = calls ? call(script.exchange({leg(), leg()}), toy::tensor_lane) : work();
@@ -122,7 +122,7 @@ Program arbitrary_layers(const toy::System& system) {
         }
         std::vector<RoutineId> own_of_joint;
         for (const std::vector<ExchangeId>& exchanges : joint) {
-            std::vector<ProgramBuilder::RoutineSegment> segments{{work(), {}}};
+            std::vector<ProgramBuilder::RoutineUnit> segments{{work(), {}}};
             const auto add_work = [&] {
                 for (auto left = *rc::gen::inRange(0, 4); left > 0; --left) segments.push_back({work(), {}});
             };

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/base/check.hpp"
-#include "sim/network/carried.hpp"
 #include "sim/network/flow_network.hpp"
+#include "sim/network/link_patterns.hpp"
 #include "tests/sim/network/toy.hpp"
 
 namespace weft {

@@ -1,4 +1,4 @@
-#include "sim/io/text_positions.hpp"
+#include "sim/io/diagnostics.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/base/check.hpp"
-#include "sim/network/carried.hpp"
+#include "sim/network/link_patterns.hpp"
 #include "tests/sim/network/toy.hpp"
 
 namespace weft {

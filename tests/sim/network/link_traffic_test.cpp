@@ -16,7 +16,7 @@ using toy::path;
 TEST(link_traffic, a_link_has_what_the_one_that_stands_for_it_carried) {
     const Topology fabric = toy::fabric(std::vector<double>(5, 10.0));
     Table<PatternId, Pattern> patterns = toy::table({path({0, 1, 2, 3}), path({2, 3})});
-    const AlikeLinks alike = merge_alike_links(fabric, patterns);
+    const EqualLinks alike = merge_equal_links(fabric, patterns);
     Table<PatternId, Bytes> moved;
     moved.push_back({5});
     moved.push_back({20});
@@ -29,7 +29,7 @@ TEST(link_traffic, a_link_has_what_the_one_that_stands_for_it_carried) {
     ASSERT_EQ(listed.size(), 2U);
     EXPECT_EQ(listed[1].link, LinkId{2});
     EXPECT_EQ(listed[1].bytes, Bytes{25});
-    EXPECT_EQ(listed[1].alike, 2U);
+    EXPECT_EQ(listed[1].links, 2U);
 }
 
 RC_GTEST_PROP(link_traffic, is_the_same_whether_alike_links_are_one_or_not, ()) {
@@ -37,7 +37,7 @@ RC_GTEST_PROP(link_traffic, is_the_same_whether_alike_links_are_one_or_not, ()) 
     const Topology fabric = toy::fabric(system.bandwidths);
     const Table<PatternId, Pattern> all = toy::table(system.patterns);
     Table<PatternId, Pattern> merged = toy::table(system.patterns);
-    const AlikeLinks alike = merge_alike_links(fabric, merged);
+    const EqualLinks alike = merge_equal_links(fabric, merged);
     Table<PatternId, Bytes> moved;
     for (std::size_t i = 0; i < all.size(); ++i) moved.push_back({1.0 * *rc::gen::inRange(0, 1000)});
     const LinkTraffic one = link_traffic(fabric, merged, moved, alike, {2}),
@@ -46,8 +46,8 @@ RC_GTEST_PROP(link_traffic, is_the_same_whether_alike_links_are_one_or_not, ()) 
     std::uint32_t counted = 0;
     double sum = 0.0, expected = 0.0;
     for (const LinkBytes& link : listed_links(merged, moved)) {
-        counted += link.bytes > Bytes{} ? link.alike : 0;
-        sum += link.bytes.value * link.alike;
+        counted += link.bytes > Bytes{} ? link.links : 0;
+        sum += link.bytes.value * link.links;
     }
     for (const Bytes bytes : each.bytes) expected += bytes.value;
     RC_ASSERT(counted == each.used().size());

@@ -104,7 +104,7 @@ TEST(network_model, one_without_foresight_runs_routines_beside_other_communicati
     const Op work{OpKind::compute, toy::compute_lane, script.builder.label("work"), script.builder.work({1})};
     const Op call{OpKind::exchange, toy::tensor_lane, work.label,
                   static_cast<std::uint32_t>(script.exchange({way, {}, {10}}))};
-    const ProgramBuilder::RoutineSegment links[] = {{work, {}}, {call, work}, {work, {}}};
+    const ProgramBuilder::RoutineUnit links[] = {{work, {}}, {call, work}, {work, {}}};
     const Op routine{OpKind::routine, toy::compute_lane, work.label,
                      static_cast<std::uint32_t>(script.builder.routine(links))};
     for (int i = 0; i < 3; ++i) script.builder.add(routine, {});

@@ -1,4 +1,4 @@
-#include "sim/network/packed_parts.hpp"
+#include "sim/network/max_min.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "sim/network/utilization.hpp"
+#include "sim/network/traffic_recorder.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

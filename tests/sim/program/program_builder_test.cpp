@@ -136,7 +136,7 @@ struct Misuse {
 };
 void PrintTo(const Misuse& misuse, std::ostream* out) { *out << misuse.name; }
 
-using Link = ProgramBuilder::RoutineSegment;
+using Link = ProgramBuilder::RoutineUnit;
 
 const Misuse misuses[] = {
     {"routine_without_class",

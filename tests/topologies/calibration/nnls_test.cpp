@@ -1,4 +1,3 @@
-#include "topologies/calibration/nnls.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "models/transformer/model_synonyms.hpp"
+#include "models/transformer/transformer.hpp"
 #include "tests/workloads/studies.hpp"
 #include "workloads/keys/key.hpp"
 
