@@ -81,7 +81,7 @@ LaidStep lay_step(const Study& study, const JointNodes& all, std::uint32_t first
                                       laid.size = size;
                                       on_size(size);
                                   },
-                              .merges_alike_links = false};
+                              .merges_equal_links = false};
     laid.program = build_step(plan, prepared.costs(plan), options).program;
     if (!laid.program.routines.empty()) laid.program = unfold(laid.program);
     return laid;

@@ -60,7 +60,7 @@ using SizeListener = std::function<void(const StepSize&)>;
 struct StepOptions {
     Folding folding = Folding::stages;
     SizeListener on_size{};
-    bool merges_alike_links = true;  // sim/network/equal_links; only who adds more traffic keeps them apart
+    bool merges_equal_links = true;  // sim/network/equal_links; only who adds more traffic keeps them apart
 };
 
 // One step of the kind that the job asks for; what comes before the first one. The pool is of the plan's library.
