@@ -4,7 +4,9 @@
 #include <boost/program_options.hpp>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft {
 
@@ -19,6 +21,14 @@ enum class Exit : int {
 };
 
 namespace po = boost::program_options;
+
+// An option with a text, and one that may be given several times; help calls the text `name`.
+inline auto* text_value(const char* name) { return po::value<std::string>()->value_name(name); }
+inline auto* texts_value(const char* name) {
+    return po::value<std::vector<std::string>>()->composing()->value_name(name);
+}
+// Whether a switch was given.
+inline bool given(const po::variables_map& arguments, const char* option) { return arguments[option].as<bool>(); }
 
 // Under which heading `weft --help` lists a command, in this order.
 enum class CommandGroup : std::uint8_t { run, inspect, exchange, other };

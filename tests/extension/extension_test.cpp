@@ -1,4 +1,5 @@
 // Files of another folder are as good as shipped ones: what the tests of their kinds do not say.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,11 @@
 #include "tools/serve/form_choices.hpp"
 #include "workloads/exports/export.hpp"
 #include "workloads/keys/key.hpp"
+#include "tools/output/report_json.hpp"
+#include "tools/output/report_text.hpp"
+#include "tools/output/result_table.hpp"
+#include "tools/page/result_data.hpp"
+#include "tools/sweep/points.hpp"
 #include "workloads/search/plan_result.hpp"
 #include "workloads/search/search_space.hpp"
 #include "workloads/volume/volume.hpp"
@@ -97,6 +103,26 @@ TEST(extension, more_nodes_are_tried_on_its_axis) {
     const std::optional<MemoryAdvice> advice = more_nodes(study);
     ASSERT_TRUE(advice.has_value());
     EXPECT_EQ(advice->changes.front(), "nodes=8 layout.ulysses=2");
+}
+
+TEST(extension, a_metric_shows_in_text_json_and_rows_of_sweeps) {
+    const std::string key = "throughput.tokens_per_s_per_node";
+    const Study study = test::small_study({"nodes=2", "layout.data=null"});
+    const Plan plan = make_plan(study);
+    const Report report = make_report(simulate_step(study, plan, {}));
+    const double value = report.metric("throughput.tokens_per_s") / 2;
+    EXPECT_EQ(report.metric(key), value);
+    EXPECT_NE(report_text(report).find(fmt::format("{}{:.6g} tokens/s\n", key, value)), std::string::npos);
+    const auto json = nlohmann::json::parse(report_json(report, plan, {}, {}, {}));
+    EXPECT_EQ(json.at("throughput").at("tokens_per_s_per_node"), value);
+
+    const ResultTable sweep{.columns = sweep_columns(SweepGrid({})),
+                            .rows = {row_of(SweepGrid({}), 0, {.metrics = metric_cells(report), .reason = ""})}};
+    const std::string csv = result_csv(sweep), lines = result_json_lines(sweep);
+    EXPECT_NE(csv.find(",throughput_tokens_per_s_per_node,"), std::string::npos);
+    EXPECT_NE(csv.find(',' + cell_json(value) + ','), std::string::npos);
+    EXPECT_NE(lines.find("\"throughput_tokens_per_s_per_node\":" + cell_json(value)), std::string::npos);
+    EXPECT_EQ(result_json(sweep).at("columns").at(metrics::step.rows.size()).at("meaning"), "of one node");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace weft::commands {
 namespace {
 
 void calibrate_options(po::options_description& options, po::positional_options_description& positional) {
-    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
+    const auto text = [](const char* value) { return text_value(value); };
     const auto words = [](const char* value) {
         return po::value<std::vector<std::string>>()->value_name(value)->composing();
     };
@@ -71,31 +71,27 @@ double factor_asked(double factor) {
     throw po::error(fmt::format("--within: expected a factor above 1, got {}", factor));
 }
 
-std::string given(const po::variables_map& arguments, const char* name) {
-    return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
-}
-
 Exit calibrate_library(const po::variables_map& arguments) {
     if (arguments.count("table") == 0) throw po::required_option("table");
     if (arguments.count("set") > 0) throw po::error("--set: validation sets fit a --device");
-    const std::string machine_name = given(arguments, "machine");
+    const std::string machine_name = option_text(arguments, "machine");
     const Machine machine = Machine::load(machine_name);
-    const Library& library = library_named(machine.info(), given(arguments, "library"));
-    const std::vector<Constant> constants = constants_asked(given(arguments, "fit"));
+    const Library& library = library_named(machine.info(), option_text(arguments, "library"));
+    const std::vector<Constant> constants = constants_asked(option_text(arguments, "fit"));
     const MeasuredRows rows = measured_rows(arguments, machine, library);
-    const CalibrationTask task{
-        .rows = rows.rows,
-        .constants = constants,
-        .most_change = factor_asked(arguments["within"].as<double>()),
-        .preference = {.algorithm = given(arguments, "algorithm"), .protocol = given(arguments, "protocol")},
-        .blocking = calls_option(arguments) == Calls::blocking ? library.blocking : Seconds{}};
+    const CalibrationTask task{.rows = rows.rows,
+                               .constants = constants,
+                               .most_change = factor_asked(arguments["within"].as<double>()),
+                               .preference = {.algorithm = option_text(arguments, "algorithm"),
+                                              .protocol = option_text(arguments, "protocol")},
+                               .blocking = calls_option(arguments) == Calls::blocking ? library.blocking : Seconds{}};
     for (const CalibrationRow& row : rows.rows) check_preference(library, row.measured.op, task.preference);
     const Calibration calibration = calibrate(machine, library, task);
-    fmt::print(
-        "{}", arguments["json"].as<bool>() ? calibration_json(calibration, rows) : calibration_text(calibration, rows));
+    fmt::print("{}",
+               given(arguments, "json") ? calibration_json(calibration, rows) : calibration_text(calibration, rows));
     fmt::print(stderr, "{}", calibration_warnings(calibration, rows));
     if (arguments.count("out") > 0) {
-        write_file_atomically(given(arguments, "out"),
+        write_file_atomically(option_text(arguments, "out"),
                               machine_with(machine_name, calibration, provenance(calibration, rows)));
     }
     return Exit::ok;

@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What was found: the exit code, and both ways of saying it.
+// What was found: the exit code, and how people and programs are told.
 struct Finding {
     Exit exit = Exit::ok;
     std::string text;            // of what is fine on stdout, else on stderr
@@ -159,7 +159,7 @@ std::string finding_json(const Finding& found, std::string_view kind) {
 }
 
 Exit run_check(const po::variables_map& arguments) {
-    const bool as_json = arguments["json"].as<bool>();
+    const bool as_json = given(arguments, "json");
     std::string_view kind;
     Finding found;
     try {

@@ -11,7 +11,7 @@
 #include "tools/collective/options.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/chart_svg.hpp"
+#include "tools/output/chart.hpp"
 #include "tools/output/collective_text.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/link_file.hpp"
@@ -19,16 +19,13 @@
 namespace weft::commands {
 namespace {
 
-bool given(const po::variables_map& arguments, const char* name) { return arguments[name].as<bool>(); }
-
 void collective_options(po::options_description& options, po::positional_options_description& positional) {
     add_collective_options(options, positional);
     options.add_options()(
-        "compare", po::value<std::string>()->value_name("MEASURED"),
+        "compare", text_value("MEASURED"),
         "beside what nccl-tests, rccl-tests or OSU printed, or a CSV table; its sizes unless --sizes")(
-        "plot", po::value<std::string>()->value_name("F.svg"), "draw time over size, with what was measured")(
-        "links", po::value<std::string>()->value_name("FILE"),
-        "write what each link carries at each size, by name (.csv or .csv.gz)");
+        "plot", text_value("F.svg"), "draw time over size, with what was measured")(
+        "links", text_value("FILE"), "write what each link carries at each size, by name (.csv or .csv.gz)");
     add_measurement_options(options);
 }
 

@@ -23,8 +23,7 @@ void compare_options(po::options_description& options, po::positional_options_de
     positional.add("jobs", -1);
     add_override_options(options);
     options.add_options()("json", po::bool_switch(), "machine-readable comparison")(
-        "report", po::value<std::string>()->value_name("FILE"),
-        "write the comparison as a page with the timelines on one axis (.html)");
+        "report", text_value("FILE"), "write the comparison as a page with the timelines on one axis (.html)");
     add_network_option(options);
     add_folding_options(options, Folding::automatic);
     add_memory_limit_option(options);
@@ -46,9 +45,9 @@ std::vector<ComparedJob> compared(const po::variables_map& arguments) {
     std::vector<ComparedJob> jobs;
     for (const std::string& path : paths) {
         std::string name = std::filesystem::path(path).stem().string();
-        const auto alike = std::ranges::count_if(
+        const auto so_called = std::ranges::count_if(
             paths, [&](const std::string& other) { return std::filesystem::path(other).stem() == name; });
-        jobs.push_back({alike > 1 ? path : name, {path, overrides}});
+        jobs.push_back({so_called > 1 ? path : name, {path, overrides}});
     }
     return jobs;
 }
@@ -73,7 +72,7 @@ Exit run_compare(const po::variables_map& arguments) {
                                              .on_size = refuse_above(memory_limit(arguments))},
                               .changes = false});
     if (!page.empty()) write_file_atomically(page, compare_page(comparison, page_text(arguments, comparison)));
-    fmt::print("{}", arguments["json"].as<bool>() ? job_comparison_json(comparison) : job_comparison_text(comparison));
+    fmt::print("{}", given(arguments, "json") ? job_comparison_json(comparison) : job_comparison_text(comparison));
     return Exit::ok;
 }
 

@@ -23,7 +23,7 @@ void explain_options(po::options_description& options, po::positional_options_de
     options.add_options()("json", po::bool_switch(), "machine-readable explanation")(
         "path-only", po::bool_switch(), "the critical path alone: look at no changes")(
         "simulate-all", po::bool_switch(), "simulate every change, and not the most promising ones alone")(
-        "report", po::value<std::string>()->value_name("FILE"),
+        "report", text_value("FILE"),
         "write the step as simulate's page does, explained, with what would change it (.html)")(
         "jobs", count_value("N"), "threads (default: the processor's)");
     add_memory_option(options);
@@ -43,17 +43,17 @@ Exit run_explain(const po::variables_map& arguments) {
                                     .folding = folding_option(arguments),
                                     .recording = page.empty() ? Recording::spans : Recording::spans_and_links,
                                     .on_size = refuse_above(memory_limit(arguments, threads))},
-                     .changes = !arguments["path-only"].as<bool>(),
-                     .simulated = arguments["simulate-all"].as<bool>() ? ExplainOptions::Simulated::all
-                                                                       : ExplainOptions::Simulated::promising,
+                     .changes = !given(arguments, "path-only"),
+                     .simulated = given(arguments, "simulate-all") ? ExplainOptions::Simulated::all
+                                                                   : ExplainOptions::Simulated::promising,
                      .threads = threads,
                      .progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); }});
     if (!page.empty()) {
         write_file_atomically(
             page, explained_page(explained, job_input("explain", arguments), typed_command("simulate", arguments)));
     }
-    fmt::print("{}", arguments["json"].as<bool>() ? explanation_json(explained, job_record(arguments))
-                                                  : explanation_text(explained));
+    fmt::print("{}", given(arguments, "json") ? explanation_json(explained, job_record(arguments))
+                                              : explanation_text(explained));
     return Exit::ok;
 }
 

@@ -33,7 +33,7 @@ void add_options(po::options_description& options, po::positional_options_descri
     for (const ExportFormat* const format : exports::all())
         names += (names.empty() ? "" : ", ") + std::string(format->name);
     options.add_options()("format", po::value<std::string>()->required()->value_name("FORMAT"), names.c_str())(
-        "out,o", po::value<std::string>()->value_name("FILE"), "write it there instead of to stdout");
+        "out,o", text_value("FILE"), "write it there instead of to stdout");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
-#include "tools/output/import_json.hpp"
+#include "tools/output/report_json.hpp"
 #include "workloads/formats/format.hpp"
 
 namespace weft::commands {
@@ -61,19 +61,17 @@ Exit run_import(const po::variables_map& arguments) {
 void add_options(po::options_description& options, po::positional_options_description& positional) {
     options.add_options()("file", po::value<std::vector<std::string>>()->required()->value_name("FILE"),
                           "files of one tool that belong together")(
-        "from", po::value<std::string>()->value_name("INPUT"), "the format, where it is not recognised")(
-        "machine", po::value<std::string>()->value_name("MACHINE"), "of a job: the machine that it runs on")(
+        "from", text_value("INPUT"), "the format, where it is not recognised")("machine", text_value("MACHINE"),
+                                                                               "of a job: the machine that it runs on")(
         "nodes", po::value<std::uint32_t>()->value_name("N"), "nodes of the job, or of the machine that is made")(
-        "model", po::value<std::string>()->value_name("MODEL"), "of a job: the model, where its file has none")(
+        "model", text_value("MODEL"), "of a job: the model, where its file has none")(
         "vocabulary", po::value<std::uint32_t>()->value_name("N"),
-        "size of the tokenizer, where only its name is given")("like", po::value<std::string>()->value_name("MACHINE"),
+        "size of the tokenizer, where only its name is given")("like", text_value("MACHINE"),
                                                                "of a machine: what the file does not say is as there")(
-        "node", po::value<std::string>()->value_name("MACHINE"), "the same as --like, for files of networks alone")(
-        "variable", po::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUE"),
-        "a variable of a script that it does not set itself; repeatable")(
-        "set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
-        "override a key of what is made, e.g. batch.global=384; repeatable")(
-        "out,o", po::value<std::string>()->value_name("FILE"), "write it there instead of to stdout")(
+        "node", text_value("MACHINE"), "the same as --like, for files of networks alone")(
+        "variable", texts_value("NAME=VALUE"), "a variable of a script that it does not set itself; repeatable")(
+        "set", texts_value("KEY=VALUE"), "override a key of what is made, e.g. batch.global=384; repeatable")(
+        "out,o", text_value("FILE"), "write it there instead of to stdout")(
         "explain", "list the keys that have no effect on time and memory, too")(
         "json", "format, kind, object, facts and notes as JSON");
     positional.add("file", -1);

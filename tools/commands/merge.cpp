@@ -19,7 +19,7 @@ using Paths = std::vector<std::string>;
 void merge_options(po::options_description& options, po::positional_options_description& positional) {
     options.add_options()("out", po::value<std::string>()->required()->value_name("OUT"), "table to write")(
         "shard", po::value<Paths>()->required()->value_name("SHARD"), "files of weft sweep --shard")(
-        "report", po::value<std::string>()->value_name("FILE"), "write rows as a page with charts as well (.html)");
+        "report", text_value("FILE"), "write rows as a page with charts as well (.html)");
     positional.add("out", 1).add("shard", -1);
 }
 

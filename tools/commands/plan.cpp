@@ -9,7 +9,6 @@
 #include "tools/command.hpp"
 #include "tools/job_options.hpp"
 #include "tools/options.hpp"
-#include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/output/result_file.hpp"
 #include "tools/page/pages.hpp"
@@ -23,10 +22,8 @@ namespace {
 
 void plan_options(po::options_description& options, po::positional_options_description& positional) {
     add_job_options(options, positional);
-    options.add_options()("fix", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
-                          "a key that is not searched; repeatable")(
-        "among", po::value<std::vector<std::string>>()->composing()->value_name("KEY=V1,V2"),
-        "values to try of a key of the job, searched by itself or not; repeatable")(
+    options.add_options()("fix", texts_value("KEY=VALUE"), "a key that is not searched; repeatable")(
+        "among", texts_value("KEY=V1,V2"), "values to try of a key of the job, searched by itself or not; repeatable")(
         "simulate", count_value("N"),
         "how many of the best by screening are simulated (default: 16, then on while others may be the best, as far as "
         "screening errs, up to 128)")("modelled", po::bool_switch(),
@@ -34,11 +31,10 @@ void plan_options(po::options_description& options, po::positional_options_descr
         "top", count_value("K")->default_value("5"), "how many of them are shown")(
         "jobs", count_value("N"), "threads (default: the processor's)")("json", po::bool_switch(),
                                                                         "machine-readable result")(
-        "out", po::value<std::string>()->value_name("FILE"),
-        "write every candidate as a row to FILE (.csv, .jsonl or .sqlite)")(
-        "report", po::value<std::string>()->value_name("FILE"), "write the candidates as a page with charts (.html)")(
-        "write-job", po::value<std::string>()->value_name("FILE"), "write the best layout as a job file")(
-        "launch", po::value<std::string>()->value_name("FORMAT"),
+        "out", text_value("FILE"), "write every candidate as a row to FILE (.csv, .jsonl or .sqlite)")(
+        "report", text_value("FILE"), "write the candidates as a page with charts (.html)")(
+        "write-job", text_value("FILE"), "write the best layout as a job file")(
+        "launch", text_value("FORMAT"),
         "print what launches the best layout that FORMAT can say, as weft export does; all else goes to stderr");
 }
 
@@ -57,7 +53,7 @@ PlanResult search(const PlanSpace& space, const po::variables_map& arguments) {
     const std::optional<unsigned> asked = count_option(arguments, {"simulate"});
     SearchOptions options{.simulations = asked.value_or(usual_simulations),
                           .most_simulations = asked.value_or(most_usual_simulations),
-                          .searched = arguments["modelled"].as<bool>() ? Searched::modelled : Searched::runnable,
+                          .searched = given(arguments, "modelled") ? Searched::modelled : Searched::runnable,
                           .threads = count_option(arguments, jobs_option).value_or(all_threads())};
     ProgressBar bar;
     options.progress = [&bar](std::size_t done, std::size_t count) { bar.show(done, count); };
@@ -152,9 +148,8 @@ Exit run_plan(const po::variables_map& arguments) {
         if (launch != nullptr) leave_out_unsayable(request, *launch);
         print_job_notes(arguments);
         const PlanResult result = search(read_space(request), arguments);
-        fmt::print(
-            launch == nullptr ? stdout : stderr, "{}",
-            arguments["json"].as<bool>() ? plan_json(result, job_record(arguments), top) : plan_text(result, top));
+        fmt::print(launch == nullptr ? stdout : stderr, "{}",
+                   given(arguments, "json") ? plan_json(result, job_record(arguments), top) : plan_text(result, top));
         write_files(request, result, arguments, launch);
         if (launch != nullptr) print_launch(request, result, *launch);
         return verdict(result);

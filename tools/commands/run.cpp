@@ -26,7 +26,7 @@ void run_options(po::options_description& options, po::positional_options_descri
     add_folding_options(options, Folding::automatic);
     add_memory_limit_option(options);
     options.add_options()("json", po::bool_switch(), "machine-readable output")(
-        "report", po::value<std::string>()->value_name("FILE"), "write the run as a page with charts (.html)");
+        "report", text_value("FILE"), "write the run as a page with charts (.html)");
 }
 
 unsigned threads_of(const po::variables_map& arguments) {
@@ -91,7 +91,7 @@ std::string page_command(const po::variables_map& arguments, const RunResult& re
          {"tokens", "steps", "days", "ramp", "checkpoint-every", "spares", "detection", "launch", "repair", "price"}) {
         if (arguments.count(option)) command += fmt::format(" --{} {}", option, arguments[option].as<std::string>());
     }
-    if (arguments["asynchronous"].as<bool>()) command += " --asynchronous";
+    if (given(arguments, "asynchronous")) command += " --asynchronous";
     if (!arguments["network"].defaulted()) command += " --network " + arguments["network"].as<std::string>();
     return command + fmt::format(" --samples {} --seed {}", result.samples, result.seed);
 }
@@ -115,8 +115,8 @@ Exit run_run(const po::variables_map& arguments) {
     if (!page.empty()) {
         write_file_atomically(page, run_page(study.job, machine, result, page_command(arguments, result)));
     }
-    fmt::print("{}", arguments["json"].as<bool>() ? run_json(study.job, machine, job_record(arguments), result)
-                                                  : run_text(study.job, machine, result));
+    fmt::print("{}", given(arguments, "json") ? run_json(study.job, machine, job_record(arguments), result)
+                                              : run_text(study.job, machine, result));
     return Exit::ok;
 }
 

@@ -16,12 +16,11 @@ namespace weft::commands {
 namespace {
 
 void share_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("file", po::value<std::string>()->value_name("FILE")->required(), "jobs and where they are")(
-        "set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
-        "override a key of the file, e.g. jobs[1].placement=group:2; repeatable")(
+    options.add_options()("file", text_value("FILE")->required(), "jobs and where they are")(
+        "set", texts_value("KEY=VALUE"), "override a key of the file, e.g. jobs[1].placement=group:2; repeatable")(
         "steps", count_value("N")->default_value("1"), "whole steps of every job, at least, while all run")(
         "links", count_value("N")->default_value("8"), "tell of so many links where jobs meet, the busiest")(
-        "json", po::bool_switch(), "machine-readable result")("trace", po::value<std::string>()->value_name("FILE"),
+        "json", po::bool_switch(), "machine-readable result")("trace", text_value("FILE"),
                                                               "write a Chrome trace of all jobs (.json or .json.gz)");
     add_memory_limit_option(options);
     positional.add("file", 1);
@@ -43,7 +42,7 @@ Exit run_share(const po::variables_map& arguments) {
         if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
     }
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-    fmt::print("{}", arguments["json"].as<bool>() ? sharing_json(sharing, links, wall) : sharing_text(sharing, links));
+    fmt::print("{}", given(arguments, "json") ? sharing_json(sharing, links, wall) : sharing_text(sharing, links));
     return Exit::ok;
 }
 

@@ -42,13 +42,12 @@ void simulate_options(po::options_description& options, po::positional_options_d
     options.add_options()("json", po::bool_switch(), "machine-readable report")(
         "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
         "dry-run", po::bool_switch(), "say how much memory and time simulating would take, and stop")(
-        "trace", po::value<std::string>()->value_name("FILE"), "write a Chrome trace (.json or .json.gz)")(
-        "picture", po::value<std::string>()->value_name("FILE"), "write the timeline as a picture (.svg)")(
-        "report", po::value<std::string>()->value_name("FILE"), "write everything as a page to look at (.html)")(
-        "links", po::value<std::string>()->value_name("FILE"),
-        "write what each link carried, by name (.csv or .csv.gz)")(
+        "trace", text_value("FILE"), "write a Chrome trace (.json or .json.gz)")(
+        "picture", text_value("FILE"), "write the timeline as a picture (.svg)")(
+        "report", text_value("FILE"), "write everything as a page to look at (.html)")(
+        "links", text_value("FILE"), "write what each link carried, by name (.csv or .csv.gz)")(
         "link-samples", count_value("N"), "in that file, each of so many equal parts of the step; runs it twice")(
-        "stages", po::value<std::string>()->value_name("N,N-N,..."),
+        "stages", text_value("N,N-N,..."),
         "stages whose timeline the page shows at first (default: evenly chosen ones)");
     add_memory_option(options);
     add_folding_options(options, Folding::automatic);
@@ -138,7 +137,7 @@ Exit dry_run(const po::variables_map& arguments, const Study& study, const Plan&
              const SimulationOptions& options) {
     SizedStep step = size_step(plan, prepare(study)->costs(plan), {.folding = options.folding});
     step.size.is_written_out = options.kept == Kept::ops;
-    if (arguments["json"].as<bool>()) {
+    if (given(arguments, "json")) {
         fmt::print("{}", size_json(step));
     } else {
         fmt::print("simulating takes {} (--fold {})\n", size_text(step.size), name(step.folding));
@@ -146,38 +145,75 @@ Exit dry_run(const po::variables_map& arguments, const Study& study, const Plan&
     return Exit::ok;
 }
 
-Exit simulate_once(const po::variables_map& arguments) {
-    const auto start = std::chrono::steady_clock::now();
-    const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
-    const std::string picture = output_option(arguments, "picture", {".svg"});
-    const std::string page = output_option(arguments, "report", {".html"});
-    const std::string links = output_option(arguments, "links", {".csv", ".csv.gz"});
-    const std::uint32_t slices = count_option(arguments, most_link_samples).value_or(0);
-    const bool writes_ops = !trace.empty() || !picture.empty() || !page.empty();
-    if (arguments["compare"].as<bool>() && (writes_ops || !links.empty() || !arguments["network"].defaulted())) {
+// The files that were asked for, by name; "" is none.
+struct Files {
+    std::string trace, picture, page, links;
+    std::uint32_t slices = 0;  // of the links
+
+    bool show_ops() const { return !trace.empty() || !picture.empty() || !page.empty(); }
+};
+
+// Refuses what does not go together before anything runs.
+Files asked_files(const po::variables_map& arguments) {
+    const Files files{.trace = output_option(arguments, "trace", {".json", ".json.gz"}),
+                      .picture = output_option(arguments, "picture", {".svg"}),
+                      .page = output_option(arguments, "report", {".html"}),
+                      .links = output_option(arguments, "links", {".csv", ".csv.gz"}),
+                      .slices = count_option(arguments, most_link_samples).value_or(0)};
+    if (given(arguments, "compare") &&
+        (files.show_ops() || !files.links.empty() || !arguments["network"].defaulted())) {
         throw po::error("--compare runs both networks; it takes no --network, --trace, --picture, --report or --links");
     }
-    if (slices > 0 && links.empty()) throw po::error("--link-samples is of the file that --links writes");
-    if (arguments.count("stages") && page.empty()) throw po::error("--stages is of the page that --report writes");
-    flops_option(arguments);  // refuses unknown names before anything runs
+    if (files.slices > 0 && files.links.empty()) {
+        throw po::error("--link-samples is of the file that --links writes");
+    }
+    if (arguments.count("stages") && files.page.empty()) {
+        throw po::error("--stages is of the page that --report writes");
+    }
+    flops_option(arguments);  // refuses unknown names
+    return files;
+}
+
+// `explained`: what the page says besides, where there is one.
+void write_files(const po::variables_map& arguments, const Files& files, const Study& study,
+                 const Simulation& simulation, const ExplainedStep* explained, const Report& report) {
+    std::future<void> traced;  // written while the rest is worked out
+    if (!files.trace.empty()) {
+        traced = std::async(std::launch::async, [&] { write_step_trace(simulation, files.trace); });
+    }
+    if (!files.links.empty()) write_step_links(simulation, files.links);
+    if (!files.picture.empty()) write_step_picture(simulation, files.picture);
+    if (explained != nullptr) {
+        JobInput input = job_input("simulate", arguments);
+        if (arguments.count("stages")) input.command += " --stages " + arguments["stages"].as<std::string>();
+        const TimelineLimits shown{.asked = stages_option(arguments, simulation.plan.stages.size())};
+        write_file_atomically(files.page, step_page(study, *explained, report, input, shown));
+    }
+    if (traced.valid()) traced.get();
+}
+
+Exit simulate_once(const po::variables_map& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    const bool is_json = given(arguments, "json");
+    const Files files = asked_files(arguments);
     const Study study = job_study(arguments);
     Plan plan = make_plan(study);
-    const TimelineLimits shown{.asked = stages_option(arguments, plan.stages.size())};
+    stages_option(arguments, plan.stages.size());  // refuses those that there are not
     const std::vector<MemoryAdvice> advice = plan.fits() ? std::vector<MemoryAdvice>{} : memory_advice(study);
     const Validity validity = validity_of(plan);
     if (refused_for_memory(arguments, plan, advice)) {
         Report report = planned_report(plan, network_option(arguments));
         report.advice = advice;
-        if (arguments["json"].as<bool>()) fmt::print("{}", planned_json(report, plan, job_record(arguments), validity));
+        if (is_json) fmt::print("{}", planned_json(report, plan, job_record(arguments), validity));
         return Exit::does_not_fit;
     }
     SimulationOptions options{
         .network = network_option(arguments),
         .folding = folding_option(arguments),
-        .recording = !trace.empty() || !page.empty() ? Recording::spans_and_links : Recording::spans,
-        .kept = writes_ops ? Kept::ops : Kept::sums,
-        .slices = slices};
-    if (arguments["dry-run"].as<bool>()) return dry_run(arguments, study, plan, options);
+        .recording = !files.trace.empty() || !files.page.empty() ? Recording::spans_and_links : Recording::spans,
+        .kept = files.show_ops() ? Kept::ops : Kept::sums,
+        .slices = files.slices};
+    if (given(arguments, "dry-run")) return dry_run(arguments, study, plan, options);
     Seconds foreseen;
     std::optional<ProgressBar> bar;
     options.on_size = size_listener(arguments, foreseen);
@@ -186,40 +222,31 @@ Exit simulate_once(const po::variables_map& arguments) {
         if (!bar) bar.emplace();
         bar->show(over, all);
     };
-    if (arguments["compare"].as<bool>()) {
+    if (given(arguments, "compare")) {
         const Comparison both = compare(study, plan, options);
-        fmt::print("{}", arguments["json"].as<bool>() ? comparison_json(both) : comparison_text(both));
+        fmt::print("{}", is_json ? comparison_json(both) : comparison_text(both));
         return Exit::ok;
     }
-    std::optional<ExplainedStep> explained;  // what the page says besides
-    if (!page.empty()) explained = simulate_to_explain(study, options, prepare(study));
+    std::optional<ExplainedStep> explained;
+    if (!files.page.empty()) explained = simulate_to_explain(study, options, prepare(study));
     std::optional<Simulation> plain;
     if (!explained) plain = simulate_step(study, std::move(plan), options);
     bar.reset();
     const Simulation& simulation = explained ? explained->run : *plain;
-    std::future<void> traced;  // written while the rest is worked out
-    if (!trace.empty()) traced = std::async(std::launch::async, [&] { write_step_trace(simulation, trace); });
     Report report = make_report(simulation);
     report.advice = advice;
     const std::optional<Metric> flops = asked_flops(arguments, simulation);
     if (flops && !report.has(flops->key)) report.metrics.push_back(*flops);
-    if (!links.empty()) write_step_links(simulation, links);
-    if (!picture.empty()) write_step_picture(simulation, picture);
-    if (!page.empty()) {
-        JobInput input = job_input("simulate", arguments);
-        if (arguments.count("stages")) input.command += " --stages " + arguments["stages"].as<std::string>();
-        write_file_atomically(page, step_page(study, *explained, report, input, shown));
-    }
-    if (traced.valid()) traced.get();
+    write_files(arguments, files, study, simulation, explained ? &*explained : nullptr, report);
     const Seconds wall{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-    if (arguments["json"].as<bool>()) {
+    if (is_json) {
         fmt::print("{}", report_json(report, simulation.plan, job_record(arguments), validity, wall));
-    } else {
-        fmt::print("{}\n", report_text(report));
-        if (flops) fmt::print("{:.2f} TFLOP/s per GPU: {}\n\n", flops->value, flops->meaning);
-        fmt::print("{}\n{}{} events, {} of wall time\n", validity_text(validity), folding_text(report), report.events,
-                   to_text(wall));
+        return Exit::ok;
     }
+    fmt::print("{}\n", report_text(report));
+    if (flops) fmt::print("{:.2f} TFLOP/s per GPU: {}\n\n", flops->value, flops->meaning);
+    fmt::print("{}\n{}{} events, {} of wall time\n", validity_text(validity), folding_text(report), report.events,
+               to_text(wall));
     return Exit::ok;
 }
 

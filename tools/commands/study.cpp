@@ -8,7 +8,7 @@
 #include "sim/io/atomic_file.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/chart_svg.hpp"
+#include "tools/output/chart.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/page/pages.hpp"
 #include "tools/parallel.hpp"
@@ -19,10 +19,10 @@ namespace weft::commands {
 namespace {
 
 void study_options(po::options_description& options, po::positional_options_description&) {
-    options.add_options()("figure", po::value<std::vector<std::string>>()->composing()->value_name("N"),
+    options.add_options()("figure", texts_value("N"),
                           "only this figure, by number or name: 13, figure-13a, first-receive; repeatable")(
         "out", po::value<std::string>()->default_value("study")->value_name("DIR"), "folder for the files")(
-        "report", po::value<std::string>()->value_name("FILE"),
+        "report", text_value("FILE"),
         "write statements and figures as one page (.html), and no other files without --out")(
         "list", po::bool_switch(), "say which figures there are, and do nothing");
 }
@@ -77,7 +77,7 @@ std::string page_command(const po::variables_map& arguments) {
 Exit run_study(const po::variables_map& arguments) {
     const std::string page = output_option(arguments, "report", {".html"});
     const std::vector<StudyFigure> figures = chosen_figures(arguments);
-    if (arguments["list"].as<bool>()) {
+    if (given(arguments, "list")) {
         fmt::print("{}", list_of(figures));
         return Exit::ok;
     }

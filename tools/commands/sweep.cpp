@@ -30,9 +30,9 @@ void sweep_options(po::options_description& options, po::positional_options_desc
                           "simulations at a time (default: the processor's threads; under MPI one per rank)")(
         "patience", po::value<double>()->value_name("SECONDS")->default_value(30, "30"),
         "under MPI: a rank that is silent for so long is given up, and its points are done by others")(
-        "report", po::value<std::string>()->value_name("FILE"), "write rows as a page with charts as well (.html)")(
-        "json", po::bool_switch(), "JSON Lines on stdout")(
-        "submit", po::value<std::string>()->value_name("SCHEDULER"),
+        "report", text_value("FILE"), "write rows as a page with charts as well (.html)")("json", po::bool_switch(),
+                                                                                          "JSON Lines on stdout")(
+        "submit", text_value("SCHEDULER"),
         "run nothing here: slurm has it as a job array of shards, and merges them; SBATCH_PARTITION and the like hold")(
         "shards", count_value("N")->default_value("64"), "of --submit: into so many, or one per point");
     add_network_option(options);
@@ -80,7 +80,7 @@ std::string report_path(const po::variables_map& arguments) {
 void write(const po::variables_map& arguments, const SweepSettings& settings, const SweepRun::Outcome& outcome) {
     if (!settings.out) {
         const ResultTable table = outcome.table();
-        fmt::print("{}", arguments["json"].as<bool>() ? result_json_lines(table) : result_csv(table));
+        fmt::print("{}", given(arguments, "json") ? result_json_lines(table) : result_csv(table));
     } else if (settings.out->extension() == ".shard") {
         write_shard(*settings.out, outcome);
     } else {

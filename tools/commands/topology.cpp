@@ -7,8 +7,7 @@
 
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "tools/output/topology_graph.hpp"
-#include "tools/output/topology_text.hpp"
+#include "tools/output/topology_facts.hpp"
 #include "topologies/machine.hpp"
 
 namespace weft::commands {
@@ -18,7 +17,7 @@ void topology_options(po::options_description& options, po::positional_options_d
     options.add_options()("machine", po::value<std::string>()->required()->value_name("MACHINE"),
                           "a shipped machine, or the path of a machine file")(
         "nodes", count_value("N"), "only the first N nodes (default: all; 2 for --dot and --graphml)")(
-        "route", po::value<std::string>()->value_name("A,B"), "only the route from rank A to rank B")(
+        "route", text_value("A,B"), "only the route from rank A to rank B")(
         "dot", po::bool_switch(), "a drawing for Graphviz of the nodes and what lies between them")(
         "all", po::bool_switch(), "in it, all switches of the network")(
         "graphml", po::bool_switch(), "the graph as GraphML")("json", po::bool_switch(), "machine-readable output");
@@ -30,7 +29,7 @@ constexpr std::uint32_t nodes_drawn = 2;
 
 std::uint32_t nodes_asked(const po::variables_map& arguments, const MachineInfo& machine) {
     if (const auto nodes = count_option(arguments, {"nodes"})) return *nodes;
-    const bool drawn = arguments["dot"].as<bool>() || arguments["graphml"].as<bool>();
+    const bool drawn = given(arguments, "dot") || given(arguments, "graphml");
     return drawn ? std::min(nodes_drawn, machine.nodes) : machine.nodes;
 }
 
@@ -63,11 +62,11 @@ Exit run_topology(const po::variables_map& arguments) {
     const Topology topology = machine.topology(nodes, fabric);
     // Nodes that follow one another in a placed job need not be neighbours.
     if (!fabric.placement.empty()) info.neighbourhoods.clear();
-    const bool json = arguments["json"].as<bool>();
-    if (arguments["all"].as<bool>() && !arguments["dot"].as<bool>()) throw po::error("--all is of the drawing (--dot)");
-    if (arguments["dot"].as<bool>()) {
-        fmt::print("{}", to_graphviz(topology, arguments["all"].as<bool>() ? Drawn::all : Drawn::used));
-    } else if (arguments["graphml"].as<bool>()) {
+    const bool json = given(arguments, "json");
+    if (given(arguments, "all") && !given(arguments, "dot")) throw po::error("--all is of the drawing (--dot)");
+    if (given(arguments, "dot")) {
+        fmt::print("{}", to_graphviz(topology, given(arguments, "all") ? Drawn::all : Drawn::used));
+    } else if (given(arguments, "graphml")) {
         fmt::print("{}", to_graphml(topology));
     } else if (arguments.count("route") > 0) {
         const RouteFacts route = route_asked(arguments["route"].as<std::string>(), topology);

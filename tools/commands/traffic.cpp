@@ -12,7 +12,7 @@ namespace weft::commands {
 namespace {
 
 Exit run_traffic_command(const po::variables_map& arguments) {
-    const bool json = arguments["json"].as<bool>(), csv = arguments["csv"].as<bool>();
+    const bool json = given(arguments, "json"), csv = given(arguments, "csv");
     if (json && csv) throw po::error("--json and --csv: only one of them");
     const std::uint32_t top = *count_option(arguments, {"top"});
     const TrafficRequest request = traffic_request(arguments);

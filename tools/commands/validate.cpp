@@ -22,25 +22,21 @@ namespace {
 constexpr std::size_t worst_shown = 10;
 
 void validate_options(po::options_description& options, po::positional_options_description&) {
-    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-    options.add_options()("set", po::value<std::vector<std::string>>()->composing()->value_name("SET"),
+    const auto text = [](const char* value) { return text_value(value); };
+    options.add_options()("set", texts_value("SET"),
                           "only this set: a shipped one, or the JSON file of your own; repeatable")(
         "filter", text("TEXT"), "only rows with this in their names; no bounds are judged then")(
         "rows", po::bool_switch(), "every row, not only those that are farthest off")(
         "json", po::bool_switch(), "machine-readable scorecard, with the job of every row")(
         "csv", po::bool_switch(), "every row as CSV")("markdown", po::bool_switch(), "the tables of a README")(
         "report", text("FILE.html"), "write a page with charts, every row, sources and assumptions")(
-        "leave-out", po::value<std::vector<std::string>>()->composing()->value_name("SET"),
+        "leave-out", texts_value("SET"),
         "refit without this set what is fitted to it, and say how its errors change; all: each in turn")(
         "record", text("FILE.csv"), "write the errors by kind of job: what weft simulate says of its answers")(
         "job-of", text("ROW"), "print the job file of one row (of one --set), and run nothing")(
         "jobs", count_value("N"), "simulations at a time (default: the processor's threads)")(
         "list", po::bool_switch(), "say which sets are shipped, and run nothing");
     add_flops_option(options);
-}
-
-std::string given(const po::variables_map& arguments, const char* name) {
-    return arguments.count(name) ? arguments[name].as<std::string>() : "";
 }
 
 // Mistakes of all sets at once.
@@ -79,7 +75,7 @@ unsigned threads_asked(const po::variables_map& arguments) {
 }
 
 std::vector<ValidatedRow> run_rows(const po::variables_map& arguments, const std::vector<ValidationSet>& sets) {
-    ValidationOptions run{.filter = given(arguments, "filter"), .threads = threads_asked(arguments)};
+    ValidationOptions run{.filter = option_text(arguments, "filter"), .threads = threads_asked(arguments)};
     run.convention = flops_option(arguments).value_or(FlopConvention::model);
     ProgressBar bar;
     run.progress = [&bar](std::size_t done, std::size_t cases) { bar.show(done, cases); };
@@ -111,16 +107,16 @@ Exit run_validate(const po::variables_map& arguments) {
     }
     if (arguments.count("leave-out") > 0) return run_leave_out(arguments);
     const std::vector<ValidationSet> sets = load_sets(arguments);
-    if (arguments["list"].as<bool>()) {
+    if (given(arguments, "list")) {
         fmt::print("{}", validation_list(sets));
         return Exit::ok;
     }
     if (arguments.count("job-of")) {
-        fmt::print("{}", job_of(sets, given(arguments, "job-of")));
+        fmt::print("{}", job_of(sets, option_text(arguments, "job-of")));
         return Exit::ok;
     }
     const std::vector<ValidatedRow> rows = run_rows(arguments, sets);
-    if (rows.empty()) throw po::error("--filter: no row has \"" + given(arguments, "filter") + "\" in its name");
+    if (rows.empty()) throw po::error("--filter: no row has \"" + option_text(arguments, "filter") + "\" in its name");
     const Coverage coverage = arguments.count("filter") ? Coverage::filtered : Coverage::whole;
     const Validation validation{.sets = sets,
                                 .rows = rows,
@@ -128,15 +124,15 @@ Exit run_validate(const po::variables_map& arguments) {
                                 .convention = flops_option(arguments)};
     if (!record.empty()) write_file_atomically(record, error_record(sets, rows));
     if (!report.empty()) write_file_atomically(report, validation_html(validation));
-    if (arguments["json"].as<bool>()) {
+    if (given(arguments, "json")) {
         fmt::print("{}", validation_json(validation));
-    } else if (arguments["csv"].as<bool>()) {
+    } else if (given(arguments, "csv")) {
         fmt::print("{}", validation_csv(validation));
-    } else if (arguments["markdown"].as<bool>()) {
+    } else if (given(arguments, "markdown")) {
         fmt::print("{}", validation_markdown(validation));
     } else {
-        if (arguments["rows"].as<bool>()) fmt::print("{}\n", validation_rows_text(validation));
-        fmt::print("{}", validation_text(validation, arguments["rows"].as<bool>() ? 0 : worst_shown));
+        if (given(arguments, "rows")) fmt::print("{}\n", validation_rows_text(validation));
+        fmt::print("{}", validation_text(validation, given(arguments, "rows") ? 0 : worst_shown));
     }
     std::fflush(stdout);  // before what follows on a shared terminal
     fmt::print(stderr, "{}{}\n", broken_bounds_text(validation), verdict_text(validation));

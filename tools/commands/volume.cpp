@@ -34,8 +34,6 @@ void volume_options(po::options_description& options, po::positional_options_des
         "verbose", po::bool_switch(), "logger: a line per call before the table");
 }
 
-bool given(const po::variables_map& arguments, const char* name) { return arguments[name].as<bool>(); }
-
 RankId chosen_rank(const po::variables_map& arguments, const Job& job) {
     const std::uint32_t rank = *count_option(arguments, {.name = "rank", .least = 0});
     if (rank < job.layout.ranks()) return RankId{rank};
@@ -65,7 +63,7 @@ std::string heading(const Study& study) {
 std::string table_text(const Study& study, const VolumeTable& table, const po::variables_map& arguments) {
     const bool histogram = given(arguments, "histogram");
     if (given(arguments, "csv")) {
-        if (histogram) return histogram_csv(volume_histogram(table));
+        if (histogram) return table_csv(histogram_table(volume_histogram(table)));
         return given(arguments, "totals") ? volume_totals_csv(table) : volume_csv(table);
     }
     const VolumeParts parts = histogram ? VolumeParts::rows_and_histogram : VolumeParts::rows;

@@ -8,7 +8,7 @@
 #include "tools/library/internal.hpp"
 #include "tools/options.hpp"
 #include "tools/output/explanation_text.hpp"
-#include "tools/output/plan_rows.hpp"
+#include "tools/output/plan_text.hpp"
 #include "tools/parallel.hpp"
 #include "tools/plan/layout_search.hpp"
 #include "tools/plan/request.hpp"

@@ -8,7 +8,7 @@
 #include "tools/collective/options.hpp"
 #include "tools/library/internal.hpp"
 #include "tools/output/collective_text.hpp"
-#include "tools/output/import_json.hpp"
+#include "tools/output/report_json.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/version.hpp"

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "sim/io/units.hpp"
 #include "tools/output/collective_text.hpp"
-#include "tools/output/figures.hpp"
-#include "tools/output/json_text.hpp"
+#include "tools/output/columns.hpp"
 #include "tools/output/text_table.hpp"
 #include "tools/output/validation_text.hpp"
 
@@ -40,12 +40,52 @@ std::string_view protocol_of(const Calibration& calibration, const FittedConstan
     return constant.cost < costs.size() ? std::string_view(costs[constant.cost].protocol) : "";
 }
 
-Json summary_json(const ErrorSummary& summary) {
-    return {{"rows", summary.rows},
-            {"median_absolute_error", summary.median},
-            {"percentile_90_absolute_error", summary.percentile_90},
-            {"largest_absolute_error", summary.largest},
-            {"median_error", summary.bias}};
+Json counted_json(const ErrorSummary& summary) {
+    Json json{{"rows", summary.rows}};
+    json.update(summary_json(summary));
+    return json;
+}
+
+ResultTable constants_table(const Calibration& calibration) {
+    using Constant = FittedConstant;
+    return table_of<Constant>(
+        calibration.constants,
+        {{"algorithm", "<algorithm", [&](const Constant& one) { return algorithm_of(calibration, one); }},
+         {"protocol", "<protocol", [&](const Constant& one) { return protocol_of(calibration, one); }},
+         {"constant", "<constant", &Constant::name},
+         {"", "before", [](const Constant& one) { return value_text(one, one.before); }},
+         {"before", {}, &Constant::before},
+         {"", "after", [](const Constant& one) { return value_text(one, one.after); }},
+         {"after", {}, &Constant::after},
+         {"rows", {}, &Constant::rows},
+         {"", "rows", [](const Constant& one) {
+              return one.rows > 0              ? fmt::to_string(one.rows)
+                     : one.after == one.before ? "none: left alone"
+                                               : "none any more";
+          }}});
+}
+
+ResultTable times_table(const Calibration& calibration, const MeasuredRows& rows) {
+    const auto row = [&](std::size_t i) -> const CalibrationRow& { return rows.rows[i]; };
+    const auto time = [&](std::size_t i) -> const FittedTime& { return calibration.times[i]; };
+    return numbered_table(rows.rows.size(),
+                          {{"file", {}, [&](std::size_t i) { return rows.files[i]; }},
+                           {"line", {}, [&](std::size_t i) { return row(i).measured.line; }},
+                           {"op", {}, [&](std::size_t i) { return name(row(i).measured.op); }},
+                           {"ranks", {}, [&](std::size_t i) { return row(i).measured.ranks; }},
+                           {"nodes", {}, [&](std::size_t i) { return row(i).measured.nodes; }},
+                           {"", "<measured", [&](std::size_t i) { return group_text(row(i).measured); }},
+                           {"message_bytes", "size (B)",
+                            whole([&](std::size_t i) { return Figure<rounded>{row(i).measured.size.value}; })},
+                           {"measured_s", "time", [&](std::size_t i) { return row(i).measured.time; }},
+                           {"before_s", "before", [&](std::size_t i) { return time(i).before; }},
+                           {"after_s", "after", [&](std::size_t i) { return time(i).after; }},
+                           {"held", {}, [&](std::size_t i) { return row(i).is_held; }},
+                           {"", "error", [&](std::size_t i) { return Change{error_of(time(i).after, row(i))}; }},
+                           {"", "<", [&](std::size_t i) { return row(i).is_held ? "held" : ""; }},
+                           {"algorithm", "<algorithm", [&](std::size_t i) { return time(i).algorithm; }},
+                           {"protocol", "<protocol", [&](std::size_t i) { return time(i).protocol; }},
+                           {"", "line", [&](std::size_t i) { return row(i).measured.line; }}});
 }
 
 }  // namespace
@@ -92,27 +132,9 @@ std::string provenance(const Calibration& calibration, const MeasuredRows& rows)
 }
 
 std::string calibration_text(const Calibration& calibration, const MeasuredRows& rows) {
-    TextTable constants({"<algorithm", "<protocol", "<constant", "before", "after", "rows"});
-    for (const FittedConstant& constant : calibration.constants) {
-        constants.add({std::string(algorithm_of(calibration, constant)),
-                       std::string(protocol_of(calibration, constant)), std::string(constant.name),
-                       value_text(constant, constant.before), value_text(constant, constant.after),
-                       constant.rows > 0                   ? fmt::to_string(constant.rows)
-                       : constant.after == constant.before ? "none: left alone"
-                                                           : "none any more"});
-    }
-    TextTable times(
-        {"<measured", "size (B)", "time", "before", "after", "error", "<", "<algorithm", "<protocol", "line"});
-    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        const CalibrationRow& row = rows.rows[i];
-        const FittedTime& time = calibration.times[i];
-        times.add({group_text(row.measured), fmt::format("{:.0f}", row.measured.size.value), to_text(row.measured.time),
-                   to_text(time.before), to_text(time.after), signed_percent_text(error_of(time.after, row)),
-                   row.is_held ? "held" : "", std::string(time.algorithm), std::string(time.protocol),
-                   fmt::to_string(row.measured.line)});
-    }
     const CalibrationErrors errors = calibration_errors(calibration, rows);
-    std::string text = constants.text() + "\n" + times.text() + "\nbefore: " + summary_text(errors.fitted_before) +
+    std::string text = table_text(constants_table(calibration)) + "\n" + table_text(times_table(calibration, rows)) +
+                       "\nbefore: " + summary_text(errors.fitted_before) +
                        "\nafter:  " + summary_text(errors.fitted_after) + "\n";
     if (errors.held_after.rows > 0) {
         text += "held, before: " + summary_text(errors.held_before) +
@@ -126,50 +148,12 @@ std::string calibration_json(const Calibration& calibration, const MeasuredRows&
     Json json{
         {"library", calibration.library.name},
         {"rounds", calibration.rounds},
-        {"fitted", {{"before", summary_json(errors.fitted_before)}, {"after", summary_json(errors.fitted_after)}}},
-        {"held", {{"before", summary_json(errors.held_before)}, {"after", summary_json(errors.held_after)}}}};
-    json["constants"] = Json::array();
-    for (const FittedConstant& constant : calibration.constants) {
-        json["constants"].push_back({{"algorithm", algorithm_of(calibration, constant)},
-                                     {"protocol", protocol_of(calibration, constant)},
-                                     {"constant", constant.name},
-                                     {"before", constant.before},
-                                     {"after", constant.after},
-                                     {"rows", constant.rows}});
-    }
-    json["rows"] = Json::array();
-    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-        const CollectiveMeasurement& row = rows.rows[i].measured;
-        const FittedTime& time = calibration.times[i];
-        json["rows"].push_back({{"file", rows.files[i]},
-                                {"line", row.line},
-                                {"op", name(row.op)},
-                                {"ranks", row.ranks},
-                                {"nodes", row.nodes},
-                                {"message_bytes", number<Json>(row.size.value)},
-                                {"measured_s", row.time.value},
-                                {"before_s", time.before.value},
-                                {"after_s", time.after.value},
-                                {"held", rows.rows[i].is_held},
-                                {"algorithm", time.algorithm},
-                                {"protocol", time.protocol}});
-    }
+        {"fitted", {{"before", counted_json(errors.fitted_before)}, {"after", counted_json(errors.fitted_after)}}},
+        {"held", {{"before", counted_json(errors.held_before)}, {"after", counted_json(errors.held_after)}}}};
+    json["constants"] = table_json(constants_table(calibration));
+    json["rows"] = table_json(times_table(calibration, rows));
     return json_text(json);
 }
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json errors_json(const KindErrors& errors) {
-    return {{"kind", errors.kind},
-            {"held", errors.is_held},
-            {"rows", errors.rows},
-            {"rms_log_error_before", errors.before},
-            {"rms_log_error_after", errors.after}};
-}
-
-}  // namespace
 
 std::string constant_text(const DeviceConstant& constant, double value) {
     return constant.unit == ConstantUnit::seconds ? to_text(Seconds{value}) : fmt::format("{:.4g}", value);
@@ -183,48 +167,66 @@ std::string deviation_text(const DeviceFit& fit, std::size_t i) {
                                                           : fmt::format("{:.2g}", deviation);
 }
 
+namespace {
+
+std::string hundredths(double share) { return fmt::format("{:.2f} %", 100.0 * share); }
+
+// Of a deviation that is not known programs get null.
+ResultTable constants_table(const DeviceFit& fit) {
+    const auto constant = [&](std::size_t i) -> const DeviceConstant& { return fit.constants[i]; };
+    const auto what = [&](std::size_t i) { return fit.fit.determinations[i]; };
+    return numbered_table(
+        fit.constants.size(),
+        {{"constant", "<constant", [&](std::size_t i) { return constant(i).name; }},
+         {"unit", {}, [&](std::size_t i) { return constant(i).unit == ConstantUnit::seconds ? "s" : ""; }},
+         {"before", {}, [&](std::size_t i) { return fit.before[i]; }},
+         {"", "before", [&](std::size_t i) { return constant_text(constant(i), fit.before[i]); }},
+         {"after", {}, [&](std::size_t i) { return fit.fit.values[i]; }},
+         {"", "after", [&](std::size_t i) { return constant_text(constant(i), fit.fit.values[i]); }},
+         {"standard_deviation",
+          {},
+          [&](std::size_t i) {
+              return what(i) == Determination::determined ? fit.fit.deviations[i]
+                                                          : std::numeric_limits<double>::quiet_NaN();
+          }},
+         {"", "+-", [&](std::size_t i) { return deviation_text(fit, i); }},
+         {"fitted",
+          {},
+          [&](std::size_t i) { return what(i) == Determination::determined || what(i) == Determination::at_limit; }},
+         {"determination", "<", [&](std::size_t i) { return text(what(i)); }}});
+}
+
+ResultTable errors_table(const DeviceFit& fit) {
+    return table_of<KindErrors>(errors_by_kind(fit),
+                                {{"kind", "<rms error", &KindErrors::kind},
+                                 {"held", {}, &KindErrors::is_held},
+                                 {"", "<", [](const KindErrors& errors) { return errors.is_held ? "held" : "fitted"; }},
+                                 {"rows", "rows", &KindErrors::rows},
+                                 {"rms_log_error_before", "before", as<Figure<hundredths>>(&KindErrors::before)},
+                                 {"rms_log_error_after", "after", as<Figure<hundredths>>(&KindErrors::after)}});
+}
+
+ResultTable rows_table(const DeviceFit& fit) {
+    return table_of<DeviceFitRow>(fit.rows, {{"kind", {}, &DeviceFitRow::kind},
+                                             {"where", {}, &DeviceFitRow::where},
+                                             {"measured", {}, &DeviceFitRow::measured},
+                                             {"before", {}, &DeviceFitRow::before},
+                                             {"after", {}, &DeviceFitRow::after},
+                                             {"weight", {}, &DeviceFitRow::weight},
+                                             {"held", {}, &DeviceFitRow::is_held}});
+}
+
+}  // namespace
+
 std::string device_calibration_text(const DeviceFit& fit) {
-    TextTable constants({"<constant", "before", "after", "+-", "<"});
-    for (std::size_t i = 0; i < fit.constants.size(); ++i) {
-        constants.add({fit.constants[i].name, constant_text(fit.constants[i], fit.before[i]),
-                       constant_text(fit.constants[i], fit.fit.values[i]), deviation_text(fit, i),
-                       std::string(text(fit.fit.determinations[i]))});
-    }
-    TextTable errors({"<rms error", "<", "rows", "before", "after"});
-    for (const KindErrors& kind : errors_by_kind(fit)) {
-        errors.add({kind.kind, kind.is_held ? "held" : "fitted", fmt::to_string(kind.rows),
-                    fmt::format("{:.2f} %", 100.0 * kind.before), fmt::format("{:.2f} %", 100.0 * kind.after)});
-    }
-    return constants.text() + "\n" + errors.text();
+    return table_text(constants_table(fit)) + "\n" + table_text(errors_table(fit));
 }
 
 std::string device_calibration_json(const DeviceFit& fit) {
-    Json json{
-        {"rounds", fit.fit.rounds}, {"constants", Json::array()}, {"errors", Json::array()}, {"rows", Json::array()}};
-    for (std::size_t i = 0; i < fit.constants.size(); ++i) {
-        const double deviation = fit.fit.deviations[i];
-        const Determination what = fit.fit.determinations[i];
-        json["constants"].push_back(
-            {{"constant", fit.constants[i].name},
-             {"unit", fit.constants[i].unit == ConstantUnit::seconds ? "s" : ""},
-             {"before", fit.before[i]},
-             {"after", fit.fit.values[i]},
-             {"standard_deviation",
-              what == Determination::determined && std::isfinite(deviation) ? Json(deviation) : Json()},
-             {"fitted", what == Determination::determined || what == Determination::at_limit},
-             {"determination", text(what)}});
-    }
-    for (const KindErrors& kind : errors_by_kind(fit)) json["errors"].push_back(errors_json(kind));
-    for (const DeviceFitRow& row : fit.rows) {
-        json["rows"].push_back({{"kind", row.kind},
-                                {"where", row.where},
-                                {"measured", row.measured},
-                                {"before", row.before},
-                                {"after", row.after},
-                                {"weight", row.weight},
-                                {"held", row.is_held}});
-    }
-    return json_text(json);
+    return json_text(Json{{"rounds", fit.fit.rounds},
+                          {"constants", table_json(constants_table(fit))},
+                          {"errors", table_json(errors_table(fit))},
+                          {"rows", table_json(rows_table(fit))}});
 }
 
 namespace {

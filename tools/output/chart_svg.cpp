@@ -1,4 +1,4 @@
-#include "tools/output/chart_svg.hpp"
+#include "tools/output/chart.hpp"
 
 #include <fmt/format.h>
 
@@ -33,32 +33,24 @@ class Picture {
             bars();
             categories();
         }
-        add(R"(<path class="axis" d="M{:.1f} {:.1f}h{:.1f}"/>)", frame_.left, frame_.bottom(), frame_.width);
-        svg_ += "</svg>\n";
-        return std::move(svg_);
+        svg_.add(R"(<path class="axis" d="M{:.1f} {:.1f}h{:.1f}"/>)", frame_.left, frame_.bottom(), frame_.width);
+        svg_.put("</svg>\n");
+        return svg_.take();
     }
 
   private:
-    template <class... Args>
-    void add(fmt::format_string<Args...> format, Args&&... args) {
-        fmt::format_to(std::back_inserter(svg_), format, std::forward<Args>(args)...);
-        svg_ += '\n';
-    }
-
     SeriesLook look(std::size_t series) const { return {series, chart_.series[series].look}; }
 
     void head() {
-        add(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)",
-            frame_.page_width, frame_.page_height);
-        add("<title>{}</title>", xml_escaped(chart_.title.empty() ? "Chart" : chart_.title));
-        svg_ +=
+        svg_.put(svg_head(frame_.page_width, frame_.page_height, chart_.title.empty() ? "Chart" : chart_.title));
+        svg_.put(
             "<style>\ntext{font:12px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#30363d}"
             ".title{font-size:17px;font-weight:600}.note{fill:#59616a}.small{font-size:10px}"
-            ".grid{stroke:#e3e7eb}.axis{stroke:#59616a}\n</style>\n";
-        add(R"(<rect width="{}" height="{}" fill="#fff"/>)", frame_.page_width, frame_.page_height);
-        add(R"(<text class="title" x="{}" y="34">{}</text>)", ChartFrame::margin, xml_escaped(chart_.title));
+            ".grid{stroke:#e3e7eb}.axis{stroke:#59616a}\n</style>\n");
+        svg_.add(R"(<rect width="{}" height="{}" fill="#fff"/>)", frame_.page_width, frame_.page_height);
+        svg_.add(R"(<text class="title" x="{}" y="34">{}</text>)", ChartFrame::margin, xml_escaped(chart_.title));
         if (!chart_.subtitle.empty()) {
-            add(R"(<text class="note" x="{}" y="54">{}</text>)", ChartFrame::margin, xml_escaped(chart_.subtitle));
+            svg_.add(R"(<text class="note" x="{}" y="54">{}</text>)", ChartFrame::margin, xml_escaped(chart_.subtitle));
         }
     }
 
@@ -66,31 +58,31 @@ class Picture {
         for (std::size_t s = 0; s < chart_.series.size(); ++s) {
             const auto [x, y] = frame_.legend[s];
             if (chart_.kind == ChartKind::lines) {
-                svg_ += line_mark(look(s), fmt::format("M{:.1f} {:.1f}h20", x, y - 4));
-                svg_ += point_mark(look(s), x + 10, y - 4, "");
+                svg_.put(line_mark(look(s), fmt::format("M{:.1f} {:.1f}h20", x, y - 4)));
+                svg_.put(point_mark(look(s), x + 10, y - 4, ""));
             } else {
-                add(R"(<rect x="{:.1f}" y="{:.1f}" width="12" height="12" rx="2" {}/>)", x + 4, y - 10,
-                    bar_fill(look(s)));
+                svg_.add(R"(<rect x="{:.1f}" y="{:.1f}" width="12" height="12" rx="2" {}/>)", x + 4, y - 10,
+                         bar_fill(look(s)));
             }
-            add(R"(<text class="legend" x="{:.1f}" y="{:.1f}">{}</text>)", x + 26, y,
-                xml_escaped(chart_.series[s].name));
+            svg_.add(R"(<text class="legend" x="{:.1f}" y="{:.1f}">{}</text>)", x + 26, y,
+                     xml_escaped(chart_.series[s].name));
         }
     }
 
     void y_axis() {
         for (const ChartTick& tick : y_.ticks()) {
             const double y = frame_.y(y_.place(tick.value));
-            add(R"(<path class="grid" d="M{:.1f} {:.1f}h{:.1f}"/>)", frame_.left, y, frame_.width);
-            add(R"(<text class="note" x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", frame_.left - 8, y + 4,
-                tick.label);
+            svg_.add(R"(<path class="grid" d="M{:.1f} {:.1f}h{:.1f}"/>)", frame_.left, y, frame_.width);
+            svg_.add(R"(<text class="note" x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", frame_.left - 8, y + 4,
+                     tick.label);
         }
         if (!chart_.y.title.empty()) {
-            add(R"svg(<text transform="translate({:.1f} {:.1f}) rotate(-90)" text-anchor="middle">{}</text>)svg",
-                ChartFrame::margin + 6, frame_.top + frame_.height / 2, xml_escaped(chart_.y.title));
+            svg_.add(R"svg(<text transform="translate({:.1f} {:.1f}) rotate(-90)" text-anchor="middle">{}</text>)svg",
+                     ChartFrame::margin + 6, frame_.top + frame_.height / 2, xml_escaped(chart_.y.title));
         }
         if (!chart_.x.title.empty()) {
-            add(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", frame_.left + frame_.width / 2,
-                frame_.x_title_y, xml_escaped(chart_.x.title));
+            svg_.add(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", frame_.left + frame_.width / 2,
+                     frame_.x_title_y, xml_escaped(chart_.x.title));
         }
     }
 
@@ -104,13 +96,13 @@ class Picture {
 
     void bar(std::size_t series, std::size_t point, double x, double width, double from, double to) {
         const double top = frame_.y(to), bottom = frame_.y(from);
-        add(R"(<rect class="bar s{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" {}>{}</rect>)", series, x,
-            top, width, bottom - top, bar_fill(look(series)), hint(series, point));
+        svg_.add(R"(<rect class="bar s{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}" {}>{}</rect>)", series,
+                 x, top, width, bottom - top, bar_fill(look(series)), hint(series, point));
     }
 
     void cross(double x) {
-        add(R"(<path class="axis" d="M{:.1f} {:.1f}l6 6m0 -6l-6 6"><title>none</title></path>)", x - 3,
-            frame_.bottom() - 10);
+        svg_.add(R"(<path class="axis" d="M{:.1f} {:.1f}l6 6m0 -6l-6 6"><title>none</title></path>)", x - 3,
+                 frame_.bottom() - 10);
     }
 
     void bars() {
@@ -147,8 +139,8 @@ class Picture {
     void number(double x, double room, double value) {
         const std::string text = axis_value(chart_.y, value);
         if (text_width(text, 10) > room - 2) return;
-        add(R"(<text class="small" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x,
-            frame_.y(y_.place(value)) - 4, text);
+        svg_.add(R"(<text class="small" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x,
+                 frame_.y(y_.place(value)) - 4, text);
     }
 
     void categories() {
@@ -156,10 +148,11 @@ class Picture {
         for (std::size_t c = 0; c < all.size(); ++c) {
             const double x = frame_.slots[c].centre, y = frame_.bottom() + 16;
             if (frame_.label_angle == 0) {
-                add(R"(<text class="category" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x, y,
-                    xml_escaped(all[c].label));
+                svg_.add(R"(<text class="category" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x, y,
+                         xml_escaped(all[c].label));
             } else {
-                add(R"svg(<text class="category" transform="translate({:.1f} {:.1f}) rotate({})" text-anchor="end">{}</text>)svg",
+                svg_.add(
+                    R"svg(<text class="category" transform="translate({:.1f} {:.1f}) rotate({})" text-anchor="end">{}</text>)svg",
                     x + 4, y - 2, -frame_.label_angle, xml_escaped(all[c].label));
             }
         }
@@ -171,9 +164,9 @@ class Picture {
             if (all[first].group.empty()) continue;
             const double half = frame_.slots[first].width / 2 - 3;
             const double from = frame_.slots[first].centre - half, to = frame_.slots[c - 1].centre + half;
-            add(R"(<path class="grid" d="M{:.1f} {:.1f}h{:.1f}" style="stroke:#8a929b"/>)", from, y, to - from);
-            add(R"(<text class="group" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", (from + to) / 2, y + 16,
-                xml_escaped(all[first].group));
+            svg_.add(R"(<path class="grid" d="M{:.1f} {:.1f}h{:.1f}" style="stroke:#8a929b"/>)", from, y, to - from);
+            svg_.add(R"(<text class="group" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", (from + to) / 2,
+                     y + 16, xml_escaped(all[first].group));
         }
     }
 
@@ -181,9 +174,9 @@ class Picture {
         const AxisMap x_axis(chart_.x, chart_.positions.front(), chart_.positions.back(), AxisEnd::tight);
         for (const ChartTick& tick : x_axis.ticks()) {
             const double x = frame_.x(x_axis.place(tick.value));
-            add(R"(<path class="grid" d="M{:.1f} {:.1f}v{:.1f}"/>)", x, frame_.top, frame_.height);
-            add(R"(<text class="note" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x, frame_.bottom() + 19,
-                tick.label);
+            svg_.add(R"(<path class="grid" d="M{:.1f} {:.1f}v{:.1f}"/>)", x, frame_.top, frame_.height);
+            svg_.add(R"(<text class="note" x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>)", x,
+                     frame_.bottom() + 19, tick.label);
         }
         for (std::size_t s = 0; s < chart_.series.size(); ++s) {
             std::string path;
@@ -196,12 +189,12 @@ class Picture {
                 }
                 joined = drawable(chart_.y, value);
             }
-            svg_ += line_mark(look(s), path);
+            svg_.put(line_mark(look(s), path));
             for (std::size_t i = 0; i < chart_.positions.size(); ++i) {
                 const double value = chart_.series[s].values[i];
                 if (!drawable(chart_.y, value)) continue;
-                svg_ += point_mark(look(s), frame_.x(x_axis.place(chart_.positions[i])), frame_.y(y_.place(value)),
-                                   hint(s, i));
+                svg_.put(point_mark(look(s), frame_.x(x_axis.place(chart_.positions[i])), frame_.y(y_.place(value)),
+                                    hint(s, i)));
             }
         }
     }
@@ -210,7 +203,7 @@ class Picture {
     ValueRange range_;
     AxisMap y_;
     ChartFrame frame_;
-    std::string svg_;
+    MarkupText svg_;
 };
 
 }  // namespace

@@ -165,23 +165,6 @@ std::string collective_osu(const CollectiveRequest& request, std::span<const Col
     return text + links_text(request, rows);
 }
 
-std::string collective_csv(std::span<const CollectiveRow> rows) {
-    const bool sampled = !rows.empty() && rows.front().sampled;
-    std::string text = fmt::format("size_bytes,time_s,algbw,busbw,algorithm,protocol,channels{}\n",
-                                   sampled ? ",p50_s,p95_s,p99_s" : "");
-    for (const CollectiveRow& row : rows) {
-        text += fmt::format("{},{},{},{},{},{},{}", number_text(row.size.value), number_text(row.time.value),
-                            number_text(row.algorithm_bandwidth.value), number_text(row.bus_bandwidth.value),
-                            csv_cell(row.algorithm), csv_cell(row.protocol), row.channels);
-        if (sampled) {
-            text += fmt::format(",{},{},{}", number_text(row.sampled->p50.value), number_text(row.sampled->p95.value),
-                                number_text(row.sampled->p99.value));
-        }
-        text += "\n";
-    }
-    return text;
-}
-
 std::string collective_samples(const CollectiveRequest& request, std::span<const CollectiveRow> rows) {
     const JitterTerms& jitter = request.jitter;
     if (jitter.samples == 0) return {};
@@ -203,43 +186,10 @@ std::string collective_samples(const CollectiveRequest& request, std::span<const
     return text;
 }
 
-std::string collective_explanation(std::span<const CollectiveRow> rows) {
-    std::string text;
-    for (const CollectiveRow& row : rows) {
-        text += fmt::format("\n{:.0f} B: {} {}, {} in {} channels\n", row.size.value, row.algorithm, row.protocol,
-                            to_text(row.time), row.channels);
-        TextTable phases({"<phase", "launch", "path", "not hidden", "bytes", "bytes' time", "<bottleneck"});
-        for (const PhaseFacts& phase : row.phases) {
-            phases.add({phase.pattern, to_text(phase.launch), to_text(phase.path), to_text(phase.latency),
-                        to_text(phase.bytes), to_text(phase.bytes_time), phase.bottleneck});
-        }
-        text += phases.text(2);
-        TextTable candidates({"<candidate", "<protocol", "time", "<"});
-        for (const CandidateFacts& candidate : row.candidates) {
-            candidates.add({std::string(candidate.algorithm), std::string(candidate.protocol), to_text(candidate.time),
-                            candidate.standing == Standing::chosen     ? "chosen"
-                            : candidate.standing == Standing::possible ? ""
-                                                                       : "not for messages of this size"});
-        }
-        text += candidates.text(2);
-    }
-    return text;
-}
-
 std::string summary_text(const ErrorSummary& summary) {
     return fmt::format("error of {} row{}: median {:.1f} %, 90th percentile {:.1f} %, at most {:.1f} %; bias {:+.1f} %",
                        summary.rows, summary.rows == 1 ? "" : "s", 100.0 * summary.median,
                        100.0 * summary.percentile_90, 100.0 * summary.largest, 100.0 * summary.bias);
-}
-
-std::string comparison_text(const Comparison& comparison, const std::string& file) {
-    TextTable table({"size (B)", "measured", "predicted", "error", "<algorithm", "<protocol", "line"});
-    for (const ComparedRow& row : comparison.rows) {
-        table.add({fmt::format("{:.0f}", row.message.value), to_text(row.measured), to_text(row.predicted),
-                   fmt::format("{:+.1f} %", 100.0 * row.error()), std::string(row.algorithm), std::string(row.protocol),
-                   fmt::to_string(row.line)});
-    }
-    return fmt::format("\nmeasured: {}\n{}{}\n", file, table.text(), summary_text(comparison.summary));
 }
 
 Chart collective_chart(const CollectiveRequest& request, std::span<const CollectiveRow> rows,

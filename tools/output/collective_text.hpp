@@ -1,6 +1,7 @@
 // The rows of `weft collective` as benchmarks print them, beside measurements, and for programs.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,7 +34,8 @@ std::string_view chosen_by(const CollectiveRequest& request, std::span<const Col
 std::vector<ClassUtilization> busiest(std::span<const CollectiveRow> rows);
 
 std::string comparison_text(const Comparison& comparison, const std::string& file);
-std::string summary_text(const ErrorSummary& summary);  // "error of 29 rows: median 8.1 %, ..."
+std::string summary_text(const ErrorSummary& summary);             // "error of 29 rows: median 8.1 %, ..."
+nlohmann::ordered_json summary_json(const ErrorSummary& summary);  // without the number of rows
 
 // Time over size, both logarithmic; with what was measured, if anything.
 Chart collective_chart(const CollectiveRequest& request, std::span<const CollectiveRow> rows,

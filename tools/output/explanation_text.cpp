@@ -68,7 +68,7 @@ std::string bar(Seconds changed, Seconds own, double widest) {
     return std::string(static_cast<std::size_t>(std::max(0.0, columns * share / widest) + 0.5), '#');
 }
 
-std::string alike_text(const std::vector<std::string>& changes) {
+std::string negligible_text(const std::vector<std::string>& changes) {
     if (changes.empty()) return {};
     return fmt::format("less than {:.2f} % of difference: {}\n", 100 * no_difference, fmt::join(changes, ", "));
 }
@@ -81,7 +81,7 @@ std::string unknown_text(const std::vector<std::string>& changes) {
 std::string knobs_text(const JobExplanation& explained) {
     const Seconds own = since_start(explained.explanation.end);
     double widest = 0;
-    std::vector<std::string> alike, unknown;
+    std::vector<std::string> negligible, unknown;
     for (const ExplainedKnob& knob : explained.knobs) {
         if (knob.is_told()) widest = std::max(widest, 1.0 - knob.step / own);
     }
@@ -94,20 +94,20 @@ std::string knobs_text(const JobExplanation& explained) {
             continue;
         }
         if (!makes_difference(knob.step, own)) {
-            alike.push_back(fmt::format("{} {}", knob.knob, knob.change));
+            negligible.push_back(fmt::format("{} {}", knob.knob, knob.change));
             continue;
         }
         table.add({knob.knob, knob.change, to_text(knob.step), change_text(knob.step, own),
                    std::string(name(knob.means)), bar(knob.step, own, widest)});
     }
-    return table.text() + alike_text(alike) + unknown_text(unknown);
+    return table.text() + negligible_text(negligible) + unknown_text(unknown);
 }
 
 std::string settings_text(const JobExplanation& explained) {
     const Seconds own = since_start(explained.explanation.end);
     TextTable table({"<with --set", "step", "", "<", "memory", "<"});
     bool numerics = false;
-    std::vector<std::string> alike, unknown;
+    std::vector<std::string> negligible, unknown;
     for (const ExplainedSetting& setting : explained.settings) {
         std::string text = assignments_text(setting);
         if (setting.means == Means::none) {
@@ -115,7 +115,7 @@ std::string settings_text(const JobExplanation& explained) {
             continue;
         }
         if (setting.fits && !makes_difference(setting.step, own)) {
-            alike.push_back(std::move(text));
+            negligible.push_back(std::move(text));
             continue;
         }
         numerics |= setting.changes_numerics;
@@ -126,7 +126,7 @@ std::string settings_text(const JobExplanation& explained) {
                    : setting.changes_numerics ? "other numerics"
                                               : ""});
     }
-    std::string out = table.text() + alike_text(alike) + unknown_text(unknown);
+    std::string out = table.text() + negligible_text(negligible) + unknown_text(unknown);
     if (numerics) out += "other numerics: what is computed is not the same to rounding\n";
     return out;
 }

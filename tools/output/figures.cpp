@@ -9,8 +9,12 @@ namespace weft {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+std::string signed_percent_text(double ratio) { return fmt::format("{:+.1f} %", 100 * ratio); }
+
+std::string rounded(double number) { return fmt::format("{:.0f}", number); }
+
 std::string grouped(double number) {
-    std::string digits = fmt::format("{:.0f}", number);
+    std::string digits = rounded(number);
     for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");
     return digits;
 }

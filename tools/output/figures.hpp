@@ -10,8 +10,10 @@
 
 namespace weft {
 
-std::string percent(double share);   // 0.0421: "4.2 %"
-std::string grouped(double number);  // a whole one, digits in groups of three: "12,345"
+std::string percent(double share);              // 0.0421: "4.2 %"
+std::string signed_percent_text(double ratio);  // "+4.2 %"
+std::string rounded(double number);             // to a whole one: "1048576"
+std::string grouped(double number);             // a whole one, digits in groups of three: "12,345"
 
 // "llama3-8b (8.03B parameters)", "mixtral-8x7b (46.7B parameters, 12.9B active)"
 std::string model_text(std::string_view name, std::uint64_t parameters, std::uint64_t active);

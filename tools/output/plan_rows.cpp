@@ -1,4 +1,4 @@
-#include "tools/output/plan_rows.hpp"
+#include "tools/output/plan_text.hpp"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "sim/base/hash.hpp"
-#include "tools/output/json_text.hpp"
-#include "tools/output/result_table.hpp"
+#include "tools/output/columns.hpp"
 
 namespace weft {
 
@@ -28,81 +29,94 @@ ResultCell knob_cell(const Knob& knob, std::uint32_t value) {
     return cell_of_json(knob.names[value]);
 }
 
-void add_metrics(ResultTable& table) {
-    const auto metric = [&](std::string name, std::string unit, std::string meaning) {
-        table.columns.push_back({std::move(name), std::move(unit), std::move(meaning), ColumnKind::metric});
-    };
-    metric("memory_peak_bytes", "B", "of the fullest stage");
-    metric("screened_time_s", "s", "one step in closed form");
-    metric("screened_compute_s", "s", "of it, at work, optimizer included; mean over ranks");
-    metric("screened_exposed_communication_s", "s", "of it, communicating and computing nothing; mean over ranks");
-    metric("screened_waiting_s", "s", "of it, waiting for other stages; mean over ranks");
-    metric("step_time_s", "s", "one step, simulated");
-    metric("step_compute_s", "s", "of it, at work, optimizer included; mean over ranks");
-    metric("step_exposed_communication_s", "s", "of it, communicating and computing nothing; mean over ranks");
-    metric("step_bubble_s", "s", "of it, the busiest stage waits");
-    metric("step_imbalance_s", "s", "of it, the other stages wait longer than that; mean over ranks");
-    metric("throughput_tokens_per_s", "tokens/s", "of the whole job");
-    metric("throughput_model_tflops_per_gpu", "TFLOP/s", "matrix products of forward and backward");
-    metric("throughput_mfu", "", "model FLOP/s over the device's peak");
-    metric("place", "", "among the simulated, 1 the fastest");
-}
-
 // "key=value" of the bases: the part before and after the sign.
 std::pair<std::string, std::string> halves(const std::string& assignment) {
     const std::size_t sign = assignment.find('=');
     return {assignment.substr(0, sign), assignment.substr(sign + 1)};
 }
 
+using Row = std::size_t;  // the number of a candidate
+
+Columns<Row> key_columns(const PlanResult& result) {
+    Columns<Row> columns;
+    for (std::size_t k = 0; k < result.base_assignments.front().size(); ++k) {
+        const auto value = [&result, k](Row i) {
+            return cell_of_json(halves(result.base_assignments[result.candidates[i].candidate.base][k]).second);
+        };
+        columns.push_back({halves(result.base_assignments.front()[k]).first, "", "tried", value, ColumnKind::key});
+    }
+    for (std::size_t k = 0; k < result.space.knobs().size(); ++k) {
+        const Knob& knob = result.space.knobs()[k];
+        const auto value = [&result, &knob, k](Row i) {
+            return knob_cell(knob, result.candidates[i].candidate.values[k]);
+        };
+        columns.push_back({knob.key, "", "searched", value, ColumnKind::key});
+    }
+    return columns;
+}
+
+std::optional<std::int64_t> memory_of(const ScreenedCandidate& one) {
+    return one.verdict == Verdict::refused ? std::nullopt : std::optional<std::int64_t>(std::llround(one.memory.value));
+}
+
+// `simulated`: of each candidate that was, or null.
+Columns<Row> metric_columns(const PlanResult& result, const std::vector<const SimulatedCandidate*>& simulated) {
+    const auto screened = [&result](auto part) {
+        return [&result, part](Row i) {
+            const ScreenedCandidate& one = result.candidates[i];
+            return one.verdict == Verdict::fits ? std::optional(std::invoke(part, one.estimate)) : std::nullopt;
+        };
+    };
+    const auto step = [&simulated](auto part) {
+        return [&simulated, part](Row i) {
+            return simulated[i] ? std::optional(std::invoke(part, *simulated[i])) : std::nullopt;
+        };
+    };
+    const auto part = [&step](Seconds StepParts::*member) {
+        return step([member](const SimulatedCandidate& one) { return one.parts.*member; });
+    };
+    return {
+        {"memory_peak_bytes", "B", "of the fullest stage", [&](Row i) { return memory_of(result.candidates[i]); }},
+        {"screened_time_s", "s", "one step in closed form", screened(&StepEstimate::time)},
+        {"screened_compute_s", "s", "of it, at work, optimizer included; mean over ranks",
+         screened(&StepEstimate::compute)},
+        {"screened_exposed_communication_s", "s", "of it, communicating and computing nothing; mean over ranks",
+         screened(&StepEstimate::exposed)},
+        {"screened_waiting_s", "s", "of it, waiting for other stages; mean over ranks",
+         screened(&StepEstimate::waiting)},
+        {"step_time_s", "s", "one step, simulated", step(&SimulatedCandidate::time)},
+        {"step_compute_s", "s", "of it, at work, optimizer included; mean over ranks",
+         step([](const SimulatedCandidate& one) { return one.parts.compute + one.parts.optimizer; })},
+        {"step_exposed_communication_s", "s", "of it, communicating and computing nothing; mean over ranks",
+         part(&StepParts::exposed)},
+        {"step_bubble_s", "s", "of it, the busiest stage waits", part(&StepParts::bubble)},
+        {"step_imbalance_s", "s", "of it, the other stages wait longer than that; mean over ranks",
+         part(&StepParts::imbalance)},
+        {"throughput_tokens_per_s", "tokens/s", "of the whole job", step(&SimulatedCandidate::tokens_per_second)},
+        {"throughput_model_tflops_per_gpu", "TFLOP/s", "matrix products of forward and backward",
+         step(&SimulatedCandidate::model_tflops)},
+        {"throughput_mfu", "", "model FLOP/s over the device's peak", step(&SimulatedCandidate::mfu)},
+        {"place", "", "among the simulated, 1 the fastest",
+         step([&result](const SimulatedCandidate& one) { return &one - result.simulated.data() + 1; })},
+    };
+}
+
 }  // namespace
 
 ResultTable plan_rows(const PlanResult& result) {
-    ResultTable table;
-    for (const std::string& assignment : result.base_assignments.front()) {
-        table.columns.push_back({halves(assignment).first, "", "tried", ColumnKind::key});
-    }
-    for (const Knob& knob : result.space.knobs()) table.columns.push_back({knob.key, "", "searched", ColumnKind::key});
-    table.columns.push_back({"verdict", "", "refused, does not fit or fits", ColumnKind::note});
-    add_metrics(table);
-    table.columns.push_back({"reason", "", "why it is refused", ColumnKind::note});
-
-    std::vector<std::optional<std::size_t>> place(result.candidates.size());
-    for (std::size_t i = 0; i < result.simulated.size(); ++i) place[result.simulated[i].number] = i;
-    for (std::size_t i = 0; i < result.candidates.size(); ++i) {
+    std::vector<const SimulatedCandidate*> simulated(result.candidates.size());
+    for (const SimulatedCandidate& one : result.simulated) simulated[one.number] = &one;
+    const auto verdict = [&](Row i) { return text(result.candidates[i].verdict); };
+    const auto reason = [&](Row i) -> std::optional<std::string> {
         const ScreenedCandidate& one = result.candidates[i];
-        std::vector<ResultCell> row;
-        row.reserve(table.columns.size());
-        for (const std::string& assignment : result.base_assignments[one.candidate.base]) {
-            row.push_back(cell_of_json(halves(assignment).second));
-        }
-        for (std::size_t k = 0; k < result.space.knobs().size(); ++k) {
-            row.push_back(knob_cell(result.space.knobs()[k], one.candidate.values[k]));
-        }
-        row.emplace_back(std::string(text(one.verdict)));
-        if (one.verdict != Verdict::refused) row.emplace_back(std::int64_t{std::llround(one.memory.value)});
-        if (one.verdict == Verdict::fits) {
-            const StepEstimate& step = one.estimate;
-            for (const Seconds part : {step.time, step.compute, step.exposed, step.waiting}) {
-                row.emplace_back(part.value);
-            }
-        }
-        if (place[i]) {
-            const SimulatedCandidate& step = result.simulated[*place[i]];
-            for (const double metric : {step.time.value, (step.parts.compute + step.parts.optimizer).value,
-                                        step.parts.exposed.value, step.parts.bubble.value, step.parts.imbalance.value,
-                                        step.tokens_per_second, step.model_tflops, step.mfu}) {
-                row.emplace_back(metric);
-            }
-            row.emplace_back(static_cast<std::int64_t>(*place[i] + 1));
-        }
-        row.resize(table.columns.size());
-        if (one.verdict == Verdict::refused) {
-            const Refusal& refusal = result.refusals[one.refusal];
-            row.back() = refusal.key + ": " + refusal.message;
-        }
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+        if (one.verdict != Verdict::refused) return std::nullopt;
+        return result.refusals[one.refusal].key + ": " + result.refusals[one.refusal].message;
+    };
+    Columns<Row> columns = key_columns(result);
+    columns.push_back({"verdict", "", "refused, does not fit or fits", verdict, ColumnKind::note});
+    std::ranges::move(metric_columns(result, simulated), std::back_inserter(columns));
+    columns.push_back({"reason", "", "why it is refused", reason, ColumnKind::note});
+    return numbered_table(result.candidates.size(), columns);
 }
 
 RunRecord plan_record(const PlanResult& result) {

@@ -19,12 +19,12 @@ namespace {
 std::string last_part(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
 // The knobs that the candidates shown do not all have at the same value, and the others.
-struct Columns {
+struct KnobColumns {
     std::vector<std::size_t> varied, same;
 };
 
-Columns columns_of(const PlanResult& result, const std::vector<std::size_t>& shown) {
-    Columns columns;
+KnobColumns columns_of(const PlanResult& result, const std::vector<std::size_t>& shown) {
+    KnobColumns columns;
     for (std::size_t k = 0; k < result.space.knobs().size(); ++k) {
         const auto value = [&](std::size_t i) { return result.candidates[i].candidate.values[k]; };
         const bool varies = std::ranges::any_of(shown, [&](std::size_t i) { return value(i) != value(shown.front()); });
@@ -92,7 +92,7 @@ std::vector<std::string> base_keys(const PlanResult& result) {
 }
 
 // One line per simulated candidate: what it is, then its step.
-TextTable candidate_table(const PlanResult& result, const Columns& columns) {
+TextTable candidate_table(const PlanResult& result, const KnobColumns& columns) {
     std::vector<std::string> headings{""};
     for (const std::string& key : base_keys(result)) headings.push_back(last_part(key));
     for (const std::size_t k : columns.varied) headings.push_back(last_part(result.space.knobs()[k].key));
@@ -102,7 +102,7 @@ TextTable candidate_table(const PlanResult& result, const Columns& columns) {
     return TextTable(std::move(headings));
 }
 
-void add_candidate(TextTable& table, const PlanResult& result, const Columns& columns, std::size_t place) {
+void add_candidate(TextTable& table, const PlanResult& result, const KnobColumns& columns, std::size_t place) {
     const SimulatedCandidate& one = result.simulated[place];
     const ScreenedCandidate& screened = result.candidates[one.number];
     std::vector<std::string> cells{fmt::to_string(place + 1)};
@@ -139,7 +139,7 @@ std::string slower_by(const PlanResult& result, std::size_t place) {
 std::string best(const PlanResult& result, std::size_t top) {
     std::vector<std::size_t> shown;
     for (const SimulatedCandidate& one : result.simulated) shown.push_back(one.number);
-    const Columns columns = columns_of(result, shown);
+    const KnobColumns columns = columns_of(result, shown);
     std::string text;
     const std::string common = settings(result, shown.front(), columns.same);
     if (!common.empty()) text += fmt::format("\nall simulated: {}\n", common);
@@ -154,7 +154,7 @@ std::string best(const PlanResult& result, std::size_t top) {
 // Layouts that need less memory the slower they are, by screening: what is given up for what.
 std::string pareto(const PlanResult& result) {
     if (result.screened_pareto.size() < 2) return "";
-    const Columns columns = columns_of(result, result.screened_pareto);
+    const KnobColumns columns = columns_of(result, result.screened_pareto);
     std::vector<std::string> headings{"less memory"};
     for (const std::size_t k : columns.varied) headings.push_back(last_part(result.space.knobs()[k].key));
     headings.emplace_back("screened step");

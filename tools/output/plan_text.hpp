@@ -1,9 +1,12 @@
-// A search for layouts, for people and for machines.
+// A search for layouts: for people, and for programs as a table of all candidates and as JSON.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
+#include "tools/output/job_json.hpp"
+#include "tools/output/result_file.hpp"
+#include "tools/output/result_table.hpp"
 #include "workloads/search/plan_result.hpp"
 
 namespace weft {
@@ -12,5 +15,18 @@ namespace weft {
 std::string plan_heading(const PlanResult& result);
 // `top`: how many of the simulated are shown.
 std::string plan_text(const PlanResult& result, std::size_t top);
+
+// One row per candidate in the order of the search: what was chosen, the verdict, memory, screened and simulated times,
+// the place among the simulated (1: the fastest), and for a refusal its reason.
+ResultTable plan_rows(const PlanResult& result);
+
+// "plan" of the job, with a hash of what the rows say.
+RunRecord plan_record(const PlanResult& result);
+
+// {"weft", "job": {...} without what was searched for, "candidates": {"all", "refused", "does_not_fit", "fits",
+// "simulated"}, "refusals": [{"key", "reason", "candidates"}],
+//  "best": [{"job": {...}, "step": {...}, "throughput": {...}, "memory": {...}, "screened_time_s", "slower_by":
+//  [...]}], "pareto": [...], "screening": {...}} and, where nothing fits, "nearest_miss".
+std::string plan_json(const PlanResult& result, const JobRecord& record, std::size_t top);
 
 }  // namespace weft

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "tools/output/fabric_text.hpp"
 #include "tools/output/json_text.hpp"
+#include "tools/output/report_text.hpp"
 
 namespace weft {
 
@@ -185,22 +187,11 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
     Json json = heading_json(report, plan, record, validity);
     json["stages"] = Json::array();
     for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
-    json["communication"] = Json::array();
-    for (const CommunicationReport& row : report.communication) {
-        json["communication"].push_back({{"dimension", row.dimension},
-                                         {"op", row.op},
-                                         {"group_size", row.group_size},
-                                         {"calls", row.calls},
-                                         {"bytes", row.bytes.value},
-                                         {"time_s", row.time.value},
-                                         {"exposed_s", row.exposed.value},
-                                         {"by_message", calls_json(row.by_message)}});
+    json["communication"] = table_json(communication_table(report));
+    for (std::size_t i = 0; i < report.communication.size(); ++i) {
+        json["communication"][i]["by_message"] = calls_json(report.communication[i].by_message);
     }
-    json["links"] = Json::array();
-    for (const LinkReport& row : report.links) {
-        json["links"].push_back(
-            {{"class", row.link_class}, {"utilization", row.utilization}, {"peak_utilization", row.peak_utilization}});
-    }
+    json["links"] = table_json(link_table(report.links));
     json["hottest_links"] = hot_links_json(report.hottest);
     json["simulation"] = {{"ranks", report.ranks},
                           {"classes", report.classes},
@@ -214,6 +205,18 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
                                                {"exposed", folding_error.exposed}};
     }
     return json_text(json);
+}
+
+std::string import_json(const Format& format, const Import& import) {
+    using Json = nlohmann::ordered_json;
+    Json facts = Json::object();
+    for (const FormatFact& fact : import.facts) facts[fact.name] = Json::parse(fact.json);
+    const Json result{{"format", format.name},
+                      {"kind", to_text(import.kind)},
+                      {"object", Json::parse(import.object.json())},
+                      {"facts", std::move(facts)},
+                      {"notes", notes_json(import.notes)}};
+    return json_text(result);
 }
 
 }  // namespace weft

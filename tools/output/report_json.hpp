@@ -1,4 +1,4 @@
-// A report, and what `weft check` found, for programs.
+// A report, what `weft check` found, and what files of other tools came to, for programs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -30,5 +30,8 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
                         Seconds wall);
 // Of planned_report(): the same keys as far as they are known; step and throughput are null.
 std::string planned_json(const Report& report, const Plan& plan, const JobRecord& record, const Validity& validity);
+
+// {"format", "kind", "object", "facts", "notes"}
+std::string import_json(const Format& format, const Import& import);
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "sim/io/units.hpp"
-#include "tools/output/figures.hpp"
+#include "tools/output/columns.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
@@ -35,7 +35,7 @@ std::string headline(const Report& report) {
         left.insert(left.begin() + 3, {"    lost to interference", seconds(report.metric("step.interference_s")),
                                        share("step.interference_s")});
     }
-    const std::vector<std::array<std::string, 2>> right{
+    std::vector<std::array<std::string, 2>> right{
         {"tokens/s", grouped(report.metric("throughput.tokens_per_s"))},
         {"model TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.model_tflops_per_gpu"))},
         {"hardware TFLOP/s per GPU", fmt::format("{:.1f}", report.metric("throughput.hardware_tflops_per_gpu"))},
@@ -43,6 +43,12 @@ std::string headline(const Report& report) {
         {"memory", fmt::format("{} of {}, {}", to_text(Bytes{report.metric("memory.peak_bytes")}),
                                to_text(Bytes{report.metric("memory.capacity_bytes")}), memory_verdict(report))},
         {"links, busiest", report.links.empty() ? "" : report.links.front().link_class}};
+    const std::vector<StepMetric> known = known_metrics();
+    for (std::size_t i = metrics::step.rows.size(); i < known.size(); ++i) {  // of others, which have no place above
+        right.push_back(
+            {std::string(known[i].key), fmt::format("{:.6g} {}", report.metric(known[i].key), known[i].unit)});
+    }
+    left.resize(std::max(left.size(), right.size()));
     std::string out;
     for (std::size_t i = 0; i < left.size(); ++i) {
         out += fmt::format("{:<24}{:>10}{:>9}", left[i][0], left[i][1], left[i][2]);
@@ -88,26 +94,27 @@ std::string stage_table(const Report& report) {
     return table.text();
 }
 
-std::string communication_table(const Report& report) {
-    TextTable table({"<communication per rank", "<", "group", "calls", "volume", "time", "exposed"});
-    for (const CommunicationReport& row : report.communication) {
-        table.add({row.dimension, row.op, fmt::to_string(row.group_size), fmt::format("{:.4g}", row.calls),
-                   to_text(row.bytes), to_text(row.time), to_text(row.exposed)});
-    }
-    return table.text();
-}
-
-std::string link_table(const Report& report) {
-    constexpr std::size_t most = 6;
-    TextTable table({"<link class", "utilization", "busiest link"});
-    for (std::size_t i = 0; i < std::min(most, report.links.size()); ++i) {
-        const LinkReport& row = report.links[i];
-        table.add({row.link_class, percent(row.utilization), percent(row.peak_utilization)});
-    }
-    return table.text();
-}
+std::string digits(double calls) { return fmt::format("{:.4g}", calls); }
 
 }  // namespace
+
+ResultTable communication_table(const Report& report) {
+    using Row = CommunicationReport;
+    return table_of<Row>(report.communication, {{"dimension", "<communication per rank", &Row::dimension},
+                                                {"op", "<", &Row::op},
+                                                {"group_size", "group", &Row::group_size},
+                                                {"calls", "calls", as<Figure<digits>>(&Row::calls)},
+                                                {"bytes", "volume", &Row::bytes},
+                                                {"time_s", "time", &Row::time},
+                                                {"exposed_s", "exposed", &Row::exposed}});
+}
+
+ResultTable link_table(std::span<const LinkReport> links) {
+    using Row = LinkReport;
+    return table_of<Row>(links, {{"class", "<link class", &Row::link_class},
+                                 {"utilization", "utilization", as<Share>(&Row::utilization)},
+                                 {"peak_utilization", "busiest link", as<Share>(&Row::peak_utilization)}});
+}
 
 std::string subject_text(const Report& report) {
     std::string out = fmt::format("{} on {}: {}\n{}, {}, network {}\n",
@@ -120,8 +127,10 @@ std::string subject_text(const Report& report) {
 std::string report_text(const Report& report) {
     std::string out = subject_text(report) + '\n' + headline(report) + '\n';
     out += stage_table(report);
-    if (!report.communication.empty()) out += '\n' + communication_table(report);
-    if (!report.links.empty()) out += '\n' + link_table(report);
+    if (!report.communication.empty()) out += '\n' + table_text(communication_table(report));
+    constexpr std::size_t most = 6;
+    const std::span<const LinkReport> links(report.links);
+    if (!links.empty()) out += '\n' + table_text(link_table(links.first(std::min(most, links.size()))));
     return out;
 }
 

@@ -1,9 +1,11 @@
 // The report for people: one screen.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "tools/output/result_table.hpp"
 #include "workloads/plan/advice.hpp"
 #include "workloads/report/report.hpp"
 
@@ -12,6 +14,10 @@ namespace weft {
 std::string report_text(const Report& report);
 // Its first lines: what was simulated, and what of it cannot be run.
 std::string subject_text(const Report& report);
+
+// What was sent, and how busy links were: for people and for programs.
+ResultTable communication_table(const Report& report);
+ResultTable link_table(std::span<const LinkReport> links);
 
 // "fits"; where that depends on what the allocator makes of it, "may not fit: needs 36.1 to 41.0 GiB"; "DOES NOT FIT".
 std::string memory_verdict(const Report& report);

@@ -4,35 +4,83 @@
 
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include "sim/base/check.hpp"
 #include "tools/output/json_text.hpp"
+#include "tools/output/text_table.hpp"
 
 namespace weft {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
-Json json_of(const ResultCell& cell) {
-    return std::visit(
-        [](const auto& value) -> Json {
-            using Value = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<Value, std::monostate>) return nullptr;
-            if constexpr (std::is_same_v<Value, double>) WEFT_CHECK(std::isfinite(value), "a result is not finite");
-            if constexpr (!std::is_same_v<Value, std::monostate>) return value;
-        },
-        cell);
+// The header line, then the rows, of the columns that `has` names and with numbers as `text` has them.
+std::string csv(const ResultTable& table, const std::function<bool(const Column&)>& has,
+                std::string (*text)(const ResultCell&)) {
+    std::vector<std::size_t> columns;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        if (has(table.columns[i])) columns.push_back(i);
+    }
+    std::string out;
+    const auto line = [&](auto cell) {
+        for (const std::size_t i : columns) out += (i == columns.front() ? "" : ",") + csv_cell(cell(i));
+        out += '\n';
+    };
+    line([&](std::size_t i) { return table.columns[i].name; });
+    for (const std::vector<ResultCell>& row : table.rows) line([&](std::size_t i) { return text(row[i]); });
+    return out;
+}
+
+// Whole numbers without a point.
+std::string digits(const ResultCell& cell) {
+    const auto* const number = std::get_if<double>(&cell);
+    return number ? number_text(*number) : cell_text(cell);
+}
+
+bool is_formula(std::string_view text) {
+    if (text.size() < 2 || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
+    double number = 0.0;
+    const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
+    return error == std::errc::invalid_argument || end != text.data() + text.size();
 }
 
 }  // namespace
 
+double cell_number(const ResultCell& cell) {
+    if (const auto* const whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+    const auto* const real = std::get_if<double>(&cell);
+    return real ? *real : std::numeric_limits<double>::quiet_NaN();
+}
+
+ResultCell whole_cell(const ResultCell& cell) {
+    const auto* const number = std::get_if<double>(&cell);
+    return number && prints_as_integer(*number) ? ResultCell{static_cast<std::int64_t>(*number)} : cell;
+}
+
+Json cell_value(const ResultCell& cell) {
+    return std::visit(
+        [](const auto& value) -> Json {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+                return nullptr;
+            } else {
+                return value;
+            }
+        },
+        cell);
+}
+
 std::string cell_json(const ResultCell& cell) {
-    return json_of(cell).dump(-1, ' ', false, Json::error_handler_t::replace);
+    const auto* const number = std::get_if<double>(&cell);
+    WEFT_CHECK(!number || std::isfinite(*number), "a result is not finite");
+    return cell_value(cell).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 ResultCell cell_of_json(std::string_view text) {
@@ -53,21 +101,44 @@ std::string cell_text(const ResultCell& cell) {
     return std::holds_alternative<std::monostate>(cell) ? "" : cell_json(cell);
 }
 
-std::string result_csv(const ResultTable& table) {
-    std::string out;
+std::string table_text(const ResultTable& table, std::size_t indent) {
+    std::vector<std::string> headings;
     for (const Column& column : table.columns) {
-        if (&column != &table.columns.front()) out += ',';
-        out += csv_cell(column.name);
+        if (column.heading) headings.push_back(*column.heading);
     }
-    out += '\n';
+    TextTable text(std::move(headings));
     for (const std::vector<ResultCell>& row : table.rows) {
+        std::vector<std::string> cells;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            if (i > 0) out += ',';
-            out += csv_cell(cell_text(row[i]));
+            if (table.columns[i].heading) cells.push_back(table.columns[i].text(row[i]));
         }
-        out += '\n';
+        text.add(std::move(cells));
     }
-    return out;
+    return text.text(indent);
+}
+
+Json table_json(const ResultTable& table) {
+    Json rows = Json::array();
+    for (const std::vector<ResultCell>& row : table.rows) {
+        Json json = Json::object();
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const Column& column = table.columns[i];
+            const bool is_told = !column.name.empty() && column.readers != Readers::of_csv;
+            if (is_told && !std::holds_alternative<std::monostate>(row[i])) json[column.name] = cell_value(row[i]);
+        }
+        rows.push_back(std::move(json));
+    }
+    return rows;
+}
+
+std::string table_csv(const ResultTable& table) {
+    return csv(
+        table, [](const Column& column) { return !column.name.empty() && column.readers != Readers::of_json; }, digits);
+}
+
+std::string result_csv(const ResultTable& table) {
+    return csv(
+        table, [](const Column&) { return true; }, cell_text);
 }
 
 std::string result_json_lines(const ResultTable& table) {
@@ -83,14 +154,6 @@ std::string result_json_lines(const ResultTable& table) {
         out += "}\n";
     }
     return out;
-}
-
-static bool is_formula(std::string_view text) {
-    if (text.size() < 2 || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
-    double number = 0.0;
-    const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
-    return error == std::errc::invalid_argument || end != text.data() + text.size();
 }
 
 std::string csv_cell(std::string_view text) {

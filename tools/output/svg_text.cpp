@@ -37,6 +37,13 @@ std::string xml_escaped(std::string_view text) {
     return out;
 }
 
+std::string svg_head(double width, double height, std::string_view title, SvgSize size) {
+    return fmt::format(
+        R"(<svg xmlns="http://www.w3.org/2000/svg"{0} viewBox="0 0 {1} {2}" role="img">{3}<title>{4}</title>{3})",
+        size == SvgSize::own ? fmt::format(R"( width="{}" height="{}")", width, height) : "", width, height, '\n',
+        xml_escaped(title));
+}
+
 double text_width(std::string_view text, double font_pixels) {
     double em = 0;
     for (const char c : text) em += character_width(c);

@@ -80,17 +80,11 @@ class Picture {
         head();
         axis();
         for (std::size_t row = 0; row < rows_.size(); ++row) draw_row(row);
-        svg_ += "</svg>\n";
-        return std::move(svg_);
+        svg_.put("</svg>\n");
+        return svg_.take();
     }
 
   private:
-    template <class... Args>
-    void add(fmt::format_string<Args...> format, Args&&... args) {
-        fmt::format_to(std::back_inserter(svg_), format, std::forward<Args>(args)...);
-        svg_ += '\n';
-    }
-
     double plot_width() const { return width - margin - left_; }
     double rows_height() const { return row_pitch * static_cast<double>(rows_.size()); }
 
@@ -109,13 +103,11 @@ class Picture {
 
     void head() {
         const double height = header_height + rows_height() + axis_height;
-        add(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img">)",
-            width, height);
-        add("<title>{}</title>", xml_escaped(options_.title.empty() ? "Timeline" : options_.title));
+        svg_.put(svg_head(width, height, options_.title.empty() ? "Timeline" : options_.title));
         style();
-        add(R"(<rect class="page" width="{}" height="{}" rx="8"/>)", width, height);
-        add(R"(<text class="title" x="{}" y="32">{}</text>)", margin, xml_escaped(options_.title));
-        add(R"(<text class="note" x="{}" y="54">{}</text>)", margin, xml_escaped(subtitle()));
+        svg_.add(R"(<rect class="page" width="{}" height="{}" rx="8"/>)", width, height);
+        svg_.add(R"(<text class="title" x="{}" y="32">{}</text>)", margin, xml_escaped(options_.title));
+        svg_.add(R"(<text class="note" x="{}" y="54">{}</text>)", margin, xml_escaped(subtitle()));
         legend();
     }
 
@@ -126,15 +118,15 @@ class Picture {
     }
 
     void style() {
-        svg_ +=
+        svg_.put(
             "<style>\ntext{font:12px system-ui,sans-serif;fill:#30363d}.title{font-size:17px;font-weight:600}"
-            ".note{fill:#68707a}.page{fill:#fff}.lane{fill:#eef1f4}.grid{stroke:#d5dade}\n";
-        for (const Look& look : looks) add(".k{}{{fill:{}}}", static_cast<int>(look.activity), look.light);
-        svg_ +=
+            ".note{fill:#68707a}.page{fill:#fff}.lane{fill:#eef1f4}.grid{stroke:#d5dade}\n");
+        for (const Look& look : looks) svg_.add(".k{}{{fill:{}}}", static_cast<int>(look.activity), look.light);
+        svg_.put(
             "@media (prefers-color-scheme:dark){\ntext{fill:#d7dde4}.note{fill:#949ea9}.page{fill:#12161c}"
-            ".lane{fill:#1d232b}.grid{stroke:#333b45}\n";
-        for (const Look& look : looks) add(".k{}{{fill:{}}}", static_cast<int>(look.activity), look.dark);
-        svg_ += "}\n</style>\n";
+            ".lane{fill:#1d232b}.grid{stroke:#333b45}\n");
+        for (const Look& look : looks) svg_.add(".k{}{{fill:{}}}", static_cast<int>(look.activity), look.dark);
+        svg_.put("}\n</style>\n");
     }
 
     bool occurs(Activity activity) const {
@@ -151,9 +143,9 @@ class Picture {
         for (auto look = looks.rbegin(); look != looks.rend(); ++look) {
             if (!occurs(look->activity)) continue;
             x -= 7.0 * static_cast<double>(look->name.size()) + 14.0;
-            add(R"(<rect class="k{}" x="{:.0f}" y="46" width="10" height="10" rx="2"/>)"
-                R"(<text class="note" x="{:.0f}" y="55">{}</text>)",
-                static_cast<int>(look->activity), x, x + 15.0, look->name);
+            svg_.add(R"(<rect class="k{}" x="{:.0f}" y="46" width="10" height="10" rx="2"/>)"
+                     R"(<text class="note" x="{:.0f}" y="55">{}</text>)",
+                     static_cast<int>(look->activity), x, x + 15.0, look->name);
             x -= 14.0;
         }
     }
@@ -166,7 +158,8 @@ class Picture {
         const double bottom = header_height + rows_height();
         for (int tick = 0; tick * step <= length * (1.0 + 1e-12); ++tick) {
             const double x = left_ + plot_width() * (tick * step / length);
-            add(R"(<path class="grid" d="M{0:.1f} {1}V{2}"/><text class="note" x="{0:.1f}" y="{3}" text-anchor="middle">)"
+            svg_.add(
+                R"(<path class="grid" d="M{0:.1f} {1}V{2}"/><text class="note" x="{0:.1f}" y="{3}" text-anchor="middle">)"
                 R"({4:.4g} {5}</text>)",
                 x, header_height - 6.0, bottom + 4.0, bottom + 20.0, tick * step / unit.seconds, unit.name);
         }
@@ -174,18 +167,19 @@ class Picture {
 
     void draw_row(std::size_t row) {
         const double y = header_height + row_pitch * static_cast<double>(row);
-        add(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", left_ - 10.0, y + 14.0,
-            xml_escaped(program_.classes[chosen_[row]].name));
+        svg_.add(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="end">{}</text>)", left_ - 10.0, y + 14.0,
+                 xml_escaped(program_.classes[chosen_[row]].name));
         strip(rows_[row].compute, y, compute_height);
         strip(rows_[row].communication, y + compute_height + 1.0, communication_height);
     }
 
     // One path per activity and level, in units of bins.
     void strip(const std::vector<ActivityRun>& runs, double y, double height) {
-        add(R"(<rect class="lane" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>)", left_, y, plot_width(), height);
+        svg_.add(R"(<rect class="lane" x="{:.1f}" y="{}" width="{:.1f}" height="{}"/>)", left_, y, plot_width(),
+                 height);
         if (runs.empty()) return;
-        add(R"svg(<g transform="translate({:.1f} {}) scale({:.6f} 1)">)svg", left_, y,
-            plot_width() / static_cast<double>(bins_));
+        svg_.add(R"svg(<g transform="translate({:.1f} {}) scale({:.6f} 1)">)svg", left_, y,
+                 plot_width() / static_cast<double>(bins_));
         for (const Look& look : looks) {
             for (std::uint8_t level = 1; level <= ActivityRun::full; ++level) {
                 std::string path;
@@ -195,11 +189,11 @@ class Picture {
                                    run.length);
                 }
                 if (path.empty()) continue;
-                add(R"(<path class="k{}" opacity="{}" d="{}"/>)", static_cast<int>(look.activity),
-                    static_cast<double>(level) / ActivityRun::full, path);
+                svg_.add(R"(<path class="k{}" opacity="{}" d="{}"/>)", static_cast<int>(look.activity),
+                         static_cast<double>(level) / ActivityRun::full, path);
             }
         }
-        add("</g>");
+        svg_.add("</g>");
     }
 
     const Program& program_;
@@ -209,7 +203,7 @@ class Picture {
     std::vector<ActivityRow> rows_;  // of chosen_
     std::size_t bins_ = finest_bins;
     double left_ = margin;
-    std::string svg_;
+    MarkupText svg_;
 };
 
 }  // namespace

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "sim/io/units.hpp"
+#include "tools/output/columns.hpp"
+#include "tools/output/text_table.hpp"
 #include "topologies/channels.hpp"
 
 namespace weft {
@@ -135,6 +140,163 @@ TopologyFacts topology_facts(const MachineInfo& machine, const Topology& topolog
     facts.node_rings = lay_rings(topology);
     facts.routes = sample_routes(machine, topology, VertexNames(topology));
     return facts;
+}
+
+namespace {
+
+ResultTable classes_table(const std::vector<ClassFacts>& classes) {
+    using Row = ClassFacts;
+    return table_of<Row>(classes, {{"class", "<class", of(&Row::link_class, &LinkClass::name)},
+                                   {"", "links", &Row::links},
+                                   {"nominal_bytes_per_s", "nominal", of(&Row::link_class, &LinkClass::nominal)},
+                                   {"bandwidth_bytes_per_s", "achievable", of(&Row::link_class, &LinkClass::bandwidth)},
+                                   {"latency_s", "latency", of(&Row::link_class, &LinkClass::latency)},
+                                   {"links", {}, &Row::links}});
+}
+
+ResultTable hops_table(const RouteFacts& route) {
+    return table_of<Hop>(route.hops,
+                         {{"from", "<from", &Hop::from},
+                          {"to", "<to", &Hop::to},
+                          {"class", "<link", of(&Hop::link_class, &LinkClass::name)},
+                          {"nominal_bytes_per_s", {}, of(&Hop::link_class, &LinkClass::nominal)},
+                          {"bandwidth_bytes_per_s", "achievable", of(&Hop::link_class, &LinkClass::bandwidth)},
+                          {"latency_s", "latency", of(&Hop::link_class, &LinkClass::latency)}});
+}
+
+std::string classes_text(const TopologyFacts& facts) {
+    std::vector<ClassFacts> used;
+    std::ranges::copy_if(facts.classes, std::back_inserter(used), [](const ClassFacts& row) { return row.links > 0; });
+    return "\nLinks (counted and measured one way)\n" + table_text(classes_table(used), 2);
+}
+
+std::string node_links_text(const TopologyFacts& facts) {
+    const bool direct = std::any_of(facts.node_links.begin(), facts.node_links.end(), [](const auto& row) {
+        return std::any_of(row.begin(), row.end(), [](BytesPerSecond rate) { return rate > BytesPerSecond{}; });
+    });
+    if (!direct) return "\nInside a node: no direct links, all accelerators meet in the node's switch\n";
+    std::vector<std::string> headings{""};
+    for (std::size_t i = 0; i < facts.node_links.size(); ++i) headings.push_back(fmt::to_string(i));
+    TextTable table(headings);
+    for (std::size_t i = 0; i < facts.node_links.size(); ++i) {
+        std::vector<std::string> cells{fmt::to_string(i)};
+        for (const BytesPerSecond rate : facts.node_links[i]) {
+            cells.push_back(rate > BytesPerSecond{} ? fmt::format("{:g}", rate.value / 1e9) : ".");
+        }
+        table.add(std::move(cells));
+    }
+    return fmt::format("\nDirect links inside a node (GB/s nominal, one way)\n{}", table.text(2));
+}
+
+constexpr std::size_t widest = 120;  // line of ranks
+
+std::string rings_text(const RingFacts& rings) {
+    if (rings.orders.empty() || rings.orders.front().size() < 2) return {};
+    std::string text = fmt::format("\nRings inside a node: together {} nominal, {} achievable\n",
+                                   to_text(rings.nominal), to_text(rings.bandwidth));
+    for (const std::vector<RankId>& order : rings.orders) {
+        std::string line = " ";
+        for (const RankId rank : order) {
+            const std::string next = fmt::format(" {}", index(rank));
+            if (line.size() + next.size() > widest) {
+                text += line + "\n";
+                line = "   ";  // the ring goes on
+            }
+            line += next;
+        }
+        text += line + "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string to_text(const RouteFacts& route) {
+    std::string text = fmt::format("\nRank {} to rank {}{}{}: ", index(route.from), index(route.to),
+                                   route.relation.empty() ? "" : ", ", route.relation);
+    if (route.hops.empty()) return text + "the same accelerator\n";
+    text += fmt::format("{} {}, latency {}, at most {} ({} nominal)\n", route.hops.size(),
+                        route.hops.size() == 1 ? "hop" : "hops", to_text(route.latency), to_text(route.bandwidth),
+                        to_text(route.nominal));
+    text += table_text(hops_table(route), 2);
+    for (const RouteFacts& detour : route.detours) text += to_text(detour);
+    return text;
+}
+
+std::string to_text(const MachineInfo& machine, const TopologyFacts& facts) {
+    TextTable figures({"<", "<"});
+    figures.add({"nodes", fmt::format("{} of {}", facts.nodes, machine.nodes)});
+    figures.add({"accelerators", fmt::format("{} ({}; {} per node)", facts.accelerators, machine.device,
+                                             machine.accelerators_per_node)});
+    figures.add({"NICs", fmt::format("{} ({} per node)", facts.nics, machine.nics_per_node)});
+    figures.add({"switches", fmt::to_string(facts.switches)});
+    figures.add({"injection of a node", fmt::format("{} nominal, {} achievable", to_text(facts.injection_nominal),
+                                                    to_text(facts.injection_bandwidth))});
+    figures.add({"bisection of the whole machine", fmt::format("{} nominal", to_text(machine.bisection))});
+    std::string text = figures.text(2);
+    text.erase(0, text.find('\n') + 1);  // the headings are blank
+    text.insert(0, fmt::format("{}: {}\n", machine.name, machine.title));
+    text += classes_text(facts) + node_links_text(facts) + rings_text(facts.node_rings);
+    for (const RouteFacts& route : facts.routes) text += to_text(route);
+    return text;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json route_json(const RouteFacts& route) {
+    Json json{{"relation", route.relation},
+              {"from", index(route.from)},
+              {"to", index(route.to)},
+              {"latency_s", route.latency.value},
+              {"nominal_bytes_per_s", route.nominal.value},
+              {"bandwidth_bytes_per_s", route.bandwidth.value},
+              {"hops", table_json(hops_table(route))}};
+    for (const RouteFacts& detour : route.detours) json["detours"].push_back(route_json(detour));
+    return json;
+}
+
+Json rings_json(const RingFacts& rings) {
+    Json orders = Json::array();
+    for (const std::vector<RankId>& order : rings.orders) {
+        Json ranks = Json::array();
+        for (const RankId rank : order) ranks.push_back(index(rank));
+        orders.push_back(std::move(ranks));
+    }
+    return {{"orders", std::move(orders)},
+            {"nominal_bytes_per_s", rings.nominal.value},
+            {"bandwidth_bytes_per_s", rings.bandwidth.value}};
+}
+
+}  // namespace
+
+std::string to_json(const RouteFacts& route) { return json_text(route_json(route)); }
+
+std::string to_json(const MachineInfo& machine, const TopologyFacts& facts) {
+    Json json{{"machine", machine.name},
+              {"title", machine.title},
+              {"device", machine.device},
+              {"library", machine.library().name},
+              {"nodes", facts.nodes},
+              {"machine_nodes", machine.nodes},
+              {"accelerators", facts.accelerators},
+              {"nics", facts.nics},
+              {"switches", facts.switches},
+              {"injection_nominal_bytes_per_s", facts.injection_nominal.value},
+              {"injection_bytes_per_s", facts.injection_bandwidth.value},
+              {"bisection_nominal_bytes_per_s", machine.bisection.value}};
+    json["links"] = table_json(classes_table(facts.classes));
+    json["node_links_nominal_bytes_per_s"] = Json::array();
+    for (const auto& row : facts.node_links) {
+        Json cells = Json::array();
+        for (const BytesPerSecond rate : row) cells.push_back(rate.value);
+        json["node_links_nominal_bytes_per_s"].push_back(std::move(cells));
+    }
+    json["node_rings"] = rings_json(facts.node_rings);
+    json["routes"] = Json::array();
+    for (const RouteFacts& route : facts.routes) json["routes"].push_back(route_json(route));
+    return json_text(json);
 }
 
 }  // namespace weft

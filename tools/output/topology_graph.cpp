@@ -1,4 +1,4 @@
-#include "tools/output/topology_graph.hpp"
+#include "tools/output/topology_facts.hpp"
 
 #include <fmt/format.h>
 
@@ -131,7 +131,7 @@ constexpr std::array palette{"#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B
 
 std::string to_graphviz(const Topology& topology, Drawn drawn) {
     const Part part = drawn == Drawn::used && topology.wiring != nullptr ? used_part(topology) : Part(topology, true);
-    // Every link has a way back; the one that goes up in numbering stands for both.
+    // Every link has one back; the one that goes up in numbering stands for both.
     const auto graph = graph_of<Graph<boost::undirectedS>>(
         topology, part, [&](LinkId link) { return topology.tail(link) < topology.head(link); });
     std::ostringstream out;

@@ -7,16 +7,18 @@
 
 #include "sim/io/units.hpp"
 #include "tools/output/collective_text.hpp"
+#include "tools/output/columns.hpp"
 #include "tools/output/fabric_text.hpp"
-#include "tools/output/figures.hpp"
-#include "tools/output/json_text.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
-
 namespace {
 
-std::string limit_text(BytesPerSecond most) { return std::isinf(most.value) ? "as fast as links" : to_text(most); }
+using Json = nlohmann::ordered_json;
+
+Json spread_json(const TrafficSpread& spread) {
+    return {{"min", spread.least}, {"median", spread.median}, {"max", spread.most}};
+}
 
 std::string spreads_text(const TrafficFacts& facts) {
     TextTable table({"<a message", "least", "median", "most"});
@@ -29,23 +31,35 @@ std::string spreads_text(const TrafficFacts& facts) {
     return table.text();
 }
 
-std::string ways_text(const TrafficRequest& request, const TrafficFacts& facts) {
-    TextTable table(
-        {"<sent by " + request.library->name, "<", "messages", "of the endpoints' bandwidth", "a sender's most"});
-    for (const SendingMethod& way : facts.run.methods) {
-        table.add({std::string(way.protocol), way.across ? "between nodes" : "in a node", fmt::to_string(way.messages),
-                   percent(way.efficiency), limit_text(way.most)});
-    }
-    return table.text();
+std::string limit_text(double most) { return std::isinf(most) ? "as fast as links" : to_text(BytesPerSecond{most}); }
+
+// No limit is null for programs.
+ResultTable methods_table(const TrafficRequest& request, const TrafficFacts& facts) {
+    return table_of<SendingMethod>(
+        facts.run.methods,
+        {{"protocol", "<sent by " + request.library->name, &SendingMethod::protocol},
+         {"across_nodes", {}, &SendingMethod::across},
+         {"", "<", [](const SendingMethod& method) { return method.across ? "between nodes" : "in a node"; }},
+         {"messages", "messages", &SendingMethod::messages},
+         {"endpoint_efficiency", "of the endpoints' bandwidth", as<Share>(&SendingMethod::efficiency)},
+         {"sender_rate_bytes_per_s", "a sender's most", as<Figure<limit_text>>(&SendingMethod::most)}});
+}
+
+ResultTable links_table(const TrafficFacts& facts) {
+    using Link = TrafficLinkFacts;
+    return table_of<Link>(facts.busiest, {{"from", "<link", &Link::from},
+                                          {"to", {}, &Link::to},
+                                          {"", "<", [](const Link& link) { return "to " + link.to; }},
+                                          {"class", "<class", &Link::link_class},
+                                          {"", "bytes", &Link::bytes},
+                                          {"messages", "messages", &Link::messages},
+                                          {"bound", "binds", &Link::bound},
+                                          {"bytes", {}, whole(&Link::bytes)},
+                                          {"busy", "busy", as<Share>(&Link::busy)}});
 }
 
 std::string links_text(const TrafficFacts& facts) {
-    TextTable table({"<link", "<", "<class", "bytes", "messages", "binds", "busy"});
-    for (const TrafficLinkFacts& link : facts.busiest) {
-        table.add({link.from, "to " + link.to, link.link_class, to_text(link.bytes), fmt::to_string(link.messages),
-                   fmt::to_string(link.bound), percent(link.busy)});
-    }
-    std::string text = table.text();
+    std::string text = table_text(links_table(facts));
     if (facts.links > facts.busiest.size())
         text += fmt::format("and {} more links\n", facts.links - facts.busiest.size());
     if (facts.run.bound_by_library > 0) {
@@ -70,7 +84,7 @@ std::string traffic_text(const TrafficRequest& request, const TrafficFacts& fact
     text += fmt::format("{} message{}, {} in all, in {}: {} together\n\n", facts.run.messages.size(),
                         facts.run.messages.size() == 1 ? "" : "s", to_text(facts.bytes), to_text(facts.time),
                         to_text(facts.bytes / facts.time));
-    return text + spreads_text(facts) + "\n" + ways_text(request, facts) + "\n" + links_text(facts);
+    return text + spreads_text(facts) + "\n" + table_text(methods_table(request, facts)) + "\n" + links_text(facts);
 }
 
 std::string traffic_csv(const TrafficRequest& request, const TrafficFacts& facts) {
@@ -85,31 +99,6 @@ std::string traffic_csv(const TrafficRequest& request, const TrafficFacts& facts
     }
     return text;
 }
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json spread_json(const TrafficSpread& spread) {
-    return {{"min", spread.least}, {"median", spread.median}, {"max", spread.most}};
-}
-
-// No limit is null.
-Json way_json(const SendingMethod& way) {
-    return {{"protocol", way.protocol},
-            {"across_nodes", way.across},
-            {"messages", way.messages},
-            {"endpoint_efficiency", way.efficiency},
-            {"sender_rate_bytes_per_s", std::isinf(way.most.value) ? Json() : Json(way.most.value)}};
-}
-
-Json link_json(const TrafficLinkFacts& link) {
-    return {{"from", link.from},         {"to", link.to},       {"class", link.link_class},
-            {"messages", link.messages}, {"bound", link.bound}, {"bytes", number<Json>(link.bytes.value)},
-            {"busy", link.busy}};
-}
-
-}  // namespace
 
 std::string traffic_json(const TrafficRequest& request, const TrafficFacts& facts) {
     const SetLayout& layout = request.layout;
@@ -131,10 +120,8 @@ std::string traffic_json(const TrafficRequest& request, const TrafficFacts& fact
               {"times_s", spread_json(facts.times)},
               {"links_used", facts.links},
               {"bound_by_library", facts.run.bound_by_library}};
-    json["ways"] = Json::array();
-    for (const SendingMethod& way : facts.run.methods) json["ways"].push_back(way_json(way));
-    json["links"] = Json::array();
-    for (const TrafficLinkFacts& link : facts.busiest) json["links"].push_back(link_json(link));
+    json["ways"] = table_json(methods_table(request, facts));
+    json["links"] = table_json(links_table(facts));
     return json_text(json);
 }
 

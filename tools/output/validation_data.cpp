@@ -4,14 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/output/json_text.hpp"
-#include "tools/output/result_table.hpp"
+#include "tools/output/columns.hpp"
 #include "tools/validate/row_job.hpp"
 
 namespace weft {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::string tenths(double value) { return fmt::format("{:.1f}", value); }
 
 Json errors_json(const ErrorStatistics& errors) {
     Json json{{"rows", errors.rows}};
@@ -46,28 +47,50 @@ Json set_json(const ValidationSet& set, const SetScore& score) {
             {"passed", score.passed()}};
 }
 
-Json row_json(const Validation& v, const ValidatedRow& row) {
-    const ValidationSet& set = v.sets[row.set];
-    const ValidationRow& source = set.rows[row.row];
-    Json json{{"set", set.name},
-              {"name", source.name},
-              {"use", name(source.use)},
-              {"quantity", row.quantity},
-              {"measured", number<Json>(row.measured)},
-              {"predicted", number<Json>(row.predicted)},
-              {"error", row.error()},
-              {"fits", row.fits}};
-    if (v.convention && row.measured_tflops > 0) {
-        json["measured_tflops"] = row.measured_tflops;
-        json["predicted_tflops"] = row.predicted_tflops;
+Json rows_json(const Validation& v) {
+    Json json = table_json(validated_table(v, v.rows));
+    for (std::size_t i = 0; i < v.rows.size(); ++i) {
+        const ValidationSet& set = v.sets[v.rows[i].set];
+        json[i]["job"] = Json::parse(row_job(set, set.rows[v.rows[i].row]));
     }
-    if (!source.note.empty()) json["note"] = source.note;
-    if (!source.disturbed.empty()) json["disturbed"] = source.disturbed;
-    json["job"] = Json::parse(row_job(set, source));
     return json;
 }
 
 }  // namespace
+
+ResultTable validated_table(const Validation& v, std::span<const ValidatedRow> rows) {
+    using Row = ValidatedRow;
+    const auto set = [&v](const Row& row) -> const ValidationSet& { return v.sets[row.set]; };
+    const auto source = [=](const Row& row) -> const ValidationRow& { return set(row).rows[row.row]; };
+    const auto filled = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+    Columns<Row> columns{
+        {"set", "<set", [=](const Row& row) { return set(row).name; }},
+        {"name", "<row", [=](const Row& row) { return source(row).name; }},
+        {"use", "<use", [=](const Row& row) { return name(source(row).use); }},
+        {"quantity", "<quantity", &Row::quantity},
+        {"", "measured", [](const Row& row) { return quantity_text(row.quantity, row.measured); }},
+        {"measured", {}, whole(&Row::measured)},
+        {"", "predicted", [](const Row& row) { return quantity_text(row.quantity, row.predicted); }},
+        {"predicted", {}, whole(&Row::predicted)},
+        {"error", "error", as<Change>(&Row::error)},
+        {"fits", {}, &Row::fits, Readers::of_json},
+    };
+    if (v.convention) {
+        for (const auto& [what, value] :
+             {std::pair("measured", &Row::measured_tflops), std::pair("predicted", &Row::predicted_tflops)}) {
+            const auto rate = [value = value](const Row& row) {
+                return row.measured_tflops > 0 ? std::optional(Figure<tenths>{row.*value}) : std::nullopt;
+            };
+            columns.push_back(
+                {fmt::format("{}_tflops", what), fmt::format("{} TFLOP/s", what), rate, Readers::of_json});
+            columns.push_back({fmt::format("{}_{}_tflops", what, name(*v.convention)), {}, rate, Readers::of_csv});
+        }
+    }
+    columns.push_back({"note", {}, [=](const Row& row) { return filled(source(row).note); }, Readers::of_json});
+    columns.push_back(
+        {"disturbed", {}, [=](const Row& row) { return filled(source(row).disturbed); }, Readers::of_json});
+    return table_of(rows, columns);
+}
 
 std::string validation_json(const Validation& validation) {
     Json json{{"sets", Json::array()}};
@@ -79,31 +102,12 @@ std::string validation_json(const Validation& validation) {
     json["disturbed"] = errors_json(validation.card.disturbed);
     json["passed"] = validation.card.passed();
     if (validation.convention) json["flops"] = name(*validation.convention);
-    json["rows"] = Json::array();
-    for (const ValidatedRow& row : validation.rows) json["rows"].push_back(row_json(validation, row));
+    json["rows"] = rows_json(validation);
     return json_text(json);
 }
 
 std::string validation_csv(const Validation& validation) {
-    std::string text = "set,name,use,quantity,measured,predicted,error";
-    if (validation.convention) {
-        const std::string_view convention = name(*validation.convention);
-        text += fmt::format(",measured_{0}_tflops,predicted_{0}_tflops", convention);
-    }
-    text += '\n';
-    for (const ValidatedRow& row : validation.rows) {
-        const ValidationSet& set = validation.sets[row.set];
-        const ValidationRow& source = set.rows[row.row];
-        text += fmt::format("{},{},{},{},{},{},{}", csv_cell(set.name), csv_cell(source.name), name(source.use),
-                            csv_cell(row.quantity), number_text(row.measured), number_text(row.predicted),
-                            number_text(row.error()));
-        if (validation.convention) {
-            const bool has = row.measured_tflops > 0;
-            text += has ? fmt::format(",{},{}", row.measured_tflops, row.predicted_tflops) : ",,";
-        }
-        text += '\n';
-    }
-    return text;
+    return table_csv(validated_table(validation, validation.rows));
 }
 
 }  // namespace weft

@@ -75,44 +75,7 @@ std::string disturbed_text(const Validation& v) {
     return text + fmt::format("{}", fmt::join(reasons, ""));
 }
 
-class RowTable {
-  public:
-    explicit RowTable(const Validation& validation) : v_(validation), table_(headings(validation)) {}
-
-    void add(const ValidatedRow& row) {
-        const ValidationSet& set = v_.sets[row.set];
-        std::vector<std::string> cells{set.name,
-                                       set.rows[row.row].name,
-                                       std::string(name(set.rows[row.row].use)),
-                                       row.quantity,
-                                       quantity_text(row.quantity, row.measured),
-                                       quantity_text(row.quantity, row.predicted),
-                                       signed_percent_text(row.error())};
-        if (v_.convention) {
-            const bool has = row.measured_tflops > 0;
-            cells.push_back(has ? fmt::format("{:.1f}", row.measured_tflops) : "");
-            cells.push_back(has ? fmt::format("{:.1f}", row.predicted_tflops) : "");
-        }
-        table_.add(std::move(cells));
-    }
-    std::string text() const { return table_.text(); }
-
-  private:
-    static std::vector<std::string> headings(const Validation& validation) {
-        std::vector<std::string> names{"<set", "<row", "<use", "<quantity", "measured", "predicted", "error"};
-        if (validation.convention) {
-            names.insert(names.end(), {"measured TFLOP/s", "predicted TFLOP/s"});
-        }
-        return names;
-    }
-
-    const Validation& v_;
-    TextTable table_;
-};
-
 }  // namespace
-
-std::string signed_percent_text(double ratio) { return fmt::format("{:+.1f} %", 100 * ratio); }
 
 std::string quantity_text(std::string_view quantity, double value) {
     const std::string_view unit = quantity_unit(quantity);
@@ -140,15 +103,13 @@ std::string validation_text(const Validation& validation, std::size_t worst) {
     }
     const std::vector<std::size_t> places = worst_rows(validation.sets, validation.rows, worst);
     if (places.empty()) return text;
-    RowTable rows(validation);
-    for (const std::size_t place : places) rows.add(validation.rows[place]);
-    return text + "\nFarthest off:\n" + rows.text();
+    std::vector<ValidatedRow> rows;
+    for (const std::size_t place : places) rows.push_back(validation.rows[place]);
+    return text + "\nFarthest off:\n" + table_text(validated_table(validation, rows));
 }
 
 std::string validation_rows_text(const Validation& validation) {
-    RowTable rows(validation);
-    for (const ValidatedRow& row : validation.rows) rows.add(row);
-    return rows.text();
+    return table_text(validated_table(validation, validation.rows));
 }
 
 std::string validation_list(std::span<const ValidationSet> sets) {
@@ -239,9 +200,7 @@ std::string bounds(const SetScore& score, RowUse use) {
 }
 
 std::string line(const std::string& title, const ErrorStatistics& errors, const std::string& bounds) {
-    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(title), errors.rows, percent(errors.mean),
-                       percent(errors.median), percent(errors.percentile_90), percent(errors.largest),
-                       signed_percent_text(errors.bias), bounds);
+    return fmt::format("| {} | {} | {} |\n", cell(title), fmt::join(error_cells(errors), " | "), bounds);
 }
 
 std::string table(const Validation& v, RowUse use, std::string_view heading) {

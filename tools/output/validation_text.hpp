@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/output/result_table.hpp"
 #include "tools/validate/scorecard.hpp"
 #include "tools/validate/validity.hpp"
 
@@ -17,7 +18,8 @@ std::string validation_list(std::span<const ValidationSet> sets);
 std::string broken_bounds_text(const Validation& validation);  // a line each; empty if all hold
 std::string verdict_text(const Validation& validation);        // of all bounds; what has none and is not judged
 
-std::string signed_percent_text(double ratio);                       // "+4.2 %"
+// Set, row, quantity, and what was measured and predicted, of any of the rows.
+ResultTable validated_table(const Validation& validation, std::span<const ValidatedRow> rows);
 std::string quantity_text(std::string_view quantity, double value);  // "3.53 s", "66.5 GiB"
 
 std::string validity_text(const Validity& validity);

@@ -3,16 +3,95 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
+#include "sim/base/check.hpp"
 #include "sim/io/units.hpp"
-#include "tools/output/figures.hpp"
-#include "tools/output/json_text.hpp"
-#include "tools/output/result_table.hpp"
+#include "tools/output/columns.hpp"
 #include "tools/output/text_table.hpp"
 
 namespace weft {
+
+namespace {
+
+constexpr double longest_bar = 40;  // marks
+
+// The greatest power of two that is not above the size; 0 below one byte.
+Bytes lower_edge(Bytes message) {
+    WEFT_CHECK(message.value >= 0 && std::isfinite(message.value), "a message has a size");
+    return {message.value < 1 ? 0 : std::exp2(std::ilogb(message.value))};
+}
+
+std::string range(const HistogramBin& bin) {
+    return bin.from == Bytes{} ? "empty" : to_text(bin.from) + " to " + to_text(bin.to);
+}
+
+std::string bar(double calls, double most) {
+    const double length = std::max(1.0, std::round(longest_bar * calls / most));
+    return std::string(static_cast<std::size_t>(length), '#');
+}
+
+std::string operation_text(std::span<const HistogramBin> bins) {
+    const double most = std::ranges::max(bins, {}, &HistogramBin::calls).calls;
+    double all = 0;
+    for (const HistogramBin& bin : bins) all += bin.calls;
+    TextTable table({"message", "calls", "share", "bytes", "<"});
+    for (const HistogramBin& bin : bins) {
+        table.add({range(bin), number_text(bin.calls), fmt::format("{:.1f} %", 100 * bin.calls / all),
+                   to_text(bin.bytes), bar(bin.calls, most)});
+    }
+    return fmt::format("{}: {} {}\n{}", bins.front().op, number_text(all), all == 1 ? "call" : "calls", table.text(2));
+}
+
+}  // namespace
+
+std::vector<HistogramBin> message_histogram(std::span<const MessageCount> messages) {
+    std::vector<std::string> ops;
+    std::map<std::pair<std::string, Bytes>, HistogramBin> bins;
+    for (const MessageCount& message : messages) {
+        if (message.calls <= 0) continue;
+        if (std::ranges::find(ops, message.op) == ops.end()) ops.push_back(message.op);
+        const Bytes from = lower_edge(message.message);
+        HistogramBin& bin = bins[{message.op, from}];
+        bin.op = message.op;
+        bin.from = from;
+        bin.to = from == Bytes{} ? Bytes{1} : 2 * from;
+        bin.calls += message.calls;
+        bin.bytes += message.message * message.calls;
+    }
+    std::vector<HistogramBin> ordered;
+    for (const std::string& op : ops) {
+        for (auto bin = bins.lower_bound({op, Bytes{}}); bin != bins.end() && bin->first.first == op; ++bin) {
+            ordered.push_back(bin->second);
+        }
+    }
+    return ordered;
+}
+
+std::string histogram_text(std::span<const HistogramBin> bins) {
+    std::string out;
+    while (!bins.empty()) {
+        const auto other = std::ranges::find_if(bins, [&](const HistogramBin& bin) { return bin.op != bins[0].op; });
+        const auto count = static_cast<std::size_t>(other - bins.begin());
+        if (!out.empty()) out += '\n';
+        out += operation_text(bins.first(count));
+        bins = bins.subspan(count);
+    }
+    return out;
+}
+
+ResultTable histogram_table(std::span<const HistogramBin> bins) {
+    return table_of<HistogramBin>(bins, {{"op", {}, &HistogramBin::op},
+                                         {"from_bytes", {}, whole(&HistogramBin::from)},
+                                         {"to_bytes", {}, whole(&HistogramBin::to)},
+                                         {"calls", {}, whole(&HistogramBin::calls)},
+                                         {"bytes", {}, whole(&HistogramBin::bytes)}});
+}
 
 namespace {
 
@@ -58,40 +137,55 @@ Bytes sum(const std::vector<CollectiveTotal>& totals) {
 
 namespace {
 
-// Columns that no row fills are left out.
-std::string rows_text(const VolumeTable& table) {
-    const bool typed = std::ranges::any_of(table.rows, [](const VolumeRow& row) { return !row.type.empty(); });
-    const bool logged = std::ranges::any_of(table.rows, [](const VolumeRow& row) { return row.logged >= 0; });
-    const bool labelled = std::ranges::any_of(table.rows, [](const VolumeRow& row) { return !row.label.empty(); });
-    std::vector<std::string> headings{"<op", "<dimension", "group", "calls", "message", "volume", "<when"};
-    if (typed) headings.emplace_back("<type");
-    if (logged) headings.emplace_back("logged");
-    if (labelled) headings.emplace_back("<what");
-    TextTable text(std::move(headings));
-    for (const VolumeRow& row : table.rows) {
-        std::vector<std::string> cells{row.op,
-                                       row.dimension,
-                                       fmt::to_string(row.group_size),
-                                       number_text(row.calls),
-                                       to_text(row.message),
-                                       to_text(row.volume),
-                                       row.when};
-        if (typed) cells.push_back(row.type);
-        if (logged) cells.push_back(row.logged < 0 ? "-" : to_text(Bytes{row.logged}));
-        if (labelled) cells.push_back(row.label);
-        text.add(std::move(cells));
-    }
-    return text.text();
+using Json = nlohmann::ordered_json;
+
+std::optional<std::string> filled(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
+
+// Texts leave out columns that no row fills.
+ResultTable rows_table(const VolumeTable& table) {
+    const Bytes step = sum(steady_totals(table));
+    const auto own = [&table](const VolumeRow& row) { return row.volume * repeats_per_step(table, row); };
+    const auto is_logged = [](const VolumeRow& row) { return row.logged >= 0; };
+    const auto where = [&](const char* heading, const auto& has) {
+        return std::ranges::any_of(table.rows, has) ? std::optional<std::string>(heading) : std::nullopt;
+    };
+    return table_of<VolumeRow>(
+        table.rows, {{"op", "<op", &VolumeRow::op},
+                     {"dimension", "<dimension", &VolumeRow::dimension},
+                     {"group_size", "group", &VolumeRow::group_size},
+                     {"calls", "calls", whole(&VolumeRow::calls)},
+                     {"message_bytes", "message", whole(&VolumeRow::message)},
+                     {"volume_bytes", "volume", whole(&VolumeRow::volume)},
+                     {"when", "<when", &VolumeRow::when},
+                     {"step_bytes", {}, own, Readers::of_csv},
+                     {"step_percent",
+                      {},
+                      [=](const VolumeRow& row) { return step > Bytes{} ? 100 * (own(row) / step) : 0.0; },
+                      Readers::of_csv},
+                     {"type", where("<type", [](const VolumeRow& row) { return !row.type.empty(); }),
+                      [](const VolumeRow& row) { return filled(row.type); }},
+                     {"", where("logged", is_logged),
+                      [](const VolumeRow& row) { return row.logged < 0 ? "-" : to_text(Bytes{row.logged}); }},
+                     {"label", where("<what", [](const VolumeRow& row) { return !row.label.empty(); }),
+                      [](const VolumeRow& row) { return filled(row.label); }},
+                     {"logged_bytes", {}, [](const VolumeRow& row) {
+                          return row.logged < 0 ? std::nullopt : std::optional(Whole<double>{row.logged});
+                      }}});
+}
+
+ResultTable totals_table(const std::vector<CollectiveTotal>& totals, std::string_view when) {
+    return table_of<CollectiveTotal>(
+        totals, {{"op", "<op", &CollectiveTotal::op},
+                 {"when", {}, [when](const CollectiveTotal&) { return when; }, Readers::of_csv},
+                 {"calls", "calls", whole(&CollectiveTotal::calls)},
+                 {"volume_bytes", "volume", whole(&CollectiveTotal::volume)},
+                 {"", "share", as<Share>(&CollectiveTotal::share)},
+                 {"percent", {}, whole([](const CollectiveTotal& total) { return 100 * total.share; })}});
 }
 
 std::string totals_text(const std::string& heading, const std::vector<CollectiveTotal>& totals) {
-    std::string out = fmt::format("\n{}: {} per rank\n", heading, to_text(sum(totals)));
-    if (totals.empty()) return out;
-    TextTable table({"<op", "calls", "volume", "share"});
-    for (const CollectiveTotal& total : totals) {
-        table.add({total.op, number_text(total.calls), to_text(total.volume), percent(total.share)});
-    }
-    return out + table.text(2);
+    const std::string out = fmt::format("\n{}: {} per rank\n", heading, to_text(sum(totals)));
+    return totals.empty() ? out : out + table_text(totals_table(totals, ""), 2);
 }
 
 }  // namespace
@@ -105,7 +199,7 @@ std::vector<HistogramBin> volume_histogram(const VolumeTable& table) {
 }
 
 std::string volume_text(const VolumeTable& table, VolumeParts parts) {
-    std::string out = rows_text(table);
+    std::string out = table_text(rows_table(table));
     for (const auto& [when, heading] :
          {std::pair{"start-up", "start-up"}, std::pair{"first-step", "first step only"}}) {
         if (const std::vector<CollectiveTotal> once = once_totals(table, when); !once.empty()) {
@@ -120,95 +214,36 @@ std::string volume_text(const VolumeTable& table, VolumeParts parts) {
     return out;
 }
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json row_json(const VolumeRow& row) {
-    Json json{{"op", row.op},
-              {"dimension", row.dimension},
-              {"group_size", row.group_size},
-              {"calls", number<Json>(row.calls)},
-              {"message_bytes", number<Json>(row.message.value)},
-              {"volume_bytes", number<Json>(row.volume.value)},
-              {"when", row.when}};
-    if (!row.type.empty()) json["type"] = row.type;
-    if (!row.label.empty()) json["label"] = row.label;
-    if (row.logged >= 0) json["logged_bytes"] = number<Json>(row.logged);
-    return json;
-}
-
-Json totals_json(const std::vector<CollectiveTotal>& totals) {
-    Json json = Json::array();
-    for (const CollectiveTotal& total : totals) {
-        json.push_back({{"op", total.op},
-                        {"calls", number<Json>(total.calls)},
-                        {"volume_bytes", number<Json>(total.volume.value)},
-                        {"percent", number<Json>(100 * total.share)}});
-    }
-    return json;
-}
-
-Json histogram_json(const std::vector<HistogramBin>& bins) {
-    Json json = Json::array();
-    for (const HistogramBin& bin : bins) {
-        json.push_back({{"op", bin.op},
-                        {"from_bytes", number<Json>(bin.from.value)},
-                        {"to_bytes", number<Json>(bin.to.value)},
-                        {"calls", number<Json>(bin.calls)},
-                        {"bytes", number<Json>(bin.bytes.value)}});
-    }
-    return json;
-}
-
-}  // namespace
-
 std::string volume_json(const VolumeTable& table, VolumeParts parts, const Json* job) {
     Json json;
     if (job != nullptr) json["job"] = *job;
-    json["rows"] = Json::array();
-    for (const VolumeRow& row : table.rows) json["rows"].push_back(row_json(row));
+    json["rows"] = table_json(rows_table(table));
     const std::vector<CollectiveTotal> steady = steady_totals(table);
     Json& totals = json["totals"];
     totals = {{"volume_bytes", number<Json>(sum(steady).value)},
               {"micro_batches", table.micro_batches},
-              {"collectives", totals_json(steady)}};
+              {"collectives", table_json(totals_table(steady, ""))}};
     for (const auto& [when, key] : {std::pair{"start-up", "start_up"}, std::pair{"first-step", "first_step"}}) {
         if (const std::vector<CollectiveTotal> once = once_totals(table, when); !once.empty()) {
-            totals[key] = totals_json(once);
+            totals[key] = table_json(totals_table(once, ""));
         }
     }
-    if (parts == VolumeParts::rows_and_histogram) json["histogram"] = histogram_json(volume_histogram(table));
+    if (parts == VolumeParts::rows_and_histogram) {
+        json["histogram"] = table_json(histogram_table(volume_histogram(table)));
+    }
     return json_text(json);
 }
 
-std::string volume_csv(const VolumeTable& table) {
-    const Bytes step = sum(steady_totals(table));
-    std::string out =
-        "op,dimension,group_size,calls,message_bytes,volume_bytes,when,step_bytes,step_percent,type,label,"
-        "logged_bytes\n";
-    for (const VolumeRow& row : table.rows) {
-        const Bytes own = row.volume * repeats_per_step(table, row);
-        fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(row.op),
-                       csv_cell(row.dimension), row.group_size, number_text(row.calls), number_text(row.message.value),
-                       number_text(row.volume.value), row.when, number_text(own.value),
-                       number_text(step > Bytes{} ? 100 * (own / step) : 0), csv_cell(row.type), csv_cell(row.label),
-                       row.logged < 0 ? "" : number_text(row.logged));
-    }
-    return out;
-}
+std::string volume_csv(const VolumeTable& table) { return table_csv(rows_table(table)); }
 
 std::string volume_totals_csv(const VolumeTable& table) {
-    std::string out = "op,when,calls,volume_bytes,percent\n";
+    ResultTable all = totals_table({}, "");
     const auto add = [&](std::string_view when, const std::vector<CollectiveTotal>& totals) {
-        for (const CollectiveTotal& total : totals) {
-            fmt::format_to(std::back_inserter(out), "{},{},{},{},{}\n", csv_cell(total.op), when,
-                           number_text(total.calls), number_text(total.volume.value), number_text(100 * total.share));
-        }
+        std::ranges::move(totals_table(totals, when).rows, std::back_inserter(all.rows));
     };
     for (const std::string_view when : {"start-up", "first-step"}) add(when, once_totals(table, when));
     add("step", steady_totals(table));
-    return out;
+    return table_csv(all);
 }
 
 }  // namespace weft

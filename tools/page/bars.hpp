@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/base/quantity.hpp"
-#include "tools/output/histogram.hpp"
+#include "tools/output/volume_text.hpp"
 #include "workloads/report/report.hpp"
 #include "workloads/report/simulation.hpp"
 

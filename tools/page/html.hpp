@@ -1,34 +1,19 @@
 // Pages and the pieces of HTML that they are made of.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "tools/output/svg_text.hpp"
 
 namespace weft {
 
-// Text that grows line by line.
-class HtmlText {
-  public:
-    template <class... Args>
-    void add(fmt::format_string<Args...> format, Args&&... args) {
-        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-        text_ += '\n';
-    }
-    void put(std::string_view html) { text_ += html; }
-    std::string take() { return std::move(text_); }
-
-  private:
-    std::string text_;
-};
+using HtmlText = MarkupText;
 
 struct HtmlColumn {
     std::string_view heading;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "tools/output/figures.hpp"
-#include "tools/output/plan_rows.hpp"
 #include "tools/output/plan_text.hpp"
 #include "tools/page/simulation_page.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "tools/output/chart_svg.hpp"
+#include "tools/output/chart.hpp"
 #include "tools/output/json_text.hpp"
 #include "tools/output/svg_text.hpp"
 #include "tools/page/html.hpp"

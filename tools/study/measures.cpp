@@ -9,7 +9,6 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/units.hpp"
-#include "tools/output/histogram.hpp"
 #include "tools/output/volume_text.hpp"
 #include "tools/refusals.hpp"
 #include "workloads/report/logged_calls.hpp"

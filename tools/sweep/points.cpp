@@ -67,9 +67,11 @@ Bytes sent_elsewhere(const Report& report) {
 
 constexpr std::size_t most_topologies = 16;  // of a whole machine, tens of MB each
 
+}  // namespace
+
 std::vector<ResultCell> metric_cells(const Report& report) {
     std::vector<ResultCell> cells;
-    const std::size_t known = step_metrics().size();
+    const std::size_t known = known_metrics().size();
     for (std::size_t i = 0; i < known; ++i) cells.push_back(value_of<ResultCell>(report.metrics[i]));
     cells.emplace_back(std::int64_t{report.ranks});
     cells.emplace_back(report.metric("throughput.tokens_per_s") / report.ranks);
@@ -81,8 +83,6 @@ std::vector<ResultCell> metric_cells(const Report& report) {
     return cells;
 }
 
-}  // namespace
-
 std::vector<Column> sweep_columns(const SweepGrid& grid) {
     std::vector<Column> columns;
     for (const std::string& key : grid.keys()) {
@@ -92,7 +92,7 @@ std::vector<Column> sweep_columns(const SweepGrid& grid) {
                            .meaning = std::string(meaning),
                            .kind = ColumnKind::key});
     }
-    for (const Metric& each : step_metrics()) {
+    for (const StepMetric& each : known_metrics()) {
         columns.push_back(metric(flat(each.key), std::string(each.unit), std::string(each.meaning)));
     }
     columns.push_back(metric("ranks", "", "accelerators of the job"));

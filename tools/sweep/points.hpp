@@ -23,6 +23,7 @@ struct PointResult {
 // The same for every point, whatever came out.
 std::vector<Column> sweep_columns(const SweepGrid& grid);
 
+std::vector<ResultCell> metric_cells(const Report& report);
 std::vector<ResultCell> row_of(const SweepGrid& grid, std::size_t point, const PointResult& result);
 // Whether the row of a table with these columns has a result.
 bool has_result(const std::vector<ResultCell>& row);

@@ -129,85 +129,36 @@ std::vector<LinkReport> link_reports(const Simulation& run) {
     return rows;
 }
 
-// What the metrics of a step are made from.
-struct StepFigures {
-    Seconds step, compute, interference, waiting_for_host, optimizer, exposed, bubble, imbalance;
-    double tokens_per_second = 0, model_rate = 0, hardware_rate = 0, mfu = 0;  // rates of a rank, in FLOP/s
-    Bytes peak, allocated, least, most, capacity;
-    double fits = 0;
-};
-
-StepFigures memory_figures(const Plan& plan) {
-    const MemoryUse& memory = plan.stages[plan.fullest_stage()].memory;
-    StepFigures figures;
-    figures.peak = memory.total();
-    figures.allocated = memory.allocated();
-    figures.least = memory.least();
-    figures.most = memory.most();
-    figures.capacity = plan.device.memory;
-    figures.fits = plan.fits() ? 1.0 : 0.0;
-    return figures;
-}
-
 StepFigures figures(const Simulation& run, const Breakdown& mean, Seconds bubble, Seconds optimizer) {
     const Job& job = run.plan.job;
     const Seconds step = since_start(run.timeline.end);
     const double ranks = job.layout.ranks();
     const double tokens = double(job.batch.global) * job.batch.sequence;
     const FlopsPerSecond model = run.plan.model_flops / step, hardware = run.plan.hardware_flops / step;
-    StepFigures figures = memory_figures(run.plan);
-    figures.step = step;
-    figures.compute = mean.busy;
-    figures.interference = mean.interference;
-    figures.waiting_for_host = mean.beside;
-    figures.optimizer = optimizer;
-    figures.exposed = mean.exposed();
-    figures.bubble = bubble;
-    figures.imbalance = mean.idle - bubble;
-    figures.tokens_per_second = tokens / step.value;
-    figures.model_rate = model.value / ranks;
-    figures.hardware_rate = hardware.value / ranks;
-    figures.mfu = model.value / ranks / run.plan.device.peak(job.precision).value;
-    return figures;
+    return {.plan = run.plan,
+            .step = step,
+            .compute = mean.busy,
+            .interference = mean.interference,
+            .waiting_for_host = mean.beside,
+            .optimizer = optimizer,
+            .exposed = mean.exposed(),
+            .bubble = bubble,
+            .imbalance = mean.idle - bubble,
+            .tokens_per_second = tokens / step.value,
+            .model_rate = model.value / ranks,
+            .hardware_rate = hardware.value / ranks,
+            .mfu = model.value / ranks / run.plan.device.peak(job.precision).value};
 }
 
-Metric bytes_metric(std::string_view key, Bytes value, std::string_view meaning) {
-    return {.key = key, .value = value.value, .unit = "B", .meaning = meaning, .kind = MetricKind::count};
-}
-
-std::vector<Metric> metrics(const StepFigures& of) {
-    return {
-        {"step.time_s", of.step.value, "s", "one training step, from first load to last parameter"},
-        {"step.compute_s", of.compute.value, "s", "a rank computes, optimizer included; mean over ranks"},
-        {"step.interference_s", of.interference.value, "s", "of it, lost to communication at the same time; mean"},
-        {"step.waiting_for_host_s", of.waiting_for_host.value, "s", "of it, until the host has launched more; mean"},
-        {"step.optimizer_s", of.optimizer.value, "s", "of it, the optimizer; mean over ranks"},
-        {"step.exposed_communication_s", of.exposed.value, "s", "a rank communicates and computes nothing; mean"},
-        {"step.bubble_s", of.bubble.value, "s", "the busiest stage waits: what the schedule's fill and drain cost"},
-        {"step.imbalance_s", of.imbalance.value, "s", "the other stages wait longer than that for it; mean"},
-        {"throughput.tokens_per_s", of.tokens_per_second, "tokens/s", "of the whole job"},
-        {"throughput.model_tflops_per_gpu", of.model_rate / 1e12, "TFLOP/s",
-         "matrix products of forward and backward, no recomputation, attention in full"},
-        {"throughput.hardware_tflops_per_gpu", of.hardware_rate / 1e12, "TFLOP/s",
-         "matrix products executed, recomputation and padding included"},
-        {"throughput.mfu", of.mfu, "", "model FLOP/s over the device's peak"},
-        bytes_metric("memory.peak_bytes", of.peak, "expected of the fullest stage"),
-        bytes_metric("memory.allocated_bytes", of.allocated,
-                     "of it, in tensors: what torch.cuda.max_memory_allocated() shows"),
-        bytes_metric("memory.least_bytes", of.least, "without fragmentation and with the smallest context"),
-        bytes_metric("memory.most_bytes", of.most, "with the most of both that was measured"),
-        bytes_metric("memory.capacity_bytes", of.capacity, "of the device"),
-        {.key = "memory.fits",
-         .value = of.fits,
-         .unit = "",
-         .meaning = "the least within capacity",
-         .kind = MetricKind::flag},
-    };
+std::vector<Metric> metrics_of(const StepFigures& figures) {
+    std::vector<Metric> metrics;
+    for (const StepMetric& each : known_metrics()) {
+        metrics.push_back({each.key, each.value(figures), each.unit, each.meaning, each.kind});
+    }
+    return metrics;
 }
 
 }  // namespace
-
-std::vector<Metric> step_metrics() { return metrics(StepFigures{}); }
 
 double Report::metric(std::string_view key) const {
     const auto it = std::ranges::find(metrics, key, &Metric::key);
@@ -237,7 +188,7 @@ Report planned_report(const Plan& plan, NetworkKind network) {
     report.network = enumerator_name(network);
     for (const JobError& feature : lacking_features(job)) report.lacking.push_back(feature.message);
     report.stages = stage_reports(plan);
-    report.metrics = metrics(memory_figures(plan));
+    report.metrics = metrics_of(StepFigures{plan});
     std::erase_if(report.metrics, [](const Metric& metric) { return !metric.key.starts_with("memory."); });
     report.ranks = job.layout.ranks();
     return report;
@@ -255,7 +206,7 @@ Report make_report(const Simulation& run) {
         optimizer += optimizer_time(run, id) * (double(program.classes[id].weight) / report.ranks);
         add_class(report.stages[run.step.stage[id]], program.classes[id], breakdowns[id]);
     }
-    report.metrics = metrics(figures(run, average, bubble, optimizer));
+    report.metrics = metrics_of(figures(run, average, bubble, optimizer));
     report.communication = communication_reports(program, average);
     report.links = link_reports(run);
     report.hottest = hottest_links(run.topology(), listed_links(program.patterns, run.timeline.moved),

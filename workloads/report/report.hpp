@@ -1,8 +1,7 @@
-// The result of a simulated step as plain values. One list of metrics feeds text, JSON and sweep rows.
+// The result of a simulated step as plain values.
 // Time of a step, mean over ranks: compute + exposed communication + bubble + imbalance.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,34 +11,11 @@
 #include "sim/base/quantity.hpp"
 #include "sim/program/program.hpp"
 #include "topologies/vertex_names.hpp"
+#include "workloads/metrics/metric.hpp"
 #include "workloads/plan/advice.hpp"
 #include "workloads/report/simulation.hpp"
 
 namespace weft {
-
-enum class MetricKind : std::uint8_t { number, count, flag };
-
-struct Metric {
-    std::string_view key;  // "step.time_s": the path in the JSON report
-    double value = 0;
-    std::string_view unit;  // "s", "B", "tokens/s", "TFLOP/s", "" for ratios and flags
-    std::string_view meaning;
-    MetricKind kind = MetricKind::number;
-};
-
-// The value in its own type, for anything that is made from a bool, an integer or a double (a JSON value, say).
-template <class Value>
-Value value_of(const Metric& metric) {
-    switch (metric.kind) {
-        case MetricKind::flag:
-            return Value(metric.value != 0);
-        case MetricKind::count:
-            return Value(static_cast<std::int64_t>(std::llround(metric.value)));
-        case MetricKind::number:
-            break;
-    }
-    return Value(metric.value);
-}
 
 struct DimensionTime {
     std::string dimension;  // "tensor", "data", "pipeline", ...
@@ -88,7 +64,7 @@ struct Report {
     std::string job, machine, model, framework, layout, batch, network;
     std::vector<std::string> lacking;  // features that the framework's version has not: modelled, cannot be run
     std::uint64_t parameters = 0, active_parameters = 0;  // of the model
-    std::vector<Metric> metrics;
+    std::vector<Metric> metrics;                          // begins with known_metrics()
     std::vector<StageReport> stages;
     std::vector<CommunicationReport> communication;  // sorted by dimension, op, group size
     std::vector<LinkReport> links;                   // busiest class first
@@ -107,8 +83,5 @@ struct Report {
 Report make_report(const Simulation& simulation);
 // What is known of a step before it is simulated: its memory.
 Report planned_report(const Plan& plan, NetworkKind network);
-
-// Which metrics every report begins with, in their order; all values are 0.
-std::vector<Metric> step_metrics();
 
 }  // namespace weft

@@ -7,7 +7,7 @@ namespace {
 
 Report of_memory(double least, double most, double fits) {
     Report report;
-    report.metrics = step_metrics();
+    for (const StepMetric& each : known_metrics()) report.metrics.push_back({.key = each.key});
     for (Metric& metric : report.metrics) {
         if (metric.key == "memory.least_bytes") metric.value = least;
         if (metric.key == "memory.most_bytes") metric.value = most;

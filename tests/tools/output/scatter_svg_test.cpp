@@ -1,5 +1,5 @@
 // Where the marks of a scatter picture stand.
-#include "tools/output/scatter_svg.hpp"
+#include "tools/output/chart.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

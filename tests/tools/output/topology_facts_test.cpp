@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "tools/output/topology_text.hpp"
 
 namespace weft {
 namespace {

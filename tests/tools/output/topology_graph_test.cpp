@@ -1,4 +1,4 @@
-#include "tools/output/topology_graph.hpp"
+#include "tools/output/topology_facts.hpp"
 
 #include <gtest/gtest.h>
 
