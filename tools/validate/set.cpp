@@ -62,39 +62,6 @@ ValidationSet read_head(Document& document, std::string& rows) {
     return set;
 }
 
-// `table` finds the text of a table by the name that the set calls it, and says where it is.
-struct TableFile {
-    std::string path, text;
-};
-template <class FindTable>
-ValidationSet read_set(Document document, FindTable find_table) {
-    std::string rows;
-    ValidationSet set = read_head(document, rows);
-    document.check();
-    set.job = nlohmann::ordered_json::parse(document.text()).at("job").dump();
-    const TableFile table = find_table(rows);
-    set.table_path = table.path;
-    set.rows = read_set_table(table.path, table.text);
-    const auto marked = [&set](RowUse use) {
-        return std::ranges::any_of(set.rows, [use](const ValidationRow& row) { return row.use == use; });
-    };
-    Field root = document.root();
-    if (promises(set.bounds) && !marked(RowUse::predict)) root.error("bounds", "no row is marked predict");
-    if (promises(set.residual_bounds) && !marked(RowUse::fit)) root.error("residual_bounds", "no row is marked fit");
-    document.check();
-    return set;
-}
-
-TableFile shipped_table(const std::string& rows) {
-    const std::string stem = std::filesystem::path(rows).stem().string();
-    for (const embedded::File& file : embedded::validation_tables()) {
-        if (file.name == stem) return {std::string(file.path), std::string(file.text)};
-    }
-    Diagnostic missing;
-    missing.message = "no table \"" + rows + "\" is shipped";
-    throw ConfigError({std::move(missing)});
-}
-
 constexpr std::string_view measured_prefix = "measured.";
 
 class TableReader {
@@ -187,6 +154,39 @@ class TableReader {
 // Lines that begin with '#' are comments. Throws ConfigError with every mistake (20 at most) and its line.
 std::vector<ValidationRow> read_set_table(const std::string& path, std::string_view text) {
     return TableReader(path, text).read();
+}
+
+// `table` finds the text of a table by the name that the set calls it, and says where it is.
+struct TableFile {
+    std::string path, text;
+};
+template <class FindTable>
+ValidationSet read_set(Document document, FindTable find_table) {
+    std::string rows;
+    ValidationSet set = read_head(document, rows);
+    document.check();
+    set.job = nlohmann::ordered_json::parse(document.text()).at("job").dump();
+    const TableFile table = find_table(rows);
+    set.table_path = table.path;
+    set.rows = read_set_table(table.path, table.text);
+    const auto marked = [&set](RowUse use) {
+        return std::ranges::any_of(set.rows, [use](const ValidationRow& row) { return row.use == use; });
+    };
+    Field root = document.root();
+    if (promises(set.bounds) && !marked(RowUse::predict)) root.error("bounds", "no row is marked predict");
+    if (promises(set.residual_bounds) && !marked(RowUse::fit)) root.error("residual_bounds", "no row is marked fit");
+    document.check();
+    return set;
+}
+
+TableFile shipped_table(const std::string& rows) {
+    const std::string stem = std::filesystem::path(rows).stem().string();
+    for (const embedded::File& file : embedded::validation_tables()) {
+        if (file.name == stem) return {std::string(file.path), std::string(file.text)};
+    }
+    Diagnostic missing;
+    missing.message = "no table \"" + rows + "\" is shipped";
+    throw ConfigError({std::move(missing)});
 }
 
 }  // namespace
