@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "sim/base/check.hpp"
 #include "sim/io/embedded.hpp"
@@ -99,30 +100,22 @@ const BoundRows& rows() {
     return bound;
 }
 
-template <class Value>
-double asked(Field& object, std::string_view name, const JobKey& key, Value usual,
-             Value (Field::*required)(std::string_view), Value (Field::*optional)(std::string_view, Value)) {
-    const Value value = key.absent == Absent::as_it_stands ? (object.*optional)(name, usual) : (object.*required)(name);
-    if constexpr (std::is_same_v<Value, Seconds>) {
-        return value.value;
-    } else {
-        return double(value);
-    }
-}
-
 double read_value(Field& object, std::string_view name, const JobKey& key, double usual) {
+    const auto if_known = [&](auto value) {
+        return key.absent == Absent::as_it_stands ? std::optional(value) : std::nullopt;
+    };
     const auto integer = static_cast<std::uint32_t>(usual);
     switch (key.kind) {
         case KeyKind::flag:
-            return asked(object, name, key, usual != 0, &Field::flag, &Field::flag);
+            return double(object.flag(name, if_known(usual != 0)));
         case KeyKind::count:
-            return asked(object, name, key, integer, &Field::count, &Field::count);
+            return object.count(name, if_known(integer));
         case KeyKind::whole:
-            return asked(object, name, key, integer, &Field::whole, &Field::whole);
+            return object.whole(name, if_known(integer));
         case KeyKind::number:
-            return asked(object, name, key, usual, &Field::number, &Field::number);
+            return object.number(name, if_known(usual));
         case KeyKind::duration:
-            return asked(object, name, key, Seconds{usual}, &Field::duration, &Field::duration);
+            return object.duration(name, if_known(Seconds{usual})).value;
         default:
             return read_word(object, name, key, usual);
     }
@@ -165,9 +158,9 @@ const JobKey& key_of(std::string_view path) {
 }
 
 double read_word(Field& object, std::string_view name, const JobKey& key, double usual) {
-    const std::string word = key.absent == Absent::as_it_stands
-                                 ? object.choice(name, key.words, key.words.at(static_cast<std::size_t>(usual)))
-                                 : object.choice(name, key.words);
+    const bool known = key.absent == Absent::as_it_stands;
+    const std::string word = known ? object.choice(name, key.words, key.words.at(static_cast<std::size_t>(usual)))
+                                   : object.choice(name, key.words);
     return double(std::ranges::find(key.words, word) - key.words.begin());
 }
 
