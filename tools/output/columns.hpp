@@ -115,7 +115,7 @@ template <class Shown>
 auto as(auto get) {
     return [get](const auto& row) { return Shown{plain_number(std::invoke(get, row))}; };
 }
-auto of(auto outer, auto inner) {
+auto inside(auto outer, auto inner) {
     return [=](const auto& row) { return std::invoke(inner, std::invoke(outer, row)); };
 }
 template <class Get>

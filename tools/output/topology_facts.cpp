@@ -146,22 +146,23 @@ namespace {
 
 ResultTable classes_table(const std::vector<ClassFacts>& classes) {
     using Row = ClassFacts;
-    return table_of<Row>(classes, {{"class", "<class", of(&Row::link_class, &LinkClass::name)},
-                                   {"", "links", &Row::links},
-                                   {"nominal_bytes_per_s", "nominal", of(&Row::link_class, &LinkClass::nominal)},
-                                   {"bandwidth_bytes_per_s", "achievable", of(&Row::link_class, &LinkClass::bandwidth)},
-                                   {"latency_s", "latency", of(&Row::link_class, &LinkClass::latency)},
-                                   {"links", {}, &Row::links}});
+    return table_of<Row>(classes,
+                         {{"class", "<class", inside(&Row::link_class, &LinkClass::name)},
+                          {"", "links", &Row::links},
+                          {"nominal_bytes_per_s", "nominal", inside(&Row::link_class, &LinkClass::nominal)},
+                          {"bandwidth_bytes_per_s", "achievable", inside(&Row::link_class, &LinkClass::bandwidth)},
+                          {"latency_s", "latency", inside(&Row::link_class, &LinkClass::latency)},
+                          {"links", {}, &Row::links}});
 }
 
 ResultTable hops_table(const RouteFacts& route) {
     return table_of<Hop>(route.hops,
                          {{"from", "<from", &Hop::from},
                           {"to", "<to", &Hop::to},
-                          {"class", "<link", of(&Hop::link_class, &LinkClass::name)},
-                          {"nominal_bytes_per_s", {}, of(&Hop::link_class, &LinkClass::nominal)},
-                          {"bandwidth_bytes_per_s", "achievable", of(&Hop::link_class, &LinkClass::bandwidth)},
-                          {"latency_s", "latency", of(&Hop::link_class, &LinkClass::latency)}});
+                          {"class", "<link", inside(&Hop::link_class, &LinkClass::name)},
+                          {"nominal_bytes_per_s", {}, inside(&Hop::link_class, &LinkClass::nominal)},
+                          {"bandwidth_bytes_per_s", "achievable", inside(&Hop::link_class, &LinkClass::bandwidth)},
+                          {"latency_s", "latency", inside(&Hop::link_class, &LinkClass::latency)}});
 }
 
 std::string classes_text(const TopologyFacts& facts) {
