@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <span>
 #include <utility>
 
 #include "sim/io/diagnostics.hpp"
+#include "workloads/formats/shell/condition.hpp"
 
 namespace weft {
 namespace {
@@ -14,72 +13,8 @@ namespace {
 constexpr int deepest_block = 64;
 constexpr std::size_t most_commands = 20'000;
 
+using Holds = ShellCondition::Holds;
 using Words = std::vector<ShellWord>;
-
-// A condition, as far as it is known without running anything.
-enum class Holds : unsigned char { no, yes, unknown };
-struct Condition {
-    Holds holds = Holds::unknown;
-    std::string why{};  // where it is not known, the variable to be given; empty: none helps
-};
-const Condition always{Holds::yes}, never{Holds::no};
-
-Condition negated(Condition of) {
-    if (of.holds != Holds::unknown) of.holds = of.holds == Holds::yes ? Holds::no : Holds::yes;
-    return of;
-}
-Condition both(const Condition& a, const Condition& b) {
-    if (a.holds == Holds::no || b.holds == Holds::no) return never;
-    return a.holds == Holds::unknown ? a : b;
-}
-Condition either(const Condition& a, const Condition& b) { return negated(both(negated(a), negated(b))); }
-
-// Words between "&&" and "||" of "[ ... ]", each expanded. Of what the script never sets Bash takes nothing.
-Condition comparison(std::span<const std::string> words) {
-    Condition yes = always, unknown;
-    for (; !words.empty() && words[0] == "!"; words = words.subspan(1)) yes = negated(yes);
-    const auto is = [&](bool holds) { return holds ? yes : negated(yes); };
-    std::vector<std::string> plain;
-    bool known = true;
-    for (const std::string& word : words) {
-        if (unknown.why.empty() && has_unknown(word)) unknown.why = unknown_names(word).front();
-        known = known && !has_unknown_but_unset(word);
-        plain.push_back(without_unset(word));
-    }
-    if (!known) return unknown;
-    if (plain.size() < 2) return is(!plain.empty() && !plain[0].empty());
-    if (plain.size() == 2 && (plain[0] == "-z" || plain[0] == "-n")) return is(plain[1].empty() == (plain[0] == "-z"));
-    if (plain.size() != 3) return {};
-    const std::string& how = plain[1];
-    const bool pattern = plain[2].find_first_of("*?[") != std::string::npos;
-    if (!pattern && (how == "=" || how == "==" || how == "!=")) return is((plain[0] == plain[2]) == (how != "!="));
-    long long a = 0, b = 0;
-    const auto is_number = [](const std::string& text, long long& value) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        return error == std::errc() && end == text.data() + text.size();
-    };
-    if (!is_number(plain[0], a) || !is_number(plain[2], b)) return unknown;
-    if (how == "-eq" || how == "-ne") return is((a == b) == (how == "-eq"));
-    if (how == "-lt" || how == "-ge") return is((a < b) == (how == "-lt"));
-    if (how == "-gt" || how == "-le") return is((a > b) == (how == "-gt"));
-    return {};
-}
-
-// What stands in "[ ... ]" or "[[ ... ]]".
-Condition joined_comparisons(std::span<const std::string> words) {
-    Condition result = never, part = always;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i <= words.size(); ++i) {
-        const bool ends = i == words.size(), by_or = !ends && (words[i] == "||" || words[i] == "-o");
-        if (!ends && !by_or && words[i] != "&&" && words[i] != "-a") continue;
-        part = both(part, comparison(words.subspan(begin, i - begin)));
-        begin = i + 1;
-        if (!ends && !by_or) continue;
-        result = either(result, part);
-        part = always;
-    }
-    return result;
-}
 
 template <std::size_t Size>
 bool is_in(std::string_view word, const std::array<std::string_view, Size>& words) {
@@ -115,7 +50,7 @@ class ShellReader {
 
     ShellScript read() {
         while (at_ < words_.size()) {
-            block(always);
+            block(ShellCondition::always());
             ++at_;  // a word that closes what was not open
         }
         return std::move(script_);
@@ -143,7 +78,7 @@ class ShellReader {
     }
 
     // Up to a word that closes a block or the ";;" of a case. `taken`: whether it is run.
-    void block(const Condition& taken) {
+    void block(const ShellCondition& taken) {
         if (++depth_ > deepest_block) fail(at_end() ? 1 : words_[at_].line, "its blocks are nested too deeply");
         while (!at_end() && !at(";;") && !at_closer()) {
             if (at_between()) {
@@ -155,13 +90,13 @@ class ShellReader {
         --depth_;
     }
 
-    void statement(const Condition& taken) {
+    void statement(const ShellCondition& taken) {
         if (take("if")) return conditional(taken);
         if (take("case")) return perhaps("esac", {}, taken);
         if (take("for") || take("select")) return counted(taken);
         if (take("while") || take("until")) {
-            const Condition condition = conditions(taken);
-            return perhaps("done", condition.holds == Holds::yes ? Condition() : condition, taken);
+            const ShellCondition condition = conditions(taken);
+            return perhaps("done", condition.holds == Holds::yes ? ShellCondition() : condition, taken);
         }
         if (take("{") || take("}") || take("time")) return;
         // What a function does is read where it is defined.
@@ -169,38 +104,38 @@ class ShellReader {
         if (words_[at_].text.ends_with("()")) {
             ++at_;
         } else {
-            chain(taken, always);
+            chain(taken, ShellCondition::always());
         }
     }
 
     // --- if, case, for, while ---
 
     // A branch; `left` says whether one is still to be taken.
-    void branch(Condition& left, const Condition& condition, const Condition& outer) {
+    void branch(ShellCondition& left, const ShellCondition& condition, const ShellCondition& outer) {
         block(both(both(left, condition), outer));
         left = both(left, negated(condition));
     }
 
-    void conditional(const Condition& outer) {
-        Condition left = always;
+    void conditional(const ShellCondition& outer) {
+        ShellCondition left = ShellCondition::always();
         do {
-            const Condition condition = conditions(outer);
+            const ShellCondition condition = conditions(outer);
             take("then");
             branch(left, condition, outer);
         } while (take("elif"));
-        if (take("else")) branch(left, always, outer);
+        if (take("else")) branch(left, ShellCondition::always(), outer);
         take("fi");
     }
 
     // What stands in a loop or a case may be run or not.
-    void perhaps(std::string_view end, const Condition& condition, const Condition& outer) {
+    void perhaps(std::string_view end, const ShellCondition& condition, const ShellCondition& outer) {
         while (!at_end() && !take(end)) {
             block(both(condition, outer));
             if (at(";;") || (at_closer() && !at(end))) ++at_;
         }
     }
 
-    void counted(const Condition& outer) {
+    void counted(const ShellCondition& outer) {
         const std::string name = !at_end() && is_shell_name(words_[at_].text) ? words_[at_].text : "";
         while (!at_end() && !at("do")) ++at_;
         if (!name.empty() && outer.holds != Holds::no) variables_.assign(name, {unknown_part(name)});
@@ -208,8 +143,8 @@ class ShellReader {
     }
 
     // Up to "then" or "do".
-    Condition conditions(const Condition& outer) {
-        Condition result = always;
+    ShellCondition conditions(const ShellCondition& outer) {
+        ShellCondition result = ShellCondition::always();
         bool joined_by_or = false;
         while (!at_end() && !at_closer()) {
             if (at_between()) {
@@ -217,7 +152,7 @@ class ShellReader {
                 ++at_;
                 continue;
             }
-            const Condition next = chain(outer, {});
+            const ShellCondition next = chain(outer, {});
             result = joined_by_or ? either(result, next) : both(result, next);
             joined_by_or = false;
         }
@@ -227,29 +162,29 @@ class ShellReader {
     // --- commands ---
 
     // Commands joined by "&&" and "||", and how they end; a program ends as `program` says.
-    Condition chain(const Condition& outer, const Condition& program) {
-        Condition status = command(outer, program);
+    ShellCondition chain(const ShellCondition& outer, const ShellCondition& program) {
+        ShellCondition status = command(outer, program);
         while (at("&&") || at("||")) {
             const bool by_or = at("||");
             while (at("&&") || at("||") || at("\n")) ++at_;
             if (at_closer()) break;
-            const Condition next = command(both(by_or ? negated(status) : status, outer), program);
+            const ShellCondition next = command(both(by_or ? negated(status) : status, outer), program);
             status = by_or ? either(status, next) : both(status, next);
         }
         return status;
     }
 
-    Condition command(const Condition& taken, const Condition& program) {
+    ShellCondition command(const ShellCondition& taken, const ShellCondition& program) {
         bool negative = false;
         while (take("!")) negative = !negative;
-        const Condition result = plain_command(taken, program);
+        const ShellCondition result = plain_command(taken, program);
         return negative ? negated(result) : result;
     }
 
-    Condition plain_command(const Condition& taken, const Condition& program) {
+    ShellCondition plain_command(const ShellCondition& taken, const ShellCondition& program) {
         static constexpr std::array<std::string_view, 5> declaring{"export", "local", "declare", "readonly", "typeset"};
-        if (take("true")) return always;
-        if (take("false")) return never;
+        if (take("true")) return ShellCondition::always();
+        if (take("false")) return ShellCondition::never();
         if (take("[[")) return test("]]");
         if (take("[")) return test("]");
         if (take("test")) return test("");
@@ -260,18 +195,18 @@ class ShellReader {
             return program;
         }
         for (++at_; !at_end() && !at_between();) at_ += assignment(taken) ? 0 : 1;
-        return always;
+        return ShellCondition::always();
     }
 
-    Condition test(std::string_view closing) {
+    ShellCondition test(std::string_view closing) {
         std::vector<std::string> words;
         while (!at_end() && !take(closing) && !at("\n") && !at(";") && !(closing.empty() && at_between())) {
             words.push_back(at_between() ? words_[at_++].text : take_text());
         }
-        return joined_comparisons(words);
+        return shell_test(words);
     }
 
-    bool assignment(const Condition& taken) {
+    bool assignment(const ShellCondition& taken) {
         if (at_end()) return false;
         const ShellWord word = words_[at_];
         const std::string name(assigned_name(word.text));
@@ -300,7 +235,7 @@ class ShellReader {
         return true;
     }
 
-    Words elements(const ShellWord& array, const Condition& taken) {
+    Words elements(const ShellWord& array, const ShellCondition& taken) {
         Words words;
         for (; !take(")"); ++at_) {
             if (at_end()) fail(array.line, "the array \"" + array.text + "\" is not closed");
@@ -313,7 +248,7 @@ class ShellReader {
         for (std::string& text : variables_.words(word.text, word.line)) to.push_back({std::move(text), word.line});
     }
 
-    void call(const Condition& taken) {
+    void call(const ShellCondition& taken) {
         ShellCommand command{{}, taken.holds == Holds::yes};
         for (; !at_end() && !at_between(); ++at_) {
             if (taken.holds != Holds::no) expand(words_[at_], command.words);

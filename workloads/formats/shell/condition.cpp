@@ -1,0 +1,75 @@
+#include "workloads/formats/shell/condition.hpp"
+
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include "workloads/formats/shell/words.hpp"
+
+namespace weft {
+namespace {
+
+using Holds = ShellCondition::Holds;
+
+// Words between "&&" and "||" of "[ ... ]", each expanded. Of what the script never sets Bash takes
+// nothing.
+ShellCondition comparison(std::span<const std::string> words) {
+    ShellCondition yes = ShellCondition::always(), unknown;
+    for (; !words.empty() && words[0] == "!"; words = words.subspan(1)) yes = negated(yes);
+    const auto is = [&](bool holds) { return holds ? yes : negated(yes); };
+    std::vector<std::string> plain;
+    bool known = true;
+    for (const std::string& word : words) {
+        if (unknown.why.empty() && has_unknown(word)) unknown.why = unknown_names(word).front();
+        known = known && !has_unknown_but_unset(word);
+        plain.push_back(without_unset(word));
+    }
+    if (!known) return unknown;
+    if (plain.size() < 2) return is(!plain.empty() && !plain[0].empty());
+    if (plain.size() == 2 && (plain[0] == "-z" || plain[0] == "-n")) return is(plain[1].empty() == (plain[0] == "-z"));
+    if (plain.size() != 3) return {};
+    const std::string& how = plain[1];
+    const bool pattern = plain[2].find_first_of("*?[") != std::string::npos;
+    if (!pattern && (how == "=" || how == "==" || how == "!=")) return is((plain[0] == plain[2]) == (how != "!="));
+    long long a = 0, b = 0;
+    const auto is_number = [](const std::string& text, long long& value) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        return error == std::errc() && end == text.data() + text.size();
+    };
+    if (!is_number(plain[0], a) || !is_number(plain[2], b)) return unknown;
+    if (how == "-eq" || how == "-ne") return is((a == b) == (how == "-eq"));
+    if (how == "-lt" || how == "-ge") return is((a < b) == (how == "-lt"));
+    if (how == "-gt" || how == "-le") return is((a > b) == (how == "-gt"));
+    return {};
+}
+
+}  // namespace
+
+ShellCondition negated(ShellCondition of) {
+    if (of.holds != Holds::unknown) of.holds = of.holds == Holds::yes ? Holds::no : Holds::yes;
+    return of;
+}
+ShellCondition both(const ShellCondition& a, const ShellCondition& b) {
+    if (a.holds == Holds::no || b.holds == Holds::no) return ShellCondition::never();
+    return a.holds == Holds::unknown ? a : b;
+}
+ShellCondition either(const ShellCondition& a, const ShellCondition& b) {
+    return negated(both(negated(a), negated(b)));
+}
+
+ShellCondition shell_test(std::span<const std::string> words) {
+    ShellCondition result = ShellCondition::never(), part = ShellCondition::always();
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= words.size(); ++i) {
+        const bool ends = i == words.size(), by_or = !ends && (words[i] == "||" || words[i] == "-o");
+        if (!ends && !by_or && words[i] != "&&" && words[i] != "-a") continue;
+        part = both(part, comparison(words.subspan(begin, i - begin)));
+        begin = i + 1;
+        if (!ends && !by_or) continue;
+        result = either(result, part);
+        part = ShellCondition::always();
+    }
+    return result;
+}
+
+}  // namespace weft
