@@ -17,9 +17,9 @@ namespace {
 // What a part begins with, above its flags: how many ops it has.
 enum Flag : unsigned {
     disturbed = 1,
-    elsewhere = 2,  // it does not begin with the op after the part before: with this one
-    apart = 4,      // nor when that was over: so many ticks later
-    waited = 8,     // it was posted so many ticks before it began
+    elsewhere = 2,     // it does not begin with the op after the part before: with this one
+    begins_apart = 4,  // nor when that was over: so many ticks later
+    waited = 8,        // it was posted so many ticks before it began
 };
 constexpr unsigned flag_bits = 4;
 constexpr std::size_t most_bytes = 5 + 4 + 3 * 8;
@@ -75,12 +75,12 @@ void RoutineParts::add_before_last(const RoutinePart& part) {
 void RoutineParts::store(const RoutinePart& part) {
     unsigned flags = part.beside == Disturbance::transfer ? disturbed : 0U;
     if (part.first != stored_.end()) flags |= elsewhere;
-    if (part.begin != stored_.over) flags |= apart;
+    if (part.begin != stored_.over) flags |= begins_apart;
     if (part.posted != part.begin) flags |= waited;
     Writer writer;
     writer.small(std::uint64_t{part.ops} << flag_bits | flags);
     if (flags & elsewhere) writer.whole(part.first);
-    if (flags & apart) writer.whole(part.begin.femtoseconds - stored_.over.femtoseconds);
+    if (flags & begins_apart) writer.whole(part.begin.femtoseconds - stored_.over.femtoseconds);
     if (flags & waited) writer.whole(part.begin.femtoseconds - part.posted.femtoseconds);
     writer.whole(part.over.femtoseconds - part.begin.femtoseconds);
     bytes_.insert(bytes_.end(), writer.bytes().begin(), writer.bytes().end());
@@ -100,7 +100,7 @@ RoutinePart RoutineParts::Reader::next() {
                      .posted = {},
                      .begin = before_.over,
                      .over = {}};
-    if (flags & apart) part.begin.femtoseconds += read<std::int64_t>(at_);
+    if (flags & begins_apart) part.begin.femtoseconds += read<std::int64_t>(at_);
     part.posted = part.begin;
     if (flags & waited) part.posted.femtoseconds -= read<std::int64_t>(at_);
     part.over = {part.begin.femtoseconds + read<std::int64_t>(at_)};

@@ -107,7 +107,7 @@ std::string contradiction(std::span<const CollectiveMeasurement> rows, const Mea
     return fmt::format("measured on {} nodes by its own lines, and --nodes says {}", rows.front().nodes, hints.nodes);
 }
 
-Words words(const po::variables_map& arguments, const char* name) {
+Words words_of_option(const po::variables_map& arguments, const char* name) {
     return arguments.count(name) > 0 ? arguments[name].as<Words>() : Words{};
 }
 
@@ -171,7 +171,7 @@ void limit(std::vector<DeviceConstant>& constants, const Device& device, const p
 std::vector<DeviceFitSource> read_tables(const po::variables_map& arguments, const std::vector<HeldCell>& holds) {
     std::vector<DeviceFitSource> sources;
     std::vector<Diagnostic> errors;
-    for (const std::string& file : words(arguments, "table")) {
+    for (const std::string& file : words_of_option(arguments, "table")) {
         try {
             sources.push_back(table_source(file, read_device_table(file, read_text(file), holds)));
         } catch (const ConfigError& error) {
@@ -231,10 +231,10 @@ Exit calibrate_device(const po::variables_map& arguments) {
     const Device device = load_device(name);
     std::vector<DeviceConstant> constants = asked(device_constants(device), arguments);
     limit(constants, device, arguments);
-    const std::vector<HeldCell> holds = read_holds(words(arguments, "hold"));
+    const std::vector<HeldCell> holds = read_holds(words_of_option(arguments, "hold"));
     std::vector<DeviceFitSource> sources = read_tables(arguments, holds);
     std::vector<ValidationSet> sets;
-    for (const std::string& set : words(arguments, "set")) sets.push_back(load_validation_set(set));
+    for (const std::string& set : words_of_option(arguments, "set")) sets.push_back(load_validation_set(set));
     for (DeviceFitSource& source : set_sources(sets, device, holds)) sources.push_back(std::move(source));
     check_rows(sources);
     const DeviceFit fit = fit_device(device, std::move(constants), sources, all_threads());

@@ -14,7 +14,7 @@ namespace weft {
 namespace {
 
 // In pixels.
-constexpr double least_width = 960, plot_height = 340, row = 20, swatch = 26, legend_gap = 22;
+constexpr double least_width = 960, plot_height = 340, row_height = 20, swatch = 26, legend_gap = 22;
 constexpr double least_slot = 30, least_bar = 7, tick_gap = 10, label_gap = 8;
 constexpr double upright_width = 1240;  // the widest page that grows to keep labels upright; beyond it they tilt
 constexpr double tilt = 38, degree = std::numbers::pi / 180;
@@ -64,12 +64,12 @@ double place_legend(const Chart& chart, double top, ChartFrame& frame) {
         const double width = swatch + text_width(series.name, ChartFrame::font);
         if (x > ChartFrame::margin && x + width > frame.page_width - ChartFrame::margin) {
             x = ChartFrame::margin;
-            y += row;
+            y += row_height;
         }
         frame.legend.push_back({x, y});
         x += width + legend_gap;
     }
-    return y + row - top;
+    return y + row_height - top;
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ ChartFrame chart_frame(const Chart& chart, const std::vector<ChartTick>& y_ticks
     ChartFrame frame{};
     double widest_tick = 0;
     for (const ChartTick& tick : y_ticks) widest_tick = std::max(widest_tick, text_width(tick.label, ChartFrame::font));
-    frame.left = ChartFrame::margin + (chart.y.title.empty() ? 0 : row) + widest_tick + tick_gap;
+    frame.left = ChartFrame::margin + (chart.y.title.empty() ? 0 : row_height) + widest_tick + tick_gap;
 
     double slots = 0;
     const std::vector<double> centres = slot_centres(chart.categories, slots);
@@ -103,15 +103,15 @@ ChartFrame chart_frame(const Chart& chart, const std::vector<ChartTick>& y_ticks
         frame.slots.push_back({frame.left + centre * frame.width / slots, frame.width / slots});
     }
 
-    frame.top = 40 + (chart.subtitle.empty() ? 0 : row) + 20;
+    frame.top = 40 + (chart.subtitle.empty() ? 0 : row_height) + 20;
     frame.top += place_legend(chart, frame.top, frame) + 4;
     frame.height = std::max(plot_height, text_width(chart.y.title, ChartFrame::font));
 
-    frame.label_height = row + label * std::sin(frame.label_angle * degree);
+    frame.label_height = row_height + label * std::sin(frame.label_angle * degree);
     frame.has_groups =
         std::ranges::any_of(chart.categories, [](const ChartCategory& category) { return !category.group.empty(); });
-    double below = frame.bottom() + frame.label_height + (frame.has_groups ? row + 6 : 0);
-    if (!chart.x.title.empty()) frame.x_title_y = below += row;
+    double below = frame.bottom() + frame.label_height + (frame.has_groups ? row_height + 6 : 0);
+    if (!chart.x.title.empty()) frame.x_title_y = below += row_height;
     frame.page_height = std::ceil(below + ChartFrame::margin - 6);
     return frame;
 }

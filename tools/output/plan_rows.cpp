@@ -35,19 +35,19 @@ std::pair<std::string, std::string> halves(const std::string& assignment) {
     return {assignment.substr(0, sign), assignment.substr(sign + 1)};
 }
 
-using Row = std::size_t;  // the number of a candidate
+using CandidateNumber = std::size_t;  // the number of a candidate
 
-Columns<Row> key_columns(const PlanResult& result) {
-    Columns<Row> columns;
+Columns<CandidateNumber> key_columns(const PlanResult& result) {
+    Columns<CandidateNumber> columns;
     for (std::size_t k = 0; k < result.base_assignments.front().size(); ++k) {
-        const auto value = [&result, k](Row i) {
+        const auto value = [&result, k](CandidateNumber i) {
             return cell_of_json(halves(result.base_assignments[result.candidates[i].candidate.base][k]).second);
         };
         columns.push_back({halves(result.base_assignments.front()[k]).first, "", "tried", value, ColumnKind::key});
     }
     for (std::size_t k = 0; k < result.space.knobs().size(); ++k) {
         const Knob& knob = result.space.knobs()[k];
-        const auto value = [&result, &knob, k](Row i) {
+        const auto value = [&result, &knob, k](CandidateNumber i) {
             return knob_cell(knob, result.candidates[i].candidate.values[k]);
         };
         columns.push_back({knob.key, "", "searched", value, ColumnKind::key});
@@ -60,15 +60,16 @@ std::optional<std::int64_t> memory_of(const ScreenedCandidate& one) {
 }
 
 // `simulated`: of each candidate that was, or null.
-Columns<Row> metric_columns(const PlanResult& result, const std::vector<const SimulatedCandidate*>& simulated) {
+Columns<CandidateNumber> metric_columns(const PlanResult& result,
+                                        const std::vector<const SimulatedCandidate*>& simulated) {
     const auto screened = [&result](auto part) {
-        return [&result, part](Row i) {
+        return [&result, part](CandidateNumber i) {
             const ScreenedCandidate& one = result.candidates[i];
             return one.verdict == Verdict::fits ? std::optional(std::invoke(part, one.estimate)) : std::nullopt;
         };
     };
     const auto step = [&simulated](auto part) {
-        return [&simulated, part](Row i) {
+        return [&simulated, part](CandidateNumber i) {
             return simulated[i] ? std::optional(std::invoke(part, *simulated[i])) : std::nullopt;
         };
     };
@@ -76,7 +77,8 @@ Columns<Row> metric_columns(const PlanResult& result, const std::vector<const Si
         return step([member](const SimulatedCandidate& one) { return one.parts.*member; });
     };
     return {
-        {"memory_peak_bytes", "B", "of the fullest stage", [&](Row i) { return memory_of(result.candidates[i]); }},
+        {"memory_peak_bytes", "B", "of the fullest stage",
+         [&](CandidateNumber i) { return memory_of(result.candidates[i]); }},
         {"screened_time_s", "s", "one step in closed form", screened(&StepEstimate::time)},
         {"screened_compute_s", "s", "of it, at work, optimizer included; mean over ranks",
          screened(&StepEstimate::compute)},
@@ -106,13 +108,13 @@ Columns<Row> metric_columns(const PlanResult& result, const std::vector<const Si
 ResultTable plan_rows(const PlanResult& result) {
     std::vector<const SimulatedCandidate*> simulated(result.candidates.size());
     for (const SimulatedCandidate& one : result.simulated) simulated[one.number] = &one;
-    const auto verdict = [&](Row i) { return text(result.candidates[i].verdict); };
-    const auto reason = [&](Row i) -> std::optional<std::string> {
+    const auto verdict = [&](CandidateNumber i) { return text(result.candidates[i].verdict); };
+    const auto reason = [&](CandidateNumber i) -> std::optional<std::string> {
         const ScreenedCandidate& one = result.candidates[i];
         if (one.verdict != Verdict::refused) return std::nullopt;
         return result.refusals[one.refusal].key + ": " + result.refusals[one.refusal].message;
     };
-    Columns<Row> columns = key_columns(result);
+    Columns<CandidateNumber> columns = key_columns(result);
     columns.push_back({"verdict", "", "refused, does not fit or fits", verdict, ColumnKind::note});
     std::ranges::move(metric_columns(result, simulated), std::back_inserter(columns));
     columns.push_back({"reason", "", "why it is refused", reason, ColumnKind::note});
