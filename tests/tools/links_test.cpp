@@ -17,7 +17,7 @@ namespace weft {
 namespace {
 
 using Json = nlohmann::json;
-using Row = std::map<std::string, std::string>;
+using LinkRow = std::map<std::string, std::string>;
 
 // None of these cells is quoted.
 std::vector<std::string> cells_of(const std::string& line) {
@@ -27,23 +27,23 @@ std::vector<std::string> cells_of(const std::string& line) {
     return cells;
 }
 
-std::vector<Row> rows_of(const std::string& text) {
+std::vector<LinkRow> rows_of(const std::string& text) {
     std::istringstream lines(text);
     std::string line;
     std::getline(lines, line);
     const std::vector<std::string> headings = cells_of(line);
-    std::vector<Row> rows;
+    std::vector<LinkRow> rows;
     while (std::getline(lines, line)) {
         const std::vector<std::string> cells = cells_of(line);
         EXPECT_EQ(cells.size(), headings.size()) << line;
-        Row& row = rows.emplace_back();
+        LinkRow& row = rows.emplace_back();
         for (std::size_t i = 0; i < cells.size(); ++i) row[headings[i]] = cells[i];
     }
     return rows;
 }
 
-double number(const Row& row, const std::string& column) { return std::stod(row.at(column)); }
-std::string name(const Row& row) { return row.at("from") + " -> " + row.at("to") + " cable " + row.at("cable"); }
+double number(const LinkRow& row, const std::string& column) { return std::stod(row.at(column)); }
+std::string name(const LinkRow& row) { return row.at("from") + " -> " + row.at("to") + " cable " + row.at("cable"); }
 
 constexpr const char* job =
     "simulate workloads/jobs/frontier-gpt-neox-20b-3d.json --set batch.global=64 --set model.layers=8 --json ";
@@ -53,7 +53,7 @@ class links : public testing::Test {
     std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
     // Of `weft ARGUMENTS --links FILE`.
-    std::vector<Row> run(const std::string& arguments) {
+    std::vector<LinkRow> run(const std::string& arguments) {
         const test::Ran ran = test::run_weft(arguments + " --links " + path("links.csv"));
         EXPECT_EQ(ran.exit_code, 0) << ran.err;
         EXPECT_EQ(ran.err, "");
@@ -66,10 +66,10 @@ class links : public testing::Test {
 };
 
 TEST_F(links, of_a_class_carry_together_what_the_report_says) {
-    const std::vector<Row> rows = run(job);
+    const std::vector<LinkRow> rows = run(job);
     const double time = json_.at("step").at("time_s");
     std::map<std::string, double> busy, peak, count;
-    for (const Row& row : rows) {
+    for (const LinkRow& row : rows) {
         const std::string& of = row.at("class");
         const double share = number(row, "load_bytes") / (number(row, "bandwidth_bytes_per_s") * time);
         EXPECT_NEAR(number(row, "busy"), share, 1e-12 * share);
@@ -90,9 +90,9 @@ TEST_F(links, of_a_class_carry_together_what_the_report_says) {
 }
 
 TEST_F(links, each_have_a_name_of_their_own_and_the_hottest_are_among_them) {
-    const std::vector<Row> rows = run(job);
+    const std::vector<LinkRow> rows = run(job);
     std::map<std::string, double> bytes;
-    for (const Row& row : rows) {
+    for (const LinkRow& row : rows) {
         EXPECT_TRUE(bytes.emplace(name(row), number(row, "load_bytes")).second) << name(row);
     }
     ASSERT_GT(json_.at("hottest_links").size(), 3U);
@@ -100,7 +100,7 @@ TEST_F(links, each_have_a_name_of_their_own_and_the_hottest_are_among_them) {
         const std::string text = hot.at("from").get<std::string>() + " -> " + hot.at("to").get<std::string>();
         const double own = hot.at("load_bytes");
         EXPECT_NEAR(bytes.at(text + " cable 0"), own, 1e-9 * own) << text;
-        const auto as_much = std::ranges::count_if(rows, [&](const Row& row) {
+        const auto as_much = std::ranges::count_if(rows, [&](const LinkRow& row) {
             return row.at("class") == hot.at("class") && std::abs(number(row, "load_bytes") - own) <= 1e-9 * own;
         });
         EXPECT_EQ(as_much, hot.at("links_of_kind")) << text;
@@ -109,9 +109,9 @@ TEST_F(links, each_have_a_name_of_their_own_and_the_hottest_are_among_them) {
 }
 
 TEST_F(links, are_the_same_folded_and_each_rank_on_its_own) {
-    const std::vector<Row> folded = run(std::string(job) + "--fold exact");
+    const std::vector<LinkRow> folded = run(std::string(job) + "--fold exact");
     EXPECT_LT(json_.at("simulation").at("classes"), json_.at("simulation").at("ranks"));
-    const std::vector<Row> own = run(std::string(job) + "--no-fold");
+    const std::vector<LinkRow> own = run(std::string(job) + "--no-fold");
     EXPECT_EQ(json_.at("simulation").at("classes"), json_.at("simulation").at("ranks"));
     ASSERT_EQ(folded.size(), own.size());
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -124,13 +124,13 @@ TEST_F(links, are_the_same_folded_and_each_rank_on_its_own) {
 // What the slices hold is what the whole step has, and no link is busier than it can be.
 TEST_F(links, in_slices_carry_together_what_they_do_in_the_step) {
     std::map<std::string, double> whole, sum;
-    for (const Row& row : run(job)) {
+    for (const LinkRow& row : run(job)) {
         if (number(row, "load_bytes") > 0) whole[name(row)] = number(row, "load_bytes");
     }
-    const std::vector<Row> rows = run(std::string(job) + "--link-samples 7");
+    const std::vector<LinkRow> rows = run(std::string(job) + "--link-samples 7");
     EXPECT_EQ(rows.size(), 7 * whole.size());
     const double time = json_.at("step").at("time_s");
-    for (const Row& row : rows) {
+    for (const LinkRow& row : rows) {
         sum[name(row)] += number(row, "load_bytes");
         const double slice = number(row, "slice");
         EXPECT_NEAR(number(row, "begin_s"), time * slice / 7, 1e-12 * time);
@@ -141,9 +141,9 @@ TEST_F(links, in_slices_carry_together_what_they_do_in_the_step) {
 }
 
 TEST_F(links, of_a_collective_are_those_of_each_size) {
-    const std::vector<Row> rows = run("collective all_reduce --machine frontier --ranks 32 --sizes 1M,64M --json");
+    const std::vector<LinkRow> rows = run("collective all_reduce --machine frontier --ranks 32 --sizes 1M,64M --json");
     std::map<std::string, std::map<std::string, double>> peak;  // by size and class
-    for (const Row& row : rows) {
+    for (const LinkRow& row : rows) {
         double& most = peak[row.at("size_bytes")][row.at("class")];
         most = std::max(most, number(row, "busy"));
     }

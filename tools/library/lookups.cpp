@@ -8,9 +8,9 @@
 #include "tools/collective/options.hpp"
 #include "tools/library/internal.hpp"
 #include "tools/output/collective_text.hpp"
-#include "tools/output/report_json.hpp"
 #include "tools/output/job_json.hpp"
 #include "tools/output/json_text.hpp"
+#include "tools/output/report_json.hpp"
 #include "tools/version.hpp"
 #include "workloads/formats/job_file.hpp"
 

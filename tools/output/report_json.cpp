@@ -87,8 +87,6 @@ Json planned_memory_json(const Plan& plan, std::span<const MemoryAdvice> advice)
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json memory_json(const MemoryUse& use) {
     return {{"parameters_bytes", use.parameters.value},
             {"gradients_bytes", use.gradients.value},
@@ -208,7 +206,6 @@ std::string report_json(const Report& report, const Plan& plan, const JobRecord&
 }
 
 std::string import_json(const Format& format, const Import& import) {
-    using Json = nlohmann::ordered_json;
     Json facts = Json::object();
     for (const FormatFact& fact : import.facts) facts[fact.name] = Json::parse(fact.json);
     const Json result{{"format", format.name},

@@ -84,11 +84,11 @@ TEST(histogram, draws_bars_in_proportion_to_calls) {
 }
 
 TEST(histogram, csv_has_the_agreed_columns) {
-    EXPECT_EQ(
-        table_csv(histogram_table(message_histogram(std::vector<MessageCount>{{"send", {6291456}, 24}, {"send", {0.5}, 1.5}}))),
-        "op,from_bytes,to_bytes,calls,bytes\n"
-        "send,0,1,1.5,0.75\n"
-        "send,4194304,8388608,24,150994944\n");
+    EXPECT_EQ(table_csv(histogram_table(
+                  message_histogram(std::vector<MessageCount>{{"send", {6291456}, 24}, {"send", {0.5}, 1.5}}))),
+              "op,from_bytes,to_bytes,calls,bytes\n"
+              "send,0,1,1.5,0.75\n"
+              "send,4194304,8388608,24,150994944\n");
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-
 namespace weft {
 namespace {
 

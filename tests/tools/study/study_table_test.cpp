@@ -23,7 +23,7 @@ StudyFigure figure(Arrangement arrangement, ChartKind kind) {
             .cases = {{.model = "19M", .scheme = "DDP", .position = 512, .overrides = {}},
                       {.model = "19M", .scheme = "DDP", .position = 1024, .overrides = {}},
                       {.model = "13B", .scheme = "ZeRO-1", .position = 1024, .overrides = {}}},
-            .measure = nullptr,
+            .measure = {},
             .arrangement = arrangement,
             .kind = kind,
             .x = {},

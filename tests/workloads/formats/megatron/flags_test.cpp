@@ -1,4 +1,5 @@
-// Flags of Megatron-LM: what each makes of a job, and how the table of them (formats/megatron/megatron_keys.json) is kept.
+// Flags of Megatron-LM: what each makes of a job, and how the table of them (formats/megatron/megatron_keys.json) is
+// kept.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
