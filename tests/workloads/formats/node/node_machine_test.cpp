@@ -97,7 +97,7 @@ TEST(node_machine, ports_and_pcie_links_are_as_the_file_says) {
 
 // As many rails as NICs where the other machine has one for each; more NICs need switches of more ports.
 TEST(node_machine, the_network_keeps_its_shape_with_other_numbers_of_nics) {
-    for (const std::size_t nics : {2, 8, 16}) {
+    for (const std::size_t nics : {2U, 8U, 16U}) {
         SCOPED_TRACE(nics);
         NodeDescription node = four_gpus("h100", 6);
         for (std::size_t i = 0; i < nics; ++i) node.nics.push_back(nic("n", 400, {1, 1, 1, 1}));
