@@ -103,7 +103,7 @@ TEST_F(links, each_have_a_name_of_their_own_and_the_hottest_are_among_them) {
         const auto as_much = std::ranges::count_if(rows, [&](const LinkRow& row) {
             return row.at("class") == hot.at("class") && std::abs(number(row, "load_bytes") - own) <= 1e-9 * own;
         });
-        EXPECT_EQ(as_much, hot.at("links_of_kind")) << text;
+        EXPECT_EQ(as_much, hot.at("links_alike")) << text;
     }
     EXPECT_EQ(json_.at("hottest_links")[0].at("utilization"), json_.at("links")[0].at("peak_utilization"));
 }

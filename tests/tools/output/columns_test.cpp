@@ -36,7 +36,7 @@ TEST(columns, are_what_text_json_and_csv_walk) {
     EXPECT_EQ(table_text(table, 1),
               " name      size    time    share  hops  note\n"
               " a, b  2.00 KiB  500 ms   25.0 %     3  far\n"
-              " c          0 B  2.00 s  100.0 %\n");
+              " c       0.50 B  2.00 s  100.0 %\n");
     EXPECT_EQ(table_json(table).dump(),
               R"([{"name":"a, b","bytes":2048,"time_s":0.5,"share":0.25,"hops":3,"twice":0.5},)"
               R"({"name":"c","bytes":0.5,"time_s":2.0,"share":1.0,"twice":2.0}])");
