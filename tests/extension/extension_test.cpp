@@ -90,7 +90,7 @@ TEST(extension, a_key_is_read_written_and_explained) {
     const auto schema = nlohmann::json::parse(json_schema(make_reference("job")))["properties"][key];
     EXPECT_EQ(schema["default"], 1);
     EXPECT_EQ(schema["description"], "heads that each rank keeps at least under `ulysses`");
-    const FormGroup& batch = form_choices().groups.at(2);
+    const FormGroup batch = form_choices().groups.at(2);
     EXPECT_EQ(batch.fields.back().key, key);
     EXPECT_EQ(batch.fields.back().otherwise, "1");
 }
