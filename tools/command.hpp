@@ -1,12 +1,19 @@
-// One subcommand of `weft`: one constant in one file of tools/commands, found by the build (weft_registry).
+// One subcommand of `weft`: one constant in one file of tools/commands, found by the build (weft_registry). Beside it
+// <name>.help says how it is called, what `weft <name> --help` tells and, below a line OPTIONS, its options: a line
+// each, and what it means in lines that are indented.
+//
+//   --json                   a switch
+//   --out,o FILE             a text; help calls it FILE
+//   --top K (=5)             with a default
+//   --set KEY=VALUE list     texts, since it may be given several times; `number`: a double; `count`: a whole number
+//   <job> JOB required       an argument; <file...>: all that follow
+//   + fabric                 the options of fabric.options; behind it (=D): with this default of their first
 #pragma once
 
 #include <boost/program_options.hpp>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace weft {
 
@@ -22,11 +29,6 @@ enum class Exit : int {
 
 namespace po = boost::program_options;
 
-// An option with a text, and one that may be given several times; help calls the text `name`.
-inline auto* text_value(const char* name) { return po::value<std::string>()->value_name(name); }
-inline auto* texts_value(const char* name) {
-    return po::value<std::vector<std::string>>()->composing()->value_name(name);
-}
 // Whether a switch was given.
 inline bool given(const po::variables_map& arguments, const char* option) { return arguments[option].as<bool>(); }
 
@@ -36,10 +38,6 @@ enum class CommandGroup : std::uint8_t { run, inspect, exchange, other };
 struct Command {
     std::string_view name;     // "simulate"
     std::string_view summary;  // one line for `weft --help`
-    std::string_view usage;    // "weft simulate JOB [options]"
-    std::string_view details;  // paragraphs and examples for `weft simulate --help`
-    // Declares options and positional arguments; --help is added to every command.
-    void (*options)(po::options_description&, po::positional_options_description&);
     // Prints results to stdout. The user's mistakes: throw ConfigError (exit code 3) or po::error (exit code 2).
     Exit (*run)(const po::variables_map&);
     CommandGroup group = CommandGroup::other;

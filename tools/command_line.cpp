@@ -8,8 +8,11 @@
 #include <sstream>
 #include <utility>
 
+#include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
+#include "sim/io/embedded.hpp"
 #include "tools/version.hpp"
+#include "workloads/exports/export.hpp"
 
 namespace weft {
 namespace {
@@ -37,6 +40,108 @@ std::string capitals(std::string text) {
     return text;
 }
 
+std::string_view text_of(std::span<const embedded::File> files, std::string_view name) {
+    const auto file = std::ranges::find(files, name, &embedded::File::name);
+    WEFT_CHECK(file != files.end(), "the command line lacks a file of " + std::string(name));
+    return file->text;
+}
+
+// Cuts `ending` off; returns whether it was there.
+bool cut(std::string& text, std::string_view ending) {
+    const bool is_there = text.ends_with(ending);
+    if (is_there) text.resize(text.size() - ending.size());
+    return is_there;
+}
+
+std::string export_names() {
+    std::string names;
+    for (const ExportFormat* const format : exports::all()) {
+        names += (names.empty() ? "" : ", ") + std::string(format->name);
+    }
+    return names;
+}
+
+// Declares what the lines of a file say.
+class OptionReader {
+  public:
+    explicit OptionReader(CommandOptions& options) : options_(options) {}
+
+    // `fallback`: in place of the first option's default; empty: it keeps it.
+    void read(std::string_view text, std::string fallback = {}) {
+        std::istringstream lines{std::string(text)};
+        std::string head, meaning;
+        const auto finish = [&] {
+            if (!head.empty())
+                declare(std::exchange(head, {}), std::exchange(meaning, {}), std::exchange(fallback, {}));
+        };
+        for (std::string line; std::getline(lines, line);) {
+            if (line.starts_with("    ")) {
+                meaning += (meaning.empty() ? "" : " ") + line.substr(4);
+                continue;
+            }
+            finish();
+            if (line.starts_with("+ ")) {
+                std::string other = default_in(line);
+                read(text_of(embedded::option_groups(), line.substr(2)), std::move(other));
+            } else {
+                head = line;
+            }
+        }
+        finish();
+    }
+
+  private:
+    // Cuts " (=...)" off.
+    static std::string default_in(std::string& head) {
+        const std::size_t begin = head.find(" (=");
+        if (begin == head.npos) return {};
+        const std::string text = head.substr(begin + 3, head.size() - begin - 4);
+        head.resize(begin);
+        return text;
+    }
+
+    void declare(std::string head, std::string meaning, const std::string& fallback) {
+        const bool required = cut(head, " required");
+        std::string otherwise = default_in(head);
+        if (!fallback.empty()) otherwise = fallback;
+        if (meaning == "{exports}") meaning = export_names();
+        const bool list = cut(head, " list"), number = cut(head, " number"), count = cut(head, " count");
+        const std::size_t blank = std::min(head.find(' '), head.size());
+        std::string name = head.substr(0, blank);
+        const std::string placeholder = head.substr(std::min(blank + 1, head.size()));
+        if (name.starts_with("--")) {
+            name.erase(0, 2);
+        } else {
+            name = name.substr(1, name.size() - 2);
+            const int most = cut(name, "...") ? -1 : 1;
+            options_.positional.add(name.c_str(), most);
+        }
+        const auto add = [&](po::value_semantic* value) {
+            options_.all.add_options()(name.c_str(), value, meaning.c_str());
+        };
+        const auto add_value = [&](auto* value) {
+            value->value_name(placeholder);
+            if (required) value->required();
+            add(value);
+        };
+        if (placeholder.empty()) {
+            add(po::bool_switch());
+        } else if (list) {
+            add_value(po::value<std::vector<std::string>>()->composing());
+        } else if (number) {
+            add_value(po::value<double>()->default_value(std::stod(otherwise), otherwise));
+        } else if (count) {
+            add_value(po::value<std::uint32_t>());
+        } else if (otherwise.empty()) {
+            add_value(po::value<std::string>());
+        } else {
+            add_value(po::value<std::string>()->default_value(otherwise));
+        }
+    }
+
+    CommandOptions& options_;
+};
+
 Exit print(std::string_view text) {
     std::cout << text;
     return Exit::ok;
@@ -44,9 +149,18 @@ Exit print(std::string_view text) {
 
 }  // namespace
 
+CommandHelp help_of(const Command& command) {
+    constexpr std::string_view mark = "\n\nOPTIONS\n";
+    const std::string_view text = text_of(embedded::commands(), command.name);
+    const std::size_t details = text.find("\n\n"), options = text.find(mark);
+    WEFT_CHECK(details < options && options != text.npos, std::string(command.name) + ".help lacks a part");
+    return {text.substr(0, details), text.substr(details + 2, options - details - 2),
+            text.substr(options + mark.size())};
+}
+
 CommandOptions options_of(const Command& command) {
     CommandOptions options;
-    command.options(options.all, options.positional);
+    OptionReader(options).read(help_of(command).options);
     options.all.add_options()("help,h", "show this help");
     return options;
 }
@@ -81,7 +195,7 @@ const Command& find_command(std::string_view name) {
 po::variables_map parse_arguments(const Command& command, std::span<const char* const> arguments) {
     const CommandOptions options = options_of(command);
     const auto refuse = [&](const std::string& what) {
-        throw UsageError(fmt::format("{}\nusage: {}\nsee weft {} --help", what, command.usage, command.name));
+        throw UsageError(fmt::format("{}\nusage: {}\nsee weft {} --help", what, help_of(command).usage, command.name));
     };
     po::variables_map values;
     try {
@@ -131,15 +245,14 @@ std::string program_help() {
 }
 
 std::string command_help(const Command& command) {
+    const CommandHelp help = help_of(command);
     const CommandOptions options = options_of(command);
     po::options_description visible("options", 110, 55);
     for (const auto& option : options.all.options()) {
         if (!is_positional(options, option->long_name())) visible.add(option);
     }
     std::ostringstream text;
-    text << "usage: " << command.usage << "\n\n" << command.summary << "\n\n";
-    if (!command.details.empty()) text << command.details << (command.details.ends_with('\n') ? "\n" : "\n\n");
-    text << visible;
+    text << "usage: " << help.usage << "\n\n" << command.summary << "\n\n" << help.details << "\n\n" << visible;
     return text.str();
 }
 

@@ -16,7 +16,13 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What a command declares: all of its options (--help among them) and which of them are positional.
+// The file <name>.help of a command, part by part (tools/command.hpp).
+struct CommandHelp {
+    std::string_view usage, details, options;
+};
+CommandHelp help_of(const Command& command);
+
+// The options of a command (--help among them) and which of them are positional.
 struct CommandOptions {
     po::options_description all;
     po::positional_options_description positional;

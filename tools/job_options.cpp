@@ -12,24 +12,6 @@
 
 namespace weft {
 
-void add_override_options(po::options_description& options) {
-    options.add_options()("machine", po::value<std::string>()->value_name("MACHINE"),
-                          "the job's machine: a name or a file")("nodes", po::value<std::string>()->value_name("N"),
-                                                                 "nodes of that machine")(
-        "model", po::value<std::string>()->value_name("MODEL"),
-        "the job's model: a name, a model file or a config.json")(
-        "vocabulary", po::value<std::string>()->value_name("N"), "size of the tokenizer, where only its name is given")(
-        "set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
-        "override a key of the job, e.g. layout.tensor=8; repeatable");
-}
-
-void add_job_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("job", po::value<std::string>()->value_name("JOB"),
-                          "job file (JSON, comments allowed), or the configuration of a training framework");
-    add_override_options(options);
-    positional.add("job", 1);
-}
-
 std::string job_path(const po::variables_map& arguments) {
     if (arguments.count("job")) return arguments["job"].as<std::string>();
     if (arguments.count("machine") && arguments.count("model")) return {};
@@ -115,12 +97,6 @@ JobInput job_input(std::string_view command, const po::variables_map& arguments)
     return {.command = std::move(typed),
             .text = document.text(),
             .folder = std::filesystem::path(job_path(arguments)).parent_path()};
-}
-
-void add_network_option(po::options_description& options) {
-    options.add_options()("network", po::value<std::string>()->default_value("flow")->value_name("flow|ideal|free"),
-                          "flow: links shared max-min fairly; ideal: latency and bandwidth of every flow as if alone; "
-                          "free: communication takes no time");
 }
 
 NetworkKind network_named(const std::string& name) {

@@ -18,13 +18,7 @@ namespace weft {
 
 namespace po = boost::program_options;
 
-// Adds the repeatable --set key.path=value, and options that are short for some of those: --machine, --nodes, --model,
-// --vocabulary.
-void add_override_options(po::options_description& options);
-// Adds these and the positional JOB. With a machine and a model there need be none.
-void add_job_options(po::options_description& options, po::positional_options_description& positional);
-
-std::string job_path(const po::variables_map& arguments);  // empty if there need be none; throws po::error
+std::string job_path(const po::variables_map& arguments);  // empty with a machine and a model; throws po::error
 std::vector<std::string> job_overrides(const po::variables_map& arguments);
 // The job with its overrides.
 Document job_document(const po::variables_map& arguments);
@@ -45,8 +39,6 @@ std::string typed_command(std::string_view command, const po::variables_map& arg
 // The job as it was asked for, for whoever reads a command's page later. Of a command with --network.
 JobInput job_input(std::string_view command, const po::variables_map& arguments);
 
-// Adds --network flow|ideal|free.
-void add_network_option(po::options_description& options);
 NetworkKind network_named(const std::string& name);  // throws po::error for another name
 NetworkKind network_option(const po::variables_map& arguments);
 

@@ -68,10 +68,6 @@ std::vector<std::uint32_t> read_placement(const std::string& text, const Machine
 
 }  // namespace
 
-po::typed_value<std::string>* count_value(const char* value_name) {
-    return po::value<std::string>()->value_name(value_name);
-}
-
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option) {
     if (arguments.count(option.name) == 0) return std::nullopt;
     const std::string& text = arguments[option.name].as<std::string>();
@@ -89,28 +85,11 @@ std::string option_text(const po::variables_map& arguments, const char* name) {
     return arguments.count(name) > 0 ? arguments[name].as<std::string>() : "";
 }
 
-void add_flops_option(po::options_description& options) {
-    options.add_options()(
-        "flops", po::value<std::string>()->value_name("model|megatron|neox|megatron_core"),
-        "TFLOP/s per GPU as others print it: model (matrix products of forward and backward), "
-        "megatron (Megatron-LM of 2021, and GPT-NeoX since 2023-09-27: full recomputation counts), neox "
-        "(GPT-NeoX before), megatron_core (as the job's version prints it: since core-0.12 half of causal attention)");
-}
-
 std::optional<FlopConvention> flops_option(const po::variables_map& arguments) {
     if (!arguments.count("flops")) return std::nullopt;
     const std::string& name = arguments["flops"].as<std::string>();
     if (const auto convention = find_flop_convention(name)) return convention;
     throw po::error(fmt::format("--flops: expected {}, got \"{}\"", fmt::join(flop_convention_names, ", "), name));
-}
-
-void add_folding_options(po::options_description& options, Folding folding) {
-    options.add_options()(
-        "fold",
-        po::value<std::string>()->value_name("automatic|exact|stages|none")->default_value(std::string(name(folding))),
-        "which ranks one stands for: exact (those that symmetry makes equal), stages (all of a pipeline stage, at the "
-        "pace of its slowest group), none, or automatic (exact up to 512 ranks, stages beyond)")(
-        "no-fold", po::bool_switch(), "simulate every rank on its own (slow; for doubt): --fold none");
 }
 
 Folding folding_named(const std::string& how) {
@@ -137,18 +116,6 @@ std::string output_option(const boost::program_options::variables_map& arguments
     }
     throw boost::program_options::error(
         fmt::format("--{}: expected a name that ends in {}, got \"{}\"", option, fmt::join(endings, " or "), path));
-}
-
-void add_fabric_options(po::options_description& options) {
-    options.add_options()("placement", po::value<std::string>()->value_name("P"),
-                          "where the nodes are: contiguous, random[:SEED], group:K, scatter:K, nodes:LIST or a file of "
-                          "them (default: the first)")(
-        "routing", po::value<std::string>()->value_name("minimal|ecmp|valiant|adaptive"),
-        "minimal, ecmp[:SEED], valiant or adaptive (default: the machine's)")(
-        "background", po::value<Words>()->value_name("CLASS=SHARE")->composing(),
-        "other traffic takes this share of the links of a class (may be repeated), and packets wait for it")(
-        "load", po::value<std::string>()->value_name("SHARE"),
-        "the same of every link between switches, from 0 to below 1");
 }
 
 Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& machine, std::uint32_t nodes) {

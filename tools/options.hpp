@@ -24,7 +24,6 @@ struct CountOption {
     std::string_view reason = {};  // of `most`
 };
 
-po::typed_value<std::string>* count_value(const char* value_name);  // for the option's declaration
 // Absent where it is not given and has no default. Throws po::error: what stands there is no such number.
 std::optional<std::uint32_t> count_option(const po::variables_map& arguments, const CountOption& option);
 
@@ -34,27 +33,18 @@ inline constexpr CountOption jobs_option{.name = "jobs", .most = 1024, .reason =
 std::string option_text(const po::variables_map& arguments, const char* name);
 
 // The option --flops of the commands that tell TFLOP/s.
-
-void add_flops_option(po::options_description& options);
 std::optional<FlopConvention> flops_option(const po::variables_map& arguments);  // throws po::error for another name
 
 // The options --fold and --no-fold of the commands that simulate.
-
-// `folding` is what happens without either option.
-void add_folding_options(po::options_description& options, Folding folding);
 Folding folding_named(const std::string& how);               // throws po::error for another name
 Folding folding_option(const po::variables_map& arguments);  // throws po::error for another name
-
-// Options that name a file to write.
 
 // The file that --`option` names; empty if it is not given. po::error where its name ends in none of `endings`.
 std::string output_option(const boost::program_options::variables_map& arguments, const char* option,
                           std::initializer_list<std::string_view> endings);
 
-// The fabric as command-line options: --placement, --routing, --background, --load.
-void add_fabric_options(po::options_description& options);
-
-// For a job of `nodes` nodes, at most as many as the machine has. Throws po::error; ConfigError for a node list.
+// --placement, --routing, --background and --load, for a job of at most as many nodes as the machine has. Throws
+// po::error; ConfigError for a node list.
 Fabric fabric_option(const po::variables_map& arguments, const MachineInfo& machine, std::uint32_t nodes);
 
 }  // namespace weft

@@ -26,10 +26,6 @@ std::string obstacle(const Plan& plan) {
                        to_text(plan.stages[plan.fullest_stage()].memory.least()), to_text(plan.device.memory));
 }
 
-void add_memory_option(po::options_description& options) {
-    options.add_options()("allow-oom", po::bool_switch(), "simulate even if it does not fit in memory");
-}
-
 std::string memory_refusal(const Plan& plan, const std::vector<MemoryAdvice>& advice, std::string_view remedy) {
     return fmt::format(
         "does not fit in memory: stage {} needs at least {} of {}{}\n{}{}measured runs of this kind:\n{}",

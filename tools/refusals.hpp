@@ -17,11 +17,8 @@ namespace weft {
 std::string obstacle(const ConfigError& error);  // "layout.tensor: 12 heads ...; zero: ..."
 std::string obstacle(const Plan& plan);          // "does not fit: stage 0 needs 123 GiB of 64.0 GiB"; empty if it fits
 
-// The option --allow-oom of the commands that simulate one job.
-
 namespace po = boost::program_options;
 
-void add_memory_option(po::options_description& options);
 // Why a plan that does not fit in memory is refused: the numbers, and what would fit. `remedy` follows the first
 // line's.
 std::string memory_refusal(const Plan& plan, const std::vector<MemoryAdvice>& advice, std::string_view remedy);

@@ -95,11 +95,6 @@ TooLarge::TooLarge(const StepSize& step, Bytes most)
       size(step),
       limit(most) {}
 
-void add_memory_limit_option(po::options_description& options) {
-    options.add_options()("memory-limit", po::value<std::string>()->value_name("SIZE"),
-                          "refuse what would take more memory, as 16GiB (default: most of what is free)");
-}
-
 Bytes memory_limit(const po::variables_map& arguments, unsigned at_a_time) {
     if (arguments.count("memory-limit") == 0) return free_memory() * (most_of_free / at_a_time);
     const std::string& text = arguments["memory-limit"].as<std::string>();

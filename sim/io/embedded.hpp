@@ -32,6 +32,8 @@ std::span<const File> page_styles();         // tools/page/*.css
 std::span<const File> chart_scripts();       // tools/page/vendor/*.js
 std::span<const File> chart_styles();        // tools/page/vendor/*.css
 std::span<const File> slurm_scripts();       // tools/slurm/*.sh
+std::span<const File> commands();            // tools/commands/*.help
+std::span<const File> option_groups();       // tools/commands/*.options
 std::span<const File> completion_scripts();  // tools/manual/*.completion
 std::span<const File> chart_licenses();      // tools/page/vendor/*.license
 

@@ -172,45 +172,6 @@ SetLayout layout_of(std::uint32_t ranks, std::uint32_t ranks_per_node, const Mac
                                 machine.nodes, std::uint64_t{machine.nodes} * ranks_per_node, ranks_per_node, ranks));
 }
 
-void add_collective_options(po::options_description& options, po::positional_options_description& positional) {
-    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-    options.add_options()("op", text("OP")->required(), "the collective")("machine", text("MACHINE")->required(),
-                                                                          "a shipped machine, or a machine file")(
-        "ranks", count_value("N")->required(), "ranks of all groups together")(
-        "ranks-per-node", count_value("K"), "the first K accelerators of every node (default: all)")(
-        "groups", count_value("G"), "deal the ranks by stride into G groups, which all run the collective at once")(
-        "sizes", text("SIZES")->default_value("8:1G:2"),
-        "first:last:factor, or a list with commas; K, M and G are powers of 1024")(
-        "library", text("L"), "a library of the machine file (default: its first)")(
-        "algorithm", text("A"), "force an algorithm")("protocol", text("P"), "force a protocol")(
-        "channels", count_value("C"), "force so many channels (default: as found on the links)")(
-        "order", text("RANKS"), "force this order of the ranks, in one channel, as in 0,2,4-7,1,3")(
-        "calls", text("blocking|queued")->default_value("blocking"),
-        "blocking: the host waits for each call; queued: it issues them back to back")(
-        "format", text("nccl|osu")->default_value("nccl"), "whose table and size convention: nccl or osu")(
-        "explicit", po::bool_switch(),
-        "every message a flow of its own, sent one by one as blocking MPI does; no lock step")(
-        "samples", count_value("N"),
-        "p50, p95 and p99 of so many calls, each with --jitter of its own and, routed by ECMP, other hashes")(
-        "jitter", text("SIGMA"),
-        "of each message's time, the standard deviation over the mean: no machine file says one (see below)")(
-        "seed", count_value("S"), "of the samples (default: 0)")("jobs", count_value("J"),
-                                                                 "threads for the samples (default: all)")(
-        "explain", po::bool_switch(), "phases, bottlenecks and the candidates with their times")(
-        "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows");
-    add_fabric_options(options);
-    positional.add("op", 1);
-}
-
-void add_measurement_options(po::options_description& options) {
-    options.add_options()("convention", po::value<std::string>()->value_name("nccl|osu"),
-                          "sizes in tables are nccl's or osu's (default: as the table says)")(
-        "place", po::value<std::string>()->default_value("out")->value_name("out|in"),
-        "which times of nccl-tests: out (of place) or in")(
-        "where", po::value<Words>()->value_name("COLUMN=VALUE")->composing(),
-        "only rows of a CSV table with this value (may be repeated)");
-}
-
 MeasurementHints measurement_hints(const po::variables_map& arguments) {
     MeasurementHints hints;
     if (arguments.count("convention") > 0) {

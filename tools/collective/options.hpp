@@ -17,11 +17,7 @@ namespace weft {
 // and so on) are powers of 1024. Throws po::error, which names `option`.
 std::vector<Bytes> parse_sizes(std::string_view text, std::string_view option);
 
-// The command line of `weft collective`.
-
 namespace po = boost::program_options;
-
-void add_collective_options(po::options_description& options, po::positional_options_description& positional);
 
 std::vector<std::string> collective_names();
 
@@ -29,7 +25,6 @@ std::vector<std::string> collective_names();
 CollectiveRequest collective_request(const po::variables_map& arguments);
 
 // For the tables of measurements that --compare (and `weft calibrate`) reads.
-void add_measurement_options(po::options_description& options);
 MeasurementHints measurement_hints(const po::variables_map& arguments);
 
 // --calls blocking|queued. Throws po::error for another word.

@@ -18,37 +18,6 @@
 namespace weft::commands {
 namespace {
 
-void calibrate_options(po::options_description& options, po::positional_options_description& positional) {
-    const auto text = [](const char* value) { return text_value(value); };
-    const auto words = [](const char* value) {
-        return po::value<std::vector<std::string>>()->value_name(value)->composing();
-    };
-    options.add_options()("table", words("TABLE"),
-                          "output of nccl-tests, rccl-tests or OSU, or CSV; of tools/measure/kernels.py")(
-        "machine", text("MACHINE"), "fit a library of this shipped machine, or machine file")(
-        "device", text("DEVICE"), "fit this shipped device, or device file, to measured kernels")(
-        "set", words("SET"), "of a device: fit the rows marked fit of this validation set, too (may be repeated)")(
-        "library", text("L"), "a library of the machine file (default: its first)")(
-        "fit", text("LIST")->default_value("launch,step,efficiency"),
-        "what is fitted of a library: launch, step, efficiency, rate (of protocols that have a limit); of a device: "
-        "keys of its file (default: all that the rows tell of, except gemm_tiles)")(
-        "within", po::value<double>()->default_value(4.0, "4")->value_name("F"),
-        "a constant changes by at most this factor")(
-        "hold", words("COLUMN=VALUE"),
-        "hold back rows by op, ranks, nodes or size (of a device: by any column) to judge the rest (may be repeated)")(
-        "algorithm", text("A"), "the measured calls ran this algorithm")(
-        "protocol", text("P"), "the measured calls ran this protocol")("op", text("OP"),
-                                                                       "the collective, where a table does not tell")(
-        "ranks", count_value("N"), "among so many ranks, where a table does not tell")(
-        "nodes", count_value("N"), "on so many nodes, where a table does not tell")(
-        "calls", text("blocking|queued")->default_value("blocking"),
-        "blocking: times include the host's part; queued: they do not")(
-        "out", text("F.json"), "write the machine or device file with the new constants")("json", po::bool_switch(),
-                                                                                          "machine-readable output");
-    add_measurement_options(options);
-    positional.add("table", -1);
-}
-
 std::vector<Constant> constants_asked(const std::string& list) {
     const std::vector<std::string> known{"launch", "step", "efficiency", "rate"};
     std::vector<Constant> constants;
@@ -107,24 +76,9 @@ Exit run_calibrate(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command calibrate;
-const Command calibrate{
+extern const Command calibrate{
     .name = "calibrate",
     .summary = "fit a library's or a device's constants to measurements",
-    .usage = "weft calibrate TABLE... (--machine MACHINE [--library L] | --device DEVICE) [--out F.json] [options]",
-    .details =
-        "Fits launch, steps and efficiencies of the algorithms and protocols that the measured calls take, by\n"
-        "non-negative least squares on relative errors; the library's choice and the fit take turns until nothing\n"
-        "changes. Constants that the rows say nothing of are left alone. Tables: what nccl-tests, rccl-tests or the\n"
-        "OSU micro-benchmarks print, or CSV with columns collective, ranks, nnodes, size_bytes and time_us.\n\n"
-        "With --device: fits plateaus, launches and the like of an accelerator to measured kernels, by least squares\n"
-        "in the logarithm of times. What the rows do not determine is left alone. Tables: what "
-        "tools/measure/kernels.py\n"
-        "writes on a machine that has the accelerator.\n\n"
-        "  weft calibrate all_reduce.txt --machine dgx-a100 --calls queued --out my-dgx.json\n"
-        "  weft calibrate measured.csv --machine frontier --hold ranks=1024\n"
-        "  weft calibrate kernels.csv --device h100 --hold kind=attention --out my-h100.json",
-    .options = calibrate_options,
     .run = run_calibrate,
     .group = CommandGroup::exchange,
 };

@@ -182,25 +182,11 @@ Exit run_check(const po::variables_map& arguments) {
     return found.exit;
 }
 
-void check_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    options.add_options()("json", po::bool_switch(), "what was found as JSON: ok, kind, diagnostics and more");
-}
-
 }  // namespace
 
-extern const Command check;
-const Command check{
+extern const Command check{
     .name = "check",
     .summary = "read a job and plan it, or read a machine or a model: every mistake at once",
-    .usage = "weft check JOB|MACHINE|MODEL [--set KEY=VALUE]... [--json]",
-    .details =
-        "Of a machine it says which frameworks, by which kind of parallelism, its libraries can serve; of a model its\n"
-        "parameters, total and active. Each may be a file of another tool.\n\n"
-        "  weft check config.json\n"
-        "  weft check train.sh --machine dgx-h100 --nodes 64 --json\n\n"
-        "Exit codes: 0 the job could run, 3 mistakes in the input, 4 it does not fit in memory.",
-    .options = check_options,
     .run = run_check,
     .group = CommandGroup::inspect,
 };

@@ -19,16 +19,6 @@
 namespace weft::commands {
 namespace {
 
-void collective_options(po::options_description& options, po::positional_options_description& positional) {
-    add_collective_options(options, positional);
-    options.add_options()(
-        "compare", text_value("MEASURED"),
-        "beside what nccl-tests, rccl-tests or OSU printed, or a CSV table; its sizes unless --sizes")(
-        "plot", text_value("F.svg"), "draw time over size, with what was measured")(
-        "links", text_value("FILE"), "write what each link carries at each size, by name (.csv or .csv.gz)");
-    add_measurement_options(options);
-}
-
 // What of the table the request is about; the request then asks for the sizes that were measured.
 std::vector<CollectiveMeasurement> measurements(const po::variables_map& arguments, CollectiveRequest& request) {
     MeasurementHints hints = measurement_hints(arguments);
@@ -109,40 +99,9 @@ Exit run_collective(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command collective;
-const Command collective{
+extern const Command collective{
     .name = "collective",
     .summary = "time of a collective, as nccl-tests or the OSU benchmarks print it",
-    .usage = "weft collective OP --machine MACHINE --ranks N [--sizes 8:1G:2] [options]",
-    .details =
-        "OP: all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, send_receive (each rank to the\n"
-        "next round a ring) or point_to_point (the first of two ranks to the other).\n"
-        "Sizes are bytes of the full buffer, as in nccl-tests (all-gather: the output; reduce-scatter: the input);\n"
-        "with --format osu those of the OSU micro-benchmarks (all-gather: per rank, all-to-all: per destination).\n"
-        "Bus bandwidth is algorithm bandwidth times 2(n-1)/n for all-reduce, (n-1)/n for all-gather,\n"
-        "reduce-scatter and all-to-all, 1 for the others.\n"
-        "--load and --background: other traffic takes a share s of a link's bandwidth, and each link adds the time "
-        "that a\n"
-        "packet of 4096 B then waits, s / (2 (1 - s)) times its own (M/D/1). --load is about links between switches: "
-        "the\n"
-        "ports of a job's nodes carry the job alone, unless --background names their class.\n"
-        "--links: load_bytes are the bytes that crossed a cable, with a protocol's flags; on links of nodes and of "
-        "their\n"
-        "ports divided by what the library reaches of these.\n"
-        "--samples: the time of every message varies by a factor of its own, log-normal of mean 1 and standard "
-        "deviation\n"
-        "--jitter; a round of messages lasts as long as its slowest, launch and host do not vary. Where\n"
-        "flows are routed by ECMP, each sample also has hashes of its own, so that other flows meet.\n\n"
-        "  weft collective all_reduce --machine frontier --ranks 64 --sizes 1K:1G:4\n"
-        "  weft collective all_gather --machine frontier --ranks 128 --sizes 64M --explain\n"
-        "  weft collective all_reduce --machine frontier --ranks 64 --groups 8 --sizes 256M --json\n"
-        "  weft collective all_reduce --machine frontier --ranks 1024 --sizes 64K --load 0.75 --samples 1000 --jitter "
-        "0.1\n"
-        "  weft collective all_reduce --machine megascale --ranks 2048 --placement random:1 --samples 100\n"
-        "  weft collective all_to_all --machine frontier --ranks 512 --placement scatter:8 --routing minimal\n"
-        "  weft collective all_reduce --machine frontier --ranks 64 --compare measured.txt --plot times.svg\n"
-        "  weft collective point_to_point --machine frontier --ranks 2 --ranks-per-node 1 --format osu",
-    .options = collective_options,
     .run = run_collective,
     .group = CommandGroup::inspect,
 };

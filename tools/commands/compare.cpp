@@ -18,17 +18,6 @@
 namespace weft::commands {
 namespace {
 
-void compare_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("jobs", po::value<std::vector<std::string>>()->value_name("JOB..."), "jobs to compare");
-    positional.add("jobs", -1);
-    add_override_options(options);
-    options.add_options()("json", po::bool_switch(), "machine-readable comparison")(
-        "report", text_value("FILE"), "write the comparison as a page with the timelines on one axis (.html)");
-    add_network_option(options);
-    add_folding_options(options, Folding::automatic);
-    add_memory_limit_option(options);
-}
-
 // Of one job, itself and what the options make of it; of several, all with the options.
 std::vector<ComparedJob> compared(const po::variables_map& arguments) {
     const std::vector<std::string> paths = option_texts(arguments, "jobs");
@@ -78,21 +67,9 @@ Exit run_compare(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command compare;
-const Command compare{
+extern const Command compare{
     .name = "compare",
     .summary = "what differs between jobs, and where the difference in time comes from",
-    .usage =
-        "weft compare JOB JOB... [--set KEY=VALUE]... [--json] [--report FILE]\n"
-        "       weft compare JOB --set KEY=VALUE [--machine MACHINE] [--nodes N] [--json] [--report FILE]",
-    .details =
-        "Several jobs, or one job and what the options make of it: the keys that differ, the figures, and the time of\n"
-        "every cause on the critical path. The differences by cause sum to that of the steps. A job that does not fit\n"
-        "in memory is compared all the same.\n\n"
-        "  weft compare job.json --set layout.tensor=8 --set layout.data=16\n"
-        "  weft compare job.json --machine dgx-h100 --nodes 16\n"
-        "  weft compare today.json tomorrow.json --report difference.html",
-    .options = compare_options,
     .run = run_compare,
     .group = CommandGroup::run,
 };

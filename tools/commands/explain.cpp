@@ -17,20 +17,6 @@
 namespace weft::commands {
 namespace {
 
-void explain_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    add_network_option(options);
-    options.add_options()("json", po::bool_switch(), "machine-readable explanation")(
-        "path-only", po::bool_switch(), "the critical path alone: look at no changes")(
-        "simulate-all", po::bool_switch(), "simulate every change, and not the most promising ones alone")(
-        "report", text_value("FILE"),
-        "write the step as simulate's page does, explained, with what would change it (.html)")(
-        "jobs", count_value("N"), "threads (default: the processor's)");
-    add_memory_option(options);
-    add_folding_options(options, Folding::automatic);
-    add_memory_limit_option(options);
-}
-
 Exit run_explain(const po::variables_map& arguments) {
     const std::string page = output_option(arguments, "report", {".html"});
     const Study study = job_study(arguments);
@@ -59,24 +45,9 @@ Exit run_explain(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command explain;
-const Command explain{
+extern const Command explain{
     .name = "explain",
     .summary = "why a step takes as long as it does, and what would change it",
-    .usage =
-        "weft explain [JOB] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]... [--json] [--path-only] "
-        "[--report FILE] [--jobs N]",
-    .details =
-        "The critical path of the step, through stages, calls and links, by cause: the times sum to the step. Then "
-        "what\n"
-        "is not on it and by how much; what the step would take if a limit of device, links or schedule were\n"
-        "otherwise; and what every setting one step away from the job's would give, with its memory: each change on\n"
-        "its own. The most promising are simulated; of the others it says what the path, a replay or a closed form\n"
-        "tells. Settings that the framework's version does not have are left out.\n\n"
-        "  weft explain job.json\n"
-        "  weft explain job.json --report why.html\n\n"
-        "Exit codes: 0 explained, 3 mistakes in the input, 4 does not fit in memory.",
-    .options = explain_options,
     .run = run_explain,
     .group = CommandGroup::run,
 };

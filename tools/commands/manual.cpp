@@ -11,12 +11,6 @@
 namespace weft::commands {
 namespace {
 
-void manual_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("folder", po::value<std::string>()->required()->value_name("FOLDER"),
-                          "where to write, as ~/.local/share");
-    positional.add("folder", 1);
-}
-
 Exit run_manual(const po::variables_map& arguments) {
     const std::filesystem::path folder = arguments["folder"].as<std::string>();
     const auto write = [&](const std::filesystem::path& path, std::string_view text) {
@@ -35,17 +29,9 @@ Exit run_manual(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command manual;
-const Command manual{
+extern const Command manual{
     .name = "manual",
     .summary = "write man pages and completion scripts of shells",
-    .usage = "weft manual FOLDER",
-    .details =
-        "Packages install them below /usr/share; for oneself:\n\n"
-        "  weft manual ~/.local/share && man weft-simulate\n\n"
-        "Pages of commands are in section 1, those of files (weft-job, weft-machine, weft-device, weft-model) in\n"
-        "section 5. The names of the files written are printed.",
-    .options = manual_options,
     .run = run_manual,
     .group = CommandGroup::other,
 };

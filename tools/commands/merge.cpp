@@ -16,13 +16,6 @@ namespace {
 
 using Paths = std::vector<std::string>;
 
-void merge_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("out", po::value<std::string>()->required()->value_name("OUT"), "table to write")(
-        "shard", po::value<Paths>()->required()->value_name("SHARD"), "files of weft sweep --shard")(
-        "report", text_value("FILE"), "write rows as a page with charts as well (.html)");
-    positional.add("out", 1).add("shard", -1);
-}
-
 Exit run_merge(const po::variables_map& arguments) {
     const std::string out = arguments["out"].as<std::string>();
     try {
@@ -45,16 +38,9 @@ Exit run_merge(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command merge;
-const Command merge{
+extern const Command merge{
     .name = "merge",
     .summary = "put the shards of a sweep together",
-    .usage = "weft merge OUT SHARD... [--report FILE]",
-    .details =
-        "The file is that of a sweep without --shard, to the byte. Refused: shards of other inputs, a shard that is\n"
-        "missing, given twice or not complete.\n"
-        "Example: weft merge rows.csv part-*.shard",
-    .options = merge_options,
     .run = run_merge,
     .group = CommandGroup::run,
 };

@@ -20,24 +20,6 @@
 namespace weft::commands {
 namespace {
 
-void plan_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    options.add_options()("fix", texts_value("KEY=VALUE"), "a key that is not searched; repeatable")(
-        "among", texts_value("KEY=V1,V2"), "values to try of a key of the job, searched by itself or not; repeatable")(
-        "simulate", count_value("N"),
-        "how many of the best by screening are simulated (default: 16, then on while others may be the best, as far as "
-        "screening errs, up to 128)")("modelled", po::bool_switch(),
-                                      "search also what the framework's version has not, but weft models")(
-        "top", count_value("K")->default_value("5"), "how many of them are shown")(
-        "jobs", count_value("N"), "threads (default: the processor's)")("json", po::bool_switch(),
-                                                                        "machine-readable result")(
-        "out", text_value("FILE"), "write every candidate as a row to FILE (.csv, .jsonl or .sqlite)")(
-        "report", text_value("FILE"), "write the candidates as a page with charts (.html)")(
-        "write-job", text_value("FILE"), "write the best layout as a job file")(
-        "launch", text_value("FORMAT"),
-        "print what launches the best layout that FORMAT can say, as weft export does; all else goes to stderr");
-}
-
 PlanRequest request_of(const po::variables_map& arguments) {
     PlanRequest request{.job = job_path(arguments), .overrides = job_overrides(arguments), .among = {}};
     for (const std::string& text : option_texts(arguments, "fix")) {
@@ -160,30 +142,9 @@ Exit run_plan(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command plan;
-const Command plan{
+extern const Command plan{
     .name = "plan",
     .summary = "which layout is best: every possible one screened, the best simulated",
-    .usage =
-        "weft plan [JOB] [--model MODEL --machine MACHINE --nodes N] [--fix KEY=VALUE]... [--among KEY=V1,V2]... "
-        "[--modelled] [--simulate N] [--top K] "
-        "[--report FILE] [--launch FORMAT] [--jobs N]",
-    .details =
-        "The job gives model, machine, nodes, framework, batch, sequence and precision. Searched are tensor, context,\n"
-        "pipeline, data and expert ranks, micro-batch, schedule and virtual stages, recomputation, sequence\n"
-        "parallelism, ZeRO stage, overlaps and, where the framework's rule cannot deal the layers to the stages, "
-        "their\n"
-        "split; --fix and --among say less, or with other keys of a job, more. What the framework's version has not "
-        "is\n"
-        "left out, unless --modelled asks for it.\n"
-        "Without a job file, --model and --machine are enough; what is then assumed is said.\n"
-        "With --launch there is nothing but the script on stdout, and only schedules that its framework has are "
-        "tried.\n"
-        "\n"
-        "  weft plan job.json --fix layout.tensor=8 --among batch.micro=1,2,4 --write-job best.json\n"
-        "  weft plan --model meta-llama/Llama-3.1-70B --machine dgx-h100 --nodes 64 --launch megatron > train.sh\n\n"
-        "Exit codes: 0 found, 3 mistakes in the input or nothing possible, 4 nothing fits in memory.",
-    .options = plan_options,
     .run = run_plan,
     .group = CommandGroup::run,
 };

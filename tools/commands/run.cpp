@@ -19,16 +19,6 @@
 namespace weft::commands {
 namespace {
 
-void run_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    add_run_options(options);
-    add_network_option(options);
-    add_folding_options(options, Folding::automatic);
-    add_memory_limit_option(options);
-    options.add_options()("json", po::bool_switch(), "machine-readable output")(
-        "report", text_value("FILE"), "write the run as a page with charts (.html)");
-}
-
 unsigned threads_of(const po::variables_map& arguments) {
     return count_option(arguments, jobs_option).value_or(all_threads());
 }
@@ -122,26 +112,9 @@ Exit run_run(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command run;
-const Command run{
+extern const Command run{
     .name = "run",
     .summary = "a whole training run: time, goodput, cost and energy under failures",
-    .usage =
-        "weft run [JOB] --tokens N|--steps N|--days N [--checkpoint-every T] [--asynchronous] [--spares N]\n"
-        "         [--ramp START,INCREMENT,SAMPLES] [--price X] [--samples N] [--seed N] [--jobs N] [--json] [--report "
-        "FILE]",
-    .details =
-        "The step is simulated once, for each batch of a ramp; the run is then played many times with failures at\n"
-        "random, from the machine's mean times between them. A failure loses the work since the last checkpoint and\n"
-        "costs detection, launch and loading; one of hardware takes a spare node, too, or waits for a repair.\n"
-        "Goodput is the time of steps that count over that of the wall clock. Checkpoints hold parameters and\n"
-        "optimizer states; what a machine file does not say is assumed, and what was assumed is listed.\n"
-        "Spares draw no energy here; an interruption takes all nodes of the job.\n\n"
-        "  weft run job.json --tokens 15T --price 2.5\n"
-        "  weft run job.json --days 54 --checkpoint-every 30m --asynchronous --spares 16\n"
-        "  weft run job.json --steps 100K --ramp 16,16,6000000 --samples 10000 --json\n\n"
-        "Exit codes: 0 played, 3 mistakes in the input or the run gets nowhere, 4 does not fit in memory.",
-    .options = run_options,
     .run = run_run,
     .group = CommandGroup::run,
 };

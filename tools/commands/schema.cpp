@@ -18,28 +18,15 @@ Exit run_schema(const po::variables_map& arguments) {
         throw po::error(fmt::format("expected one of {}, got \"{}\"", fmt::join(kinds, ", "), kind));
     }
     const Reference reference = make_reference(kind);
-    fmt::print("{}", arguments.count("markdown") ? reference_markdown(reference) : json_schema(reference));
+    fmt::print("{}", given(arguments, "markdown") ? reference_markdown(reference) : json_schema(reference));
     return Exit::ok;
-}
-
-void add_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("kind", po::value<std::string>()->required()->value_name("KIND"),
-                          "job, machine, device or model")("markdown", "the reference of all keys, as Markdown");
-    positional.add("kind", 1);
 }
 
 }  // namespace
 
-extern const Command schema;
-const Command schema{
+extern const Command schema{
     .name = "schema",
     .summary = "print the JSON Schema of a kind of file, from which editors complete, or its reference",
-    .usage = "weft schema job|machine|device|model [--markdown]",
-    .details =
-        "A file names its schema under \"$schema\", which readers pass over:\n\n"
-        "  weft schema job > job.schema.json      { \"$schema\": \"job.schema.json\", \"machine\": ... }\n\n"
-        "Keys, types, choices, bounds and defaults are those that weft's readers ask for (JSON Schema, draft 7).",
-    .options = add_options,
     .run = run_schema,
     .group = CommandGroup::other,
 };

@@ -19,12 +19,6 @@
 namespace weft::commands {
 namespace {
 
-void serve_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    options.add_options()("port", count_value("N")->default_value("8080"),
-                          "where it listens, on localhost alone; 0: a port that is free");
-}
-
 std::optional<StartingJob> own_job(const po::variables_map& arguments) {
     const bool asked = arguments.count("job") > 0 || (arguments.count("machine") > 0 && arguments.count("model") > 0);
     if (!asked) return std::nullopt;
@@ -62,26 +56,9 @@ Exit run_serve(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command serve;
-const Command serve{
+extern const Command serve{
     .name = "serve",
     .summary = "pages on localhost: choose a job in a form, and see step, explanation and plan",
-    .usage = "weft serve [JOB] [--port N] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]...",
-    .details =
-        "A form of all keys of a job, with what weft ships to choose from, and below it the pages that simulate, "
-        "explain\n"
-        "and plan write. The address holds the job, which can be saved as a file. It begins with JOB where one is "
-        "given.\n"
-        "\n"
-        "It listens on 127.0.0.1 and ::1 alone, reads no file that a request names, asks nothing of other machines, "
-        "and\n"
-        "keeps nothing. Without a browser:\n\n"
-        "  weft serve job.json --port 8080\n"
-        "  curl 'http://localhost:8080/simulate?machine=dgx-h100&model=llama3-8b&nodes=1&zero=1&batch.global=64'\n"
-        "  curl --data-binary @job.json http://localhost:8080/plan\n\n"
-        "A job of more than 262,144 ranks or ten million operations is refused with the numbers.\n"
-        "Exit codes: 3 the port is in use or JOB has mistakes, 130 ended.",
-    .options = serve_options,
     .run = run_serve,
     .group = CommandGroup::run,
 };

@@ -15,17 +15,6 @@
 namespace weft::commands {
 namespace {
 
-void share_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("file", text_value("FILE")->required(), "jobs and where they are")(
-        "set", texts_value("KEY=VALUE"), "override a key of the file, e.g. jobs[1].placement=group:2; repeatable")(
-        "steps", count_value("N")->default_value("1"), "whole steps of every job, at least, while all run")(
-        "links", count_value("N")->default_value("8"), "tell of so many links where jobs meet, the busiest")(
-        "json", po::bool_switch(), "machine-readable result")("trace", text_value("FILE"),
-                                                              "write a Chrome trace of all jobs (.json or .json.gz)");
-    add_memory_limit_option(options);
-    positional.add("file", 1);
-}
-
 Exit run_share(const po::variables_map& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const std::string trace = output_option(arguments, "trace", {".json", ".json.gz"});
@@ -48,31 +37,9 @@ Exit run_share(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command share;
-const Command share{
+extern const Command share{
     .name = "share",
     .summary = "jobs that share a machine: how much slower each gets, and where they meet",
-    .usage =
-        "weft share FILE [--set KEY=VALUE]... [--steps N] [--links N] [--json] [--trace FILE] [--memory-limit SIZE]",
-    .details =
-        "FILE lists jobs of one machine:\n\n"
-        "  { \"jobs\": [ { \"job\": \"a.json\", \"placement\": \"nodes:0-15\" },\n"
-        "              { \"job\": \"b.json\", \"name\": \"b\", \"start\": \"1.5 s\", \"set\": { \"batch.micro\": 2 } } "
-        "] }\n\n"
-        "\"placement\" is as \"fabric.placement\" of a job: nodes:LIST, group:K, scatter:K, random:SEED or file:PATH; "
-        "jobs\n"
-        "without one take the lowest free nodes. \"set\" changes keys of the job.\n\n"
-        "Each job does step after step from its start on; a step begins when the one before is over on all ranks of "
-        "the\n"
-        "job. The window begins when the last job starts and ends when all have done --steps steps in it; all go on\n"
-        "until then. \"together\" is the mean of a job's steps that lie in the window whole, \"alone\" what `weft "
-        "simulate\n"
-        "--no-fold` says of the same nodes. Bytes are those of a step, and a link is busy for the share of its "
-        "bandwidth\n"
-        "that all jobs take. Every rank is simulated, and routes are those that each job takes alone: adaptive "
-        "routing\n"
-        "leads no job around another. Jobs that do not fit in memory are run all the same.",
-    .options = share_options,
     .run = run_share,
     .group = CommandGroup::run,
 };

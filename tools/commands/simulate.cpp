@@ -36,25 +36,6 @@
 namespace weft::commands {
 namespace {
 
-void simulate_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    add_network_option(options);
-    options.add_options()("json", po::bool_switch(), "machine-readable report")(
-        "compare", po::bool_switch(), "run the flow and the ideal network and print both")(
-        "dry-run", po::bool_switch(), "say how much memory and time simulating would take, and stop")(
-        "trace", text_value("FILE"), "write a Chrome trace (.json or .json.gz)")(
-        "picture", text_value("FILE"), "write the timeline as a picture (.svg)")(
-        "report", text_value("FILE"), "write everything as a page to look at (.html)")(
-        "links", text_value("FILE"), "write what each link carried, by name (.csv or .csv.gz)")(
-        "link-samples", count_value("N"), "in that file, each of so many equal parts of the step; runs it twice")(
-        "stages", text_value("N,N-N,..."),
-        "stages whose timeline the page shows at first (default: evenly chosen ones)");
-    add_memory_option(options);
-    add_folding_options(options, Folding::automatic);
-    add_memory_limit_option(options);
-    add_flops_option(options);
-}
-
 // "0,4-6": 0, 4, 5, 6. Of so many.
 std::vector<std::uint32_t> stages_option(const po::variables_map& arguments, std::size_t count) {
     if (!arguments.count("stages")) return {};
@@ -262,26 +243,9 @@ Exit run_simulate(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command simulate;
-const Command simulate{
+extern const Command simulate{
     .name = "simulate",
     .summary = "one training step of one layout: time, breakdown, memory, links",
-    .usage =
-        "weft simulate [JOB] [--model MODEL --machine MACHINE --nodes N] [--set KEY=VALUE]... [--json] [--trace FILE] "
-        "[--picture FILE] [--report FILE] [--links FILE [--link-samples N]] [--stages N,N-N,...] "
-        "[--memory-limit SIZE] [--dry-run]",
-    .details =
-        "JOB is a job file or what another tool is configured with; --model and --machine are enough without one, and\n"
-        "what is then assumed is said.\n\n"
-        "  weft simulate job.json --set layout.tensor=8\n"
-        "  weft simulate train.sh --model config.json --machine dgx-h100 --nodes 64\n"
-        "  weft simulate --model meta-llama/Llama-3.1-8B --machine LUMI --nodes 4\n\n"
-        "--links: load_bytes are the bytes that crossed a cable, with a protocol's flags; on links of nodes and of "
-        "their\n"
-        "ports divided by what the library reaches of these.\n"
-        "Open the trace at ui.perfetto.dev or in speedscope; it stays on your machine.\n"
-        "Exit codes: 0 simulated, 3 mistakes in the input, 4 does not fit in memory.",
-    .options = simulate_options,
     .run = run_simulate,
     .group = CommandGroup::run,
 };

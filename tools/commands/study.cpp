@@ -18,15 +18,6 @@
 namespace weft::commands {
 namespace {
 
-void study_options(po::options_description& options, po::positional_options_description&) {
-    options.add_options()("figure", texts_value("N"),
-                          "only this figure, by number or name: 13, figure-13a, first-receive; repeatable")(
-        "out", po::value<std::string>()->default_value("study")->value_name("DIR"), "folder for the files")(
-        "report", text_value("FILE"),
-        "write statements and figures as one page (.html), and no other files without --out")(
-        "list", po::bool_switch(), "say which figures there are, and do nothing");
-}
-
 std::vector<StudyFigure> chosen_figures(const po::variables_map& arguments) {
     std::vector<StudyFigure> figures = study_figures();
     if (!arguments.count("figure")) return figures;
@@ -105,17 +96,9 @@ Exit run_study(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command study;
-const Command study{
+extern const Command study{
     .name = "study",
     .summary = "the figures of the communication study (arXiv 2408.10197) as tables and pictures",
-    .usage = "weft study [--figure N]... [--out DIR] [--report FILE] [--list]",
-    .details =
-        "Writes a table (.csv) and a picture (.svg) per figure: what the equations say, what the framework\n"
-        "issues, and what the simulation says of its time. workloads/study/README.md sets each beside the study, as "
-        "the\n"
-        "page of --report does, which has the statements and the figures together.",
-    .options = study_options,
     .run = run_study,
     .group = CommandGroup::run,
 };

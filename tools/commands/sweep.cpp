@@ -23,23 +23,6 @@
 namespace weft::commands {
 namespace {
 
-void sweep_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    add_sweep_options(options);
-    options.add_options()("jobs", count_value("N"),
-                          "simulations at a time (default: the processor's threads; under MPI one per rank)")(
-        "patience", po::value<double>()->value_name("SECONDS")->default_value(30, "30"),
-        "under MPI: a rank that is silent for so long is given up, and its points are done by others")(
-        "report", text_value("FILE"), "write rows as a page with charts as well (.html)")("json", po::bool_switch(),
-                                                                                          "JSON Lines on stdout")(
-        "submit", text_value("SCHEDULER"),
-        "run nothing here: slurm has it as a job array of shards, and merges them; SBATCH_PARTITION and the like hold")(
-        "shards", count_value("N")->default_value("64"), "of --submit: into so many, or one per point");
-    add_network_option(options);
-    add_folding_options(options, Folding::stages);
-    add_memory_limit_option(options);
-}
-
 // Shards are processes that know nothing of each other, whoever started them.
 bool is_crew_of_mpi(const po::variables_map& arguments) { return !arguments.count("shard") && is_mpi_job(); }
 
@@ -194,26 +177,9 @@ Exit run_sweep(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command sweep;
-const Command sweep{
+extern const Command sweep{
     .name = "sweep",
     .summary = "a grid of simulations over job keys, one row each",
-    .usage =
-        "weft sweep JOB|SWEEP --vary KEY=VALUES [--zip ...] [--where CONDITION] [--out FILE] [--report FILE] "
-        "[--resume] [--shard I/N | --submit slurm]",
-    .details =
-        "Points that cannot run keep their row, with the reason. Rows are the same for any --jobs, shards or ranks.\n"
-        "VALUES: 512,1024,2048   512..65536*2   0..10+5   \"25 GB/s\",\"50 GB/s\"   {\"a\": [1, 2]}; @NAME=... names "
-        "rows.\n"
-        "CONDITION: + - * / %, < <= > >= == !=, and or not, brackets, over the varied keys.\n"
-        "Examples:\n"
-        "  weft sweep job.json --vary batch.sequence=512..65536*2 --out sequence.csv\n"
-        "  weft sweep job.json --zip \"layout.tensor=1,2,4 layout.data=16,8,4\" --vary batch.micro=1..4 --out "
-        "rows.sqlite\n"
-        "  weft sweep study.json --shard 3/16 --out part-3.shard --resume\n"
-        "  mpirun -n 64 weft sweep study.json --out rows.csv --resume\n"
-        "  weft sweep study.json --out rows.csv --submit slurm",
-    .options = sweep_options,
     .run = run_sweep,
     .group = CommandGroup::run,
 };

@@ -13,18 +13,6 @@
 namespace weft::commands {
 namespace {
 
-void topology_options(po::options_description& options, po::positional_options_description& positional) {
-    options.add_options()("machine", po::value<std::string>()->required()->value_name("MACHINE"),
-                          "a shipped machine, or the path of a machine file")(
-        "nodes", count_value("N"), "only the first N nodes (default: all; 2 for --dot and --graphml)")(
-        "route", text_value("A,B"), "only the route from rank A to rank B")(
-        "dot", po::bool_switch(), "a drawing for Graphviz of the nodes and what lies between them")(
-        "all", po::bool_switch(), "in it, all switches of the network")(
-        "graphml", po::bool_switch(), "the graph as GraphML")("json", po::bool_switch(), "machine-readable output");
-    add_fabric_options(options);
-    positional.add("machine", 1);
-}
-
 constexpr std::uint32_t nodes_drawn = 2;
 
 std::uint32_t nodes_asked(const po::variables_map& arguments, const MachineInfo& machine) {
@@ -80,22 +68,9 @@ Exit run_topology(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command topology;
-const Command topology{
+extern const Command topology{
     .name = "topology",
     .summary = "figures, routes and drawings of a machine",
-    .usage =
-        "weft topology MACHINE [--nodes N] [--route A,B] [--placement P] [--routing R] "
-        "[--background CLASS=SHARE]... [--dot [--all] | --graphml] [--json]",
-    .details =
-        "Shows a route for every kind of pair: in a package, across packages, to the next node and past each\n"
-        "neighbourhood of the network. Bandwidths and counts are one way. --route shows the detours, too, where the\n"
-        "fabric does not route minimally.\n\n"
-        "  weft topology frontier\n"
-        "  weft topology frontier --route 0,1025\n"
-        "  weft topology frontier --nodes 8 --placement scatter:4 --route 0,8\n"
-        "  weft topology frontier --nodes 1 --dot | dot -Tsvg > node.svg",
-    .options = topology_options,
     .run = run_topology,
     .group = CommandGroup::inspect,
 };

@@ -21,24 +21,6 @@ namespace {
 
 constexpr std::size_t worst_shown = 10;
 
-void validate_options(po::options_description& options, po::positional_options_description&) {
-    const auto text = [](const char* value) { return text_value(value); };
-    options.add_options()("set", texts_value("SET"),
-                          "only this set: a shipped one, or the JSON file of your own; repeatable")(
-        "filter", text("TEXT"), "only rows with this in their names; no bounds are judged then")(
-        "rows", po::bool_switch(), "every row, not only those that are farthest off")(
-        "json", po::bool_switch(), "machine-readable scorecard, with the job of every row")(
-        "csv", po::bool_switch(), "every row as CSV")("markdown", po::bool_switch(), "the tables of a README")(
-        "report", text("FILE.html"), "write a page with charts, every row, sources and assumptions")(
-        "leave-out", texts_value("SET"),
-        "refit without this set what is fitted to it, and say how its errors change; all: each in turn")(
-        "record", text("FILE.csv"), "write the errors by kind of job: what weft simulate says of its answers")(
-        "job-of", text("ROW"), "print the job file of one row (of one --set), and run nothing")(
-        "jobs", count_value("N"), "simulations at a time (default: the processor's threads)")(
-        "list", po::bool_switch(), "say which sets are shipped, and run nothing");
-    add_flops_option(options);
-}
-
 // Mistakes of all sets at once.
 std::vector<ValidationSet> load_sets(const po::variables_map& arguments) {
     const std::vector<std::string> names =
@@ -141,17 +123,9 @@ Exit run_validate(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command validate;
-const Command validate{
+extern const Command validate{
     .name = "validate",
     .summary = "predictions beside published measurements: the scorecard",
-    .usage = "weft validate [--set SET]... [--filter TEXT] [--rows] [--json|--csv] [--report FILE.html]",
-    .details =
-        "Rows that constants were fitted to are reported apart from those that are predicted. Your own runs: write\n"
-        "a set as tests/validation/README.md says and name its file: weft validate --set my-runs.json\n"
-        "--leave-out SET: constants fitted to SET are fitted to the rows of the other sets, and its errors compared.\n"
-        "Exit codes: 0 every bound holds (sets without one are not judged), 1 one is broken, 3 mistakes in a set.",
-    .options = validate_options,
     .run = run_validate,
     .group = CommandGroup::inspect,
 };

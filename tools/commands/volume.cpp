@@ -19,21 +19,6 @@
 namespace weft::commands {
 namespace {
 
-void volume_options(po::options_description& options, po::positional_options_description& positional) {
-    add_job_options(options, positional);
-    options.add_options()("view",
-                          po::value<std::string>()->default_value("framework")->value_name("paper|framework|logger"),
-                          "paper: equations 1-5 of arXiv 2408.10197; framework: the calls really issued; logger: what "
-                          "DeepSpeed's communication logger prints of them")(
-        "rank", count_value("N")->default_value("0"), "whose calls (framework, logger)")(
-        "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "comma-separated rows")(
-        "totals", po::bool_switch(), "with --csv: the sums per collective in place of the rows")(
-        "histogram", po::bool_switch(), "how often messages of which size are sent (with --csv: in place of the rows)")(
-        "steps", count_value("N")->default_value("1"),
-        "logger: of so many steps; 1: a steady one, more: start-up, the first step and those after it")(
-        "verbose", po::bool_switch(), "logger: a line per call before the table");
-}
-
 RankId chosen_rank(const po::variables_map& arguments, const Job& job) {
     const std::uint32_t rank = *count_option(arguments, {.name = "rank", .least = 0});
     if (rank < job.layout.ranks()) return RankId{rank};
@@ -108,18 +93,9 @@ Exit run_volume(const po::variables_map& arguments) {
 
 }  // namespace
 
-extern const Command volume;
-const Command volume{
+extern const Command volume{
     .name = "volume",
     .summary = "what is communicated: every call with counts, sizes and volumes",
-    .usage = "weft volume JOB [--view paper|framework|logger] [--rank N] [--histogram] [--json|--csv [--totals]]",
-    .details =
-        "Volumes are bytes per rank on the wire: all-reduce 2 m (n-1)/n, all-gather, reduce-scatter and\n"
-        "all-to-all m (n-1)/n, send and receive m. Rows tagged micro-batch repeat for every micro-batch.\n"
-        "The paper view evaluates the study's equations for one micro-batch, possible layout or not.\n"
-        "The logger view counts what goes through deepspeed.comm, by the names and sizes of its logger; its text\n"
-        "is the logger's own table, with times of a simulated run in which every call blocks, as logged ones do.",
-    .options = volume_options,
     .run = run_volume,
     .group = CommandGroup::inspect,
 };

@@ -107,23 +107,6 @@ Distribution distribution_of(const std::vector<double>& ascending) {
 
 }  // namespace
 
-void add_run_options(po::options_description& options) {
-    const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-    options.add_options()("tokens", text("N"), "how long: tokens to train on, e.g. 15T")(
-        "steps", text("N"), "or steps")("days", text("N"), "or days of the wall clock, after which it ends")(
-        "ramp", text("START,INCREMENT,SAMPLES"), "batch at the beginning, as Megatron's --rampup-batch-size")(
-        "checkpoint-every", text("T"), "a time as 30m, or steps; the best interval (Daly) where it is left out")(
-        "asynchronous", po::bool_switch(), "steps wait for the copy of a checkpoint to the hosts alone")(
-        "spares", text("N"), "nodes that stand by; the rest of the machine where it is left out")(
-        "detection", text("T"), "from a failure until the job is stopped")(
-        "launch", text("T"), "from there until a checkpoint can be loaded")(
-        "repair", text("T"), "until a node that failed is back")("price", text("X"),
-                                                                 "of one accelerator for an hour, in any currency")(
-        "samples", count_value("N")->default_value("1000"), "runs that are played")(
-        "seed", count_value("N")->default_value("1"), "of their random numbers")(
-        "jobs", count_value("N"), "threads; the results are the same with any");
-}
-
 RunTerms run_terms(const Arguments& arguments) {
     RunTerms terms{.tokens = decimal(arguments, "tokens", "15T"), .steps = whole_decimal(arguments, "steps")};
     if (const std::optional<double> days = decimal(arguments, "days", "54")) terms.time = Seconds{*days * 86400};

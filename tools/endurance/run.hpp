@@ -11,8 +11,6 @@
 
 namespace weft {
 
-void add_run_options(po::options_description& options);
-
 // Throws po::error.
 RunTerms run_terms(const po::variables_map& arguments);
 std::optional<BatchRamp> batch_ramp(const po::variables_map& arguments);

@@ -121,11 +121,10 @@ ManPage command_page(const Command& command) {
     const std::string name = "weft-" + std::string(command.name);
     RoffPage page(name, 1, command.summary);
     page.section("SYNOPSIS");
-    page.usage(command.usage);
-    if (!command.details.empty()) {
-        page.section("DESCRIPTION");
-        page.text(command.details);
-    }
+    const CommandHelp help = help_of(command);
+    page.usage(help.usage);
+    page.section("DESCRIPTION");
+    page.text(help.details);
     page.section("OPTIONS");
     const CommandOptions declared = options_of(command);
     for (const auto& option : declared.all.options()) {

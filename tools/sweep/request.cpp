@@ -200,22 +200,6 @@ std::optional<SweepFile> read_sweep_file(const std::filesystem::path& path) {
     return file;
 }
 
-void add_sweep_options(po::options_description& options) {
-    const auto repeatable = [](const char* value) { return po::value<Texts>()->composing()->value_name(value); };
-    options.add_options()("vary", repeatable("KEY=VALUES"),
-                          "values of one key: V1,V2,... or FIRST..LAST*FACTOR (or +STEP); repeatable, the last varies "
-                          "fastest")(
-        "zip", repeatable("\"KEY=VALUES KEY=VALUES\""),
-        "keys that vary together, as many values each; repeatable, varies more slowly than --vary")(
-        "where", repeatable("CONDITION"),
-        "only points for which this holds, e.g. \"layout.tensor * layout.pipeline <= 64\"; repeatable")(
-        "out", po::value<std::string>()->value_name("FILE"),
-        "write rows to FILE (.csv, .jsonl, .sqlite; of a shard .shard) instead of stdout")(
-        "resume", po::bool_switch(), "go on with a sweep that was interrupted: FILE.journal has what was done")(
-        "shard", po::value<std::string>()->value_name("I/N"),
-        "only every N-th point, from the I-th; weft merge puts shards together");
-}
-
 SweepRequest sweep_request(const po::variables_map& arguments) {
     SweepRequest request;
     std::vector<Variation> variations, varied;

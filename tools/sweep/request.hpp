@@ -81,11 +81,7 @@ struct SweepSettings {
     std::function<void(std::size_t done, std::size_t rows)> progress = [](std::size_t, std::size_t) {};
 };
 
-// The options of `weft sweep` that say what is swept and where rows go.
-
 namespace po = boost::program_options;
-
-void add_sweep_options(po::options_description& options);
 
 // From the job or sweep file, --vary, --zip, --where and --set. Throws po::error, ConfigError.
 SweepRequest sweep_request(const po::variables_map& arguments);

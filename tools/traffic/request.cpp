@@ -95,26 +95,6 @@ std::vector<TrafficLinkFacts> busiest_links(const TrafficRun& run, const Topolog
 
 }  // namespace
 
-void add_traffic_options(po::options_description& options, po::positional_options_description& positional) {
-    const auto text = [](const char* value) { return po::value<std::string>()->value_name(value); };
-    options.add_options()("pattern", text("PATTERN"), "who sends to whom: a name as below")(
-        "machine", text("MACHINE")->required(), "a shipped machine, or a machine file")(
-        "ranks", count_value("N"), "ranks that take part (default: those of the file)")(
-        "nodes", count_value("N"), "the same by nodes")("ranks-per-node", count_value("K"),
-                                                        "the first K accelerators of every node (default: all)")(
-        "size", text("SIZE"), "bytes of each message of a pattern (default: 1M); K, M and G are powers of 1024")(
-        "list", text("F.csv"), "messages from a file: source,destination,bytes,start")(
-        "matrix", text("F.csv"), "bytes from each rank (line) to each rank (column)")(
-        "library", text("L"), "a library of the machine file (default: its first)")("protocol", text("P"),
-                                                                                    "force a protocol")(
-        "calls", text("blocking|queued")->default_value("blocking"),
-        "blocking: the host waits for each call; queued: it issues them back to back")(
-        "top", count_value("N")->default_value("8"), "how many of the busiest links to show")(
-        "json", po::bool_switch(), "machine-readable output")("csv", po::bool_switch(), "a row for each message");
-    add_fabric_options(options);
-    positional.add("pattern", 1);
-}
-
 TrafficRequest traffic_request(const po::variables_map& arguments) {
     TrafficRequest request{.machine = Machine::load(option_text(arguments, "machine"))};
     const MachineInfo& machine = request.machine.info();

@@ -24,9 +24,6 @@ struct TrafficRequest {
     std::vector<RankMessage> messages{};
 };
 
-void add_traffic_options(boost::program_options::options_description& options,
-                         boost::program_options::positional_options_description& positional);
-
 // Throws po::error; ConfigError for files.
 TrafficRequest traffic_request(const boost::program_options::variables_map& arguments);
 
