@@ -20,10 +20,6 @@
 namespace weft {
 namespace {
 
-[[noreturn]] void refuse(std::string file, std::string message) {
-    throw ConfigError({Diagnostic{.file = std::move(file), .key = {}, .message = std::move(message)}});
-}
-
 std::string known_formats() {
     std::string text;
     for (const Format* const format : formats::all()) {
@@ -38,8 +34,8 @@ const Format& named_format(std::string_view name) {
         if (format->name == name) return *format;
         names.emplace_back(format->name);
     }
-    refuse({},
-           fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), known_formats()));
+    refuse_file(
+        {}, fmt::format("unknown format \"{}\"{}; expected one of {}", name, suggestion(name, names), known_formats()));
 }
 
 // The same of JSON's object "weft". Bad JSON is its reader's to refuse.
@@ -57,7 +53,7 @@ void add_own_members(const SourceFile& file, std::vector<std::string>& assignmen
     }
 }
 
-// The options with what `weft export` adds to a file (workloads/own_keys).
+// The options with what `weft export` adds to a file (workloads/exports).
 FormatOptions completed(const FormatOptions& said, std::span<const SourceFile> files) {
     std::vector<std::string> own;
     for (const SourceFile& file : files) {
@@ -93,8 +89,7 @@ void add_parameters(Import& import, const Transformer& model) {
 
 void require(Import& import, std::string_view key, std::string_view option) {
     if (import.object.has(key)) return;
-    import.error({.file = {}, .line = 0, .key = std::string(key)},
-                 fmt::format("the input does not say it; give {}", option));
+    import.error(unwritten(std::string(key)), "the input does not say it; give {}", option);
 }
 
 // Overrides one value: "key.path=value", the value JSON or else a text.
@@ -111,7 +106,7 @@ void assign(Draft& object, std::string_view assignment) {
         path.remove_prefix(dot + 1);
     }
     const std::string json = value.root().member("value").as_json();
-    inner->set_json(path, json, {.file = "--set", .line = 0, .key = {}});
+    inner->set_json(path, json, in_file("--set"));
 }
 
 // A model of weft by its name or path, one of another tool as the object that it comes to.
@@ -132,15 +127,15 @@ void put_model(Import& import, const FormatOptions& options, Origin origin) {
 }
 
 void put_options(Import& import, const FormatOptions& options) {
-    const auto said = [](std::string word) { return Origin{.file = std::move(word), .line = 0, .key = {}}; };
     Draft& object = import.object;
     if (import.kind == FormatKind::job) {
         if (!options.machine.empty()) {
             const std::string name = meant(embedded::machines(), "machine", options.machine, {});
-            object.set("machine", is_path(name) ? std::filesystem::absolute(name).string() : name, said("--machine"));
+            object.set("machine", is_path(name) ? std::filesystem::absolute(name).string() : name,
+                       in_file("--machine"));
         }
-        if (options.nodes > 0) object.set("nodes", options.nodes, said("--nodes"));
-        if (!options.model.empty()) put_model(import, options, said("--model"));
+        if (options.nodes > 0) object.set("nodes", options.nodes, in_file("--nodes"));
+        if (!options.model.empty()) put_model(import, options, in_file("--model"));
     }
     for (const std::string& assignment : options.overrides) assign(object, assignment);
 }
@@ -184,6 +179,10 @@ void finish_import(Import& import, const FormatOptions& options, const std::stri
 
 }  // namespace
 
+void refuse_file(std::string file, std::string message, int line) {
+    throw ConfigError({Diagnostic{.file = std::move(file), .line = line, .key = {}, .message = std::move(message)}});
+}
+
 std::string_view to_text(FormatKind kind) {
     constexpr std::array<std::string_view, 4> words{"model", "job", "machine", "trace"};
     return words.at(static_cast<std::size_t>(kind));
@@ -192,20 +191,6 @@ std::string_view to_text(FormatKind kind) {
 std::string_view SourceFile::name() const {
     const std::string_view whole(path);
     return whole.substr(whole.find_last_of('/') + 1);  // npos + 1 is 0
-}
-
-void Import::note(FormatNote::Severity severity, Origin origin, std::string message) {
-    notes.push_back({severity, std::move(origin), std::move(message)});
-}
-
-void Import::note(Origin origin, std::string message) {
-    note(FormatNote::Severity::note, std::move(origin), std::move(message));
-}
-void Import::warn(Origin origin, std::string message) {
-    note(FormatNote::Severity::warning, std::move(origin), std::move(message));
-}
-void Import::error(Origin origin, std::string message) {
-    note(FormatNote::Severity::error, std::move(origin), std::move(message));
 }
 
 bool Import::has_errors() const {
@@ -218,8 +203,8 @@ std::vector<SourceFile> read_sources(std::span<const std::string> paths) {
         files.push_back({path, read_text(path)});
         const std::size_t zero = files.back().text.find('\0');
         if (zero != std::string::npos && files.back().text.find_first_not_of('\0') == std::string::npos)
-            refuse(path, "holds nothing but NUL characters");
-        if (files.back().text.empty()) refuse(path, "is empty");
+            refuse_file(path, "holds nothing but NUL characters");
+        if (files.back().text.empty()) refuse_file(path, "is empty");
     }
     return files;
 }
@@ -235,20 +220,22 @@ const Format& format_of(std::span<const SourceFile> files, std::string_view from
     const Format* format = nullptr;
     for (const SourceFile& file : files) {
         const Format* const found = find_format(file);
-        if (found == nullptr) refuse(file.path, "is of no known format; --from NAME says which: " + known_formats());
+        if (found == nullptr)
+            refuse_file(file.path, "is of no known format; --from NAME says which: " + known_formats());
         if (format != nullptr && found != format) {
-            refuse(file.path,
-                   fmt::format("is a {}, the files before are of another format ({})", found->title, format->title));
+            refuse_file(file.path, fmt::format("is a {}, the files before are of another format ({})", found->title,
+                                               format->title));
         }
         format = found;
     }
-    if (format == nullptr) refuse({}, "no file to import");
+    if (format == nullptr) refuse_file({}, "no file to import");
     return *format;
 }
 
 Import import_files(const Format& format, std::span<const SourceFile> files, const FormatOptions& said) {
-    if (format.read == nullptr) refuse(files.front().path, fmt::format("is {}: {}", format.refusal, format.instead));
-    if (!format.refusal.empty() && files.size() > 1) refuse(files[1].path, std::string(format.refusal));
+    if (format.read == nullptr)
+        refuse_file(files.front().path, fmt::format("is {}: {}", format.refusal, format.instead));
+    if (!format.refusal.empty() && files.size() > 1) refuse_file(files[1].path, std::string(format.refusal));
     const FormatOptions options = completed(said, files);
     Import import = format.read(files, options);
     throw_errors(import);

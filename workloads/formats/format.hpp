@@ -2,10 +2,13 @@
 // One constant in one file of workloads/formats per format, found by the build (weft_registry).
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/io/draft.hpp"
@@ -54,12 +57,51 @@ struct Import {
     std::vector<FormatNote> notes;  // with an error among them there is no object
     std::vector<Origin> without_effect;  // on time and memory
 
-    void note(FormatNote::Severity severity, Origin origin, std::string message);
-    void note(Origin origin, std::string message);
-    void warn(Origin origin, std::string message);
-    void error(Origin origin, std::string message);
+    using Severity = FormatNote::Severity;
+
+    void note(Origin origin, std::string message) {
+        notes.push_back({Severity::note, std::move(origin), std::move(message)});
+    }
+    void warn(Origin origin, std::string message) {
+        notes.push_back({Severity::warning, std::move(origin), std::move(message)});
+    }
+    void error(Origin origin, std::string message) {
+        notes.push_back({Severity::error, std::move(origin), std::move(message)});
+    }
+    template <class First, class... Rest>
+    void note(Origin origin, fmt::format_string<First, Rest...> message, First&& first, Rest&&... rest) {
+        note(std::move(origin), fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
+    template <class First, class... Rest>
+    void warn(Origin origin, fmt::format_string<First, Rest...> message, First&& first, Rest&&... rest) {
+        warn(std::move(origin), fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
+    template <class First, class... Rest>
+    void error(Origin origin, fmt::format_string<First, Rest...> message, First&& first, Rest&&... rest) {
+        error(std::move(origin), fmt::format(message, std::forward<First>(first), std::forward<Rest>(rest)...));
+    }
     bool has_errors() const;
+
+    // The member of what is made at a path ("experts.overlap"), in objects that are made where there are none.
+    void put(std::string_view path, const auto& value, Origin origin) {
+        Draft* to = &object;
+        for (std::size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
+            to = &to->object(path.substr(0, dot));
+            path.remove_prefix(dot + 1);
+        }
+        to->set(path, value, std::move(origin));
+    }
 };
+
+// Where a value came from that no file has written, in words: "GPT-NeoX's default".
+inline Origin unwritten(std::string words) { return {.file = {}, .line = 0, .key = std::move(words)}; }
+// A file as a whole, or what its lines do not tell.
+inline Origin in_file(std::string file, std::string words = {}) {
+    return {.file = std::move(file), .line = 0, .key = std::move(words)};
+}
+
+// Throws a ConfigError with this alone.
+[[noreturn]] void refuse_file(std::string file, std::string message, int line = 0);
 
 struct Format {
     std::string_view name;   // "deepspeed"

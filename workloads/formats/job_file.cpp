@@ -29,8 +29,7 @@ OpenedJob assumed_job(std::span<const std::string> overrides) {
         job.document.assign(assignment);
         const bool said = std::ranges::any_of(overrides, [&](std::string_view each) { return each.starts_with(mark); });
         if (said) continue;
-        job.notes.push_back({FormatNote::Severity::note,
-                             {.file = {}, .line = 0, .key = std::string(key)},
+        job.notes.push_back({FormatNote::Severity::note, unwritten(std::string(key)),
                              fmt::format("{} is assumed; --set {} says another", value, assignment)});
     }
     for (const std::string& assignment : overrides) job.document.assign(assignment);
@@ -39,10 +38,7 @@ OpenedJob assumed_job(std::span<const std::string> overrides) {
 
 [[noreturn]] void refuse_kind(const Import& import, const std::string& path, const Format& format,
                               std::string_view expected) {
-    throw ConfigError(
-        {Diagnostic{.file = path,
-                    .key = {},
-                    .message = fmt::format("is a {} ({}), not a {}", to_text(import.kind), format.title, expected)}});
+    refuse_file(path, fmt::format("is a {} ({}), not a {}", to_text(import.kind), format.title, expected));
 }
 
 OpenedJob imported_job(const Format& format, SourceFile file, std::span<const std::string> overrides) {

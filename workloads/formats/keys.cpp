@@ -1,12 +1,9 @@
 #include "workloads/formats/keys.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "sim/io/shipped.hpp"
 #include "topologies/machine.hpp"
-#include "topologies/measurements/lines.hpp"
 
 namespace weft {
 
@@ -14,49 +11,73 @@ namespace embedded {
 std::span<const File> format_tables();  // workloads/formats/*/*.json
 }
 
-bool take_count(Field& from, std::string_view key, Draft& to, std::string_view name) {
-    if (!from.has(key)) return false;
-    to.set(name, from.count(key), from.origin(key));
-    return true;
+namespace {
+
+using Sections = std::map<std::string, KnownKeys, std::less<>>;
+
+Sections sections_of(const std::string& program) {
+    Sections sections;
+    Document document = format_table(program + "_keys");
+    Field root = document.root();
+    for (const std::string& name : root.keys()) {
+        KnownKeys& section = sections[name];
+        if (root.is_object(name)) {
+            Field keys = root.object(name);
+            for (const std::string& key : keys.keys()) section.in_order.emplace_back(key, keys.text(key));
+        } else {
+            for (const std::string& key : texts(root.list(name))) section.in_order.emplace_back(key, "");
+        }
+        section.by_name.insert(section.in_order.begin(), section.in_order.end());
+    }
+    document.check();
+    return sections;
 }
 
-bool take_flag(Field& from, std::string_view key, Draft& to, std::string_view name) {
-    if (!from.has(key)) return false;
-    to.set(name, from.flag(key), from.origin(key));
-    return true;
+}  // namespace
+
+const KnownKeys& known_keys(std::string_view program, std::string_view section) {
+    static const std::map<std::string, Sections, std::less<>> programs = [] {
+        std::map<std::string, Sections, std::less<>> all;
+        for (const std::string name : {"deepspeed", "megatron", "nemo", "neox", "torchtitan"})
+            all.emplace(name, sections_of(name));
+        return all;
+    }();
+    return programs.find(program)->second.find(section)->second;
 }
 
-void without_effect(Import& import, Field& from, std::initializer_list<std::string_view> keys) {
-    for (const std::string_view key : keys) {
-        if (from.has(key)) import.without_effect.push_back(from.origin(key));
+bool ForeignKeys::take_count(std::string_view key, std::string_view path) {
+    if (has(key)) put(path, keys.count(key), key);
+    return has(key);
+}
+
+bool ForeignKeys::take_flag(std::string_view key, std::string_view path) {
+    if (has(key)) put(path, keys.flag(key), key);
+    return has(key);
+}
+
+void ForeignKeys::refuse(std::string_view key, std::string why) {
+    if (has(key)) import.error(origin(key), std::move(why));
+}
+
+void ForeignKeys::warn(std::string_view key, std::string what) {
+    if (has(key)) import.warn(origin(key), std::move(what));
+}
+
+void ForeignKeys::pass_over(const KnownKeys& known) {
+    for (const auto& [key, what] : known.in_order) {
+        if (has(key)) import.without_effect.push_back(origin(key));
     }
 }
 
-void unread_without_effect(Import& import, Field& from, std::span<const std::string> keys) {
-    const std::vector<std::string> unread = from.unasked();
-    for (const std::string& key : keys) {
-        if (std::ranges::find(unread, key) != unread.end() && from.has(key))
-            import.without_effect.push_back(from.origin(key));
+void ForeignKeys::pass_over_unread(const KnownKeys& known) {
+    const std::vector<std::string> unread = keys.unasked();
+    for (const auto& [key, what] : known.in_order) {
+        if (std::ranges::find(unread, key) != unread.end() && has(key)) import.without_effect.push_back(origin(key));
     }
-}
-
-void unread_without_effect(Import& import, Field& from, std::string_view keys) {
-    const std::vector<std::string_view> list = words(keys);
-    unread_without_effect(import, from, std::vector<std::string>(list.begin(), list.end()));
-}
-
-void refuse_key(Import& import, Field& from, std::string_view key, std::string_view why) {
-    if (from.has(key)) import.error(from.origin(key), std::string(why));
-}
-
-void warn_key(Import& import, Field& from, std::string_view key, std::string_view what) {
-    if (from.has(key)) import.warn(from.origin(key), std::string(what));
 }
 
 void note_rest(Import& import, const Field& from) {
-    for (const std::string& key : from.unasked()) {
-        import.note(from.origin(key), "not known to weft, and left out");
-    }
+    for (const std::string& key : from.unasked()) import.note(from.origin(key), "not known to weft, and left out");
 }
 
 Document format_table(std::string_view name) { return open_shipped(embedded::format_tables(), "table", name).document; }
@@ -71,9 +92,8 @@ void take_mistakes(Import& import, const Document& document) {
     try {
         document.check();
     } catch (const ConfigError& error) {
-        for (const Diagnostic& each : error.diagnostics()) {
+        for (const Diagnostic& each : error.diagnostics())
             import.error({.file = each.file, .line = each.line, .key = each.key}, each.message);
-        }
     }
 }
 

@@ -1,11 +1,12 @@
-// Taking keys of a foreign file over, so that each is used, known to have no effect, or noted.
+// Taking keys of a foreign file over, so that each is used, known to have no effect, or noted; and keys of other
+// programs as data: workloads/formats/<program>/<program>_keys.json.
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <span>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/io/document.hpp"
@@ -13,21 +14,45 @@
 
 namespace weft {
 
-// Gives `to` the member `name` from the key of `from`, if it is there; whether it is.
-bool take_count(Field& from, std::string_view key, Draft& to, std::string_view name);  // integer >= 1
-bool take_flag(Field& from, std::string_view key, Draft& to, std::string_view name);
+// Keys, each with what the file says of it; of a list nothing.
+struct KnownKeys {
+    std::vector<std::pair<std::string, std::string>> in_order;
+    std::map<std::string, std::string, std::less<>> by_name;
 
-// Those of the keys that are there change neither time nor memory.
-void without_effect(Import& import, Field& from, std::initializer_list<std::string_view> keys);
-// The same of keys that nothing has asked for so far.
-void unread_without_effect(Import& import, Field& from, std::span<const std::string> keys);
-void unread_without_effect(Import& import, Field& from, std::string_view keys);  // blanks between them
-// A key that changes what a step does, and that weft cannot represent: nothing is made where it is given.
-void refuse_key(Import& import, Field& from, std::string_view key, std::string_view why);
-// A key that is read and changes something which is not simulated.
-void warn_key(Import& import, Field& from, std::string_view key, std::string_view what);
+    bool contains(std::string_view key) const { return by_name.contains(key); }
+};
+
+const KnownKeys& known_keys(std::string_view program, std::string_view section);
+
 // Every key that nobody asked for is noted: it may change what a step does.
 void note_rest(Import& import, const Field& from);
+
+// An object of a foreign file whose keys are taken over into what is made.
+struct ForeignKeys {
+    Import& import;
+    Field keys;
+    const FormatOptions& options;
+
+    bool has(std::string_view key) const { return keys.has(key); }
+    bool on(std::string_view key) { return keys.is_flag(key) && keys.flag(key); }  // there, and set
+    Origin origin(std::string_view key) const { return keys.origin(key); }
+    ForeignKeys object(std::string_view key) { return {import, keys.object(key), options}; }
+
+    // Gives the member at a path of what is made ("batch.micro") a value because of a key.
+    void put(std::string_view path, const auto& value, std::string_view key) { import.put(path, value, origin(key)); }
+    // The key's own value, if it is there; whether it is.
+    bool take_count(std::string_view key, std::string_view path);  // integer >= 1
+    bool take_flag(std::string_view key, std::string_view path);
+
+    // Of a key that is there: it changes what a step does, and weft cannot represent it, so that nothing is made.
+    void refuse(std::string_view key, std::string why);
+    // It is read, and changes something that is not simulated.
+    void warn(std::string_view key, std::string what);
+    // Those of the keys that are there change neither time nor memory.
+    void pass_over(const KnownKeys& known);
+    void pass_over_unread(const KnownKeys& known);  // those that nothing has asked for so far
+    void note_rest() { weft::note_rest(import, keys); }
+};
 
 // A table of one of these rooms: workloads/formats/*/<name>.json.
 Document format_table(std::string_view name);

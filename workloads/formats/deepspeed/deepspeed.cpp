@@ -1,15 +1,10 @@
 // A DeepSpeed configuration (ds_config.json): batch, precision and ZeRO of a job. The model and the layout are the
 // script's that it goes with, so they are the user's to say. Keys and defaults: microsoft/DeepSpeed runtime/config.py,
 // runtime/constants.py, runtime/activation_checkpointing/config.py.
-#include <fmt/format.h>
-
 #include <string>
 
 #include "workloads/formats/deepspeed/keys.hpp"
-#include "workloads/formats/format.hpp"
-#include "workloads/formats/keys.hpp"
-#include "workloads/formats/known_keys.hpp"
-#include "workloads/formats/neox/files.hpp"
+#include "workloads/formats/neox/run.hpp"
 
 namespace weft::formats {
 namespace {
@@ -24,69 +19,61 @@ bool recognises(const SourceFile& file) {
 }
 
 // DeepSpeed's own default is fp32; Hugging Face's "auto" follows the Trainer, which is given elsewhere.
-void read_precision(Import& import, Field& root, const FormatOptions& options) {
-    const bool left_open = read_half_precision(import, root);
-    if (import.object.has("precision") || overridden_by_user(options, "precision")) return;
-    if (left_open) {
-        import.object.set("precision", "bf16", {.file = {}, .line = 0, .key = "assumed"});
-        import.note(FormatNote::Severity::warning, root.origin(root.has("bf16") ? "bf16" : "fp16"),
-                    "the Trainer says it; bf16 is assumed, --set precision=fp16 or fp32 says another");
-    } else {
-        import.object.set("precision", "fp32", {.file = {}, .line = 0, .key = "DeepSpeed's default"});
-    }
+void read_precision(ForeignKeys& in) {
+    const bool left_open = read_half_precision(in);
+    if (in.import.object.has("precision") || overridden_by_user(in.options, "precision")) return;
+    in.import.put("precision", left_open ? "bf16" : "fp32", unwritten(left_open ? "assumed" : "DeepSpeed's default"));
+    if (left_open)
+        in.warn(in.has("bf16") ? "bf16" : "fp16",
+                "the Trainer says it; bf16 is assumed, --set precision=fp16 or fp32 says another");
 }
 
-void read_checkpointing(Import& import, Field& root) {
+void read_checkpointing(ForeignKeys& root) {
     if (!root.has("activation_checkpointing")) return;
-    Field field = root.object("activation_checkpointing");
-    if (says(field, "partition_activations")) {
-        take_flag(field, "partition_activations", import.object.object("deepspeed"), "partition_activations");
+    ForeignKeys in = root.object("activation_checkpointing");
+    if (says(in.keys, "partition_activations")) {
+        in.take_flag("partition_activations", "deepspeed.partition_activations");
         // Only what is recomputed is kept in parts: the script that this goes with checkpoints its layers.
-        if (is_on(field, "partition_activations"))
-            import.object.set("recompute", "full", field.origin("partition_activations"));
+        if (in.on("partition_activations")) in.put("recompute", "full", "partition_activations");
     }
-    if (is_on(field, "cpu_checkpointing"))
-        refuse_key(import, field, "cpu_checkpointing", "weft keeps checkpoints on the device");
-    if (is_on(field, "synchronize_checkpoint_boundary"))
-        take_flag(field, "synchronize_checkpoint_boundary", import.object.object("deepspeed"),
-                  "synchronize_each_layer");
-    pass_over(import, field, known_keys("deepspeed", "activation_checkpointing"));
-    note_rest(import, field);
+    if (in.on("cpu_checkpointing")) in.refuse("cpu_checkpointing", "weft keeps checkpoints on the device");
+    if (in.on("synchronize_checkpoint_boundary"))
+        in.take_flag("synchronize_checkpoint_boundary", "deepspeed.synchronize_each_layer");
+    in.pass_over(known_keys("deepspeed", "activation_checkpointing"));
+    in.note_rest();
 }
 
 // What the script that this goes with says.
-void tell_assumed(Import& import, const FormatOptions& options) {
+void tell_assumed(ForeignKeys& in) {
     const auto assume = [&](std::string_view key, std::string_view value, std::string_view what) {
-        if (overridden_by_user(options, key)) return;
-        import.note(FormatNote::Severity::note, {.file = {}, .line = 0, .key = std::string(key)},
-                    fmt::format("the script says it; {} is assumed, --set {}={} says another", value, key, what));
+        if (overridden_by_user(in.options, key)) return;
+        in.import.note(unwritten(std::string(key)), "the script says it; {} is assumed, --set {}={} says another",
+                       value, key, what);
     };
     assume("batch.sequence", "2048", "N");
-    if (!import.object.has("recompute")) assume("recompute", "none", "full");
+    if (!in.import.object.has("recompute")) assume("recompute", "none", "full");
 }
 
-void read_rest(Import& import, Field& root) {
-    read_deepspeed_rest(import, root);
-    for (const std::string_view key : {"tensor_parallel", "pipeline"}) warn_key(import, root, key, "is not taken over");
-    pass_over(import, root, known_keys("deepspeed", "own"));
-    root.has("weft");  // as `weft export` adds it: among the options
-    note_rest(import, root);
+void read_rest(ForeignKeys& in) {
+    read_deepspeed_rest(in);
+    for (const std::string_view key : {"tensor_parallel", "pipeline"}) in.warn(key, "is not taken over");
+    in.pass_over(known_keys("deepspeed", "own"));
+    in.has("weft");  // as `weft export` adds it: among the options
+    in.note_rest();
 }
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
-    if (files.size() > 1) {
-        throw ConfigError({Diagnostic{.file = files[1].path, .key = {}, .message = "DeepSpeed reads one file"}});
-    }
+    if (files.size() > 1) refuse_file(files[1].path, "DeepSpeed reads one file");
     Document document = Document::parse(files.front().path, files.front().text);
-    Field root = document.root();
     Import import;
-    import.object.set("framework", "deepspeed", {.file = files.front().path, .line = 0, .key = {}});
-    read_precision(import, root, options);
-    read_deepspeed_batch(import, root, options, static_cast<double>(ranks_of(options)));
-    read_zero_optimization(import, root, DeepSpeedEngine::plain);
-    read_checkpointing(import, root);
-    read_rest(import, root);
-    tell_assumed(import, options);
+    import.put("framework", "deepspeed", in_file(files.front().path));
+    ForeignKeys in{import, document.root(), options};
+    read_precision(in);
+    read_deepspeed_batch(in, static_cast<double>(ranks_of(options)));
+    read_zero_optimization(in, DeepSpeedEngine::plain);
+    read_checkpointing(in);
+    read_rest(in);
+    tell_assumed(in);
     take_mistakes(import, document);
     return import;
 }

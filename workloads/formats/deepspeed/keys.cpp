@@ -2,151 +2,131 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <string>
 #include <utility>
 
-#include "workloads/formats/keys.hpp"
-#include "workloads/formats/known_keys.hpp"
+#include "workloads/formats/text.hpp"
 
 namespace weft {
 namespace {
 
-using Severity = FormatNote::Severity;
-
-Origin rule(std::string formula) { return {.file = {}, .line = 0, .key = std::move(formula)}; }
-
-void take_size(Field& from, std::string_view key, Draft& to, std::string_view name) {
-    if (says(from, key)) to.set(name, deepspeed_size(from, key), from.origin(key));
+void take_size(ForeignKeys& in, std::string_view key, std::string_view path) {
+    if (says(in.keys, key)) in.put(path, deepspeed_size(in.keys, key), key);
 }
 
 class BatchReader {
   public:
-    BatchReader(Import& import, Field& root, const FormatOptions& options, double ranks, std::string_view steps)
-        : import_(import), root_(root), options_(options), ranks_(ranks), steps_(steps) {}
+    BatchReader(ForeignKeys& in, double ranks, std::string_view steps) : in_(in), ranks_(ranks), steps_(steps) {}
 
     void read() {
-        const double micro = value("train_micro_batch_size_per_gpu"), steps = value(steps_),
-                     whole = value("train_batch_size");
-        Draft& batch = import_.object.object("batch");
+        constexpr std::string_view micro_key = "train_micro_batch_size_per_gpu", whole_key = "train_batch_size";
+        const double micro = value(micro_key), said = value(steps_), whole = value(whole_key);
+        const double steps = said > 0 ? said : 1, all = micro * steps * ranks_;
+        in_.import.object.object("batch");
         if (micro > 0) {
-            batch.set("micro", micro, root_.origin("train_micro_batch_size_per_gpu"));
+            in_.put("batch.micro", micro, micro_key);
         } else if (whole > 0 && ranks_ > 0) {
-            batch.set("micro", whole / (ranks_ * (steps > 0 ? steps : 1)),
-                      rule("train_batch_size / accumulation steps / data ranks"));
-        } else if (!overridden_by_user(options_, "batch.micro")) {
+            in_.import.put("batch.micro", whole / (ranks_ * steps),
+                           unwritten("train_batch_size / accumulation steps / data ranks"));
+        } else {
             ask("batch.micro", "sequences per micro-batch");
         }
-        const double all = micro * (steps > 0 ? steps : 1) * ranks_;
         if (whole > 0) {
-            batch.set("global", whole, root_.origin("train_batch_size"));
-            if (steps > 0 && all > 0 && all != whole) {
-                warn_key(import_, root_, steps_,
+            in_.put("batch.global", whole, whole_key);
+            if (said > 0 && all > 0 && all != whole)
+                in_.warn(steps_,
                          fmt::format("train_batch_size {:g} is kept; micro-batch {:g} x {:g} steps x {:g} data ranks "
                                      "would be {:g}, and DeepSpeed stops where they differ",
                                      whole, micro, steps, ranks_, all));
-            }
         } else if (all > 0) {
-            batch.set("global", all, rule("micro-batch x accumulation steps x data ranks"));
-            import_.note(Severity::note, root_.origin(steps_),
-                         fmt::format("batch.global is {:g}: micro-batch {:g} x {:g} accumulation steps x {:g} data "
-                                     "ranks",
-                                     all, micro, steps > 0 ? steps : 1, ranks_));
-        } else if (!overridden_by_user(options_, "batch.global")) {
+            in_.import.put("batch.global", all, unwritten("micro-batch x accumulation steps x data ranks"));
+            in_.import.note(in_.origin(steps_),
+                            "batch.global is {:g}: micro-batch {:g} x {:g} accumulation steps x {:g} data ranks", all,
+                            micro, steps, ranks_);
+        } else {
             ask("batch.global", "sequences per step");
         }
     }
 
   private:
     double value(std::string_view key) {
-        const double size = deepspeed_size(root_, key);
-        if (says(root_, key) && !(size >= 1)) root_.error(key, fmt::format("expected at least 1, got {:g}", size));
+        const double size = deepspeed_size(in_.keys, key);
+        if (says(in_.keys, key) && !(size >= 1))
+            in_.keys.error(key, fmt::format("expected at least 1, got {:g}", size));
         return size;
     }
     void ask(std::string_view key, std::string_view what) {
-        import_.note(Severity::error, rule(std::string(key)),
-                     fmt::format("the input does not say it; give --set {}=N ({}){}", key, what,
-                                 ranks_ > 0 ? "" : ", or --machine and --nodes where it follows from them"));
+        if (overridden_by_user(in_.options, key)) return;
+        in_.import.error(unwritten(std::string(key)), "the input does not say it; give --set {}=N ({}){}", key, what,
+                         ranks_ > 0 ? "" : ", or --machine and --nodes where it follows from them");
     }
 
-    Import& import_;
-    Field& root_;
-    const FormatOptions& options_;
+    ForeignKeys& in_;
     double ranks_;
     std::string_view steps_;
 };
 
-void read_offload(Import& import, Field& zero, std::string_view key) {
+void read_offload(ForeignKeys& zero, std::string_view key, std::string_view path) {
     if (!zero.has(key)) return;
-    const std::string device = zero.is_object(key) ? zero.object(key).text("device", "none") : "";
+    const std::string device = zero.keys.is_object(key) ? zero.keys.object(key).text("device", "none") : "";
     if (device == "none") {
-        import.without_effect.push_back(zero.origin(key));
+        zero.import.without_effect.push_back(zero.origin(key));
     } else if (device != "cpu" && device != "nvme") {
-        refuse_key(import, zero, key, "expected a device none, cpu or nvme");
-    } else if (const char* place = device == "cpu" ? "host" : "nvme"; key == "offload_optimizer") {
-        import.object.object("optimizer").set("states", place, zero.origin(key));
+        zero.refuse(key, "expected a device none, cpu or nvme");
     } else {
-        import.object.object("deepspeed").set("offload_parameters", place, zero.origin(key));
+        zero.put(path, device == "cpu" ? "host" : "nvme", key);
     }
 }
 
 // Whatever the stage: what weft cannot do, and what only the loading and saving of weights reads.
-void read_any_stage(Import& import, Field& zero) {
-    for (const std::string_view key : {"offload_param", "offload_optimizer"}) read_offload(import, zero, key);
-    if (is_on(zero, "cpu_offload")) import.object.object("optimizer").set("states", "host", zero.origin("cpu_offload"));
-    if (is_on(zero, "cpu_offload_params"))
-        import.object.object("deepspeed").set("offload_parameters", "host", zero.origin("cpu_offload_params"));
-    if (zero.is_number("mics_shard_size") && zero.number("mics_shard_size") > 0)
-        refuse_key(import, zero, "mics_shard_size", "weft has no MiCS groups of DeepSpeed");
+void read_any_stage(ForeignKeys& zero) {
+    read_offload(zero, "offload_param", "deepspeed.offload_parameters");
+    read_offload(zero, "offload_optimizer", "optimizer.states");
+    if (zero.on("cpu_offload")) zero.put("optimizer.states", "host", "cpu_offload");
+    if (zero.on("cpu_offload_params")) zero.put("deepspeed.offload_parameters", "host", "cpu_offload_params");
+    if (zero.keys.is_number("mics_shard_size") && zero.keys.number("mics_shard_size") > 0)
+        zero.refuse("mics_shard_size", "weft has no MiCS groups of DeepSpeed");
     zero.has("mics_shard_size");
 }
 
-void read_stage3(Field& zero, Draft& settings) {
-    for (const auto& [key, name] : {std::pair{"stage3_prefetch_bucket_size", "prefetch_elements"},
-                                    {"stage3_param_persistence_threshold", "persistence_elements"},
-                                    {"stage3_max_live_parameters", "max_live_elements"},
-                                    {"stage3_max_reuse_distance", "max_reuse_elements"},
-                                    {"sub_group_size", "sub_group_elements"}})
-        take_size(zero, key, settings, name);
+void read_stage3(ForeignKeys& zero) {
+    take_size(zero, "stage3_prefetch_bucket_size", "deepspeed.prefetch_elements");
+    take_size(zero, "stage3_param_persistence_threshold", "deepspeed.persistence_elements");
+    take_size(zero, "stage3_max_live_parameters", "deepspeed.max_live_elements");
+    take_size(zero, "stage3_max_reuse_distance", "deepspeed.max_reuse_elements");
+    take_size(zero, "sub_group_size", "deepspeed.sub_group_elements");
     for (const std::string key : {"quantized_weights", "quantized_gradients"}) {
-        if (says(zero, "zero_" + key)) take_flag(zero, "zero_" + key, settings, key);
+        if (says(zero.keys, "zero_" + key)) zero.take_flag("zero_" + key, "deepspeed." + key);
     }
-    if (says(zero, "zero_hpz_partition_size") && zero.count("zero_hpz_partition_size") > 1)
-        take_count(zero, "zero_hpz_partition_size", settings, "hierarchical_ranks");
+    if (says(zero.keys, "zero_hpz_partition_size") && zero.keys.count("zero_hpz_partition_size") > 1)
+        zero.take_count("zero_hpz_partition_size", "deepspeed.hierarchical_ranks");
 }
 
-void read_gradients(Field& zero, std::uint32_t stage, Draft& job, DeepSpeedEngine engine) {
-    take_size(zero, "reduce_bucket_size", job, "bucket_elements");
-    if (says(zero, "reduce_scatter")) take_flag(zero, "reduce_scatter", job.object("deepspeed"), "reduce_scatter");
-    const bool by_owner = stage < 3 && (!zero.has("reduce_scatter") || is_on(zero, "reduce_scatter"));
-    if (by_owner && says(zero, "use_multi_rank_bucket_allreduce"))
-        take_flag(zero, "use_multi_rank_bucket_allreduce", job.object("deepspeed"), "multi_rank_allreduce");
+void read_gradients(ForeignKeys& zero, std::uint32_t stage, DeepSpeedEngine engine) {
+    take_size(zero, "reduce_bucket_size", "bucket_elements");
+    if (says(zero.keys, "reduce_scatter")) zero.take_flag("reduce_scatter", "deepspeed.reduce_scatter");
+    const bool by_owner = stage < 3 && (!zero.has("reduce_scatter") || zero.on("reduce_scatter"));
+    if (by_owner && says(zero.keys, "use_multi_rank_bucket_allreduce"))
+        zero.take_flag("use_multi_rank_bucket_allreduce", "deepspeed.multi_rank_allreduce");
     if (engine == DeepSpeedEngine::pipeline) {
-        job.set("overlap_gradients", false, rule("the pipeline engine reduces after the last backward pass"));
-    } else if (says(zero, "overlap_comm")) {
-        take_flag(zero, "overlap_comm", job, "overlap_gradients");
+        zero.import.put("overlap_gradients", false,
+                        unwritten("the pipeline engine reduces after the last backward pass"));
+    } else if (says(zero.keys, "overlap_comm")) {
+        zero.take_flag("overlap_comm", "overlap_gradients");
     } else {  // runtime/zero/config.py, overlap_comm_valid
-        job.set("overlap_gradients", stage == 3, rule("overlap_comm, DeepSpeed's default"));
+        zero.import.put("overlap_gradients", stage == 3, unwritten("overlap_comm, DeepSpeed's default"));
     }
 }
 
-std::string in_small_letters(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
-void read_optimizer(Import& import, Field& root) {
-    if (!root.is_object("optimizer")) return;
-    Field optimizer = root.object("optimizer");
-    if (!optimizer.is_text("type")) return;
-    const std::string type = in_small_letters(optimizer.text("type"));
+void read_optimizer(ForeignKeys optimizer) {
+    if (!optimizer.keys.is_text("type")) return;
+    const std::string type = lower_case(optimizer.keys.text("type"));
     if (type.starts_with("onebit") || type.starts_with("zeroone")) {
-        refuse_key(import, optimizer, "type", "weft has none of DeepSpeed's optimizers with compressed communication");
+        optimizer.refuse("type", "weft has none of DeepSpeed's optimizers with compressed communication");
     } else if (type.starts_with("cpu")) {
-        import.object.object("optimizer").set("states", "host", optimizer.origin("type"));
-    } else if (type.find("adam") == std::string::npos && type != "lamb") {
-        warn_key(import, optimizer, "type", "time and memory of the update are those of Adam");
+        optimizer.put("optimizer.states", "host", "type");
+    } else if (!contains(type, "adam") && type != "lamb") {
+        optimizer.warn("type", "time and memory of the update are those of Adam");
     }
 }
 
@@ -155,8 +135,6 @@ void read_optimizer(Import& import, Field& root) {
 bool says(Field& field, std::string_view key) {
     return field.has(key) && !(field.is_text(key) && field.text(key) == "auto");
 }
-
-bool is_on(Field& field, std::string_view key) { return field.is_flag(key) && field.flag(key); }
 
 double deepspeed_size(Field& field, std::string_view key) {
     if (!says(field, key)) return 0;
@@ -168,75 +146,65 @@ double deepspeed_size(Field& field, std::string_view key) {
     return 1;
 }
 
-void read_deepspeed_batch(Import& import, Field& root, const FormatOptions& options, double ranks,
-                          std::string_view steps) {
-    BatchReader(import, root, options, ranks, steps).read();
+void read_deepspeed_batch(ForeignKeys& in, double ranks, std::string_view steps) {
+    BatchReader(in, ranks, steps).read();
 }
 
-bool read_half_precision(Import& import, Field& root) {
+bool read_half_precision(ForeignKeys& in) {
     bool left_open = false;
     for (const std::string_view name : {"fp16", "bf16", "bfloat16"}) {
-        if (!root.has(name)) continue;
-        Field field = root.object(name);
-        left_open = left_open || (field.has("enabled") && !says(field, "enabled"));
-        if (says(field, "enabled") && field.flag("enabled"))
-            import.object.set("precision", name == "fp16" ? "fp16" : "bf16", field.origin("enabled"));
-        without_effect(import, field,
-                       {"enabled", "loss_scale", "initial_scale_power", "loss_scale_window", "hysteresis",
-                        "consecutive_hysteresis", "min_loss_scale", "auto_cast", "immediate_grad_update",
-                        "check_grad_overflow", "fp16", "type"});
-        note_rest(import, field);
+        if (!in.has(name)) continue;
+        ForeignKeys section = in.object(name);
+        left_open = left_open || (section.has("enabled") && !says(section.keys, "enabled"));
+        if (says(section.keys, "enabled") && section.keys.flag("enabled"))
+            section.put("precision", name == "fp16" ? "fp16" : "bf16", "enabled");
+        section.pass_over(known_keys("deepspeed", "half_precision"));
+        section.note_rest();
     }
     return left_open;
 }
 
-void read_zero_optimization(Import& import, Field& root, DeepSpeedEngine engine) {
-    if (!root.has("zero_optimization")) return;
-    Draft& job = import.object;
-    if (root.is_flag("zero_optimization")) {  // as in its first versions: stage 1 or none
-        job.set("zero", root.flag("zero_optimization") ? 1 : 0, root.origin("zero_optimization"));
-        return;
-    }
-    Field zero = root.object("zero_optimization");
-    const std::uint32_t stage = says(zero, "stage") ? zero.whole("stage") : 0;
-    if (zero.has("stage")) job.set("zero", stage, zero.origin("stage"));
+void read_zero_optimization(ForeignKeys& in, DeepSpeedEngine engine) {
+    constexpr std::string_view key = "zero_optimization";
+    if (!in.has(key)) return;
+    // A flag in its first versions: stage 1 or none.
+    if (in.keys.is_flag(key)) return in.put("zero", in.on(key) ? 1 : 0, key);
+    ForeignKeys zero = in.object(key);
+    const std::uint32_t stage = says(zero.keys, "stage") ? zero.keys.whole("stage") : 0;
+    if (zero.has("stage")) zero.put("zero", stage, "stage");
     if (stage >= 2 && engine == DeepSpeedEngine::pipeline) {
-        refuse_key(import, zero, "stage",
-                   fmt::format("DeepSpeed's pipeline engine, which runs the model, refuses stage {}", stage));
+        zero.refuse("stage", fmt::format("DeepSpeed's pipeline engine, which runs the model, refuses stage {}", stage));
     }
-    if (stage > 0) read_gradients(zero, stage, job, engine);
-    if (stage == 3) read_stage3(zero, job.object("deepspeed"));
-    if (job.object("deepspeed").empty()) job.erase("deepspeed");
-    read_any_stage(import, zero);
-    pass_over(import, zero, known_keys("deepspeed", "zero_optimization"));
-    note_rest(import, zero);
+    if (stage > 0) read_gradients(zero, stage, engine);
+    if (stage == 3) read_stage3(zero);
+    read_any_stage(zero);
+    zero.pass_over(known_keys("deepspeed", key));
+    zero.note_rest();
 }
 
-void read_deepspeed_rest(Import& import, Field& root) {
-    read_optimizer(import, root);
-    if (root.is_object("comms_logger")) {
-        Field logger = root.object("comms_logger");
-        if (is_on(logger, "enabled"))
-            import.object.object("deepspeed").set("log_calls", true, logger.origin("enabled"));
-        pass_over(import, logger, known_keys("deepspeed", "comms_logger"));
-        note_rest(import, logger);
+void read_deepspeed_rest(ForeignKeys& in) {
+    if (in.keys.is_object("optimizer")) read_optimizer(in.object("optimizer"));
+    if (in.keys.is_object("comms_logger")) {
+        ForeignKeys logger = in.object("comms_logger");
+        if (logger.on("enabled")) logger.put("deepspeed.log_calls", true, "enabled");
+        logger.pass_over(known_keys("deepspeed", "comms_logger"));
+        logger.note_rest();
     }
-    if (is_on(root, "wall_clock_breakdown")) {
-        take_flag(root, "wall_clock_breakdown", import.object.object("deepspeed"), "wall_clock_breakdown");
-    } else if (root.has("wall_clock_breakdown")) {
-        import.without_effect.push_back(root.origin("wall_clock_breakdown"));
+    if (in.on("wall_clock_breakdown")) {
+        in.put("deepspeed.wall_clock_breakdown", true, "wall_clock_breakdown");
+    } else if (in.has("wall_clock_breakdown")) {
+        in.import.without_effect.push_back(in.origin("wall_clock_breakdown"));
     }
-    if (says(root, "communication_data_type"))
-        warn_key(import, root, "communication_data_type", "gradients travel as the framework keeps them");
-    if (is_on(root, "fp32_allreduce"))
-        warn_key(import, root, "fp32_allreduce", "gradients travel as the framework keeps them, not in fp32");
-    if (root.is_object("data_types") && root.object("data_types").has("grad_accum_dtype"))
-        warn_key(import, root, "data_types", "gradients are added up as the framework does by itself");
+    if (says(in.keys, "communication_data_type"))
+        in.warn("communication_data_type", "gradients travel as the framework keeps them");
+    if (in.on("fp32_allreduce")) in.warn("fp32_allreduce", "gradients travel as the framework keeps them, not in fp32");
+    if (in.keys.is_object("data_types") && in.keys.object("data_types").has("grad_accum_dtype"))
+        in.warn("data_types", "gradients are added up as the framework does by itself");
     for (const std::string_view key : {"compression_training", "data_efficiency", "elasticity", "curriculum_learning",
                                        "sparse_attention", "hybrid_engine"}) {
-        warn_key(import, root, key, "is not taken over");
+        in.warn(key, "is not taken over");
     }
-    pass_over(import, root, known_keys("deepspeed", "any"));
+    in.pass_over(known_keys("deepspeed", "any"));
 }
 
 }  // namespace weft

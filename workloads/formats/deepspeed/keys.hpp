@@ -5,31 +5,27 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sim/io/document.hpp"
-#include "workloads/formats/format.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 
 // Whether the key is there and says something itself: "auto" (Hugging Face's Trainer) says: as elsewhere.
 bool says(Field& field, std::string_view key);
-// Whether a flag is there and set; other kinds of values are not asked for.
-bool is_on(Field& field, std::string_view key);
 // A size, which is often written as a text ("5e8"); 0 where nothing is said.
 double deepspeed_size(Field& field, std::string_view key);
 
 // Micro-batch and batch: train_batch_size = micro-batch x accumulation steps x data ranks. `ranks`: data ranks, 0 where
 // they are not known. What cannot be known is asked for. `steps`: the key of the accumulation steps.
-void read_deepspeed_batch(Import& import, Field& root, const FormatOptions& options, double ranks,
-                          std::string_view steps = "gradient_accumulation_steps");
+void read_deepspeed_batch(ForeignKeys& in, double ranks, std::string_view steps = "gradient_accumulation_steps");
 
 // "precision" where one of the sections "fp16" and "bf16" is enabled; whether one leaves it to the Trainer ("auto").
-bool read_half_precision(Import& import, Field& root);
+bool read_half_precision(ForeignKeys& in);
 
 // Which engine runs the model: the pipeline engine reduces gradients after the last backward pass, and has no ZeRO-2.
 enum class DeepSpeedEngine : std::uint8_t { plain, pipeline };
-void read_zero_optimization(Import& import, Field& root, DeepSpeedEngine engine);
+void read_zero_optimization(ForeignKeys& in, DeepSpeedEngine engine);
 
 // What else changes a step: optimizers of other states or calls, gradients sent in another precision, timers.
-void read_deepspeed_rest(Import& import, Field& root);
+void read_deepspeed_rest(ForeignKeys& in);
 
 }  // namespace weft

@@ -20,10 +20,10 @@ void add_link_class(Draft& links, const std::string& name, double gbit, const Li
     Draft& link_class = links.object(name);
     Draft& bandwidth = link_class.object("bandwidth");
     bandwidth.set("nominal", fmt::format("{} Gbit/s", gbit), origin);
-    bandwidth.set("efficiency", like.port.bandwidth / like.port.nominal, {.file = {}, .line = 0, .key = as});
+    bandwidth.set("efficiency", like.port.bandwidth / like.port.nominal, unwritten(as));
     bandwidth.set("source", "efficiency: " + as, {});
     Draft& latency = link_class.object("latency");
-    latency.set("value", fmt::format("{} ns", like.port.latency.value * 1e9), {.file = {}, .line = 0, .key = as});
+    latency.set("value", fmt::format("{} ns", like.port.latency.value * 1e9), unwritten(as));
     latency.set("source", as, {});
 }
 
@@ -113,7 +113,7 @@ std::optional<LikeNode> like_node(Import& import, const FormatOptions& options) 
 }
 
 void write_cabled_machine(Import& import, const CabledFabric& fabric, const LikeNode& like, const SourceFile& file) {
-    const Origin origin{.file = file.path, .line = 0, .key = {}}, said{.file = "--like", .line = 0, .key = {}};
+    const Origin origin = in_file(file.path), said = in_file("--like");
     import.kind = FormatKind::machine;
     Draft& object = import.object;
     object.set("extends", like.extends, said);

@@ -104,7 +104,7 @@ class MachineOfFabric {
     }
 
   private:
-    Origin at(std::string key) const { return {.file = file_.path, .line = 0, .key = std::move(key)}; }
+    Origin at(std::string key) const { return in_file(file_.path, std::move(key)); }
     void warn(std::string key, std::string message) { import_.warn(at(std::move(key)), std::move(message)); }
     void warn_of(std::size_t count, std::string key, std::string_view what) {
         if (count > 0) warn(std::move(key), fmt::format("{} {}", count, what));
@@ -145,11 +145,10 @@ class MachineOfFabric {
         warn_of(loops_, "cables", "cables from a switch to itself are left out");
         if (others_ > 0)
             import_.note(at("cables"),
-                         fmt::format("{} cables of routers, aggregation nodes and from adapter to adapter are left out",
-                                     others_));
+                         "{} cables of routers, aggregation nodes and from adapter to adapter are left out", others_);
         if (fabric_.unknown_lines > 0)
             import_.note({.file = file_.path, .line = fabric_.unknown_line, .key = {}},
-                         fmt::format("{} lines that are not known to weft are left out", fabric_.unknown_lines));
+                         "{} lines that are not known to weft are left out", fabric_.unknown_lines);
     }
 
     // Ports of a node are equal: of the speed that most adapters have.
@@ -274,9 +273,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;
     import.kind = FormatKind::machine;
     const IbFabric fabric = read_ibnetdiscover(files.front());
-    if (fabric.cables.empty()) {
-        throw ConfigError({Diagnostic{.file = files.front().path, .key = {}, .message = "no cable is in the file"}});
-    }
+    if (fabric.cables.empty()) refuse_file(files.front().path, "no cable is in the file");
     MachineOfFabric machine(import, fabric, files.front());
     machine.add_facts();
     if (const std::optional<LikeNode> like = like_node(import, options)) machine.write(*like);

@@ -120,7 +120,7 @@ void refuse_others(Import& import, const SlurmTree& tree) {
 
 void write_machine(Import& import, CabledFabric fabric, const SlurmTree& tree, std::span<const std::uint32_t> order,
                    const LikeNode& like, const SourceFile& file) {
-    const auto at = [&](std::string key) { return Origin{.file = file.path, .line = 0, .key = std::move(key)}; };
+    const auto at = [&](std::string key) { return in_file(file.path, std::move(key)); };
     fabric.nics = like.nics();
     fabric.port_gbit = like.port_gbit();
     std::vector<std::uint64_t> below(fabric.switches.size());
@@ -130,14 +130,13 @@ void write_machine(Import& import, CabledFabric fabric, const SlurmTree& tree, s
     if (!cables.between.empty()) {
         fabric.cables["fabric.uplink"] = std::move(cables);
         import.warn(at("network.cables"),
-                    fmt::format("the file does not say how many cables lead up from a switch: as many are assumed as "
-                                "let all below it send at once (up to {}, of {:g} Gbit/s each, as the ports of {})",
-                                most, like.port_gbit(), like.extends));
+                    "the file does not say how many cables lead up from a switch: as many are assumed as "
+                    "let all below it send at once (up to {}, of {:g} Gbit/s each, as the ports of {})",
+                    most, like.port_gbit(), like.extends);
     }
     if (fabric.nics > 1) {
-        import.note(
-            at("network.nodes"),
-            fmt::format("Slurm knows one switch of a node: all {} NICs of it are plugged in there", fabric.nics));
+        import.note(at("network.nodes"), "Slurm knows one switch of a node: all {} NICs of it are plugged in there",
+                    fabric.nics);
     }
     write_cabled_machine(import, fabric, like, file);
 }

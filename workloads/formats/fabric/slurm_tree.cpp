@@ -103,7 +103,7 @@ void read_yaml_switches(Import& import, Field tree, SlurmTree& into) {
         SlurmSwitch one{.name = field.text("switch"), .origin = field.origin("switch")};
         if (field.has("nodes")) one.nodes = into.expand(field.text("nodes"), field.origin("nodes"));
         if (field.has("children")) one.switches = into.expand(field.text("children"), field.origin("children"));
-        without_effect(import, field, {"link_speed"});
+        if (field.has("link_speed")) import.without_effect.push_back(field.origin("link_speed"));
         note_rest(import, field);
         into.switches.push_back(std::move(one));
     }
@@ -115,7 +115,7 @@ SlurmTree read_yaml(Import& import, const SourceFile& file) {
     std::vector<Field> topologies = document.root().elements();
     SlurmTree into;
     document.check();
-    if (topologies.empty()) into.mistake({.file = file.path, .line = 0, .key = {}}, "expected a topology");
+    if (topologies.empty()) into.mistake(in_file(file.path), "expected a topology");
     std::size_t chosen = 0;
     for (std::size_t i = topologies.size(); i-- > 0;) {
         if (topologies[i].is_flag("cluster_default") && topologies[i].flag("cluster_default")) chosen = i;

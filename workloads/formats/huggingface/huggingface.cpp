@@ -69,9 +69,8 @@ class HuggingFaceModel {
         require("hidden", "hidden");
         require("heads", "heads");
         require("vocabulary", "vocabulary");
-        if (options_.vocabulary > 0)
-            object_.set("vocabulary", options_.vocabulary, {.file = {}, .line = 0, .key = "--vocabulary"});
-        object_.set("vocabulary_multiple", 1, {.file = {}, .line = 0, .key = "tables are as large as they say"});
+        if (options_.vocabulary > 0) object_.set("vocabulary", options_.vocabulary, unwritten("--vocabulary"));
+        object_.set("vocabulary_multiple", 1, unwritten("tables are as large as they say"));
         const HuggingFaceSize tied =
             keys_.size("tied").value_or(HuggingFaceSize{1, family_origin("tie_word_embeddings")});
         object_.set("tied_embeddings", tied.value != 0, tied.origin);
@@ -201,9 +200,9 @@ class HuggingFaceModel {
         if (found.chunked && pattern->every > 0) window.set("full_rotary", false, found.origin);
         if (pattern->first > 0) window.set("first_full", pattern->first, found.origin);
         if (pattern->every > 0) window.set("full_every", pattern->every, found.origin);
-        import_.note(found.tokens.origin,
-                     fmt::format("{} of {} layers attend to {} {:.0f} tokens", std::ranges::count(found.layers, true),
-                                 found.layers.size(), found.chunked ? "chunks of" : "the last", found.tokens.value));
+        import_.note(found.tokens.origin, "{} of {} layers attend to {} {:.0f} tokens",
+                     std::ranges::count(found.layers, true), found.layers.size(),
+                     found.chunked ? "chunks of" : "the last", found.tokens.value);
     }
 
     Import& import_;

@@ -40,8 +40,8 @@ std::vector<BalancingLoss> losses_with_coefficients(MegatronReading& in) {
                                    given = separated(in.word(coefficients_key, "0"));
     std::vector<BalancingLoss> losses;
     if (given.size() != 1 && given.size() != types.size()) {
-        in.error(coefficients_key, fmt::format("expected one coefficient, or one for each of {} losses, got {}",
-                                               types.size(), given.size()));
+        in.error(coefficients_key, "expected one coefficient, or one for each of {} losses, got {}", types.size(),
+                 given.size());
         return losses;
     }
     for (std::size_t i = 0; i < types.size(); ++i) {
@@ -50,9 +50,10 @@ std::vector<BalancingLoss> losses_with_coefficients(MegatronReading& in) {
         if (loss != balancing_losses.end()) {
             if (std::strtod(coefficient.c_str(), nullptr) > 0) losses.push_back(*loss);
         } else if (types[i] != "none" && types[i] != "sinkhorn") {
-            in.error(types_key, fmt::format("expected aux_loss, seq_aux_loss, global_aux_loss, sinkhorn or none, got "
-                                            "\"{}\"",
-                                            types[i]));
+            in.error(types_key,
+                     "expected aux_loss, seq_aux_loss, global_aux_loss, sinkhorn or none, got "
+                     "\"{}\"",
+                     types[i]);
         }
     }
     return losses;

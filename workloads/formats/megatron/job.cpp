@@ -15,8 +15,6 @@
 namespace weft {
 namespace {
 
-using Severity = FormatNote::Severity;
-
 void take_axis(MegatronReading& in, std::string_view key, std::string_view axis) {
     if (in.has(key)) in.import.object.object("layout").set(axis, in.size(key), in.origin(key));
 }
@@ -38,7 +36,7 @@ void read_context(MegatronReading& in) {
     } else if (first == "all_gather" || first == "allgather") {
         in.put("context_method", "all_gather", "cp_comm_type");
     } else if (first != "p2p") {
-        in.error("cp_comm_type", fmt::format("weft has p2p, all_gather and a2a, not \"{}\"", first));
+        in.error("cp_comm_type", "weft has p2p, all_gather and a2a, not \"{}\"", first);
     }
 }
 
@@ -50,10 +48,9 @@ void read_dispatcher(MegatronReading& in) {
     const std::string backend = in.lower(backend_key, "deepep");
     if (type.starts_with("alltoall")) return;
     if (type == "allgather") return in.put("experts.dispatcher", "all_gather", type_key);
-    if (type != "flex")
-        return in.error(type_key, fmt::format("expected allgather, alltoall or flex, got \"{}\"", type));
+    if (type != "flex") return in.error(type_key, "expected allgather, alltoall or flex, got \"{}\"", type);
     if (backend != "deepep" && backend != "hybridep")
-        return in.error(backend_key, fmt::format("weft has deepep and hybridep, not \"{}\"", backend));
+        return in.error(backend_key, "weft has deepep and hybridep, not \"{}\"", backend);
     in.put("experts.dispatcher", backend, in.first_of({backend_key, type_key}));
     in.needs(backend == "deepep" ? "core-0.13" : "core-0.15", type_key);
     if (backend == "deepep" && in.on("moe_permute_fusion") && in.on("enable_experimental")) {
@@ -113,24 +110,21 @@ std::uint64_t read_nodes(MegatronReading& in, std::uint64_t replica) {
     const std::uint32_t asked = in.options.nodes;
     if (asked > 0 && asked != input.nodes) {
         if (input.nodes > 0)
-            in.import.note(Severity::note, input.nodes_origin,
-                           fmt::format("{} nodes are taken in place of {}", asked, input.nodes));
+            in.import.note(input.nodes_origin, "{} nodes are taken in place of {}", asked, input.nodes);
         return std::uint64_t{asked} * per_node;
     }
     if (input.nodes == 0) {
         if (!input.unknown_nodes.empty()) {
-            in.import.note(
-                Severity::error, input.nodes_origin,
-                fmt::format("is not set; give --variable {}=VALUE, or --nodes N", input.unknown_nodes.front()));
+            in.import.error(input.nodes_origin, "is not set; give --variable {}=VALUE, or --nodes N",
+                            input.unknown_nodes.front());
             return 0;
         }
         const Origin origin = in.derived("", "nodes");
         if (input.ranks_per_node == 0) {
-            in.import.note(Severity::note, origin,
-                           "are not said; as many are taken as one replica of the model needs (--nodes N)");
+            in.import.note(origin, "are not said; as many are taken as one replica of the model needs (--nodes N)");
             return 0;
         }
-        in.import.note(Severity::note, origin, "are not said; one is taken, as launchers do (--nodes N)");
+        in.import.note(origin, "are not said; one is taken, as launchers do (--nodes N)");
         input.nodes = 1;
         input.nodes_origin = origin;
     }
@@ -138,8 +132,7 @@ std::uint64_t read_nodes(MegatronReading& in, std::uint64_t replica) {
     const std::uint64_t ranks = std::uint64_t{input.nodes} * own;
     const std::uint64_t nodes = per_node > 0 ? (ranks + per_node - 1) / per_node : input.nodes;
     if (nodes != input.nodes)
-        in.import.note(Severity::note, input.nodes_origin,
-                       fmt::format("{} nodes of {} ranks are {} nodes of {}", input.nodes, own, nodes, machine));
+        in.import.note(input.nodes_origin, "{} nodes of {} ranks are {} nodes of {}", input.nodes, own, nodes, machine);
     in.import.object.set("nodes", nodes, input.nodes_origin);
     // Ranks that do not fill their nodes have to be said.
     if (per_node > 0 && ranks < nodes * per_node && ranks % replica == 0)
@@ -159,7 +152,7 @@ double last_batch(const std::string& schedule) {
 }
 
 void ask(MegatronReading& in, std::string_view key, const char* what) {
-    in.error(key, fmt::format("the input does not say it; give --set {}", what));
+    in.error(key, "the input does not say it; give --set {}", what);
 }
 
 void read_global_batch(MegatronReading& in, Draft& batch, std::uint64_t ranks, std::uint64_t replica) {
@@ -174,7 +167,7 @@ void read_global_batch(MegatronReading& in, Draft& batch, std::uint64_t ranks, s
     const Origin origin = in.derived("micro_batch_size", "micro-batch-size x data ranks");
     const std::uint64_t all = std::uint64_t{in.keys.count("micro_batch_size")} * (ranks / replica);
     batch.set("global", all, origin);
-    in.import.note(Severity::note, origin, fmt::format("batch.global is {}, its default", all));
+    in.import.note(origin, "batch.global is {}, its default", all);
 }
 
 void read_batch(MegatronReading& in, std::uint64_t ranks, std::uint64_t replica) {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
 #include "sim/base/check.hpp"
 #include "workloads/formats/keys.hpp"
+#include "workloads/formats/text.hpp"
 #include "workloads/framework/version_since.hpp"
 
 namespace weft {
@@ -37,16 +37,79 @@ std::string value_json(std::string_view text) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (!digits.empty() && error == std::errc() && end == digits.data() + digits.size() && std::isfinite(number))
         return fmt::format("{}", number);
-    for (const std::string_view word : {"true", "false", "null"}) {
-        if (text.size() == word.size() && std::ranges::equal(text, word, [](char a, char b) {
-                return std::tolower(static_cast<unsigned char>(a)) == b;
-            }))
-            return std::string(word);
-    }
+    const std::string small = lower_case(text);
+    if (small == "true" || small == "false" || small == "null") return small;
     return text == "None" ? "null" : text_json(text);
 }
 
+// --- the table of flags (megatron_keys.json), and what becomes of those that nothing reads ---
+
+bool is_among(std::string_view section, std::string_view key) { return known_keys("megatron", section).contains(key); }
+
+bool is_harmless(MegatronReading& reading, const std::string& key) {
+    std::string json = reading.keys.member(key).as_json();
+    std::erase(json, '"');
+    for (const std::string_view value : {"false", "0", "0.0", "", "none", "None", "null", "[]", "False"}) {
+        if (json == value) return true;
+    }
+    const auto& harmless = known_keys("megatron", "harmless").by_name;
+    const auto found = harmless.find(key);
+    return found != harmless.end() && json == found->second;
+}
+
+void tell(MegatronReading& reading, std::string_view section, FormatNote::Severity severity) {
+    for (const auto& [key, message] : known_keys("megatron", section).in_order) {
+        if (!reading.keys.has(key)) continue;
+        const bool silent = section == "on_by_default" ? reading.on(key) : is_harmless(reading, key);
+        if (silent) {
+            reading.import.without_effect.push_back(reading.origin(key));
+        } else {
+            reading.import.notes.push_back({severity, reading.origin(key), message});
+        }
+    }
+}
+
 }  // namespace
+
+MegatronName megatron_name(std::string_view flag) {
+    std::string key = lower_case(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+    std::ranges::replace(key, '-', '_');
+    const auto& others = known_keys("megatron", "other_names").by_name;
+    const auto found = others.find(key);
+    if (found == others.end()) return {std::move(key), "true"};
+    const bool off = found->second.starts_with("no ");
+    return {found->second.substr(off ? 3 : 0), off ? "false" : "true"};
+}
+
+bool is_megatron_switch(std::string_view key) { return is_among("switches", key); }
+
+bool is_megatron_list(std::string_view key) { return is_among("lists", key); }
+
+bool is_read_of_megatron(std::string_view key) { return is_among("read", key) || is_among("on_by_default", key); }
+
+bool matters_to_megatron(std::string_view key) {
+    if (key == "tokenizer_type") return false;
+    return is_read_of_megatron(key) || is_among("refused", key) || is_among("warned", key);
+}
+
+bool is_megatron_flag(std::string_view flag) {
+    if (!flag.starts_with("--")) return false;
+    const std::string key = megatron_name(flag.substr(0, flag.find('='))).key;
+    return matters_to_megatron(key) || is_among("without_effect", key);
+}
+
+void sort_out_megatron_keys(MegatronReading& reading) {
+    tell(reading, "refused", FormatNote::Severity::error);
+    tell(reading, "warned", FormatNote::Severity::warning);
+    tell(reading, "on_by_default", FormatNote::Severity::warning);
+    const std::string_view of_the_other = reading.deepspeed ? "megatron_alone" : "deepspeed_alone";
+    for (const std::string& key : reading.keys.unasked()) {
+        // What is read elsewhere changes nothing here.
+        const bool idle = is_among("without_effect", key) || (is_read_of_megatron(key) && !is_among(of_the_other, key));
+        if (idle && reading.keys.has(key)) reading.import.without_effect.push_back(reading.keys.origin(key));
+    }
+    note_rest(reading.import, reading.keys);
+}
 
 void MegatronInput::add(std::string_view flag, std::string_view value, bool has_value, Origin origin) {
     const MegatronName name = megatron_name(flag);
@@ -65,10 +128,7 @@ void MegatronInput::add_unknown(std::string_view key, std::vector<std::string> n
 void MegatronInput::add_json(std::string_view key, std::string json, Origin origin) {
     unknown.erase(std::string(key));
     keys.set_json(key, std::move(json), std::move(origin));
-    if (++arguments > most_arguments) {
-        throw ConfigError({Diagnostic{
-            .file = file.file, .line = origin.line, .key = {}, .message = "has more arguments than any training run"}});
-    }
+    if (++arguments > most_arguments) refuse_file(file.file, "has more arguments than any training run", origin.line);
 }
 
 bool MegatronReading::has(std::string_view key) const {
@@ -95,10 +155,7 @@ std::string MegatronReading::word(std::string_view key, std::string_view otherwi
 }
 
 std::string MegatronReading::lower(std::string_view key, std::string_view otherwise) {
-    std::string text = word(key, otherwise);
-    std::ranges::transform(text, text.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return text;
+    return lower_case(word(key, otherwise));
 }
 
 double MegatronReading::number(std::string_view key) { return has(key) ? keys.number(key) : 0; }
@@ -127,15 +184,6 @@ bool MegatronReading::take(std::string_view key, Draft& to, std::string_view nam
     return has(key);
 }
 
-void MegatronReading::error(std::string_view key, std::string message) {
-    import.note(FormatNote::Severity::error, origin(key), std::move(message));
-}
-void MegatronReading::warn(std::string_view key, std::string message) {
-    import.note(FormatNote::Severity::warning, origin(key), std::move(message));
-}
-void MegatronReading::note(std::string_view key, std::string message) {
-    import.note(FormatNote::Severity::note, origin(key), std::move(message));
-}
 void MegatronReading::needs(std::string_view since, std::string_view key) {
     if (has_since(version_of(megatron_versions, version), since)) return;
     version = since;
@@ -164,10 +212,10 @@ void ask_for_variables(MegatronReading& reading) {
     for (const auto& [key, value] : reading.input.unknown) {
         const auto& [names, place] = value;
         if (!matters_to_megatron(key) || is_overridden(reading.options, key)) continue;
-        reading.import.note(
-            FormatNote::Severity::error, place,
-            names.empty() ? "its value is not known"
-                          : fmt::format("depends on ${0}, which is not set; give --variable {0}=VALUE", names.front()));
+        reading.import.error(
+            place, names.empty()
+                       ? "its value is not known"
+                       : fmt::format("depends on ${0}, which is not set; give --variable {0}=VALUE", names.front()));
     }
 }
 

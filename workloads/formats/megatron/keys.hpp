@@ -61,21 +61,35 @@ struct MegatronReading {
     std::string_view first_of(std::initializer_list<std::string_view> names) const;
 
     // Gives the job's member at a path ("experts.overlap") its value because of a key.
-    void put(std::string_view path, const auto& value, std::string_view key) {
-        const std::size_t dot = path.find('.');
-        Draft& to = dot == std::string_view::npos ? import.object : import.object.object(path.substr(0, dot));
-        to.set(path.substr(dot + 1), value, origin(key));  // npos + 1 is 0
-    }
+    void put(std::string_view path, const auto& value, std::string_view key) { import.put(path, value, origin(key)); }
     bool take(std::string_view key, Draft& to, std::string_view name);  // a count, if it is given
 
-    void error(std::string_view key, std::string message);
-    void warn(std::string_view key, std::string message);
-    void note(std::string_view key, std::string message);
+    template <class... Args>
+    void error(std::string_view key, fmt::format_string<Args...> message, Args&&... args) {
+        import.error(origin(key), fmt::format(message, std::forward<Args>(args)...));
+    }
+    template <class... Args>
+    void warn(std::string_view key, fmt::format_string<Args...> message, Args&&... args) {
+        import.warn(origin(key), fmt::format(message, std::forward<Args>(args)...));
+    }
+    template <class... Args>
+    void note(std::string_view key, fmt::format_string<Args...> message, Args&&... args) {
+        import.note(origin(key), fmt::format(message, std::forward<Args>(args)...));
+    }
     void needs(std::string_view since, std::string_view key);  // a version that has the key
 };
 
-// Makes a job, or a model where nothing of a training run is said. What was `found` before is told
-// first.
+// What the launch in Bash scripts or lists of flags is given, with the variables that they set one after another. Notes
+// go to `import`, here and below.
+MegatronInput megatron_script_arguments(std::span<const SourceFile> files, const FormatOptions& options,
+                                        Import& import);
+// model_config.yaml of the functional tests: MODEL_ARGS and ENV_VARS.
+MegatronInput megatron_test_arguments(const SourceFile& file, const FormatOptions& options, Import& import);
+// A model or an experiment of Primus; what it extends is read from beside it, or is among `files`. Throws ConfigError
+// for files that extend themselves or are not there.
+MegatronInput primus_arguments(std::span<const SourceFile> files, const FormatOptions& options, Import& import);
+
+// Makes a job, or a model where nothing of a training run is said. What was `found` before is told first.
 Import read_megatron_input(const MegatronInput& input, const FormatOptions& options, const Import& found);
 // The same onto a job that another reader began, or will go on with.
 void read_megatron_model(MegatronReading& reading, Draft& model);

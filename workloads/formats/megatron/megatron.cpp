@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "workloads/formats/megatron/keys.hpp"
-#include "workloads/formats/megatron/script.hpp"
-#include "workloads/formats/megatron/yaml.hpp"
 
 namespace weft::formats {
 namespace {
@@ -61,8 +59,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     Import found;
     const SourceFile& last = files.back();
     const bool yaml = is_test_configuration(last.text) || !is_script(last.text);
-    if (files.size() > 1 && is_test_configuration(last.text))
-        throw ConfigError({Diagnostic{.file = last.path, .key = {}, .message = "is read alone"}});
+    if (files.size() > 1 && is_test_configuration(last.text)) refuse_file(last.path, "is read alone");
     const MegatronInput input = is_test_configuration(last.text) ? megatron_test_arguments(last, options, found)
                                 : yaml                           ? primus_arguments(files, options, found)
                                                                  : megatron_script_arguments(files, options, found);

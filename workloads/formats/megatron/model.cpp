@@ -3,12 +3,90 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 
 namespace weft {
 namespace {
+
+constexpr std::size_t longest_list = 4096;
+constexpr int deepest_list = 16;
+
+using List = std::vector<std::uint32_t>;
+
+// Lists of Python joined by "+" and repeated by "*" (megatron/training/arguments.py, moe_freq_type).
+class ListParser {
+  public:
+    explicit ListParser(std::string_view text) : text_(text) {}
+
+    List list() {
+        List list = sum();
+        return failed_ || !take('\0') ? List() : list;
+    }
+
+  private:
+    // The next character, behind blanks; '\0' is the end.
+    bool take(char c) {
+        at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
+        if (at_ == text_.size() ? c != '\0' : text_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+    std::uint32_t number() {
+        at_ = std::min(text_.find_first_not_of(" \t", at_), text_.size());
+        std::uint32_t value = 0;
+        const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+        failed_ = failed_ || error != std::errc();
+        at_ = static_cast<std::size_t>(end - text_.data());
+        return value;
+    }
+
+    List sum() {
+        failed_ = failed_ || ++depth_ > deepest_list;
+        List all;
+        do {
+            const List next = product();
+            all.insert(all.end(), next.begin(), next.end());
+            failed_ = failed_ || all.size() > longest_list;
+        } while (!failed_ && take('+'));
+        --depth_;
+        return all;
+    }
+    List product() {
+        List once = factor();
+        while (!failed_ && take('*')) {
+            const std::size_t times = number();
+            failed_ = failed_ || times * once.size() > longest_list;
+            List all;
+            for (std::size_t i = 0; i < times && !failed_; ++i) all.insert(all.end(), once.begin(), once.end());
+            once = std::move(all);
+        }
+        return once;
+    }
+    List factor() {
+        List list;
+        if (!failed_ && take('(')) {
+            list = sum();
+            failed_ = failed_ || !take(')');
+        } else if (!failed_ && take('[')) {
+            while (!failed_ && !take(']')) {
+                list.push_back(number());
+                take(',');
+                failed_ = failed_ || list.size() > longest_list;
+            }
+        } else {
+            failed_ = true;
+        }
+        return list;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    int depth_ = 0;
+    bool failed_ = false;
+};
 
 // Without a size the MLP is four times as wide as the model; of SwiGLU two thirds of that, in steps of 64.
 void read_mlp(MegatronReading& in, Draft& model, std::uint32_t hidden) {
@@ -68,8 +146,7 @@ void read_positions(MegatronReading& in, Draft& model) {
         return model.set("positions", "rotary", origin);
     if (type == "none" || (type == "learned_absolute" && !added)) return model.set("positions", "none", origin);
     if (type != "learned_absolute" && type != "absolute" && type != "learned") {
-        return in.error("position_embedding_type",
-                        fmt::format("weft has rotary, learned and ALiBi positions, not \"{}\"", type));
+        return in.error("position_embedding_type", "weft has rotary, learned and ALiBi positions, not \"{}\"", type);
     }
     model.set("positions", "learned", origin);
     if (!in.take("max_position_embeddings", model, "positions_length"))
@@ -81,7 +158,7 @@ void read_norm(MegatronReading& in, Draft& model) {
     if (norm == "rmsnorm") {
         model.set("norm", "rms_norm", in.origin("normalization"));
     } else if (norm != "layernorm" && norm != "layernorm1p") {
-        in.error("normalization", fmt::format("expected LayerNorm or RMSNorm, got \"{}\"", norm));
+        in.error("normalization", "expected LayerNorm or RMSNorm, got \"{}\"", norm);
     }
 }
 
@@ -101,9 +178,10 @@ void read_expert_layers(MegatronReading& in, Draft& experts, std::uint32_t layer
     const std::vector<std::uint32_t> list = python_list(in.word("moe_layer_freq"));
     const Origin origin = in.origin("moe_layer_freq");
     if (list.size() != layers) {
-        return in.error("moe_layer_freq", fmt::format("expected a number or a list of 0 and 1 for each of {} layers, "
-                                                      "got {} of them",
-                                                      layers, list.size()));
+        return in.error("moe_layer_freq",
+                        "expected a number or a list of 0 and 1 for each of {} layers, "
+                        "got {} of them",
+                        layers, list.size());
     }
     const auto first = std::ranges::find(list, 1U);
     const std::size_t dense = static_cast<std::size_t>(first - list.begin());
@@ -145,7 +223,7 @@ void read_vocabulary(MegatronReading& in, Draft& model) {
     const bool null = in.lower("tokenizer_type").starts_with("null");
     in.take("make_vocab_size_divisible_by", model, "vocabulary_multiple");
     if (in.options.vocabulary > 0) {
-        model.set("vocabulary", in.options.vocabulary, {.file = "--vocabulary", .line = 0, .key = {}});
+        model.set("vocabulary", in.options.vocabulary, in_file("--vocabulary"));
     } else if (in.has("padded_vocab_size")) {
         in.take("padded_vocab_size", model, "vocabulary");
         model.set("vocabulary_multiple", 1, in.origin("padded_vocab_size"));
@@ -158,13 +236,14 @@ void read_vocabulary(MegatronReading& in, Draft& model) {
             in.note("vocab_size",
                     "is taken for the tokenizer's size, which Megatron-LM counts itself; --vocabulary N says another");
     } else if (!overridden_by_user(in.options, "vocabulary")) {
-        in.import.note(FormatNote::Severity::error,
-                       in.has("tokenizer_type") ? in.origin("tokenizer_type") : in.derived("", "vocabulary"),
-                       "the size of the tokenizer is not said; give --vocabulary N");
+        in.import.error(in.has("tokenizer_type") ? in.origin("tokenizer_type") : in.derived("", "vocabulary"),
+                        "the size of the tokenizer is not said; give --vocabulary N");
     }
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> python_list(std::string_view text) { return ListParser(text).list(); }
 
 void read_megatron_model(MegatronReading& in, Draft& model) {
     const std::string_view layers_key =

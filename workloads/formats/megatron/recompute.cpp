@@ -62,7 +62,7 @@ void read_megatron_recompute(MegatronReading& in) {
     } else if (in.on("moe_layer_recompute")) {  // a switch of its own until core 0.12
         in.import.object.object("recompute").set_json("modules", "[\"moe\"]", in.origin("moe_layer_recompute"));
     } else if (granularity != "none" && granularity != "null") {
-        in.error("recompute_granularity", fmt::format("expected full or selective, got \"{}\"", granularity));
+        in.error("recompute_granularity", "expected full or selective, got \"{}\"", granularity);
     } else if (in.on("checkpoint_activations")) {
         read_whole_layers(in, "checkpoint_activations", "checkpoint_method", "checkpoint_num_layers");
     } else if (in.has("activations_checkpoint_method")) {

@@ -1,13 +1,12 @@
-// Arguments of Megatron-LM in a launch script or a list of flags.
-#include "workloads/formats/megatron/script.hpp"
-
+// Arguments of Megatron-LM in a launch script of Bash or a list of flags.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 
-#include "workloads/formats/shell/words.hpp"
+#include "workloads/formats/megatron/keys.hpp"
+#include "workloads/formats/shell/script.hpp"
 
 namespace weft {
 namespace {
@@ -83,7 +82,7 @@ class ScriptArguments {
     }
 
     void several(const ShellScript& script, int line, std::size_t launches) {
-        import_.note(FormatNote::Severity::note, {.file = script.file, .line = line, .key = "launch"},
+        import_.note({.file = script.file, .line = line, .key = "launch"},
                      launches > 1 ? fmt::format("of {} launches the last is taken", launches)
                                   : "is taken, though a condition before it is not known");
     }
@@ -171,8 +170,8 @@ class ScriptArguments {
         for (const std::string& name : unknown_names(word.text)) {
             if (name.empty() || std::ranges::find(told_, name) != told_.end()) continue;
             told_.push_back(name);
-            import_.note(FormatNote::Severity::note, {.file = file, .line = word.line, .key = "$" + name},
-                         fmt::format("is not set; what it would add is left out (--variable {}=VALUE)", name));
+            import_.note({.file = file, .line = word.line, .key = "$" + name},
+                         "is not set; what it would add is left out (--variable {}=VALUE)", name);
         }
     }
 
@@ -203,8 +202,8 @@ class ScriptArguments {
         for (const std::string_view other : {"pretrain_bert", "pretrain_t5", "pretrain_ict", "pretrain_retro",
                                              "pretrain_vision", "pretrain_vlm", "pretrain_mamba", "pretrain_hybrid"}) {
             if (!name.starts_with(other)) continue;
-            import_.note(FormatNote::Severity::error, {.file = file, .line = word.line, .key = word.text},
-                         "trains another kind of model than a decoder of text");
+            import_.error({.file = file, .line = word.line, .key = word.text},
+                          "trains another kind of model than a decoder of text");
         }
     }
 
@@ -242,8 +241,7 @@ void note_sourced(Import& import, std::span<const ShellScript> scripts) {
             const bool given = std::ranges::any_of(
                 scripts, [&](const ShellScript& each) { return std::string_view(each.file).ends_with(name); });
             if (given || has_unknown(path)) continue;
-            import.note(FormatNote::Severity::note, {.file = script.file, .line = 0, .key = "source " + path},
-                        "is not read; give the file, too");
+            import.note(in_file(script.file, "source " + path), "is not read; give the file, too");
         }
     }
 }

@@ -173,7 +173,7 @@ void read_attention_core(MegatronReading& in) {
         if (!job.has("attention"))
             in.note("attention_backend", "FlashAttention-2 is simulated; --set attention=cudnn says another");
     } else if (!backend.empty()) {
-        in.error("attention_backend", fmt::format("expected flash, fused, unfused or auto, got \"{}\"", backend));
+        in.error("attention_backend", "expected flash, fused, unfused or auto, got \"{}\"", backend);
     } else if (!job.has("attention") && in.deepspeed) {
         in.import.object.set("attention", "unfused", in.derived("", "without --use-flash-attn"));
     } else if (!job.has("attention") && in.lower("transformer_impl") == "local") {
@@ -206,7 +206,7 @@ void read_environment(MegatronReading& in) {
         } else if (std::ranges::find(deciding, name) == std::end(deciding)) {
             in.import.without_effect.push_back(origin);
         } else {
-            in.import.note(FormatNote::Severity::warning, origin, "the library chooses as without it");
+            in.import.warn(origin, "the library chooses as without it");
         }
     }
 }

@@ -63,7 +63,7 @@ class Stages {
         parts_key_ = each;
         const std::uint32_t counted = layers_ + (embedding_ ? 1 : 0) + (loss_ ? 1 : 0), size = in_.keys.count(each);
         if (counted % ranks_ == 0 && counted / ranks_ % size == 0) return counted / ranks_ / size;
-        in_.error(each, fmt::format("{} layers on {} stages cannot be cut into parts of {}", counted, ranks_, size));
+        in_.error(each, "{} layers on {} stages cannot be cut into parts of {}", counted, ranks_, size);
         return 1;
     }
 
@@ -81,9 +81,9 @@ class Stages {
         std::string why;
         const StageLayout layout = parse_stage_layout(in_.word(listed_key), why);
         if (!why.empty()) {
-            in_.error(listed_key, fmt::format("{}; expected stages such as \"Et*3|(tt|)*29,m|L\"", why));
+            in_.error(listed_key, "{}; expected stages such as \"Et*3|(tt|)*29,m|L\"", why);
         } else if (layout.layers.size() != parts) {
-            in_.error(listed_key, fmt::format("has {} stages for {} pipeline ranks", layout.layers.size(), ranks_));
+            in_.error(listed_key, "has {} stages for {} pipeline ranks", layout.layers.size(), ranks_);
         } else if (layout.predictions.value_or(parts - 1) + 1 != parts || !has_word(layout.layers, listed_key)) {
             in_.put("layout.split", layout.text, listed_key);
             return stage_layout_since;
@@ -102,11 +102,11 @@ class Stages {
         const std::uint32_t others = ranks_ - (own_first > 0 ? 1 : 0) - (own_last > 0 ? 1 : 0);
         const std::uint64_t given = std::uint64_t{own_first} + own_last;
         if (given > layers_ || (others == 0 ? given != layers_ : (layers_ - given) % others != 0)) {
-            in_.error(key, fmt::format("{} stages do not share {} layers so", ranks_, layers_));
+            in_.error(key, "{} stages do not share {} layers so", ranks_, layers_);
             return {};
         }
         if (ranks_ > layers_) {
-            in_.error(key, fmt::format("{} stages are more than {} layers", ranks_, layers_));
+            in_.error(key, "{} stages are more than {} layers", ranks_, layers_);
             return {};
         }
         std::vector<std::uint32_t> layers(ranks_,

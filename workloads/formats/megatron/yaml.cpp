@@ -1,5 +1,4 @@
-#include "workloads/formats/megatron/yaml.hpp"
-
+// Arguments of Megatron-LM in YAML: of its functional tests, and of Primus, where files extend one another.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "sim/io/syntaxes.hpp"
 #include "sim/io/text_file.hpp"
 #include "workloads/formats/keys.hpp"
+#include "workloads/formats/megatron/keys.hpp"
 #include "workloads/formats/shell/variables.hpp"
 #include "workloads/formats/shell/words.hpp"
 
@@ -212,8 +212,10 @@ MegatronInput megatron_test_arguments(const SourceFile& file, const FormatOption
             input.environment[name] = value;
         }
     }
-    without_effect(import, root,
-                   {"TEST_TYPE", "LAUNCHER", "METRICS", "MODE", "BEFORE_SCRIPT", "AFTER_SCRIPT", "ENV", "TEST_TYPES"});
+    for (const std::string_view key :
+         {"TEST_TYPE", "LAUNCHER", "METRICS", "MODE", "BEFORE_SCRIPT", "AFTER_SCRIPT", "ENV", "TEST_TYPES"}) {
+        if (root.has(key)) import.without_effect.push_back(root.origin(key));
+    }
     note_rest(import, root);
     document.check();
     return input;

@@ -2,8 +2,6 @@
 // same arguments as Megatron-LM's under "model" and "trainer", some by other names. Keys and defaults: NVIDIA/NeMo 1.23
 // nemo/collections/nlp/models/language_modeling (megatron_base_model.py, megatron_gpt_model.py).
 #include <cstdlib>
-#include <map>
-#include <set>
 
 #include "sim/io/syntaxes.hpp"
 #include "workloads/formats/keys.hpp"
@@ -21,75 +19,58 @@ bool recognises(const SourceFile& file) {
             (contains(text, "tensor_model_parallel_size:") || contains(text, "encoder_seq_length:")));
 }
 
-// Keys of "model" as nemo_keys.json knows them.
-struct ModelKeys {
-    ModelKeys() {
-        Document document = format_table("nemo_keys");
-        Field root = document.root(), names = root.object("other_names");
-        for (const std::string& key : names.keys()) other_names.emplace(key, names.text(key));
-        for (std::string& key : texts(root.list("without_effect"))) without_effect.insert(std::move(key));
-        for (std::string& key : texts(root.list("read_apart"))) read_apart.insert(std::move(key));
-        document.check();
-    }
-
-    std::map<std::string, std::string> other_names;
-    std::set<std::string> without_effect, read_apart;
-};
-
 class NemoArguments {
   public:
     NemoArguments(Import& import, Field root, const FormatOptions& options)
-        : import_(import), root_(root), values_(root, options.variables) {}
+        : import_(import), root_{import, root, options}, values_(root, options.variables) {}
 
     MegatronInput read(const std::string& file) {
         input_.file.file = file;
-        Field model = root_.object("model");
+        ForeignKeys model = root_.object("model");
         refuse_other_models(model);
-        for (const std::string& key : model.keys()) take(model, key);
+        for (const std::string& key : model.keys.keys()) take(model, key);
         take_gates(model);
         take_modules(model);
         if (root_.has("trainer")) read_trainer(model);
         if (model.has("optim")) read_optimizer(model.object("optim"));
         if (model.has("tokenizer")) import_.without_effect.push_back(model.origin("tokenizer"));
-        without_effect(import_, root_, {"run", "exp_manager", "hydra", "name", "defaults", "cluster", "stages"});
-        note_rest(import_, root_);
+        root_.pass_over(known_keys("nemo", "outside_of_model"));
+        root_.note_rest();
         return std::move(input_);
     }
 
   private:
-    static bool on(Field& field, std::string_view key) { return field.is_flag(key) && field.flag(key); }
-
-    void refuse_other_models(Field& model) {
+    void refuse_other_models(ForeignKeys& model) {
         for (const std::string_view key : {"encoder", "decoder", "mm_cfg", "vision"}) {
-            if (model.is_object(key)) refuse_key(import_, model, key, "weft has decoders of text only");
+            if (model.keys.is_object(key)) model.refuse(key, "weft has decoders of text only");
         }
-        if (on(model, "fsdp")) refuse_key(import_, model, "fsdp", "weft has FSDP of PyTorch's own modules only");
-        if (on(model, "headscale")) refuse_key(import_, model, "headscale", "weft has no scaled heads");
-        if (model.says("transformer_block_type", "normformer"))
-            refuse_key(import_, model, "transformer_block_type", "weft has two norms in a layer");
-        if (model.is_object("peft")) {
-            Field peft = model.object("peft");
-            if (peft.is_text("peft_scheme") && peft.text("peft_scheme") != "none")
-                refuse_key(import_, peft, "peft_scheme", "weft trains all weights");
+        if (model.on("fsdp")) model.refuse("fsdp", "weft has FSDP of PyTorch's own modules only");
+        if (model.on("headscale")) model.refuse("headscale", "weft has no scaled heads");
+        if (model.keys.says("transformer_block_type", "normformer"))
+            model.refuse("transformer_block_type", "weft has two norms in a layer");
+        if (model.keys.is_object("peft")) {
+            ForeignKeys peft = model.object("peft");
+            if (peft.keys.is_text("peft_scheme") && peft.keys.text("peft_scheme") != "none")
+                peft.refuse("peft_scheme", "weft trains all weights");
         }
         for (const std::string_view key :
              {"num_micro_batches_with_partial_activation_checkpoints", "activations_checkpoint_layers_per_pipeline"})
-            warn_key(import_, model, key, "every micro-batch and stage recomputes alike");
+            model.warn(key, "every micro-batch and stage recomputes alike");
         for (const std::string_view key : {"fsdp", "headscale", "transformer_block_type", "attention_type", "peft"}) {
             if (model.has(key)) import_.without_effect.push_back(model.origin(key));
         }
     }
 
-    void take(Field& model, const std::string& key) {
-        static const ModelKeys known;
-        if (known.read_apart.contains(key)) return;
+    void take(ForeignKeys& model, const std::string& key) {
+        if (known_keys("nemo", "read_apart").contains(key)) return;
         const Origin origin = model.origin(key);
-        if (known.without_effect.contains(key)) {
+        if (known_keys("nemo", "without_effect").contains(key)) {
             if (model.has(key)) import_.without_effect.push_back(origin);
             return;
         }
-        const auto other = known.other_names.find(key);
-        put(other == known.other_names.end() ? key : other->second, "model." + key, origin);
+        const auto& other_names = known_keys("nemo", "other_names").by_name;
+        const auto other = other_names.find(key);
+        put(other == other_names.end() ? key : other->second, "model." + key, origin);
     }
 
     void put(const std::string& name, const std::string& path, const Origin& origin) {
@@ -99,14 +80,14 @@ class NemoArguments {
         input_.add(name, text, true, origin);
     }
 
-    void take_gates(Field& model) {
-        if (model.is_text("activation")) {
-            const std::string activation = model.text("activation");
+    void take_gates(ForeignKeys& model) {
+        if (model.keys.is_text("activation")) {
+            const std::string activation = model.keys.text("activation");
             const bool gated = activation.ends_with("glu") || activation == "geglu";
             input_.add_json("gated_linear_unit", gated ? "true" : "false", model.origin("activation"));
         }
         // Tied unless said otherwise, as in Megatron-LM.
-        if (model.has("share_embeddings_and_output_weights") && !on(model, "share_embeddings_and_output_weights")) {
+        if (model.has("share_embeddings_and_output_weights") && !model.on("share_embeddings_and_output_weights")) {
             input_.add_json("untie_embeddings_and_output_weights", "true",
                             model.origin("share_embeddings_and_output_weights"));
         }
@@ -119,17 +100,17 @@ class NemoArguments {
         }
     }
 
-    void take_modules(Field& model) {
-        const bool engine = on(model, "transformer_engine") || on(model, "mcore_gpt");
+    void take_modules(ForeignKeys& model) {
+        const bool engine = model.on("transformer_engine") || model.on("mcore_gpt");
         const std::string_view key = model.has("transformer_engine") ? "transformer_engine" : "mcore_gpt";
         input_.add_json("transformer_impl", engine ? "\"transformer_engine\"" : "\"local\"", model.origin(key));
-        if (on(model, "fp8")) input_.add_json("fp8", "\"hybrid\"", model.origin("fp8"));
-        if (model.has("megatron_amp_O2") && !on(model, "megatron_amp_O2"))
-            warn_key(import_, model, "megatron_amp_O2", "weights are kept in 16 bits, as with it");
+        if (model.on("fp8")) input_.add_json("fp8", "\"hybrid\"", model.origin("fp8"));
+        if (model.has("megatron_amp_O2") && !model.on("megatron_amp_O2"))
+            model.warn("megatron_amp_O2", "weights are kept in 16 bits, as with it");
     }
 
-    void read_trainer(Field& model) {
-        Field trainer = root_.object("trainer");
+    void read_trainer(ForeignKeys& model) {
+        ForeignKeys trainer = root_.object("trainer");
         const auto count = [&](std::string_view key) -> std::uint32_t {
             std::vector<std::string> unknown;
             const std::string text = trainer.has(key) ? values_.text("trainer." + std::string(key), unknown) : "";
@@ -152,38 +133,34 @@ class NemoArguments {
         } else if (precision.starts_with("16")) {
             input_.add_json("fp16", "true", origin);
         }
-        if (trainer.is_number("accumulate_grad_batches") && trainer.number("accumulate_grad_batches") > 1)
-            warn_key(import_, trainer, "accumulate_grad_batches", "micro-batches follow from the batch alone");
-        for (const std::string& key : trainer.keys()) {
+        if (trainer.keys.is_number("accumulate_grad_batches") && trainer.keys.number("accumulate_grad_batches") > 1)
+            trainer.warn("accumulate_grad_batches", "micro-batches follow from the batch alone");
+        for (const std::string& key : trainer.keys.keys()) {
             if (trainer.has(key)) import_.without_effect.push_back(trainer.origin(key));
         }
     }
 
-    void read_optimizer(Field optimizer) {
-        const std::string name = optimizer.text("name", "");
+    void read_optimizer(ForeignKeys optimizer) {
+        const std::string name = optimizer.keys.text("name", "");
         const bool distributed = name == "distributed_fused_adam" || name == "mcore_distributed_optim";
         if (distributed) input_.add_json("use_distributed_optimizer", "true", optimizer.origin("name"));
-        if (distributed && on(optimizer, "overlap_grad_sync"))
+        if (distributed && optimizer.on("overlap_grad_sync"))
             input_.add_json("overlap_grad_reduce", "true", optimizer.origin("overlap_grad_sync"));
-        if (distributed && on(optimizer, "overlap_grad_sync") && on(optimizer, "overlap_param_sync"))
+        if (distributed && optimizer.on("overlap_grad_sync") && optimizer.on("overlap_param_sync"))
             input_.add_json("overlap_param_gather", "true", optimizer.origin("overlap_param_sync"));
-        if (optimizer.says("grad_sync_dtype", "bf16"))
+        if (optimizer.keys.says("grad_sync_dtype", "bf16"))
             input_.add_json("grad_reduce_in_bf16", "true", optimizer.origin("grad_sync_dtype"));
-        if (optimizer.is_number("ddp_bucket_size"))
-            input_.add_json("ddp_bucket_size", optimizer.member("ddp_bucket_size").as_json(),
+        if (optimizer.keys.is_number("ddp_bucket_size"))
+            input_.add_json("ddp_bucket_size", optimizer.keys.member("ddp_bucket_size").as_json(),
                             optimizer.origin("ddp_bucket_size"));
         if (name == "distributed_fused_adam")
-            warn_key(import_, optimizer, "bucket_cap_mb", "buckets are as large as Megatron-core's");
-        without_effect(import_, optimizer,
-                       {"lr", "weight_decay", "betas", "sched", "bucket_cap_mb", "contiguous_grad_buffer",
-                        "contiguous_param_buffer", "overlap_grad_sync", "overlap_param_sync", "grad_sync_dtype", "eps",
-                        "param_sync_dtype", "store_params", "store_param_remainders", "exclude_distopt_params",
-                        "average_in_collective", "capturable", "master_weights", "clip_grad"});
-        note_rest(import_, optimizer);
+            optimizer.warn("bucket_cap_mb", "buckets are as large as Megatron-core's");
+        optimizer.pass_over(known_keys("nemo", "optim"));
+        optimizer.note_rest();
     }
 
     Import& import_;
-    Field root_;
+    ForeignKeys root_;
     HydraValues values_;
     MegatronInput input_;
 };

@@ -1,4 +1,4 @@
-#include "workloads/formats/neox/files.hpp"
+#include "workloads/formats/neox/run.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 
 #include "sim/io/draft.hpp"
 #include "sim/io/syntaxes.hpp"
-#include "workloads/formats/known_keys.hpp"
 
 namespace weft {
 namespace {
@@ -74,10 +73,8 @@ NeoxFiles merged_neox(std::span<const SourceFile> files) {
         Field root = document.root();
         const std::vector<std::string> keys = root.keys();
         document.check();
-        if (first.size() + keys.size() > most_keys) {
-            throw ConfigError(
-                {Diagnostic{.file = file.path, .key = {}, .message = fmt::format("has more than {} keys", most_keys)}});
-        }
+        if (first.size() + keys.size() > most_keys)
+            refuse_file(file.path, fmt::format("has more than {} keys", most_keys));
         for (const std::string& key : keys) {
             const std::string name = with_underscores(key);
             const Origin origin = root.origin(key);

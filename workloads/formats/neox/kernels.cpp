@@ -5,19 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "workloads/formats/deepspeed/keys.hpp"
-#include "workloads/formats/keys.hpp"
-#include "workloads/formats/neox/model.hpp"
+#include "workloads/formats/neox/run.hpp"
 
 namespace weft {
 namespace {
 
-using Severity = FormatNote::Severity;
-
 class KernelReader {
   public:
-    KernelReader(Import& import, Field& root, std::string_view precision)
-        : import_(import), root_(root), precision_(precision), rotary_(root.text("pos_emb", "learned") == "rotary") {}
+    KernelReader(ForeignKeys& in, std::string_view precision)
+        : in_(in), root_(in.keys), precision_(precision), rotary_(root_.text("pos_emb", "learned") == "rotary") {}
 
     bool read() {
         read_attention();
@@ -28,8 +24,8 @@ class KernelReader {
     }
 
   private:
-    static Origin by_default(std::string what) {
-        return {.file = {}, .line = 0, .key = "GPT-NeoX's default, " + std::move(what)};
+    Origin by_default(std::string_view key, std::string_view value) const {
+        return in_.has(key) ? in_.origin(key) : unwritten(fmt::format("GPT-NeoX's default, {} {}", key, value));
     }
 
     // [[["flash"], 32]] or [[["local", "global"], "all"]] or a word per layer.
@@ -50,20 +46,18 @@ class KernelReader {
         std::erase(kinds, "all");
         for (const std::string& kind : kinds) {
             if (kind == "global" || kind == "flash") continue;
-            return refuse_key(import_, root_, "attention_config", fmt::format("weft has no {} layers", kind));
+            return in_.refuse("attention_config", fmt::format("weft has no {} layers", kind));
         }
         if (std::ranges::find(kinds, "global") != kinds.end() && std::ranges::find(kinds, "flash") != kinds.end())
-            return refuse_key(import_, root_, "attention_config", "weft has one kind of attention for all layers");
+            return in_.refuse("attention_config", "weft has one kind of attention for all layers");
         flash_ = !kinds.empty() && kinds.front() == "flash";
-        import_.object.set(
-            "attention", flash_ ? "flash" : "unfused",
-            root_.has("attention_config") ? root_.origin("attention_config") : by_default("attention_config global"));
+        in_.import.put("attention", flash_ ? "flash" : "unfused", by_default("attention_config", "global"));
         // model/fused_softmax.py; a fused kernel makes scale, mask and softmax one pass.
         const bool fused = root_.flag("scaled_upper_triang_masked_softmax_fusion", false) ||
                            root_.flag("scaled_masked_softmax_fusion", false);
         if (!flash_ && !fused) {
-            import_.note(Severity::note, root_.origin("scaled_upper_triang_masked_softmax_fusion"),
-                         "scale, mask and softmax are simulated as one pass, as with this fusion");
+            in_.import.note(root_.origin("scaled_upper_triang_masked_softmax_fusion"),
+                            "scale, mask and softmax are simulated as one pass, as with this fusion");
         }
         read_window();
     }
@@ -74,14 +68,12 @@ class KernelReader {
         if (!root_.has("sliding_window_width")) return;
         const std::uint32_t width = root_.count("sliding_window_width"), sequence = root_.count("seq_length", 2048);
         if (!flash_ || width >= sequence) {
-            return warn_key(import_, root_, "sliding_window_width",
+            return in_.warn("sliding_window_width",
                             flash_ ? "is no shorter than the sequence" : "is read by flash attention alone");
         }
-        import_.object.object("model")
-            .object("attention_window")
-            .set("tokens", width + 1, root_.origin("sliding_window_width"));
-        import_.note(Severity::note, root_.origin("sliding_window_width"),
-                     fmt::format("a token attends to the {} before it, and to itself", width));
+        in_.put("model.attention_window.tokens", width + 1, "sliding_window_width");
+        in_.import.note(root_.origin("sliding_window_width"), "a token attends to the {} before it, and to itself",
+                        width);
     }
 
     // weft's "unfused": rotary embeddings and biases of outputs as passes of their own. GPT-NeoX's rotary embedding is
@@ -91,23 +83,22 @@ class KernelReader {
         const bool bias_fusion = root_.flag("bias_dropout_fusion", false);
         const bool unfused = rotary_ ? precision_ == "bf16" && !rope_fusion : !bias_fusion;
         if (rotary_ && root_.has("bias_dropout_fusion") && bias_fusion == unfused) {
-            import_.note(Severity::note, root_.origin("bias_dropout_fusion"),
-                         fmt::format("biases of outputs are simulated as rotary embeddings are: {}",
-                                     unfused ? "passes of their own" : "fused"));
+            in_.import.note(root_.origin("bias_dropout_fusion"),
+                            "biases of outputs are simulated as rotary embeddings are: {}",
+                            unfused ? "passes of their own" : "fused");
         }
         if (!unfused) return;
         const std::string_view key = rotary_ ? "rope_fusion" : "bias_dropout_fusion";
-        import_.object.set("element_wise", "unfused",
-                           root_.has(key) ? root_.origin(key) : by_default(fmt::format("{} false", key)));
+        in_.import.put("element_wise", "unfused", by_default(key, "false"));
     }
 
     // A kernel that weft takes for one pass over memory, and that this switch makes one.
     void note_fusion(std::string_view key) {
         if (!root_.has(key)) return;
         if (root_.flag(key)) {
-            import_.without_effect.push_back(root_.origin(key));
+            in_.import.without_effect.push_back(root_.origin(key));
         } else {
-            import_.note(Severity::note, root_.origin(key), "is simulated as one pass, as with this fusion");
+            in_.import.note(root_.origin(key), "is simulated as one pass, as with this fusion");
         }
     }
 
@@ -115,27 +106,23 @@ class KernelReader {
         if (root_.text("activation", "gelu") == "gelu") note_fusion("bias_gelu_fusion");
         if (root_.text("norm", "layernorm") == "rmsnorm") note_fusion("rmsnorm_fusion");
         for (const std::string_view key : {"te_columnparallel", "te_rowparallel", "te_layernorm_mlp", "te_mha"}) {
-            if (is_on(root_, key))
-                warn_key(import_, root_, key, "Transformer Engine's kernels are taken as GPT-NeoX's");
+            if (in_.on(key)) in_.warn(key, "Transformer Engine's kernels are taken as GPT-NeoX's");
         }
-        if (!flash_ && is_on(root_, "attention_softmax_in_fp32"))
-            warn_key(import_, root_, "attention_softmax_in_fp32", "the softmax is simulated in the layers' precision");
-        if (is_on(root_, "fp16_lm_cross_entropy"))
-            warn_key(import_, root_, "fp16_lm_cross_entropy", "the loss is simulated in fp32");
+        if (!flash_ && in_.on("attention_softmax_in_fp32"))
+            in_.warn("attention_softmax_in_fp32", "the softmax is simulated in the layers' precision");
+        if (in_.on("fp16_lm_cross_entropy")) in_.warn("fp16_lm_cross_entropy", "the loss is simulated in fp32");
     }
 
     void refuse_others() {
-        refuse_key(import_, root_, "num_unique_layers", "weft has no layers that share their weights");
+        in_.refuse("num_unique_layers", "weft has no layers that share their weights");
         if (root_.has("train_impl") && root_.text("train_impl") != "normal")
-            refuse_key(import_, root_, "train_impl", "weft simulates pre-training (\"normal\")");
-        if (is_on(root_, "te_fp8_mha"))
-            refuse_key(import_, root_, "te_fp8_mha", "weft's fp8 is not that of one module");
+            in_.refuse("train_impl", "weft simulates pre-training (\"normal\")");
+        if (in_.on("te_fp8_mha")) in_.refuse("te_fp8_mha", "weft's fp8 is not that of one module");
         if (!root_.is_object("soft_prompt_tuning")) return;
-        Field tuning = root_.object("soft_prompt_tuning");
-        if (is_on(tuning, "enabled")) refuse_key(import_, root_, "soft_prompt_tuning", "weft trains all weights");
+        if (in_.object("soft_prompt_tuning").on("enabled")) in_.refuse("soft_prompt_tuning", "weft trains all weights");
     }
 
-    Import& import_;
+    ForeignKeys& in_;
     Field& root_;
     std::string_view precision_;
     bool rotary_;
@@ -144,8 +131,6 @@ class KernelReader {
 
 }  // namespace
 
-bool read_neox_kernels(Import& import, Field& root, std::string_view precision) {
-    return KernelReader(import, root, precision).read();
-}
+bool read_neox_kernels(ForeignKeys& in, std::string_view precision) { return KernelReader(in, precision).read(); }
 
 }  // namespace weft

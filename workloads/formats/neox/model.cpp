@@ -1,5 +1,5 @@
 // Keys, defaults and what they mean: EleutherAI/gpt-neox megatron/neox_arguments/neox_args.py, megatron/model.
-#include "workloads/formats/neox/model.hpp"
+#include "workloads/formats/neox/run.hpp"
 
 #include <fmt/format.h>
 
@@ -9,15 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "workloads/formats/deepspeed/keys.hpp"
-#include "workloads/formats/keys.hpp"
-
 namespace weft {
 namespace {
-
-using Severity = FormatNote::Severity;
-
-Origin by_default(std::string what) { return {.file = {}, .line = 0, .key = "GPT-NeoX's default" + std::move(what)}; }
 
 std::uint64_t rounded_up(std::uint64_t size, std::uint64_t multiple) {
     return (size + multiple - 1) / multiple * multiple;
@@ -25,15 +18,14 @@ std::uint64_t rounded_up(std::uint64_t size, std::uint64_t multiple) {
 
 class ModelReader {
   public:
-    ModelReader(Import& import, Field& root, const FormatOptions& options)
-        : import_(import), root_(root), options_(options), model_(import.object.object("model")) {}
+    explicit ModelReader(ForeignKeys& in) : in_(in), root_(in.keys), model_(in.import.object.object("model")) {}
 
     void read() {
         for (const auto& [key, name] :
              {std::pair{"num_layers", "layers"}, {"hidden_size", "hidden"}, {"num_attention_heads", "heads"}}) {
             model_.set(name, root_.count(key), root_.origin(key));
         }
-        take_count(root_, "num_kv_heads", model_, "kv_heads");
+        in_.take_count("num_kv_heads", "model.kv_heads");
         read_mlp();
         read_vocabulary();
         read_positions();
@@ -56,7 +48,7 @@ class ModelReader {
     // a multiple.
     void read_mlp() {
         const bool gates = gated_ = gated();
-        if (gates) model_.set("gated", true, root_.origin("activation"));
+        if (gates) in_.put("model.gated", true, "activation");
         const bool absolute = root_.has("intermediate_size"), relative = root_.has("expansion_factor");
         if (absolute && relative)
             root_.error("expansion_factor", "expected either this or intermediate_size, as GPT-NeoX does");
@@ -77,40 +69,38 @@ class ModelReader {
                                          : root_.origin(gates ? "activation" : "mlp_multiple_of");
         model_.set("ffn_hidden", input, origin);
         if (gates) {
-            import_.note(Severity::note, origin,
-                         fmt::format("ffn_hidden is {}: of a gated MLP GPT-NeoX gives two matrices 2/3 of {}{}", input,
-                                     absolute ? "intermediate_size " : "", said));
+            in_.import.note(origin, "ffn_hidden is {}: of a gated MLP GPT-NeoX gives two matrices 2/3 of {}{}", input,
+                            absolute ? "intermediate_size " : "", said);
         }
         if (output != (gates ? 2 * input : input)) {
-            import_.note(
-                Severity::warning, origin,
-                fmt::format("GPT-NeoX's first map makes {} and its second takes {}, and it stops there; another "
+            in_.import.warn(origin,
+                            "GPT-NeoX's first map makes {} and its second takes {}, and it stops there; another "
                             "intermediate_size or mlp_multiple_of is needed",
-                            output, gates ? fmt::format("2 x {}", input) : fmt::format("{}", input)));
+                            output, gates ? fmt::format("2 x {}", input) : fmt::format("{}", input));
         }
     }
 
     void read_vocabulary() {
-        take_count(root_, "make_vocab_size_divisible_by", model_, "vocabulary_multiple");
+        in_.take_count("make_vocab_size_divisible_by", "model.vocabulary_multiple");
         const std::string tokenizer = root_.text("tokenizer_type", "GPT2BPETokenizer");
-        if (options_.vocabulary > 0) {
-            model_.set("vocabulary", options_.vocabulary, {.file = {}, .line = 0, .key = "--vocabulary"});
+        if (in_.options.vocabulary > 0) {
+            model_.set("vocabulary", in_.options.vocabulary, unwritten("--vocabulary"));
         } else if (tokenizer == "CharLevelTokenizer") {  // tokenizer/tokenizer.py; the others count a file
-            model_.set("vocabulary", 512, root_.origin("tokenizer_type"));
-        } else if (options_.model.empty() && !overridden_by_user(options_, "model.vocabulary")) {
-            import_.note(Severity::error, root_.origin("tokenizer_type"),
-                         fmt::format("the size of the tokenizer's vocabulary ({}) is in no configuration; give "
-                                     "--vocabulary N",
-                                     tokenizer));
+            in_.put("model.vocabulary", 512, "tokenizer_type");
+        } else if (in_.options.model.empty() && !overridden_by_user(in_.options, "model.vocabulary")) {
+            in_.import.error(root_.origin("tokenizer_type"),
+                             "the size of the tokenizer's vocabulary ({}) is in no configuration; give "
+                             "--vocabulary N",
+                             tokenizer);
         }
     }
 
     void read_positions() {
-        const Origin origin = root_.has("pos_emb") ? root_.origin("pos_emb") : by_default("");
+        const Origin origin = root_.has("pos_emb") ? root_.origin("pos_emb") : unwritten("GPT-NeoX's default");
         const std::string kind =
             root_.choice("pos_emb", {"learned", "rotary", "sinusoidal", "rpe", "alibi", "none"}, "learned");
         if (kind == "sinusoidal" || kind == "rpe") {
-            return refuse_key(import_, root_, "pos_emb", fmt::format("weft has no {} positions", kind));
+            return in_.refuse("pos_emb", fmt::format("weft has no {} positions", kind));
         }
         model_.set("positions", kind, origin);
         if (kind == "learned") {
@@ -124,21 +114,20 @@ class ModelReader {
         const std::string kind = root_.choice(
             "norm", {"layernorm", "rmsnorm", "scalenorm", "te_rmsnorm", "te_layernorm", "non_parametric_layernorm"});
         if (kind == "scalenorm" || kind == "non_parametric_layernorm")
-            return refuse_key(import_, root_, "norm", fmt::format("weft has no {}", kind));
-        model_.set("norm", kind.ends_with("rmsnorm") ? "rms_norm" : "layer_norm", root_.origin("norm"));
+            return in_.refuse("norm", fmt::format("weft has no {}", kind));
+        in_.put("model.norm", kind.ends_with("rmsnorm") ? "rms_norm" : "layer_norm", "norm");
     }
 
     void read_flags() {
         const bool untied = root_.flag("no_weight_tying", false);
         model_.set("tied_embeddings", !untied,
-                   root_.has("no_weight_tying") ? root_.origin("no_weight_tying") : by_default(""));
-        take_flag(root_, "gpt_j_residual", model_, "parallel_residual");
-        if (is_on(root_, "gpt_j_tied") && is_on(root_, "gpt_j_residual"))
-            model_.set("norm_placement", "shared", root_.origin("gpt_j_tied"));
+                   root_.has("no_weight_tying") ? root_.origin("no_weight_tying") : unwritten("GPT-NeoX's default"));
+        in_.take_flag("gpt_j_residual", "model.parallel_residual");
+        if (in_.on("gpt_j_tied") && in_.on("gpt_j_residual")) in_.put("model.norm_placement", "shared", "gpt_j_tied");
         root_.has("gpt_j_tied");
-        if (is_on(root_, "use_qk_layernorm")) {
+        if (in_.on("use_qk_layernorm")) {
             // One norm over all heads and their elements, with a weight for each.
-            model_.set("query_key_norm", "whole", root_.origin("use_qk_layernorm"));
+            in_.put("model.query_key_norm", "whole", "use_qk_layernorm");
         }
         root_.has("use_qk_layernorm");
     }
@@ -158,48 +147,43 @@ class ModelReader {
         if (!root_.has(key) || root_.count(key) == 1) return;
         const std::string_view interval = root_.has("expert_interval") ? "expert_interval" : "moe_expert_interval";
         if (root_.count("model_parallel_size", 1) > 1) {
-            return refuse_key(
-                import_, root_, key,
-                "GPT-NeoX deals experts to the tensor ranks and exchanges no tokens; weft has no such calls");
+            return in_.refuse(
+                key, "GPT-NeoX deals experts to the tensor ranks and exchanges no tokens; weft has no such calls");
         }
-        if (gated_)
-            return refuse_key(import_, root_, "activation",
-                              "GPT-NeoX's experts are not gated, weft's are as the model");
-        if (is_on(root_, "moe_use_residual"))
-            return refuse_key(import_, root_, "moe_use_residual", "weft has no MLP beside the experts of a layer");
-        if (is_on(root_, "moe_glu"))
-            return refuse_key(import_, root_, "moe_glu", "weft's experts are gated as the model is");
+        if (gated_) return in_.refuse("activation", "GPT-NeoX's experts are not gated, weft's are as the model");
+        if (in_.on("moe_use_residual"))
+            return in_.refuse("moe_use_residual", "weft has no MLP beside the experts of a layer");
+        if (in_.on("moe_glu")) return in_.refuse("moe_glu", "weft's experts are gated as the model is");
         Draft& experts = model_.object("experts");
-        take_count(root_, key, experts, "count");
-        take_count(root_, "moe_top_k", experts, "top_k");
-        take_count(root_, interval, experts, "every");
+        in_.take_count(key, "model.experts.count");
+        in_.take_count("moe_top_k", "model.experts.top_k");
+        in_.take_count(interval, "model.experts.every");
         const bool given = root_.has("intermediate_size");
         const std::uint64_t size =
             given ? root_.count("intermediate_size") : rounded_up(4 * std::uint64_t{root_.count("hidden_size")}, 256);
-        experts.set("ffn_hidden", size, given ? root_.origin("intermediate_size") : by_default(", 4 hidden_size"));
-        import_.note(Severity::note, root_.origin(key),
-                     "GPT-NeoX's experts have no biases; weft's have what the model has");
-        take_count(root_, "moe_expert_parallel_size", import_.object.object("layout"), "expert");
-        if (is_on(root_, "moe_token_dropping")) {
-            import_.object.object("experts").set("capacity_factor", root_.number("moe_train_capacity_factor", 1.0),
-                                                 root_.origin("moe_token_dropping"));
+        experts.set("ffn_hidden", size,
+                    given ? root_.origin("intermediate_size") : unwritten("GPT-NeoX's default, 4 hidden_size"));
+        in_.import.note(root_.origin(key), "GPT-NeoX's experts have no biases; weft's have what the model has");
+        in_.import.object.object("layout");  // stands here
+        in_.take_count("moe_expert_parallel_size", "layout.expert");
+        if (in_.on("moe_token_dropping")) {
+            in_.put("experts.capacity_factor", root_.number("moe_train_capacity_factor", 1.0), "moe_token_dropping");
         }
     }
 
-    Import& import_;
+    ForeignKeys& in_;
     Field& root_;
-    const FormatOptions& options_;
     Draft& model_;
     bool gated_ = false;
 };
 
 }  // namespace
 
-void read_neox_model(Import& import, Field& root, const FormatOptions& options) {
+void read_neox_model(ForeignKeys& in) {
     bool has_model = false;
     for (const std::string_view key : {"num_layers", "hidden_size", "num_attention_heads"})
-        has_model = root.has(key) || has_model;
-    if (has_model) ModelReader(import, root, options).read();
+        has_model = in.has(key) || has_model;
+    if (has_model) ModelReader(in).read();
 }
 
 }  // namespace weft

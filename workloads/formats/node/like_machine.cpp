@@ -1,4 +1,4 @@
-#include "workloads/formats/node/like_machine.hpp"
+#include "workloads/formats/node/node_machine.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -73,8 +73,8 @@ void NodeMachine::count_links() {
 
 void NodeMachine::write_crossbar(std::string_view link_class, const Origin& origin) {
     block().set("kind", "crossbar", origin);
-    block().set("accelerators", count(), in_file("accelerators"));
-    block().set("accelerators_per_package", 1, in_file("accelerators"));
+    block().set("accelerators", count(), of_file("accelerators"));
+    block().set("accelerators_per_package", 1, of_file("accelerators"));
     block().set("link", link_class, origin);
     block().set("source", fmt::format("{} in {}", origin.key, node_.file), origin);
 }
@@ -82,8 +82,8 @@ void NodeMachine::write_crossbar(std::string_view link_class, const Origin& orig
 void NodeMachine::write_switched() {
     const auto [least, most] = std::ranges::minmax(node_.accelerators, {}, &DescribedAccelerator::switch_links);
     if (least.switch_links != most.switch_links) {
-        import_.warn(node_.links_origin, fmt::format("accelerators have {} to {} links to NVSwitches: {} for each",
-                                                     least.switch_links, most.switch_links, least.switch_links));
+        import_.warn(node_.links_origin, "accelerators have {} to {} links to NVSwitches: {} for each",
+                     least.switch_links, most.switch_links, least.switch_links);
     }
     const std::string link_class =
         like_.crossbar && same_family() ? like_.node_link : std::string(to_text(node_.family));
@@ -115,17 +115,15 @@ void NodeMachine::write_through_host() {
 
 void NodeMachine::write_as_like() {
     if (!like_.crossbar && like_.accelerators != count()) {
-        return import_.error(in_file("links"),
-                             fmt::format("the file does not say which links join its {} accelerators, and {} joins {} "
-                                         "by a graph; give --like of another machine",
-                                         count(), like_.name, like_.accelerators));
+        return import_.error(of_file("links"),
+                             "the file does not say which links join its {} accelerators, and {} joins {} "
+                             "by a graph; give --like of another machine",
+                             count(), like_.name, like_.accelerators);
     }
-    import_.note(
-        in_file("links"),
-        fmt::format(
-            "the file does not say which links join the accelerators (libraries fill that in as they run): as {}",
-            like_.name));
-    if (like_.crossbar && like_.accelerators != count()) block().set("accelerators", count(), in_file("accelerators"));
+    import_.note(of_file("links"),
+                 "the file does not say which links join the accelerators (libraries fill that in as they run): as {}",
+                 like_.name);
+    if (like_.crossbar && like_.accelerators != count()) block().set("accelerators", count(), of_file("accelerators"));
 }
 
 void NodeMachine::write_graph() {
@@ -167,8 +165,8 @@ void NodeMachine::write_class(std::string_view name, double nominal, const LikeL
     bandwidth.set("nominal", fmt::format("{:.6g} GB/s", nominal), origin);
     if (known != nullptr) measured = known;
     if (measured == nullptr) {
-        import_.warn(origin, fmt::format("{} has no class of the kind of {}: its efficiency is 1, nothing was measured",
-                                         like_.name, name));
+        import_.warn(origin, "{} has no class of the kind of {}: its efficiency is 1, nothing was measured", like_.name,
+                     name);
     }
     const std::string by = measured == nullptr ? "" : fmt::format("{} of {}", measured->name, like_.name);
     bandwidth.set("efficiency", measured == nullptr ? 1 : measured->efficiency,
@@ -179,7 +177,7 @@ void NodeMachine::write_class(std::string_view name, double nominal, const LikeL
         origin);
     Draft& latency = link_class.object("latency");
     latency.set("value", measured == nullptr ? "100 ns" : measured->latency,
-                measured == nullptr ? Origin{.file = {}, .line = 0, .key = "assumption"} : of_like(measured->name));
+                measured == nullptr ? unwritten("assumption") : of_like(measured->name));
     latency.set("source", measured == nullptr ? "assumption: small against the library's step" : by, origin);
 }
 

@@ -35,11 +35,8 @@ std::vector<std::uint32_t> attached_to(const std::vector<DescribedNic>& nics, st
 void check_node_size(const std::string& path, std::size_t accelerators, std::size_t nics) {
     constexpr std::size_t most = 1024;
     if (accelerators <= most && nics <= most) return;
-    throw ConfigError(
-        {Diagnostic{.file = path,
-                    .key = {},
-                    .message = fmt::format("has {} accelerators and {} NICs: a node has at most {} of each",
-                                           accelerators, nics, most)}});
+    refuse_file(
+        path, fmt::format("has {} accelerators and {} NICs: a node has at most {} of each", accelerators, nics, most));
 }
 
 std::uint32_t NodeDescription::links_of(std::size_t accelerator) const {
@@ -76,7 +73,7 @@ void NodeMachine::add_facts() {
 void NodeMachine::make() {
     import_.kind = FormatKind::machine;
     add_facts();
-    if (node_.accelerators.empty()) return import_.error(in_file(""), "describes no accelerator");
+    if (node_.accelerators.empty()) return import_.error(of_file(""), "describes no accelerator");
     if (!find_kind()) return;
     write_head();
     write_joined();
@@ -108,35 +105,33 @@ bool NodeMachine::find_kind() {
         like_ = read_like_machine(node_.kind->machine);
         if (guessed) {
             import_.warn(node_.kind_origin,
-                         fmt::format("the file does not say the kind of accelerator; by {} it may be {}: as {}. "
-                                     "--like MACHINE says which",
-                                     node_.kind_guess, node_.kind->name, like_.name));
+                         "the file does not say the kind of accelerator; by {} it may be {}: as {}. "
+                         "--like MACHINE says which",
+                         node_.kind_guess, node_.kind->name, like_.name);
         }
     }
     if (node_.joins_any() && node_.kind->family() != node_.family)
         return fail(node_.links_origin, fmt::format("these are links of another kind than {} has", node_.kind->name));
     if (node_.kind->stands_in) {
-        import_.warn(node_.kind_origin,
-                     fmt::format("weft has no device file of {}: {} stands in, whose kernels take other times",
-                                 node_.kind->name, node_.kind->device));
+        import_.warn(node_.kind_origin, "weft has no device file of {}: {} stands in, whose kernels take other times",
+                     node_.kind->name, node_.kind->device);
     }
-    import_.note(node_.kind_origin,
-                 fmt::format("libraries, network, nodes and what else the file does not say are as {}", like_.name));
+    import_.note(node_.kind_origin, "libraries, network, nodes and what else the file does not say are as {}",
+                 like_.name);
     return true;
 }
 
 void NodeMachine::write_head() {
     Draft& object = import_.object;
-    object.set("extends", like_.name,
-               options_.like.empty() ? node_.kind_origin : Origin{.file = "--like", .line = 0, .key = {}});
+    object.set("extends", like_.name, options_.like.empty() ? node_.kind_origin : in_file("--like"));
     object.set(
         "title",
         fmt::format("{} x {} as described by {}, otherwise {}", count(), node_.kind->name, node_.tool, like_.name),
-        in_file(""));
+        of_file(""));
     object.set("source", fmt::format("{} {}; what it does not say: {}", node_.tool, node_.file, like_.name),
-               in_file(""));
+               of_file(""));
     if (node_.kind->device != like_.device) object.set("device", node_.kind->device, node_.kind_origin);
-    if (options_.nodes > 0) object.set("nodes", options_.nodes, {.file = "--nodes", .line = 0, .key = {}});
+    if (options_.nodes > 0) object.set("nodes", options_.nodes, in_file("--nodes"));
 }
 
 // Where the file has no NIC: as many per accelerator as the other machine has, one at least.
@@ -147,8 +142,7 @@ void NodeMachine::spread_nics_of_like() {
         attached.resize(nics);
         for (std::uint64_t i = 0; i < nics; ++i) attached[i] = static_cast<std::uint32_t>(i * count() / nics);
     }
-    import_.note(in_file("NICs"),
-                 fmt::format("the file names no NIC: {} of them, as {} has", attached.size(), like_.name));
+    import_.note(of_file("NICs"), "the file names no NIC: {} of them, as {} has", attached.size(), like_.name);
     block().object("nics").set_json("attached", fmt::format("{}", attached), of_like("NICs"));
     nics_ = attached.size();
 }
@@ -167,7 +161,7 @@ void NodeMachine::leave_out_slow_nics() {
         } else {
             return false;
         }
-        import_.warn(nic.origin, fmt::format("NIC {} is left out: {}", nic.name, why));
+        import_.warn(nic.origin, "NIC {} is left out: {}", nic.name, why);
         return true;
     });
 }
@@ -180,17 +174,16 @@ void NodeMachine::write_nic_bandwidths() {
         bandwidth.set("nominal", fmt::format("{:.9g} Gbit/s", port), first.origin);
         bandwidth.set("source", fmt::format("port of {} in {}; efficiency: {}", first.name, node_.file, like_.name),
                       first.origin);
-        import_.note(first.origin,
-                     fmt::format("{:g} Gbit/s are the port's; links between switches are as fast as those of {}", port,
-                                 like_.name));
+        import_.note(first.origin, "{:g} Gbit/s are the port's; links between switches are as fast as those of {}",
+                     port, like_.name);
     }
     const double narrowest = narrowest_pcie(node_.nics);
     if (narrowest == 0) return;
     if (narrowest * 8 < port) {
         return import_.warn(first.origin,
-                            fmt::format("a PCIe link of {:g} GB/s is narrower than the port of {:g} Gbit/s, which "
-                                        "virtual functions report so: as {}",
-                                        narrowest, port, like_.name));
+                            "a PCIe link of {:g} GB/s is narrower than the port of {:g} Gbit/s, which "
+                            "virtual functions report so: as {}",
+                            narrowest, port, like_.name);
     }
     Origin origin = first.origin;
     origin.key = "PCIe link of " + first.name;
@@ -209,7 +202,7 @@ void NodeMachine::write_nics() {
     }
     nics.set("link", like_.nic_link, of_like("NICs"));
     nics.set("pxn", like_.pxn && !through_host_, of_like("NICs"));
-    nics.set("source", node_.nics.empty() ? like_.name : "nearest accelerator in " + node_.file, in_file("NICs"));
+    nics.set("source", node_.nics.empty() ? like_.name : "nearest accelerator in " + node_.file, of_file("NICs"));
 }
 
 // Keeps the shape of the other machine's network: NIC i of every node on rail i where that one has a rail per NIC.
@@ -217,7 +210,7 @@ void NodeMachine::write_network() {
     const std::size_t before = like_.attached.size();
     if (nics_ == before) return;
     Draft& network = import_.object.object("network");
-    const Origin origin = in_file(fmt::format("NICs: {} instead of {}", nics_, before));
+    const Origin origin = of_file(fmt::format("NICs: {} instead of {}", nics_, before));
     const std::size_t rails = like_.rails == before ? nics_ : std::min<std::size_t>(like_.rails, nics_);
     if (like_.rails > 0 && rails != like_.rails) network.set("rails", rails, origin);
     std::string more;
@@ -234,7 +227,7 @@ void NodeMachine::write_network() {
         if (!levels.empty()) network.set_json("levels", fmt::format("[{}]", fmt::join(levels, ", ")), origin);
         more = fmt::format(", with switches of {} times as many ports", times);
     }
-    import_.note(origin, fmt::format("the network keeps the shape of {}{}", like_.name, more));
+    import_.note(origin, "the network keeps the shape of {}{}", like_.name, more);
     if (network.empty()) import_.object.erase("network");
 }
 

@@ -1,16 +1,54 @@
-// How a described node becomes a machine. Of node_machine.cpp and node_links.cpp alone.
+// How a described node becomes a machine, and the machine that it is otherwise like.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "workloads/formats/node/like_machine.hpp"
+#include "sim/base/quantity.hpp"
 #include "workloads/formats/node/node_description.hpp"
 
 namespace weft {
+
+// The machine that a described node is otherwise like, as far as its file says what another node needs.
+struct LikeLink {
+    std::string name;
+    BytesPerSecond nominal;
+    double efficiency = 1;
+    std::string latency;
+};
+
+struct LikeTreeLevel {
+    std::uint32_t children = 1, parents = 1, cables = 1;
+    std::string link;
+};
+
+struct LikeMachine {
+    std::string name;  // or absolute path
+    std::string device;
+    std::vector<LikeLink> links;
+    bool crossbar = false;  // else a graph
+    std::string node_link;  // class of a crossbar, family of a graph
+    std::uint32_t accelerators = 1;
+    std::vector<std::vector<std::uint32_t>> matrix;  // of a graph
+    std::vector<std::uint32_t> attached;
+    bool host = false;  // of a graph
+    std::string nic_link;
+    bool pxn = false;
+    std::string port;
+    std::uint32_t radix = 0, rails = 0;  // 0: the network has none
+    std::vector<LikeTreeLevel> levels;   // of a fat tree
+
+    const LikeLink* find(std::string_view link_class) const;
+    // Of the class of `count` links of a family, or else the one with the nearest number; nullptr if there is none.
+    const LikeLink* nearest(std::string_view family, std::uint32_t count) const;
+};
+
+LikeMachine read_like_machine(std::string_view name);  // shipped, or a path; throws ConfigError
 
 class NodeMachine {
   public:
@@ -20,7 +58,7 @@ class NodeMachine {
     void make();
 
   private:
-    Origin in_file(std::string key) const { return {.file = node_.path, .line = 0, .key = std::move(key)}; }
+    Origin of_file(std::string key) const { return in_file(node_.path, std::move(key)); }
     Origin of_links(std::string_view more) const {
         return {.file = node_.links_origin.file,
                 .line = node_.links_origin.line,

@@ -73,7 +73,19 @@ class TopologyMatrix {
         if (!errors_.empty()) throw ConfigError(std::move(errors_));
     }
 
-    NodeDescription node() const;
+    NodeDescription node() const {
+        NodeDescription node("nvidia-smi topo -m", file_);
+        std::set<std::string> numa;
+        for (const std::size_t gpu : gpus_) {
+            node.accelerators.push_back({columns_[gpu], at(gpu, columns_[gpu])});
+            numa.insert(row(gpu).numa);
+        }
+        node.numa_nodes = static_cast<std::uint32_t>(numa.size() - numa.count("") - numa.count("N/A"));
+        node.kind_origin = node.accelerators.front().origin;
+        tell_links(node);
+        tell_nics(node);
+        return node;
+    }
 
   private:
     struct Row {
@@ -82,8 +94,35 @@ class TopologyMatrix {
         std::string numa{};
     };
 
-    void read_line(const std::vector<std::string>& words, int line);
-    void read_header(const std::vector<std::string>& words, int line);
+    void read_line(const std::vector<std::string>& words, int line) {
+        if (words.empty()) return;
+        const bool has_cells = words.size() > 1 && is_cell(words[1]);
+        if (is_gpu(words[0]) && !has_cells && columns_.empty()) return read_header(words, line);
+        if (words.size() == 2 && words[0].ends_with(':'))
+            nic_names_[words[0].substr(0, words[0].size() - 1)] = words[1];
+        if (columns_.empty() || std::ranges::find(columns_, words[0]) == columns_.end() || rows_.contains(words[0]))
+            return;
+        Row& found = rows_[words[0]];
+        found.line = line;
+        for (std::size_t i = 1; i <= columns_.size(); ++i) {
+            const std::string cell = i < words.size() ? words[i] : "";
+            found.cells.push_back(cell);
+            if (!is_cell(cell))
+                return fail(line, fmt::format("{}: expected X, NV<n>, {} for {}, got \"{}\"", words[0],
+                                              "PIX, PXB, PHB, NODE or SYS", columns_[i - 1], cell));
+        }
+        if (words.size() > columns_.size() + 2) found.numa = words[columns_.size() + 2];
+    }
+
+    void read_header(const std::vector<std::string>& words, int line) {
+        for (const std::string& word : words) {
+            if (word == "CPU" || word == "NUMA") break;  // "CPU Affinity"
+            columns_.push_back(word);
+        }
+        check_node_size(file_.path, columns_.size(), 0);
+        std::set<std::string> names(columns_.begin(), columns_.end());
+        if (names.size() < columns_.size()) fail(line, "two columns have one name");
+    }
     void fail(int line, std::string message) {
         errors_.push_back({.file = file_.path, .line = line, .key = {}, .message = std::move(message)});
     }
@@ -91,8 +130,42 @@ class TopologyMatrix {
     Origin at(std::size_t gpu, std::string key) const {
         return {.file = file_.path, .line = row(gpu).line, .key = std::move(key)};
     }
-    void tell_links(NodeDescription& node) const;
-    void tell_nics(NodeDescription& node) const;
+
+    // A GPU has 18 NVLinks at most: more, as between every two of eight, are one set of links to switches.
+    void tell_links(NodeDescription& node) const {
+        node.set_no_links();
+        std::set<std::uint32_t> counts;
+        std::uint32_t most = 0;
+        for (std::size_t i = 0; i < gpus_.size(); ++i) {
+            for (std::size_t j = 0; j < gpus_.size(); ++j) {
+                const std::uint32_t links = nvlinks(row(gpus_[i]).cells[gpus_[j]]).value_or(0);
+                if (i != j) counts.insert(links);
+                node.links[i][j] = links;
+            }
+            most = std::max(most, node.links_of(i));
+        }
+        node.links_origin = at(gpus_.front(), fmt::format("NV{}", counts.empty() ? 0 : *counts.rbegin()));
+        constexpr std::uint32_t most_nvlinks = 18;
+        if (most > most_nvlinks && counts.size() == 1) {
+            most = *counts.begin();
+            for (DescribedAccelerator& each : node.accelerators) each.switch_links = most;
+        }
+        node.kind = kind_of_nvlinks(most);
+        node.kind_guess = fmt::format("{} NVLinks of one GPU", most);
+    }
+
+    void tell_nics(NodeDescription& node) const {
+        for (std::size_t column = 0; column < columns_.size(); ++column) {
+            if (is_gpu(columns_[column])) continue;
+            DescribedNic nic;
+            const auto named = nic_names_.find(columns_[column]);
+            nic.name = named == nic_names_.end() ? columns_[column] : named->second;
+            nic.origin = at(gpus_.front(), columns_[column]);
+            for (const std::size_t gpu : gpus_) nic.distance.push_back(distance(row(gpu).cells[column]));
+            nic.near_accelerator = std::ranges::min(nic.distance) <= within_switches;
+            node.nics.push_back(std::move(nic));
+        }
+    }
 
     const SourceFile& file_;
     std::vector<std::string> columns_;  // GPUs and NICs
@@ -101,84 +174,6 @@ class TopologyMatrix {
     std::map<std::string, std::string> nic_names_;  // of "NIC0: mlx5_0"
     std::vector<Diagnostic> errors_;
 };
-
-void TopologyMatrix::read_header(const std::vector<std::string>& words, int line) {
-    for (const std::string& word : words) {
-        if (word == "CPU" || word == "NUMA") break;  // "CPU Affinity"
-        columns_.push_back(word);
-    }
-    check_node_size(file_.path, columns_.size(), 0);
-    std::set<std::string> names(columns_.begin(), columns_.end());
-    if (names.size() < columns_.size()) fail(line, "two columns have one name");
-}
-
-void TopologyMatrix::read_line(const std::vector<std::string>& words, int line) {
-    if (words.empty()) return;
-    const bool has_cells = words.size() > 1 && is_cell(words[1]);
-    if (is_gpu(words[0]) && !has_cells && columns_.empty()) return read_header(words, line);
-    if (words.size() == 2 && words[0].ends_with(':')) nic_names_[words[0].substr(0, words[0].size() - 1)] = words[1];
-    if (columns_.empty() || std::ranges::find(columns_, words[0]) == columns_.end() || rows_.contains(words[0])) return;
-    Row& found = rows_[words[0]];
-    found.line = line;
-    for (std::size_t i = 1; i <= columns_.size(); ++i) {
-        const std::string cell = i < words.size() ? words[i] : "";
-        found.cells.push_back(cell);
-        if (!is_cell(cell))
-            return fail(line, fmt::format("{}: expected X, NV<n>, {} for {}, got \"{}\"", words[0],
-                                          "PIX, PXB, PHB, NODE or SYS", columns_[i - 1], cell));
-    }
-    if (words.size() > columns_.size() + 2) found.numa = words[columns_.size() + 2];
-}
-
-// A GPU has 18 NVLinks at most: more, as between every two of eight, are one set of links to switches.
-void TopologyMatrix::tell_links(NodeDescription& node) const {
-    node.set_no_links();
-    std::set<std::uint32_t> counts;
-    std::uint32_t most = 0;
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-        for (std::size_t j = 0; j < gpus_.size(); ++j) {
-            const std::uint32_t links = nvlinks(row(gpus_[i]).cells[gpus_[j]]).value_or(0);
-            if (i != j) counts.insert(links);
-            node.links[i][j] = links;
-        }
-        most = std::max(most, node.links_of(i));
-    }
-    node.links_origin = at(gpus_.front(), fmt::format("NV{}", counts.empty() ? 0 : *counts.rbegin()));
-    constexpr std::uint32_t most_nvlinks = 18;
-    if (most > most_nvlinks && counts.size() == 1) {
-        most = *counts.begin();
-        for (DescribedAccelerator& each : node.accelerators) each.switch_links = most;
-    }
-    node.kind = kind_of_nvlinks(most);
-    node.kind_guess = fmt::format("{} NVLinks of one GPU", most);
-}
-
-void TopologyMatrix::tell_nics(NodeDescription& node) const {
-    for (std::size_t column = 0; column < columns_.size(); ++column) {
-        if (is_gpu(columns_[column])) continue;
-        DescribedNic nic;
-        const auto named = nic_names_.find(columns_[column]);
-        nic.name = named == nic_names_.end() ? columns_[column] : named->second;
-        nic.origin = at(gpus_.front(), columns_[column]);
-        for (const std::size_t gpu : gpus_) nic.distance.push_back(distance(row(gpu).cells[column]));
-        nic.near_accelerator = std::ranges::min(nic.distance) <= within_switches;
-        node.nics.push_back(std::move(nic));
-    }
-}
-
-NodeDescription TopologyMatrix::node() const {
-    NodeDescription node("nvidia-smi topo -m", file_);
-    std::set<std::string> numa;
-    for (const std::size_t gpu : gpus_) {
-        node.accelerators.push_back({columns_[gpu], at(gpu, columns_[gpu])});
-        numa.insert(row(gpu).numa);
-    }
-    node.numa_nodes = static_cast<std::uint32_t>(numa.size() - numa.count("") - numa.count("N/A"));
-    node.kind_origin = node.accelerators.front().origin;
-    tell_links(node);
-    tell_nics(node);
-    return node;
-}
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;

@@ -39,7 +39,35 @@ class GpuTopology {
         check_node_size(file.path, gpus_.size(), 0);
     }
 
-    NodeDescription node() const;
+    NodeDescription node() const {
+        NodeDescription node("rocm-smi --showtopo", file_);
+        node.family = LinkFamily::infinity_fabric;
+        node.numa_nodes = static_cast<std::uint32_t>(numa_nodes_.size());
+        node.counts_known = false;
+        node.links_origin = {.file = file_.path, .line = typed_line_, .key = "XGMI"};
+        node.kind_origin = in_file(file_.path, "GPUs");
+        std::map<std::uint32_t, std::size_t> place;
+        for (const std::uint32_t gpu : gpus_) {
+            place.emplace(gpu, place.size());
+            const std::string name = fmt::format("GPU{}", gpu);
+            node.accelerators.push_back({name, {.file = file_.path, .line = typed_line_, .key = name}});
+        }
+        std::uint32_t one_hop = std::numeric_limits<std::uint32_t>::max();
+        for (const auto& [gpus, pair] : pairs_) {
+            if (pair.xgmi) one_hop = std::min(one_hop, pair.weight);
+        }
+        node.set_no_links();
+        for (const auto& [gpus, pair] : pairs_) {
+            if (!pair.xgmi || pair.weight != one_hop) continue;
+            const std::size_t a = place.at(gpus.first), b = place.at(gpus.second);
+            node.links[a][b] = node.links[b][a] = 1;
+        }
+        node.kind = contains(file_.text, "GFX Version") ? kind_of_product(file_.text) : nullptr;
+        if (node.kind != nullptr) return node;
+        node.kind = kind_by(node.links);
+        node.kind_guess = fmt::format("{} GPUs with such links", gpus_.size());
+        return node;
+    }
 
   private:
     enum class Part : std::uint8_t { other, weight, type };
@@ -47,14 +75,110 @@ class GpuTopology {
     static Part part_of(std::string_view title, std::string_view type) {
         return contains(title, "Weight") ? Part::weight : contains(title, type) ? Part::type : Part::other;
     }
-    void read_json();
-    void read_tables();
-    void read_row(Part part, const std::vector<std::string_view>& words, int line);
-    std::string put(Part part, std::uint32_t a, std::uint32_t b, std::string_view value, int line);
+
+    // "(Topology) Weight between DRM devices 0 and 1": "15", one key per pair.
+    void read_json() {
+        Document document = Document::parse(file_.path, file_.text);
+        Field root = document.root();
+        constexpr std::string_view middle = "between DRM devices ", conjunction = " and ";
+        constexpr int most_mistakes = 100;
+        int mistakes = 0;
+        for (const std::string& part_name : root.keys()) {
+            if (!root.is_object(part_name)) continue;
+            Field part = root.object(part_name);
+            if (const auto gpu = whole_number(part_name.starts_with("card") ? part_name.substr(4) : ""))
+                gpus_.insert(*gpu);
+            for (const std::string& key : part.keys()) {
+                const std::string value = part.is_text(key) ? part.text(key) : part.member(key).as_json();
+                if (contains(key, "Numa Node")) numa_nodes_.insert(value);
+                const std::size_t at = key.find(middle), numbers = at + middle.size();
+                const std::size_t word = at == key.npos ? key.npos : key.find(conjunction, numbers);
+                if (word == key.npos) continue;
+                const auto a = whole_number(std::string_view(key).substr(numbers, word - numbers));
+                const auto b = whole_number(std::string_view(key).substr(word + conjunction.size()));
+                std::string mistake = a && b ? put(part_of(key, "ype between"), *a, *b, value, 0)
+                                             : fmt::format("expected the numbers of two devices in \"{}\"", key);
+                if (mistake.empty()) continue;
+                part.error(key, std::move(mistake));
+                if (++mistakes == most_mistakes) document.check();
+            }
+        }
+        document.check();
+    }
+
+    void read_tables() {
+        Part part = Part::other;
+        each_line(file_.text, [&](std::string_view line, int number) {
+            if (contains(line, "===") || contains(line, "between two GPUs")) {
+                part = part_of(line, "Type");
+                columns_.clear();
+                return true;
+            }
+            // "GPU[0]      : (Topology) Numa Node: 0"
+            if (contains(line, "Numa Node:")) numa_nodes_.emplace(line.substr(line.rfind(':') + 1));
+            const std::vector<std::string_view> row = words(line);
+            if (!row.empty() && row[0].starts_with("GPU") && !row[0].starts_with("GPU[")) read_row(part, row, number);
+            return true;
+        });
+    }
+
+    void read_row(Part part, const std::vector<std::string_view>& words, int line) {
+        const bool header = words.size() == 1 ? columns_.empty() : words[1].starts_with("GPU");
+        if (header) {
+            columns_.clear();
+            for (const std::string_view word : words) {
+                const auto gpu = word.starts_with("GPU") ? whole_number(word.substr(3)) : std::nullopt;
+                if (!gpu) return fail(line, fmt::format("expected the number of a GPU, got \"{}\"", word));
+                columns_.push_back(*gpu);
+            }
+            return check_node_size(file_.path, columns_.size(), 0);
+        }
+        const auto gpu = whole_number(words[0].substr(3));
+        if (!gpu || words.size() != columns_.size() + 1) {
+            return fail(line,
+                        fmt::format("expected a row of {} values of a GPU, got {}", columns_.size(), words.size() - 1));
+        }
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            if (std::string mistake = put(part, *gpu, columns_[i], words[i + 1], line); !mistake.empty())
+                fail(line, std::move(mistake));
+        }
+    }
+
+    // What is wrong with the value; empty if nothing is.
+    std::string put(Part part, std::uint32_t a, std::uint32_t b, std::string_view value, int line) {
+        gpus_.insert({a, b});
+        if (part == Part::other || a == b) return {};
+        SaidOfPair& pair = pairs_[std::minmax(a, b)];
+        if (part == Part::type) {
+            if (!typed_) typed_line_ = line;
+            typed_ = true;
+            if (value != "XGMI" && value != "PCIE" && value != "N/A")
+                return fmt::format("expected XGMI or PCIE between GPU {} and GPU {}, got \"{}\"", a, b, value);
+            pair.xgmi = pair.xgmi || value == "XGMI";
+            return {};
+        }
+        const std::optional<std::uint32_t> weight = whole_number(value);
+        if (!weight && value != "N/A")
+            return fmt::format("expected a weight between GPU {} and GPU {}, got \"{}\"", a, b, value);
+        pair.weight = weight.value_or(0);
+        return {};
+    }
     void fail(int line, std::string message) {
         errors_.push_back({.file = file_.path, .line = line, .key = {}, .message = std::move(message)});
     }
-    static const AcceleratorKind* kind_by(const LinkCounts& links);
+
+    // What has so many dies and such links.
+    static const AcceleratorKind* kind_by(const LinkCounts& links) {
+        std::size_t joined = 0;
+        for (const std::vector<std::uint32_t>& row : links)
+            joined += static_cast<std::size_t>(std::ranges::count(row, 1U));
+        const std::size_t dies = links.size();
+        const bool all = joined == dies * (dies - 1);
+        return dies == 8 && all          ? kind_of_product("MI300X")
+               : dies == 4 && all        ? kind_of_product("MI300A")
+               : dies == 8 && joined > 0 ? kind_of_product("MI250X")
+                                         : nullptr;
+    }
 
     const SourceFile& file_;
     std::vector<std::uint32_t> columns_;
@@ -65,135 +189,6 @@ class GpuTopology {
     int typed_line_ = 0;
     std::vector<Diagnostic> errors_;
 };
-
-// What is wrong with the value; empty if nothing is.
-std::string GpuTopology::put(Part part, std::uint32_t a, std::uint32_t b, std::string_view value, int line) {
-    gpus_.insert({a, b});
-    if (part == Part::other || a == b) return {};
-    SaidOfPair& pair = pairs_[std::minmax(a, b)];
-    if (part == Part::type) {
-        if (!typed_) typed_line_ = line;
-        typed_ = true;
-        if (value != "XGMI" && value != "PCIE" && value != "N/A")
-            return fmt::format("expected XGMI or PCIE between GPU {} and GPU {}, got \"{}\"", a, b, value);
-        pair.xgmi = pair.xgmi || value == "XGMI";
-        return {};
-    }
-    const std::optional<std::uint32_t> weight = whole_number(value);
-    if (!weight && value != "N/A")
-        return fmt::format("expected a weight between GPU {} and GPU {}, got \"{}\"", a, b, value);
-    pair.weight = weight.value_or(0);
-    return {};
-}
-
-// "(Topology) Weight between DRM devices 0 and 1": "15", one key per pair.
-void GpuTopology::read_json() {
-    Document document = Document::parse(file_.path, file_.text);
-    Field root = document.root();
-    constexpr std::string_view middle = "between DRM devices ", conjunction = " and ";
-    constexpr int most_mistakes = 100;
-    int mistakes = 0;
-    for (const std::string& part_name : root.keys()) {
-        if (!root.is_object(part_name)) continue;
-        Field part = root.object(part_name);
-        if (const auto gpu = whole_number(part_name.starts_with("card") ? part_name.substr(4) : "")) gpus_.insert(*gpu);
-        for (const std::string& key : part.keys()) {
-            const std::string value = part.is_text(key) ? part.text(key) : part.member(key).as_json();
-            if (contains(key, "Numa Node")) numa_nodes_.insert(value);
-            const std::size_t at = key.find(middle), numbers = at + middle.size();
-            const std::size_t word = at == key.npos ? key.npos : key.find(conjunction, numbers);
-            if (word == key.npos) continue;
-            const auto a = whole_number(std::string_view(key).substr(numbers, word - numbers));
-            const auto b = whole_number(std::string_view(key).substr(word + conjunction.size()));
-            std::string mistake = a && b ? put(part_of(key, "ype between"), *a, *b, value, 0)
-                                         : fmt::format("expected the numbers of two devices in \"{}\"", key);
-            if (mistake.empty()) continue;
-            part.error(key, std::move(mistake));
-            if (++mistakes == most_mistakes) document.check();
-        }
-    }
-    document.check();
-}
-
-void GpuTopology::read_tables() {
-    Part part = Part::other;
-    each_line(file_.text, [&](std::string_view line, int number) {
-        if (contains(line, "===") || contains(line, "between two GPUs")) {
-            part = part_of(line, "Type");
-            columns_.clear();
-            return true;
-        }
-        // "GPU[0]      : (Topology) Numa Node: 0"
-        if (contains(line, "Numa Node:")) numa_nodes_.emplace(line.substr(line.rfind(':') + 1));
-        const std::vector<std::string_view> row = words(line);
-        if (!row.empty() && row[0].starts_with("GPU") && !row[0].starts_with("GPU[")) read_row(part, row, number);
-        return true;
-    });
-}
-
-void GpuTopology::read_row(Part part, const std::vector<std::string_view>& words, int line) {
-    const bool header = words.size() == 1 ? columns_.empty() : words[1].starts_with("GPU");
-    if (header) {
-        columns_.clear();
-        for (const std::string_view word : words) {
-            const auto gpu = word.starts_with("GPU") ? whole_number(word.substr(3)) : std::nullopt;
-            if (!gpu) return fail(line, fmt::format("expected the number of a GPU, got \"{}\"", word));
-            columns_.push_back(*gpu);
-        }
-        return check_node_size(file_.path, columns_.size(), 0);
-    }
-    const auto gpu = whole_number(words[0].substr(3));
-    if (!gpu || words.size() != columns_.size() + 1) {
-        return fail(line,
-                    fmt::format("expected a row of {} values of a GPU, got {}", columns_.size(), words.size() - 1));
-    }
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-        if (std::string mistake = put(part, *gpu, columns_[i], words[i + 1], line); !mistake.empty())
-            fail(line, std::move(mistake));
-    }
-}
-
-// What has so many dies and such links.
-const AcceleratorKind* GpuTopology::kind_by(const LinkCounts& links) {
-    std::size_t joined = 0;
-    for (const std::vector<std::uint32_t>& row : links) joined += static_cast<std::size_t>(std::ranges::count(row, 1U));
-    const std::size_t dies = links.size();
-    const bool all = joined == dies * (dies - 1);
-    return dies == 8 && all          ? kind_of_product("MI300X")
-           : dies == 4 && all        ? kind_of_product("MI300A")
-           : dies == 8 && joined > 0 ? kind_of_product("MI250X")
-                                     : nullptr;
-}
-
-NodeDescription GpuTopology::node() const {
-    NodeDescription node("rocm-smi --showtopo", file_);
-    node.family = LinkFamily::infinity_fabric;
-    node.numa_nodes = static_cast<std::uint32_t>(numa_nodes_.size());
-    node.counts_known = false;
-    node.links_origin = {.file = file_.path, .line = typed_line_, .key = "XGMI"};
-    node.kind_origin = {.file = file_.path, .line = 0, .key = "GPUs"};
-    std::map<std::uint32_t, std::size_t> place;
-    for (const std::uint32_t gpu : gpus_) {
-        place.emplace(gpu, place.size());
-        const std::string name = fmt::format("GPU{}", gpu);
-        node.accelerators.push_back({name, {.file = file_.path, .line = typed_line_, .key = name}});
-    }
-    std::uint32_t one_hop = std::numeric_limits<std::uint32_t>::max();
-    for (const auto& [gpus, pair] : pairs_) {
-        if (pair.xgmi) one_hop = std::min(one_hop, pair.weight);
-    }
-    node.set_no_links();
-    for (const auto& [gpus, pair] : pairs_) {
-        if (!pair.xgmi || pair.weight != one_hop) continue;
-        const std::size_t a = place.at(gpus.first), b = place.at(gpus.second);
-        node.links[a][b] = node.links[b][a] = 1;
-    }
-    node.kind = contains(file_.text, "GFX Version") ? kind_of_product(file_.text) : nullptr;
-    if (node.kind != nullptr) return node;
-    node.kind = kind_by(node.links);
-    node.kind_guess = fmt::format("{} GPUs with such links", gpus_.size());
-    return node;
-}
 
 Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     Import import;

@@ -1,10 +1,8 @@
 #include "workloads/formats/shell/script.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "sim/io/diagnostics.hpp"
 #include "workloads/formats/shell/condition.hpp"
 
 namespace weft {
@@ -16,8 +14,7 @@ constexpr std::size_t most_commands = 20'000;
 using Holds = ShellCondition::Holds;
 using Words = std::vector<ShellWord>;
 
-template <std::size_t Size>
-bool is_in(std::string_view word, const std::array<std::string_view, Size>& words) {
+bool is_in(std::string_view word, std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
 }
 
@@ -61,8 +58,7 @@ class ShellReader {
     bool at(std::string_view text) const { return !at_end() && words_[at_].text == text; }
     bool at_between() const { return !at_end() && is_between_words(words_[at_].text); }
     bool at_closer() const {
-        static constexpr std::array<std::string_view, 7> closers{"then", "elif", "else", "fi", "do", "done", "esac"};
-        return !at_end() && is_in(words_[at_].text, closers);
+        return !at_end() && is_in(words_[at_].text, {"then", "elif", "else", "fi", "do", "done", "esac"});
     }
     bool take(std::string_view text) {
         if (!at(text)) return false;
@@ -73,9 +69,7 @@ class ShellReader {
         const ShellWord& word = words_[at_++];
         return variables_.text(word.text, word.line);
     }
-    [[noreturn]] void fail(int line, std::string message) const {
-        throw ConfigError({Diagnostic{.file = script_.file, .line = line, .key = {}, .message = std::move(message)}});
-    }
+    [[noreturn]] void fail(int line, std::string message) const { refuse_file(script_.file, std::move(message), line); }
 
     // Up to a word that closes a block or the ";;" of a case. `taken`: whether it is run.
     void block(const ShellCondition& taken) {
@@ -182,7 +176,6 @@ class ShellReader {
     }
 
     ShellCondition plain_command(const ShellCondition& taken, const ShellCondition& program) {
-        static constexpr std::array<std::string_view, 5> declaring{"export", "local", "declare", "readonly", "typeset"};
         if (take("true")) return ShellCondition::always();
         if (take("false")) return ShellCondition::never();
         if (take("[[")) return test("]]");
@@ -190,7 +183,7 @@ class ShellReader {
         if (take("test")) return test("");
         while (assignment(taken)) {
         }
-        if (at_end() || !is_in(words_[at_].text, declaring)) {
+        if (at_end() || !is_in(words_[at_].text, {"export", "local", "declare", "readonly", "typeset"})) {
             call(taken);
             return program;
         }
@@ -260,12 +253,12 @@ class ShellReader {
     }
 
     bool is_worth_keeping(const ShellCommand& command) {
-        static constexpr std::array<std::string_view, 14> printing{
-            "echo", "printf", "cat", "mkdir", "cd", "set", "exit", ":", "module", "pip", "rm", "cp", "sleep", "ls"};
         const std::string& name = command.words.front().text;
         if ((name == "source" || name == ".") && command.words.size() > 1)
             script_.sourced.push_back(command.words[1].text);
-        if (name != "unset" && name != "read" && name != "getopts") return !is_in(name, printing);
+        if (!is_in(name, {"unset", "read", "getopts"}))
+            return !is_in(name, {"echo", "printf", "cat", "mkdir", "cd", "set", "exit", ":", "module", "pip", "rm",
+                                 "cp", "sleep", "ls"});
         for (const ShellWord& word : command.words) {
             if (name == "unset" && command.certain) variables_.unset(word.text);
             if (name != "unset" && is_shell_name(word.text) && word.text != name)

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/io/diagnostics.hpp"
+#include "workloads/formats/format.hpp"
 #include "workloads/formats/shell/words.hpp"
 
 namespace weft {
@@ -100,7 +100,8 @@ class ShellVariables::Expansion {
     Expansion(ShellVariables& variables, int line) : variables_(variables), line_(line) {}
 
     std::vector<std::string> fields(std::string_view word) {
-        if (++variables_.depth_ > deepest_expansion) variables_.fail(line_, "expansions are nested too deeply");
+        if (++variables_.depth_ > deepest_expansion)
+            refuse_file(variables_.file_, "expansions are nested too deeply", line_);
         run(word, false);
         end_field();
         --variables_.depth_;
@@ -225,7 +226,7 @@ class ShellVariables::Expansion {
     void add(std::string_view text) {
         variables_.characters_ += text.size();
         if (variables_.characters_ > most_characters)
-            variables_.fail(line_, "its variables come to more text than any script has");
+            refuse_file(variables_.file_, "its variables come to more text than any script has", line_);
         field_ += text;
         has_field_ = true;
     }
@@ -245,10 +246,8 @@ class ShellVariables::Expansion {
 ShellVariables::ShellVariables(std::string file, std::span<const std::string> given) : file_(std::move(file)) {
     for (const std::string& assignment : given) {
         const std::size_t equals = assignment.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            throw ConfigError({Diagnostic{
-                .file = "--variable", .key = {}, .message = "expected NAME=VALUE, got \"" + assignment + "\""}});
-        }
+        if (equals == std::string::npos || equals == 0)
+            refuse_file("--variable", "expected NAME=VALUE, got \"" + assignment + "\"");
         const std::string name = assignment.substr(0, equals);
         values_[name] = {assignment.substr(equals + 1)};
         given_.insert(name);
@@ -283,10 +282,6 @@ std::string ShellVariables::arithmetic(std::string_view expression, int line) {
     const std::string expanded = text(expression, line);
     const std::vector<std::string> unknown = unknown_names(expanded);
     return unknown.empty() ? Arithmetic(*this, expanded).result() : unknown_part(unknown.front());
-}
-
-void ShellVariables::fail(int line, std::string message) const {
-    throw ConfigError({Diagnostic{.file = file_, .line = line, .key = {}, .message = std::move(message)}});
 }
 
 }  // namespace weft

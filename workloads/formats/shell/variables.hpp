@@ -31,7 +31,6 @@ class ShellVariables {
 
   private:
     class Expansion;
-    [[noreturn]] void fail(int line, std::string message) const;
 
     std::string file_;
     std::map<std::string, std::vector<std::string>, std::less<>> values_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "sim/io/diagnostics.hpp"
+#include "workloads/formats/format.hpp"
 
 namespace weft {
 namespace {
@@ -64,8 +64,7 @@ class ShellCutter {
     }
     std::size_t checked(std::size_t end, const char* what, int line) const {
         if (end != nowhere) return end;
-        throw ConfigError(
-            {Diagnostic{.file = file_, .line = line, .key = {}, .message = std::string(what) + " is not closed"}});
+        refuse_file(file_, std::string(what) + " is not closed", line);
     }
 
     void next() {

@@ -30,10 +30,11 @@ class DegreesReader {
         take("expert_parallel_degree", "expert");
         Key tensor = key("tensor_parallel_degree"), context = key("context_parallel_degree");
         if (tensor_ > 1) {
-            import_.object.set("sequence_parallel", true, tensor.origin());
+            import_.put("sequence_parallel", true, tensor.origin());
             // Of no effect where no ranks share experts: tensor ranks then cut them as they cut the other maps.
             Key cut = key("expert_tensor_parallel_degree");
-            if (key("expert_parallel_degree").count(1) > 1) layout().set("expert_tensor", cut.count(1), cut.origin());
+            if (key("expert_parallel_degree").count(1) > 1)
+                import_.put("layout.expert_tensor", cut.count(1), cut.origin());
             Key whole = key("disable_loss_parallel");
             if (whole.flag()) whole.warn(import_, "the loss is simulated on parts of the vocabulary");
         }
@@ -47,7 +48,7 @@ class DegreesReader {
                           "attention is simulated as evenly shared, with head and tail of a sequence on each rank");
         Key rotate = key("context_parallel_rotate_method");
         const bool passed_on = rotate.text("allgather") == "alltoall";
-        import_.object.set("context_method", passed_on ? "ring" : "all_gather", rotate.origin());
+        import_.put("context_method", passed_on ? "ring" : "all_gather", rotate.origin());
     }
 
     void data_ranks() {
@@ -61,7 +62,7 @@ class DegreesReader {
         degrees_.shards = said >= 1 ? said : ranks > 0 ? ranks / (degrees_.replicas * model_ranks) : 0;
         if (said == 0 || said < -1)
             shard.section().error(shard.name(), "expected -1 (all that are left) or at least 1");
-        if (said >= 1) layout().set("data", degrees_.replicas * said, shard.origin());
+        if (said >= 1) import_.put("layout.data", degrees_.replicas * said, shard.origin());
         if (degrees_.shards == 1 && degrees_.replicas > 1 && context == 1)
             copies.refuse(import_,
                           "replicas that share nothing run under DDP with autocast, which weft does not simulate");
@@ -70,17 +71,16 @@ class DegreesReader {
     // models/llama3/infra/parallelize.py, apply_fsdp: "default" keeps parameters under a pipeline only, and "always"
     // shards the last layers as well.
     void strategy() {
-        Draft& fsdp = import_.object.object("fsdp");
-        fsdp.set("version", 2, {.file = {}, .line = 0, .key = "fully_shard"});
+        import_.put("fsdp.version", 2, unwritten("fully_shard"));
         Key copies = key("data_parallel_replicate_degree"), reshard = key("fsdp_reshard_after_forward");
         const std::string when = reshard.text("default");
         if (degrees_.replicas > 1) {
-            fsdp.set("strategy", when == "never" ? "hybrid_shard_zero2" : "hybrid_shard", copies.origin());
-            if (degrees_.shards > 0) fsdp.set("shard_ranks", degrees_.shards, copies.origin());
+            import_.put("fsdp.strategy", when == "never" ? "hybrid_shard_zero2" : "hybrid_shard", copies.origin());
+            if (degrees_.shards > 0) import_.put("fsdp.shard_ranks", degrees_.shards, copies.origin());
         } else if (when == "never") {
-            fsdp.set("strategy", "shard_grad_op", reshard.origin());
+            import_.put("fsdp.strategy", "shard_grad_op", reshard.origin());
         }
-        if (when == "always") fsdp.set("reshard_after_forward", true, reshard.origin());
+        if (when == "always") import_.put("fsdp.reshard_after_forward", true, reshard.origin());
     }
 
     void pipeline(std::uint32_t layers) {
@@ -92,7 +92,7 @@ class DegreesReader {
         const auto found = std::ranges::find(known, name, [](const auto& each) { return each.first; });
         if (found == known.end())
             return schedule.refuse(import_, fmt::format("weft does not have the schedule {}", name));
-        import_.object.set("schedule", std::string(found->second), schedule.origin());
+        import_.put("schedule", std::string(found->second), schedule.origin());
         for (const std::string_view unknown :
              {"module_fqns_per_model_part", "pipeline_parallel_schedule_csv", "pipeline_parallel_split_points"}) {
             Key own = key(unknown);
@@ -105,11 +105,10 @@ class DegreesReader {
 
   private:
     Key key(std::string_view name) { return {root_, name}; }
-    Draft& layout() { return import_.object.object("layout"); }
 
     void take(std::string_view degree, std::string_view axis) {
         Key own = key(degree);
-        if (own.given() || axis == "tensor") layout().set(axis, own.count(1), own.origin());
+        if (own.given() || axis == "tensor") import_.put(fmt::format("layout.{}", axis), own.count(1), own.origin());
     }
 
     // Two parts per stage, or as many as make parts of so many layers; embedding and head weigh one each.
@@ -122,14 +121,14 @@ class DegreesReader {
             const double size = per_part.count(1);
             parts = std::max(1.0, (weighed + size - 1) / size / degrees_.pipeline);
         }
-        layout().set("virtual_stages", static_cast<double>(static_cast<std::uint32_t>(parts)), per_part.origin());
+        import_.put("layout.virtual_stages", static_cast<double>(static_cast<std::uint32_t>(parts)), per_part.origin());
     }
 
     void ends() {
         Key first = key("pipeline_parallel_first_stage_less_layers");
         Key last = key("pipeline_parallel_last_stage_less_layers");
         if (first.number(1) == 1 && last.number(1) == 1) return;
-        if (first.number(1) == 0 && last.number(1) == 0) return layout().set("split", "even", first.origin());
+        if (first.number(1) == 0 && last.number(1) == 0) return import_.put("layout.split", "even", first.origin());
         (first.given() ? first : last)
             .refuse(import_, "weft knows first and last stages with one layer less, or with none");
     }

@@ -33,15 +33,17 @@ class TorchtitanKey {
     bool given() const { return given_; }
     Field& section() { return section_; }
     std::string_view name() const { return name_; }
-    Origin origin() const {
-        return given_ ? section_.origin(name_) : Origin{.file = {}, .line = 0, .key = "torchtitan's default"};
-    }
+    Origin origin() const { return given_ ? section_.origin(name_) : unwritten("torchtitan's default"); }
     std::uint32_t count(std::uint32_t otherwise) { return given_ ? section_.count(name_) : otherwise; }
     double number(double otherwise) { return given_ ? section_.number(name_) : otherwise; }
     bool flag() { return given_ && section_.flag(name_); }
     std::string text(std::string_view otherwise) { return given_ ? section_.text(name_) : std::string(otherwise); }
-    void refuse(Import& import, std::string_view why) { refuse_key(import, section_, name_, why); }
-    void warn(Import& import, std::string_view what) { warn_key(import, section_, name_, what); }
+    void refuse(Import& import, std::string why) {
+        if (given_) import.error(origin(), std::move(why));
+    }
+    void warn(Import& import, std::string what) {
+        if (given_) import.warn(origin(), std::move(what));
+    }
 
   private:
     Field section_;

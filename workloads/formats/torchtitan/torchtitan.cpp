@@ -42,19 +42,6 @@ void copy_members(Field from, Draft& to, const Origin& origin) {
 
 using Key = TorchtitanKey;
 
-struct IdleKeys {
-    IdleKeys() {
-        Document document = format_table("torchtitan_keys");
-        Field table = document.root();
-        parallelism = texts(table.list("parallelism"));
-        sections = texts(table.list("sections"));
-        keys = texts(table.list("keys"));
-        document.check();
-    }
-
-    std::vector<std::string> parallelism, sections, keys;
-};
-
 class TorchtitanReader {
   public:
     TorchtitanReader(Import& import, Field& root, const FormatOptions& options)
@@ -83,17 +70,16 @@ class TorchtitanReader {
         const TorchtitanFlavour* const known = find_torchtitan_flavour(model, which);
         if (known == nullptr) {
             import_.error(flavour.given() ? flavour.origin() : name.origin(),
-                          fmt::format("weft does not know the shape of {} \"{}\" (known: {}); --model M says it", model,
-                                      which, known_torchtitan_flavours()));
+                          "weft does not know the shape of {} \"{}\" (known: {}); --model M says it", model, which,
+                          known_torchtitan_flavours());
             return;
         }
         layers_ = known->shape.layers;
         Draft& shape = job().object("model");
         copy_members(Document::parse(which, known->object).root(), shape, flavour.origin());
         if (known->shape.experts.count > 0)  // models/moe/moe.py, MoEArgs: load_balance_coeff of 1e-3
-            shape.object("experts").set("balancing_bias", true, {.file = {}, .line = 0, .key = "torchtitan's default"});
-        if (options_.vocabulary > 0)
-            shape.set("vocabulary", options_.vocabulary, {.file = {}, .line = 0, .key = "--vocabulary"});
+            shape.object("experts").set("balancing_bias", true, unwritten("torchtitan's default"));
+        if (options_.vocabulary > 0) shape.set("vocabulary", options_.vocabulary, unwritten("--vocabulary"));
         if (which != known->flavour)
             flavour.warn(import_,
                          "attention is simulated as causal over the whole sequence, with no mask between documents");
@@ -110,19 +96,18 @@ class TorchtitanReader {
         Key sequence(root_, "seq_len", {"training"});
         Key local(root_, root_has_local() ? "local_batch_size" : "batch_size", {"training"});
         Key global(root_, "global_batch_size", {"training"}), cut = parallel("pipeline_parallel_microbatch_size");
-        Draft& batch = job().object("batch");
-        batch.set("sequence", sequence.count(2048), sequence.origin());
+        import_.put("batch.sequence", sequence.count(2048), sequence.origin());
         const double own = local.count(8), all = global.number(-1), data = degrees_.replicas * degrees_.shards;
         const bool pipeline = degrees_.pipeline > 1;
-        batch.set("micro", pipeline ? cut.count(1) : own, pipeline ? cut.origin() : local.origin());
+        import_.put("batch.micro", pipeline ? cut.count(1) : own, pipeline ? cut.origin() : local.origin());
         if (pipeline && data > 0 && all > own * data)
             global.warn(import_, "several runs of the pipeline are simulated as one of all their micro-batches");
         if (all > 0) {
-            batch.set("global", all, global.origin());
+            import_.put("batch.global", all, global.origin());
         } else if (data > 0) {
-            batch.set("global", own * data, {.file = {}, .line = 0, .key = "local batch size x data ranks"});
+            import_.put("batch.global", own * data, unwritten("local batch size x data ranks"));
         } else if (!overridden_by_user(options_, "batch.global")) {
-            import_.error({.file = {}, .line = 0, .key = "batch.global"},
+            import_.error(unwritten("batch.global"),
                           "follows from the ranks, which the input does not say; give --machine and --nodes");
         }
     }
@@ -137,8 +122,8 @@ class TorchtitanReader {
             param.section().error(param.name(), "expected bfloat16 or float32, got \"" + compute + "\"");
         const bool eighth = has_float8();
         const std::string own = compute == "float32" ? "fp32" : compute == "float16" ? "fp16" : "bf16";
-        job().set("precision", eighth ? "fp8" : own, eighth ? float8_ : param.origin());
-        if (reduce.text("float32") == "float32") job().object("fsdp").set("reduce_precision", "fp32", reduce.origin());
+        import_.put("precision", eighth ? "fp8" : own, eighth ? float8_ : param.origin());
+        if (reduce.text("float32") == "float32") import_.put("fsdp.reduce_precision", "fp32", reduce.origin());
         if (kept.text("float32") != "float32")
             kept.warn(import_, "states are simulated in fp32, as by default, not in " + kept.text(""));
         Key offload(root_, "enable_cpu_offload", {"training", "experimental"});
@@ -173,7 +158,7 @@ class TorchtitanReader {
         Key option(root_, "selective_ac_option", {"activation_checkpoint"});
         const std::string name = mode.text("selective"), which = option.text("2");
         const bool every_layer = name == "full" || (name == "selective" && which == "1");
-        job().set("recompute", every_layer ? "full" : "none", mode.origin());
+        import_.put("recompute", every_layer ? "full" : "none", mode.origin());
         if (every_layer || name == "none") return;
         const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
         if (name == "selective" && !which.empty() && which != "0" && std::ranges::all_of(which, digit)) {
@@ -181,21 +166,20 @@ class TorchtitanReader {
             return;
         }
         if (name == "selective" && which == "op" && knows_operations()) {
-            job().set("recompute", "operations", option.origin());
+            import_.put("recompute", "operations", option.origin());
             return;
         }
         if (name != "selective" && name != "memory_budget") {
             mode.section().error(mode.name(), "expected none, selective or full, got \"" + name + "\"");
             return;
         }
-        import_.warn(
-            mode.origin(),
-            fmt::format("{} recomputes {}, which weft cannot; nothing is recomputed in the simulation, which is "
-                        "faster and takes more memory; --set recompute=full is the other end",
-                        name,
-                        name == "memory_budget" ? "what a compiler chooses"
-                        : which == "op"         ? "operations of context ranks or products in 8 bits"
-                                                : "every " + which + "th layer"));
+        import_.warn(mode.origin(),
+                     "{} recomputes {}, which weft cannot; nothing is recomputed in the simulation, which is "
+                     "faster and takes more memory; --set recompute=full is the other end",
+                     name,
+                     name == "memory_budget" ? "what a compiler chooses"
+                     : which == "op"         ? "operations of context ranks or products in 8 bits"
+                                             : "every " + which + "th layer");
     }
 
     // As check_recompute() has it.
@@ -204,7 +188,7 @@ class TorchtitanReader {
     void read_kernels() {
         Key compile(root_, "enable", {"compile"}), old(root_, "compile", {"training"});
         if (compile.given() ? compile.flag() && compiles_model() : old.flag())
-            job().set("compile", true, compile.given() ? compile.origin() : old.origin());
+            import_.put("compile", true, compile.given() ? compile.origin() : old.origin());
         Key async(root_, "enable_async_tensor_parallel", {"parallelism", "experimental"});
         if (async.flag() && parallel("tensor_parallel_degree").number(1) > 1)
             async.warn(import_, "calls of tensor parallelism are simulated with nothing under them");
@@ -230,24 +214,18 @@ class TorchtitanReader {
 
     // Keys that nobody asked for, by section.
     void pass_over_sections() {
-        if (root_.is_object("parallelism")) {
-            Field field = root_.object("parallelism");
-            unread_without_effect(import_, field, idle_.parallelism);
-            note_rest(import_, field);
+        for (const std::string_view name : {"parallelism", "model", "training", "activation_checkpoint", "compile",
+                                            "optimizer", "experimental", "float8", "fault_tolerance"}) {
+            if (root_.is_object(name)) pass_over(root_.object(name), name == "parallelism" ? name : "keys");
         }
-        for (const std::string_view name : {"model", "training", "activation_checkpoint", "compile", "optimizer",
-                                            "experimental", "float8", "fault_tolerance"}) {
-            if (root_.is_object(name)) pass_over(root_.object(name));
-        }
-        unread_without_effect(import_, root_, idle_.sections);
-        note_rest(import_, root_);
+        pass_over(root_, "sections");
     }
-    void pass_over(Field field) {
-        unread_without_effect(import_, field, idle_.keys);
-        note_rest(import_, field);
+    void pass_over(Field field, std::string_view known) {
+        ForeignKeys in{import_, std::move(field), options_};
+        in.pass_over_unread(known_keys("torchtitan", known));
+        in.note_rest();
     }
 
-    const IdleKeys idle_;
     Import& import_;
     Field& root_;
     const FormatOptions& options_;
@@ -260,7 +238,7 @@ Import read(std::span<const SourceFile> files, const FormatOptions& options) {
     Document document = parse_toml(files.front().path, files.front().text);
     Field root = document.root();
     Import import;
-    import.object.set("framework", "fsdp", {.file = files.front().path, .line = 0, .key = {}});
+    import.put("framework", "fsdp", in_file(files.front().path));
     TorchtitanReader(import, root, options).read();
     take_mistakes(import, document);
     return import;

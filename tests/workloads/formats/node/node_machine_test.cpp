@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/formats/node_import.hpp"
-#include "workloads/formats/node/like_machine.hpp"
 #include "workloads/formats/node/node_description.hpp"
+#include "workloads/formats/node/node_machine.hpp"
 
 namespace weft {
 namespace {

@@ -1,12 +1,11 @@
-// The files of one GPT-NeoX run: which they are, and all of them as one document.
+// A GPT-NeoX run: which files it is, all of them as one document, its model, and how it computes.
 #pragma once
 
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "sim/io/document.hpp"
-#include "workloads/formats/format.hpp"
+#include "workloads/formats/keys.hpp"
 
 namespace weft {
 
@@ -27,5 +26,11 @@ struct NeoxFiles {
 // '_' (megatron/neox_arguments/arguments.py, from_ymls). Keys come with '_', places are those of the files. Throws
 // ConfigError.
 NeoxFiles merged_neox(std::span<const SourceFile> files);
+
+// Puts "model" into the job; nothing where the files have no model. Asks for the vocabulary where it is not known.
+void read_neox_model(ForeignKeys& in);
+
+// Attention, and what is one kernel or several. `precision`: of the job. Whether attention keeps its scores in memory.
+bool read_neox_kernels(ForeignKeys& in, std::string_view precision);
 
 }  // namespace weft

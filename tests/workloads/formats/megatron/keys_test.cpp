@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "workloads/formats/format.hpp"
-#include "workloads/formats/known_keys.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 
 namespace weft {
