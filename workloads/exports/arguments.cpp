@@ -1,12 +1,14 @@
-#include "workloads/exports/arguments.hpp"
-
+// A job as the arguments of Megatron-LM's pretrain_gpt.py: megatron/training/arguments.py of Megatron-core. Those that
+// follow from one key of the job are in workloads/formats/megatron/megatron_arguments.json.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "models/transformer/transformer.hpp"
-#include "sim/base/enumerators.hpp"
+#include "workloads/exports/export.hpp"
+#include "workloads/formats/keys.hpp"
 #include "workloads/framework/expert_balancing.hpp"
 #include "workloads/keys/key.hpp"
 #include "workloads/keys/recompute.hpp"
@@ -26,6 +28,19 @@ class Arguments {
     template <class... Value>
     void add_if(bool given, std::string_view flag, const Value&... value) {
         if (given) add(flag, value...);
+    }
+    // Those of a group of megatron_arguments.json, each of which follows from one key of the job.
+    void add_group(const Job& job, std::string_view group) {
+        static Document table = format_table("megatron_arguments");
+        for (Field& row : table.copy().root().list(group)) {
+            std::vector<Field> parts = row.elements();
+            std::string value = text_of(job, parts[1].as_text());
+            if (parts.size() > 2) {
+                if (!parts[2].has(value)) continue;
+                value = parts[2].text(value);
+            }
+            list_.push_back(fmt::format("--{}{}{}", parts[0].as_text(), value.empty() ? "" : " ", value));
+        }
     }
     std::string text(std::string_view name) const {
         return fmt::format("{}=(\n    {}\n)\n", name, fmt::join(list_, "\n    "));
@@ -65,15 +80,6 @@ std::string layer_frequency(const Transformer& model) {
     return fmt::format("\"[{}]\"", fmt::join(found, ","));
 }
 
-void add_dispatcher(Arguments& list, Dispatch dispatcher) {
-    const bool fused = dispatcher == Dispatch::deepep || dispatcher == Dispatch::hybridep;
-    list.add("moe-token-dispatcher-type", fused                                ? "flex"
-                                          : dispatcher == Dispatch::all_gather ? "allgather"
-                                                                               : "alltoall");
-    list.add_if(dispatcher == Dispatch::deepep, "moe-enable-deepep");
-    list.add_if(dispatcher == Dispatch::hybridep, "moe-flex-dispatcher-backend", "hybridep");
-}
-
 // With the coefficient that arguments.py recommends to start with.
 void add_balancing_losses(Arguments& list, const Job& job) {
     std::string types, coefficients;
@@ -99,9 +105,7 @@ void add_experts(Arguments& list, const Job& job) {
     list.add_if(experts.first_dense > 0 || experts.every > 1, "moe-layer-freq", layer_frequency(job.model));
     list.add_if(experts.balancing_bias, "moe-router-enable-expert-bias");
     add_balancing_losses(list, job);
-    add_dispatcher(list, job.experts.dispatcher);
-    list.add_if(job.experts.fused_indices == Setting::on, "moe-permute-fusion");
-    list.add_if(job.experts.fused_indices == Setting::on, "enable-experimental");
+    list.add_group(job, "experts");
     list.add_if(experts.groups > 1, "moe-router-num-groups", experts.groups);
     list.add_if(experts.groups > 1, "moe-router-group-topk", experts.token_groups);
     list.add("moe-grouped-gemm");
@@ -168,13 +172,8 @@ void add_schedule(Arguments& list, const Job& job, Unsayable& unsayable) {
 
 void add_layout(Arguments& list, const Job& job, Unsayable& unsayable) {
     const Layout& layout = job.layout;
-    list.add("tensor-model-parallel-size", layout.tensor);
-    list.add("pipeline-model-parallel-size", layout.pipeline);
-    list.add_if(layout.context > 1, "context-parallel-size", layout.context);
-    list.add_if(layout.context > 1, "cp-comm-type",
-                job.context_method == ContextMethod::ring         ? "p2p"
-                : job.context_method == ContextMethod::all_gather ? "all_gather"
-                                                                  : "a2a");
+    list.add_group(job, "layout");
+    if (layout.context > 1) list.add_group(job, "context");
     list.add_if(layout.expert > 1, "expert-model-parallel-size", layout.expert);
     list.add_if(job.model.experts.count > 0, "expert-tensor-parallel-size", layout.expert_tensor);
     list.add_if(job.sequence_parallel == SequenceParallel::on, "sequence-parallel");
@@ -192,12 +191,9 @@ void add_precision(Arguments& list, const Job& job, Unsayable& unsayable) {
     unsayable.unless(job.precision != Precision::fp32 || job.megatron.gradient_bytes != 2, "megatron.gradients",
                      "Megatron-LM keeps gradients of fp32 in fp32");
     const bool half = job.precision == Precision::bf16 || is_narrow(job.precision);
-    list.add_if(job.precision == Precision::fp16, "fp16");
-    list.add_if(half, "bf16");
-    list.add_if(job.precision == Precision::fp8, "fp8-format", "hybrid");
-    if (job.names_recipe == Setting::on) list.add("fp8-recipe", text_of(job, "fp8_recipe"));
-    list.add_if(job.precision == Precision::fp4, "fp4-format", "e2m1");
-    list.add_if(job.megatron.eighth_parameters == Setting::on, "fp8-param-gather");
+    list.add_group(job, "precision");
+    if (job.names_recipe == Setting::on) list.add_group(job, "recipe");
+    list.add_group(job, "parameters");
     list.add_if(half && job.megatron.gradient_bytes == 2, "grad-reduce-in-bf16");
     list.add_if(!half && job.megatron.gradient_bytes == 4, "accumulate-allreduce-grads-in-fp32");
 }
@@ -209,10 +205,7 @@ void add_optimizer(Arguments& list, const Job& job, Unsayable& unsayable) {
     list.add_if(own.leave_device(), "optimizer-offload-fraction", own.fraction);
     list.add_if(own.leave_device() || is_precision_aware(own), "use-precision-aware-optimizer");
     if (!is_precision_aware(own)) return;
-    list.add("main-params-dtype",
-             enumerator_name(own.master == StateFormat::remainders ? StateFormat::fp32 : own.master));
-    list.add("exp-avg-dtype", enumerator_name(own.momentum));
-    list.add("exp-avg-sq-dtype", enumerator_name(own.variance));
+    list.add_group(job, "states");
     unsayable.unless(own.master != StateFormat::fp32 || job.precision == Precision::fp16, "optimizer.master",
                      "since Transformer Engine 2.1 a precision-aware optimizer keeps remainders beside bf16");
 }
@@ -246,7 +239,7 @@ void add_sharding(Arguments& list, const Job& job, Unsayable& unsayable) {
     const MegatronSettings& settings = job.megatron;
     if (settings.sharding == MegatronSharding::none) return;
     list.add("use-megatron-fsdp");
-    list.add("data-parallel-sharding-strategy", text_of(job, "megatron.sharding"));
+    list.add_group(job, "sharding");
     unsayable.unless(settings.accumulate == Accumulate::never, "megatron.accumulate_locally",
                      "Megatron-FSDP reduces gradients that are shared after every micro-batch");
     unsayable.unless(settings.fused_accumulation == Fusion::none, "megatron.fused_accumulation",
@@ -256,42 +249,27 @@ void add_sharding(Arguments& list, const Job& job, Unsayable& unsayable) {
 void add_settings(Arguments& list, const Job& job, Unsayable& unsayable) {
     const MegatronSettings& settings = job.megatron;
     check_version(settings, unsayable);
-    list.add_if(job.zero == 1, "use-distributed-optimizer");
-    list.add_if(job.gradient_overlap == Setting::on, "overlap-grad-reduce");
+    list.add_group(job, "reduction");
     add_sharding(list, job, unsayable);
-    list.add_if(settings.overlap_parameters == Setting::on, "overlap-param-gather");
-    list.add_if(settings.overlap_tensor == Setting::on, "tp-comm-overlap");
+    list.add_group(job, "overlap");
     list.add_if(job.bucket_elements > 0, "ddp-bucket-size", fmt::format("{:.0f}", job.bucket_elements));
-    list.add("transformer-impl", settings.transformer_engine == Setting::on ? "transformer_engine" : "local");
-    list.add("attention-backend", job.attention == AttentionCore::flash   ? "flash"
-                                  : job.attention == AttentionCore::cudnn ? "fused"
-                                                                          : "unfused");
     unsayable.unless(job.attention != AttentionCore::triton, "attention", "Megatron-LM has no Triton attention");
     unsayable.unless(job.element_wise == ElementWise::fused, "element_wise",
                      "Megatron-LM's element-wise kernels are fused");
-    list.add_if(settings.fused_cross_entropy == Setting::on, "cross-entropy-loss-fusion");
-    list.add_if(settings.variable_sequence == Setting::on, "variable-seq-lengths");
-    list.add_if(settings.fused_accumulation == Fusion::none, "no-gradient-accumulation-fusion");
-    list.add_if(settings.overlap_input_reduction == Setting::off, "no-async-tensor-model-parallel-allreduce");
-    list.add_if(settings.overlap_pipeline == Setting::off, "no-overlap-p2p-communication");
+    list.add_group(job, "kernels");
     list.add_if(settings.check_for_nan == Setting::off && settings.version.check_for_nan == Setting::on,
                 "no-check-for-nan-in-loss-and-grad");
-    list.add_if(job.cuda_graphs != CudaGraphs::none, "enable-cuda-graph");
-    list.add_if(job.cuda_graphs == CudaGraphs::full, "cuda-graph-scope", "full_iteration");
-    list.add_if(job.cuda_graphs == CudaGraphs::router, "cuda-graph-scope", "moe_router moe_preprocess");
-    list.add_if(job.cuda_graphs == CudaGraphs::around_experts, "cuda-graph-scope", "attn moe_router moe_preprocess");
+    list.add_group(job, "graphs");
 }
 
 void add_training(Arguments& list, const Job& job, Unsayable& unsayable) {
-    list.add("micro-batch-size", job.batch.micro);
-    list.add("global-batch-size", job.batch.global);
+    list.add_group(job, "batch");
     add_precision(list, job, unsayable);
     add_recompute(list, job.recompute);
     list.add_if(job.offloaded_layers > 0, "cpu-offloading-num-layers", job.offloaded_layers);
     add_optimizer(list, job, unsayable);
     add_settings(list, job, unsayable);
-    for (const std::string_view flag : {"attention-dropout", "hidden-dropout"})
-        list.add(flag, job.dropout == Dropout::on ? 0.1 : 0.0);
+    list.add_group(job, "dropout");
     // Data and steps to try it with; what is learned is another matter. The null tokenizer adds a token of its own.
     list.add("mock-data");
     list.add("tokenizer-type", "NullTokenizer");

@@ -43,6 +43,10 @@ void refuse_rare_terms(const Transformer& model, Unsayable& unsayable);
 // Nodes by number, which a scheduler says and no file can.
 void refuse_placement(const Study& study, Unsayable& unsayable);
 
+// A job as the Bash arrays MODEL_ARGS, LAYOUT_ARGS and TRAINING_ARGS of Megatron-LM's pretrain_gpt.py, an argument a
+// line. What they cannot say goes to `unsayable`.
+std::string megatron_arguments(const Study& study, Unsayable& unsayable);
+
 // Keys of a job that no file of another tool has, as comments that import_files() reads back: "# weft: key=value".
 std::string own_keys(const Study& study, std::string_view framework);
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "workloads/exports/arguments.hpp"
+#include "workloads/exports/export.hpp"
 
 namespace weft::exports {
 namespace {

@@ -70,6 +70,11 @@ class NodeLinks {
     std::map<NodeId, std::pair<std::uint32_t, ExportedNic>> attached_;
 };
 
+// Sixteen lanes.
+std::string pci_link(double bytes) {
+    return fmt::format(R"(link_speed="{:.6g} GT/s PCIe" link_width="16")", bytes / 1e9 / 2);
+}
+
 class TopologyXml {
   public:
     explicit TopologyXml(const Machine& machine)
@@ -97,10 +102,60 @@ class TopologyXml {
     std::string_view device_class() const { return kind_->family() == LinkFamily::nvlink ? "0x030200" : "0x038000"; }
     static std::string busid(std::uint32_t accelerator) { return fmt::format("{:04x}:02:00.0", accelerator); }
 
-    std::string accelerator(std::uint32_t number);
-    std::string links(const ExportedAccelerator& from);
-    std::string link(double bytes, std::string_view target, std::string_view target_class);
-    std::string nic(std::uint32_t accelerator, std::uint32_t place, const ExportedNic& nic);
+    // An accelerator and its NICs are below one switch.
+    std::string accelerator(std::uint32_t number) {
+        const ExportedAccelerator& here = node_.accelerators()[number];
+        double bytes = here.host_bytes;
+        if (bytes == 0)
+            bytes = here.nics.empty() ? node_.accelerators().front().host_bytes : here.nics.front().pcie_bytes;
+        constexpr double usual = 32e9;  // where neither NICs nor the host say it
+        if (bytes == 0) bytes = usual;
+        double widest = bytes;
+        for (const ExportedNic& each : here.nics) widest = std::max(widest, each.pcie_bytes);
+        std::string text =
+            fmt::format("    <pci busid=\"{:04x}:01:00.0\" class=\"0x060400\" {}>\n", number, pci_link(widest));
+        text += fmt::format("      <pci busid=\"{}\" class=\"{}\" vendor=\"{}\" device=\"{}\" {}>\n", busid(number),
+                            device_class(), kind_->vendor, kind_->pci.substr(0, kind_->pci.find(' ')), pci_link(bytes));
+        const std::string gcn = kind_->gcn.empty() ? "" : fmt::format(" gcn=\"{}\" arch=\"0\"", kind_->gcn);
+        text +=
+            fmt::format("        <gpu dev=\"{0}\" sm=\"{1}\"{2} rank=\"{0}\" gdr=\"1\">\n", number, kind_->units, gcn);
+        text += links(here) + "        </gpu>\n      </pci>\n";
+        for (std::uint32_t i = 0; i < here.nics.size(); ++i) text += nic(number, i, here.nics[i]);
+        return text + "    </pci>\n";
+    }
+
+    std::string links(const ExportedAccelerator& from) {
+        std::string text;
+        for (const auto& [to, bytes] : from.links) text += link(bytes, busid(to), device_class());
+        // One accelerator exchanges with nobody, whatever its switch stands for.
+        if (from.switch_bytes > 0 && node_.accelerators().size() > 1)
+            text += link(from.switch_bytes, nvswitch_busid, "0x068000");
+        return text;
+    }
+
+    std::string link(double bytes, std::string_view target, std::string_view target_class) {
+        const double count = bytes / 1e9 / kind_->link_gigabytes, whole = std::round(count);
+        if (whole < 1 || std::abs(count - whole) > 1e-6 * whole) {
+            refuse("node", fmt::format("{:g} GB/s are no whole number of links of {:g} GB/s, as {} has", bytes / 1e9,
+                                       kind_->link_gigabytes, kind_->name));
+        }
+        if (kind_->family() == LinkFamily::infinity_fabric && target == nvswitch_busid)
+            refuse("node", "RCCL knows no switches between accelerators");
+        return fmt::format("          <{} target=\"{}\" count=\"{}\" tclass=\"{}\"/>\n",
+                           kind_->family() == LinkFamily::nvlink ? "nvlink" : "xgmi", target, whole, target_class);
+    }
+
+    std::string nic(std::uint32_t accelerator, std::uint32_t place, const ExportedNic& nic) {
+        constexpr double bits = 8, mega = 1e6;
+        const std::string head = fmt::format("      <pci busid=\"{:04x}:{:02x}:00.0\" class=\"0x020700\" {}>\n",
+                                             accelerator, place + 3, pci_link(nic.pcie_bytes));
+        const std::string net = fmt::format(
+            "        <nic>\n          <net name=\"nic{0}\" dev=\"{0}\" speed=\"{1:.0f}\" port=\"1\" guid=\"0x{0:x}\" "
+            "maxconn=\"131072\" gdr=\"1\"/>\n        </nic>\n      </pci>\n",
+            nics_, nic.port_bytes * bits / mega);
+        ++nics_;
+        return head + net;
+    }
 
     const MachineInfo& machine_;
     const AcceleratorKind* kind_;
@@ -108,64 +163,6 @@ class TopologyXml {
     std::uint32_t nics_ = 0;
     std::vector<Diagnostic> errors_;
 };
-
-// Sixteen lanes.
-std::string pci_link(double bytes) {
-    return fmt::format(R"(link_speed="{:.6g} GT/s PCIe" link_width="16")", bytes / 1e9 / 2);
-}
-
-// An accelerator and its NICs are below one switch.
-std::string TopologyXml::accelerator(std::uint32_t number) {
-    const ExportedAccelerator& here = node_.accelerators()[number];
-    double bytes = here.host_bytes;
-    if (bytes == 0) bytes = here.nics.empty() ? node_.accelerators().front().host_bytes : here.nics.front().pcie_bytes;
-    constexpr double usual = 32e9;  // where neither NICs nor the host say it
-    if (bytes == 0) bytes = usual;
-    double widest = bytes;
-    for (const ExportedNic& each : here.nics) widest = std::max(widest, each.pcie_bytes);
-    std::string text =
-        fmt::format("    <pci busid=\"{:04x}:01:00.0\" class=\"0x060400\" {}>\n", number, pci_link(widest));
-    text += fmt::format("      <pci busid=\"{}\" class=\"{}\" vendor=\"{}\" device=\"{}\" {}>\n", busid(number),
-                        device_class(), kind_->vendor, kind_->pci.substr(0, kind_->pci.find(' ')), pci_link(bytes));
-    const std::string gcn = kind_->gcn.empty() ? "" : fmt::format(" gcn=\"{}\" arch=\"0\"", kind_->gcn);
-    text += fmt::format("        <gpu dev=\"{0}\" sm=\"{1}\"{2} rank=\"{0}\" gdr=\"1\">\n", number, kind_->units, gcn);
-    text += links(here) + "        </gpu>\n      </pci>\n";
-    for (std::uint32_t i = 0; i < here.nics.size(); ++i) text += nic(number, i, here.nics[i]);
-    return text + "    </pci>\n";
-}
-
-std::string TopologyXml::links(const ExportedAccelerator& from) {
-    std::string text;
-    for (const auto& [to, bytes] : from.links) text += link(bytes, busid(to), device_class());
-    // One accelerator exchanges with nobody, whatever its switch stands for.
-    if (from.switch_bytes > 0 && node_.accelerators().size() > 1)
-        text += link(from.switch_bytes, nvswitch_busid, "0x068000");
-    return text;
-}
-
-std::string TopologyXml::link(double bytes, std::string_view target, std::string_view target_class) {
-    const double count = bytes / 1e9 / kind_->link_gigabytes, whole = std::round(count);
-    if (whole < 1 || std::abs(count - whole) > 1e-6 * whole) {
-        refuse("node", fmt::format("{:g} GB/s are no whole number of links of {:g} GB/s, as {} has", bytes / 1e9,
-                                   kind_->link_gigabytes, kind_->name));
-    }
-    if (kind_->family() == LinkFamily::infinity_fabric && target == nvswitch_busid)
-        refuse("node", "RCCL knows no switches between accelerators");
-    return fmt::format("          <{} target=\"{}\" count=\"{}\" tclass=\"{}\"/>\n",
-                       kind_->family() == LinkFamily::nvlink ? "nvlink" : "xgmi", target, whole, target_class);
-}
-
-std::string TopologyXml::nic(std::uint32_t accelerator, std::uint32_t place, const ExportedNic& nic) {
-    constexpr double bits = 8, mega = 1e6;
-    const std::string head = fmt::format("      <pci busid=\"{:04x}:{:02x}:00.0\" class=\"0x020700\" {}>\n",
-                                         accelerator, place + 3, pci_link(nic.pcie_bytes));
-    const std::string net = fmt::format(
-        "        <nic>\n          <net name=\"nic{0}\" dev=\"{0}\" speed=\"{1:.0f}\" port=\"1\" guid=\"0x{0:x}\" "
-        "maxconn=\"131072\" gdr=\"1\"/>\n        </nic>\n      </pci>\n",
-        nics_, nic.port_bytes * bits / mega);
-    ++nics_;
-    return head + net;
-}
 
 std::string write(const Machine& machine) { return TopologyXml(machine).text(); }
 

@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/refusal.hpp"
 #include "workloads/formats/format.hpp"
+#include "workloads/formats/keys.hpp"
+#include "workloads/keys/key.hpp"
 
 namespace weft {
 namespace {
@@ -75,6 +78,69 @@ const ExportCase sayable[] = {
     {"megatron",
      {"layout.pipeline=4", "schedule=interleaved", "layout.virtual_stages=2"},
      "--num-layers-per-virtual-pipeline-stage 4\n"},
+    {"megatron", {"layout.context=2", "context_method=all_to_all"}, "--cp-comm-type a2a"},
+    {"megatron", {"precision=fp16"}, "    --fp16\n"},
+    {"megatron", {"precision=fp4", "machine=dgx-b200"}, "--fp4-format e2m1"},
+    {"megatron", {"precision=fp8", "fp8_recipe=mxfp8", "machine=dgx-b200"}, "--fp8-recipe mxfp8"},
+    {"megatron",
+     {"precision=fp8", "zero=1", "megatron.fp8_parameters=true", "megatron.version=core-0.13"},
+     "--fp8-param-gather"},
+    {"megatron", {"zero=1", "overlap_gradients=true", "megatron.overlap_parameters=true"}, "--overlap-param-gather"},
+    {"megatron", {"layout.tensor=2", "sequence_parallel=true", "megatron.overlap_tensor=true"}, "--tp-comm-overlap"},
+    {"megatron", {"megatron.transformer_engine=false"}, "--transformer-impl local"},
+    {"megatron", {"attention=cudnn"}, "--attention-backend fused"},
+    {"megatron", {"attention=unfused"}, "--attention-backend unfused"},
+    {"megatron", {"megatron.fused_cross_entropy=true"}, "--cross-entropy-loss-fusion"},
+    {"megatron", {"layout.pipeline=2", "megatron.variable_sequence=true"}, "--variable-seq-lengths"},
+    {"megatron", {"megatron.fused_accumulation=false"}, "--no-gradient-accumulation-fusion"},
+    {"megatron",
+     {"layout.tensor=2", "megatron.overlap_input_reduction=false"},
+     "--no-async-tensor-model-parallel-allreduce"},
+    {"megatron",
+     {"layout.pipeline=2", "schedule=interleaved", "layout.virtual_stages=2", "megatron.overlap_pipeline=false"},
+     "--no-overlap-p2p-communication"},
+    {"megatron", {"megatron.version=core-0.13", "megatron.check_for_nan=false"}, "--no-check-for-nan-in-loss-and-grad"},
+    {"megatron", {"cuda_graphs=layer"}, "    --enable-cuda-graph\n"},
+    {"megatron", {"cuda_graphs=full"}, "--cuda-graph-scope full_iteration"},
+    {"megatron", {"model=mixtral-8x7b", "cuda_graphs=router"}, "--cuda-graph-scope moe_router moe_preprocess"},
+    {"megatron",
+     {"model=mixtral-8x7b", "cuda_graphs=around_experts"},
+     "--cuda-graph-scope attn moe_router moe_preprocess"},
+    {"megatron", {"dropout=false"}, "    --attention-dropout 0\n    --hidden-dropout 0\n"},
+    {"megatron",
+     {"model=mixtral-8x7b", "experts.dispatcher=hybridep", "megatron.version=core-0.15"},
+     "--moe-flex-dispatcher-backend hybridep"},
+    {"megatron",
+     {"model=mixtral-8x7b", "experts.dispatcher=deepep", "experts.fused_indices=true", "megatron.version=core-0.13"},
+     "--moe-permute-fusion\n    --enable-experimental"},
+    {"megatron", {"model=mixtral-8x7b", "layout.expert=4"}, "--moe-token-dispatcher-type alltoall"},
+    {"megatron", {"model=mixtral-8x7b", "experts.capacity_factor=1.5"}, "--moe-expert-capacity-factor 1.5"},
+    {"megatron",
+     {"model=mixtral-8x7b", "experts.balancing=auxiliary_loss"},
+     "--moe-router-load-balancing-type aux_loss"},
+    {"megatron",
+     {"layout.pipeline=2", R"(layout.split={"last": 14})", "megatron.version=core-0.13"},
+     "--decoder-last-pipeline-num-layers 14"},
+    {"megatron", {"offloaded_layers=4"}, "--cpu-offloading-num-layers 4"},
+    {"megatron", {"bucket_elements=4e7", "overlap_gradients=true"}, "--ddp-bucket-size 40000000"},
+    {"megatron",
+     {"zero=1", "optimizer.states=host", "optimizer.fraction=0.5", "megatron.version=core-0.13"},
+     "--optimizer-offload-fraction 0.5"},
+    {"megatron",
+     {"zero=1", "optimizer.master=remainders", "optimizer.momentum=bf16", "megatron.version=core-0.13"},
+     "--exp-avg-dtype bf16"},
+    {"megatron",
+     {"zero=1", "megatron.version=core-0.13", "megatron.sharding=optim_grads", "overlap_gradients=true"},
+     "--data-parallel-sharding-strategy optim_grads"},
+    {"megatron",
+     {R"(recompute={"modules": ["core_attn", "mlp"]})", "megatron.version=core-0.13"},
+     "--recompute-modules core_attn mlp"},
+    {"megatron", {"megatron.gradients=bf16"}, "--grad-reduce-in-bf16"},
+    {"megatron", {"model=qwen3-8b"}, "--qk-layernorm"},
+    {"megatron", {"blocking_launches=true"}, "export CUDA_LAUNCH_BLOCKING=1"},
+    {"megatron",
+     {"model=deepseek-v3", "nodes=16", "layout.tensor=8", "sequence_parallel=true"},
+     "--moe-layer-freq \"([0]*3+[1]*58)\""},
     {"megatron", {"dropout=true"}, "    --attention-dropout 0.1\n    --hidden-dropout 0.1\n"},
     {"slurm", {}, "#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=8\n#SBATCH --gpus-per-node=8\n"},
     {"slurm",
@@ -175,6 +241,28 @@ TEST(exports, deepspeeds_file_is_json_with_an_object_of_wefts) {
     EXPECT_EQ(config["weft"]["model"], "pythia-1.4b");
     EXPECT_EQ(config["weft"]["recompute"], "full");
     EXPECT_FALSE(config["weft"].contains("model.vocabulary"));  // the catalog says it
+}
+
+// Rows of megatron_arguments.json: a flag, a key of jobs, and words that the key has.
+TEST(exports, arguments_of_megatron_follow_from_keys_that_there_are) {
+    Document table = format_table("megatron_arguments");
+    Field root = table.root();
+    for (const std::string& group : root.keys()) {
+        for (Field& row : root.list(group)) {
+            std::vector<Field> parts = row.elements();
+            ASSERT_TRUE(parts.size() == 2 || parts.size() == 3) << group;
+            const std::string flag = parts[0].as_text();
+            const JobKey& key = key_of(parts[1].as_text());
+            EXPECT_FALSE(flag.starts_with('-')) << flag;
+            for (const std::string& word : parts.size() == 2 ? std::vector<std::string>() : parts[2].keys()) {
+                const bool of_flag = key.kind == KeyKind::flag && (word == "true" || word == "false");
+                EXPECT_TRUE(of_flag || key.kind == KeyKind::whole ||
+                            std::ranges::find(key.words, word) != key.words.end())
+                    << flag << ": " << word;
+            }
+        }
+    }
+    EXPECT_NO_THROW(table.check());
 }
 
 TEST(exports, an_unknown_format_is_answered_with_the_known) {
