@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,133 @@ TEST(deepspeed_format, unknown_places_and_compressed_gradients_are_refused) {
     EXPECT_NE(deepspeed_refusal(R"({"train_batch_size": -8})").find("ds.json:1: error: train_batch_size"),
               std::string::npos);
 }
+
+// What each key changes of the job, as a merge patch, and the note on it.
+struct ZeroChange {
+    std::string said, patch, note{};
+};
+std::ostream& operator<<(std::ostream& out, const ZeroChange& each) { return out << each.said; }
+
+class deepspeed_zero_key : public ::testing::TestWithParam<ZeroChange> {};
+TEST_P(deepspeed_zero_key, changes_the_job_so_and_no_more) {
+    const Import import = deepspeed_import(with_zero("\"stage\": 3, " + GetParam().said));
+    json expected = deepspeed_object(with_zero("\"stage\": 3"));
+    expected.merge_patch(json::parse(GetParam().patch));
+    EXPECT_EQ(json::parse(import.object.json()), expected);
+    EXPECT_TRUE(GetParam().note.empty() ||
+                std::ranges::any_of(
+                    import.notes,
+                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
+        << GetParam().note;
+}
+INSTANTIATE_TEST_SUITE_P(
+    deepspeed_zero, deepspeed_zero_key,
+    ::testing::ValuesIn(std::vector<ZeroChange>{
+        {R"("stage3_prefetch_bucket_size": 1e7)", R"({"deepspeed": {"prefetch_elements": 10000000}})"},
+        {R"("stage3_param_persistence_threshold": "1e5")", R"({"deepspeed": {"persistence_elements": 100000}})"},
+        {R"("stage3_max_live_parameters": 1e8)", R"({"deepspeed": {"max_live_elements": 100000000}})"},
+        {R"("stage3_max_reuse_distance": 1e8)", R"({"deepspeed": {"max_reuse_elements": 100000000}})"},
+        {R"("sub_group_size": "auto")", "{}"},
+        {R"("reduce_bucket_size": "auto")", "{}"},
+        {R"("zero_quantized_weights": true)", R"({"deepspeed": {"quantized_weights": true}})"},
+        {R"("zero_quantized_gradients": true)", R"({"deepspeed": {"quantized_gradients": true}})"},
+        {R"("zero_hpz_partition_size": 8)", R"({"deepspeed": {"hierarchical_ranks": 8}})"},
+        {R"("zero_hpz_partition_size": 1)", "{}"},
+        {R"("overlap_comm": false)", R"({"overlap_gradients": false})"},
+        {R"("reduce_scatter": false)", R"({"deepspeed": {"reduce_scatter": false}})"},
+        {R"("contiguous_gradients": true)", "{}"},
+        {R"("round_robin_gradients": true)", "{}"},
+        {R"("offload_optimizer": {"device": "none"})", "{}"},
+        {R"("offload_param": {"device": "none"})", "{}"},
+        {R"("mics_shard_size": -1)", "{}"},
+        {R"("odd": 1)", "{}", "zero_optimization.odd: not known to weft, and left out"},
+        {R"("use_multi_rank_bucket_allreduce": false)", "{}"},
+    }));
+
+class deepspeed_zero_refused : public ::testing::TestWithParam<ZeroChange> {};
+TEST_P(deepspeed_zero_refused, is_told_by_the_key) {
+    const std::string refusal = deepspeed_refusal(with_zero("\"stage\": 3, " + GetParam().said));
+    EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
+}
+INSTANTIATE_TEST_SUITE_P(deepspeed_zero, deepspeed_zero_refused,
+                         ::testing::ValuesIn(std::vector<ZeroChange>{
+                             {R"("reduce_bucket_size": "many")",
+                              R"(zero_optimization.reduce_bucket_size: expected a number or "auto", got "many")"},
+                             {R"("mics_shard_size": 8)",
+                              "zero_optimization.mics_shard_size: weft has no MiCS groups of DeepSpeed"},
+                         }));
+
+std::string with_keys(const std::string& more) {
+    return R"({"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 0})" + more + "}";
+}
+
+// What each key changes of the job, as a merge patch, and the note on it.
+struct DeepspeedChange {
+    std::string said, patch, note{};
+};
+std::ostream& operator<<(std::ostream& out, const DeepspeedChange& each) { return out << each.said; }
+
+class deepspeed_key : public ::testing::TestWithParam<DeepspeedChange> {};
+TEST_P(deepspeed_key, changes_the_job_so_and_no_more) {
+    const Import import = deepspeed_import(with_keys(", " + GetParam().said));
+    json expected = deepspeed_object(with_keys(""));
+    expected.merge_patch(json::parse(GetParam().patch));
+    EXPECT_EQ(json::parse(import.object.json()), expected);
+    EXPECT_TRUE(GetParam().note.empty() ||
+                std::ranges::any_of(
+                    import.notes,
+                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
+        << GetParam().note;
+}
+INSTANTIATE_TEST_SUITE_P(
+    deepspeed, deepspeed_key,
+    ::testing::ValuesIn(std::vector<DeepspeedChange>{
+        {R"("bf16": {"enabled": true})", R"({"precision": "bf16"})"},
+        {R"("fp16": {"enabled": true, "loss_scale": 0})", R"({"precision": "fp16"})"},
+        {R"("bf16": {"enabled": "auto"})", R"({"precision": "bf16"})",
+         "bf16: the Trainer says it; bf16 is assumed, --set precision=fp16 or fp32 says another"},
+        {R"("bfloat16": {"enabled": true, "odd": 2})", R"({"precision": "bf16"})",
+         "bfloat16.odd: not known to weft, and left out"},
+        {R"("gradient_accumulation_steps": 4)", R"({"batch": {"global": 64}})",
+         "gradient_accumulation_steps: batch.global is 64: micro-batch 2 x 4 accumulation steps x 8 data ranks"},
+        {R"("train_batch_size": 32)", R"({"batch": {"global": 32}})"},
+        {R"("train_batch_size": "auto")", "{}"},
+        {R"("activation_checkpointing": {"partition_activations": true})",
+         R"({"deepspeed": {"partition_activations": true}, "recompute": "full"})"},
+        {R"("activation_checkpointing": {"partition_activations": false})",
+         R"({"deepspeed": {"partition_activations": false}})"},
+        {R"("activation_checkpointing": {"synchronize_checkpoint_boundary": true, "odd": 1})",
+         R"({"deepspeed": {"synchronize_each_layer": true}})",
+         "activation_checkpointing.odd: not known to weft, and left out"},
+        {R"("wall_clock_breakdown": true)", R"({"deepspeed": {"wall_clock_breakdown": true}})"},
+        {R"("wall_clock_breakdown": false)", "{}"},
+        {R"("comms_logger": {"enabled": true, "verbose": true})", R"({"deepspeed": {"log_calls": true}})"},
+        {R"("comms_logger": {"enabled": false, "odd": 1})", "{}", "comms_logger.odd: not known to weft, and left out"},
+        {R"("optimizer": {"type": "Lamb"})", "{}"},
+        {R"("optimizer": {"type": "Muon"})", "{}", "optimizer.type: time and memory of the update are those of Adam"},
+        {R"("tensor_parallel": {"autotp_size": 2})", "{}", "tensor_parallel: is not taken over"},
+        {R"("elasticity": {})", "{}", "elasticity: is not taken over"},
+        {R"("hybrid_engine": {})", "{}", "hybrid_engine: is not taken over"},
+        {R"("seed": 1)", "{}"},
+        {R"("odd": 1)", "{}", "odd: not known to weft, and left out"},
+        {R"("weft": {"recompute": "full"})", R"({"recompute": "full"})"},
+        {R"("weft": {"batch.sequence": "1024"})", R"({"batch": {"sequence": 1024}})"},
+    }));
+
+class deepspeed_refused : public ::testing::TestWithParam<DeepspeedChange> {};
+TEST_P(deepspeed_refused, is_told_by_the_key) {
+    const std::string refusal = deepspeed_refusal(with_keys(", " + GetParam().said));
+    EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
+}
+INSTANTIATE_TEST_SUITE_P(deepspeed, deepspeed_refused,
+                         ::testing::ValuesIn(std::vector<DeepspeedChange>{
+                             {R"("gradient_accumulation_steps": 0.5)",
+                              "gradient_accumulation_steps: expected at least 1, got 0.5"},
+                             {R"("activation_checkpointing": {"cpu_checkpointing": true})",
+                              "activation_checkpointing.cpu_checkpointing: weft keeps checkpoints on the device"},
+                             {R"("optimizer": {"type": "ZeroOneAdam"})",
+                              "optimizer.type: weft has none of DeepSpeed's optimizers with compressed communication"},
+                         }));
 
 }  // namespace
 }  // namespace weft

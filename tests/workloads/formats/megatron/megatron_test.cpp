@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 
+#include "tests/refusal.hpp"
 #include "workloads/formats/format.hpp"
 #include "workloads/formats/megatron/keys.hpp"
 
@@ -404,6 +406,88 @@ TEST(megatron_format, bad_sizes_are_refused_where_they_stand) {
     EXPECT_TRUE(mentions(text, "run.sh:2: error: hidden_size (--hidden-size): expected")) << text;
     EXPECT_TRUE(mentions(text, "run.sh:3: error: num_attention_heads (--num-attention-heads): expected")) << text;
 }
+
+// A run of Primus with a line more.
+Import primus_import(const std::string& line) {
+    const std::string run =
+        "num_layers: 4\nhidden_size: 64\nnum_attention_heads: 4\nffn_hidden_size: 256\nseq_length: 128\n"
+        "max_position_embeddings: 128\nmicro_batch_size: 1\nglobal_batch_size: 32\ntensor_model_parallel_size: 1\n"
+        "bf16: true\nvocab_size: 1000\n";
+    const std::vector<SourceFile> files{{"pretrain.yaml", run + line + "\n"}};
+    return import_files(format_of(files, ""), files, {.machine = "dgx-h100", .nodes = 1});
+}
+
+// What each key changes of the job, as a merge patch, and the note on it.
+struct PrimusChange {
+    std::string said, patch, note{};
+};
+std::ostream& operator<<(std::ostream& out, const PrimusChange& each) { return out << each.said; }
+
+class primus_key : public ::testing::TestWithParam<PrimusChange> {};
+TEST_P(primus_key, changes_the_job_so_and_no_more) {
+    const Import import = primus_import(GetParam().said);
+    json expected = json::parse(primus_import("").object.json());
+    expected.merge_patch(json::parse(GetParam().patch));
+    EXPECT_EQ(json::parse(import.object.json()), expected);
+    EXPECT_TRUE(GetParam().note.empty() ||
+                std::ranges::any_of(
+                    import.notes,
+                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
+        << GetParam().note;
+}
+INSTANTIATE_TEST_SUITE_P(primus, primus_key,
+                         ::testing::ValuesIn(std::vector<PrimusChange>{
+                             {"swiglu: true", R"({"model": {"gated": true}})"},
+                             {"swiglu: false", "{}"},
+                             {"add_bias_linear: false", R"({"model": {"biases": false}})"},
+                             {"disable_bias_linear: true", R"({"model": {"biases": false}})"},
+                             {"untie_embeddings_and_output_weights: true", R"({"model": {"tied_embeddings": null}})"},
+                             {"group_query_attention: true", R"({"model": {"kv_heads": 1}})"},
+                             {"normalization: RMSNorm", R"({"model": {"norm": "rms_norm"}})"},
+                             {"num_experts: 8", R"({"model": {"experts": {"count": 8, "top_k": 2}}})"},
+                             {"num_experts: null", "{}"},
+                             {"use_distributed_optimizer: true", R"({"zero": 1})"},
+                             {"overlap_grad_reduce: true", R"({"overlap_gradients": true})"},
+                             {"recompute_granularity: full", R"({"recompute": "full"})"},
+                             {"recompute_granularity: null", "{}"},
+                             {"recompute_activations: true", R"({"recompute": "selective"})"},
+                             {"fp8: hybrid", R"({"precision": "fp8"})"},
+                             {"fp8: null", "{}"},
+                             {"activation_func: swiglu", R"({"model": {"gated": true}})"},
+                             {"activation_func: gelu", "{}"},
+                             {"language_model: {ffn_hidden_size: 512}", R"({"model": {"ffn_hidden": 512}})"},
+                             {"model_parallel: {pipeline_model_parallel_size: 2}", R"({"layout": {"pipeline": 2}})"},
+                             {"moe_router_force_load_balancing: true", "{}"},
+                             {"gradient_accumulation_fusion: false", R"({"megatron": {"fused_accumulation": false}})"},
+                             {"no_rope_fusion: true", "{}", "no_rope_fusion: element-wise kernels are simulated fused"},
+                             {"cross_entropy_loss_fusion: true", R"({"megatron": {"fused_cross_entropy": true}})"},
+                             {"hidden_dropout: 0.0", "{}",
+                              "hidden_dropout: dropout is simulated on hidden states and scores"},
+                             {"use_flash_attn: true", R"({"attention": "flash"})"},
+                             {"attention_backend: fused", R"({"attention": "cudnn"})"},
+                             {"enable_cuda_graph: true", R"({"cuda_graphs": "layer"})"},
+                             {"stage: pretrain", "{}", "stage: not known to weft, and left out"},
+                             {"odd_key: 1", "{}", "odd_key: not known to weft, and left out"},
+                             {"pipeline_model_parallel_size: ${PP:2}", R"({"layout": {"pipeline": 2}})"},
+                             {"pipeline_model_parallel_size: ${PP:-4}", R"({"layout": {"pipeline": 4}})"},
+                         }));
+
+class primus_refused : public ::testing::TestWithParam<PrimusChange> {};
+TEST_P(primus_refused, is_told_by_the_key) {
+    const std::string refusal = test::refusal_of([] { primus_import(GetParam().said); });
+    EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
+}
+INSTANTIATE_TEST_SUITE_P(
+    primus, primus_refused,
+    ::testing::ValuesIn(std::vector<PrimusChange>{
+        {"overlap_param_gather: true",
+         "megatron.overlap_parameters (overlap_param_gather): Megatron-core gathers under the forward pass only with "
+         "overlap_gradients"},
+        {"attention_backend: some", R"(attention_backend: expected flash, fused, unfused or auto, got "some")"},
+        {"pipeline_model_parallel_size: ${PP}",
+         "pipeline_model_parallel_size: depends on $PP, which is not set; give --variable PP=VALUE"},
+        {"extends: missing.yaml", R"(extends: "missing.yaml" is neither beside "pretrain.yaml" nor given)"},
+    }));
 
 }  // namespace
 }  // namespace weft

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <ostream>
 
 #include "workloads/formats/format.hpp"
 
@@ -150,6 +151,109 @@ TEST(nemo_format, what_is_refused_or_warned_of_is_told_by_its_key) {
     for (const char* const key : {"model.peft", "model.rotary_base", "model.megatron_amp_O2"})
         EXPECT_TRUE(std::ranges::any_of(import.without_effect, [&](const Origin& at) { return at.key == key; })) << key;
 }
+
+// A run with a line more under "model".
+std::string with_line(const std::string& line) {
+    return start + "  global_batch_size: 32\n" + (line.empty() ? "" : "  " + line + "\n");
+}
+
+// What each key changes of the job, as a merge patch, and the note on it.
+struct NemoChange {
+    std::string said, patch, note{};
+};
+std::ostream& operator<<(std::ostream& out, const NemoChange& each) { return out << each.said; }
+
+class nemo_key : public ::testing::TestWithParam<NemoChange> {};
+TEST_P(nemo_key, changes_the_job_so_and_no_more) {
+    const Import import = imported(with_line(GetParam().said));
+    json expected = object_of(with_line(""));
+    expected.merge_patch(json::parse(GetParam().patch));
+    EXPECT_EQ(json::parse(import.object.json()), expected);
+    EXPECT_TRUE(GetParam().note.empty() ||
+                std::ranges::any_of(
+                    import.notes,
+                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
+        << GetParam().note;
+}
+INSTANTIATE_TEST_SUITE_P(
+    nemo, nemo_key,
+    ::testing::ValuesIn(std::vector<NemoChange>{
+        {"num_query_groups: 2", R"({"model": {"kv_heads": 2}})"},
+        {"ffn_hidden_size: 512", R"({"model": {"ffn_hidden": 512}})"},
+        {"activation: swiglu", R"({"model": {"gated": true}})"},
+        {"activation: geglu", R"({"model": {"gated": true}})"},
+        {"activation: gelu", "{}"},
+        {"normalization: rmsnorm", R"({"model": {"norm": "rms_norm"}})"},
+        {"bias: False", R"({"model": {"biases": false}})"},
+        {"position_embedding_type: rope", R"({"model": {"positions_length": null, "positions": "rotary"}})"},
+        {"position_embedding_type: none", R"({"model": {"positions_length": null, "positions": "none"}})"},
+        {"share_embeddings_and_output_weights: False", R"({"model": {"tied_embeddings": null}})"},
+        {"share_embeddings_and_output_weights: True", "{}"},
+        {"kv_channels: 32", R"({"model": {"head_size": 32}})"},
+        {"make_vocab_size_divisible_by: 128", R"({"model": {"vocabulary_multiple": 128}})"},
+        {"override_vocab_size: 2048", "{}"},
+        {"hidden_dropout: 0", "{}", "model.hidden_dropout: dropout is simulated on hidden states and scores"},
+        {"attention_dropout: 0", "{}", "model.attention_dropout: dropout is simulated on hidden states and scores"},
+        {"sequence_parallel: True", R"({"sequence_parallel": true})"},
+        {"pipeline_model_parallel_size: 2", R"({"layout": {"pipeline": 2}})"},
+        {"virtual_pipeline_model_parallel_size: 2", "{}"},
+        {"context_parallel_size: 2", R"({"layout": {"context": 2}})"},
+        {"activations_checkpoint_granularity: selective", R"({"recompute": "selective"})"},
+        {"activations_checkpoint_granularity: full", R"({"recompute": "full"})"},
+        {"activations_checkpoint_method: block", "{}"},
+        {"num_micro_batches_with_partial_activation_checkpoints: 2", "{}",
+         "model.num_micro_batches_with_partial_activation_checkpoints: every micro-batch and stage recomputes alike"},
+        {"ub_tp_comm_overlap: True", "{}",
+         "model.ub_tp_comm_overlap: has no effect without tensor ranks under sequence parallelism"},
+        {"use_flash_attention: True", R"({"attention": "flash"})"},
+        {"transformer_engine: True", R"({"attention": null, "megatron": {"transformer_engine": true}})"},
+        {"mcore_gpt: True", R"({"attention": null, "megatron": {"transformer_engine": true}})"},
+        {"fp8: True", R"({"precision": "fp8"})"},
+        {"gradient_accumulation_fusion: False", R"({"megatron": {"fused_accumulation": false}})"},
+        {"megatron_legacy: True", "{}"},
+        {"masked_softmax_fusion: False", "{}"},
+        {"apply_query_key_layer_scaling: True", "{}"},
+        {"resume_from_checkpoint: null", "{}"},
+        {"tokenizer: {library: megatron}", "{}"},
+        {"optim: {name: fused_adam}", "{}"},
+        {"optim: {name: distributed_fused_adam}", R"({"zero": 1})"},
+        {"optim: {name: distributed_fused_adam, bucket_cap_mb: 125, overlap_grad_sync: True}",
+         R"({"zero": 1, "overlap_gradients": true})",
+         "model.optim.bucket_cap_mb: buckets are as large as Megatron-core's"},
+        {"optim: {name: mcore_distributed_optim, ddp_bucket_size: 1000000, overlap_grad_sync: True}",
+         R"({"zero": 1, "overlap_gradients": true, "bucket_elements": 1000000})"},
+        {"optim: {name: mcore_distributed_optim, grad_sync_dtype: bf16}",
+         R"({"megatron": {"gradients": "bf16"}, "zero": 1})"},
+        {"optim: {name: distributed_fused_adam, odd: 1}", R"({"zero": 1})",
+         "model.optim.odd: not known to weft, and left out"},
+        {"fsdp: False", "{}"},
+        {"headscale: False", "{}"},
+        {"attention_type: multihead", "{}"},
+        {"precision: bf16", "{}"},
+        {"seed: 1", "{}"},
+        {"odd: 1", "{}", "model.odd: not known to weft, and left out"},
+        {"mcore_customization_config: {}", "{}", "model.mcore_customization_config: not known to weft, and left out"},
+    }));
+
+class nemo_refused : public ::testing::TestWithParam<NemoChange> {};
+TEST_P(nemo_refused, is_told_by_the_key) {
+    const std::string told = refusal(with_line(GetParam().said));
+    EXPECT_NE(told.find("error: " + GetParam().patch), std::string::npos) << told;
+}
+INSTANTIATE_TEST_SUITE_P(
+    nemo, nemo_refused,
+    ::testing::ValuesIn(std::vector<NemoChange>{
+        {"normalization: groupnorm", R"(model.normalization: expected LayerNorm or RMSNorm, got "groupnorm")"},
+        {"position_embedding_type: sinusoidal",
+         R"(model.position_embedding_type: weft has rotary, learned and ALiBi positions, not "sinusoidal")"},
+        {"activations_checkpoint_granularity: some",
+         R"(model.activations_checkpoint_granularity: expected full or selective, got "some")"},
+        {"num_moe_experts: 8",
+         "sequence_parallel: Megatron-core routes tokens to experts only under sequence parallelism when tensor is 2; "
+         "set sequence_parallel"},
+        {"encoder: {a: 1}", "model.encoder: weft has decoders of text only"},
+        {"fsdp: True", "model.fsdp: weft has FSDP of PyTorch's own modules only"},
+    }));
 
 }  // namespace
 }  // namespace weft

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -181,6 +182,137 @@ TEST(neox, bad_input_is_a_config_error) {
         EXPECT_FALSE(neox_refusal({{"a.yml", text}}).empty()) << text.substr(0, 200);
     }
 }
+
+// What each key changes of the job, as a merge patch, and the note on it.
+struct NeoxChange {
+    std::string said, patch, note{};
+};
+std::ostream& operator<<(std::ostream& out, const NeoxChange& each) { return out << each.said; }
+
+class neox_key : public ::testing::TestWithParam<NeoxChange> {};
+TEST_P(neox_key, changes_the_job_so_and_no_more) {
+    const Import import = neox_import({{"a.yml", neox_run(GetParam().said)}});
+    json expected = neox_object("");
+    expected.merge_patch(json::parse(GetParam().patch));
+    EXPECT_EQ(json::parse(import.object.json()), expected);
+    EXPECT_TRUE(GetParam().note.empty() ||
+                std::ranges::any_of(
+                    import.notes,
+                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
+        << GetParam().note;
+}
+INSTANTIATE_TEST_SUITE_P(
+    neox, neox_key,
+    ::testing::ValuesIn(std::vector<NeoxChange>{
+        {R"("num_kv_heads": 2)", R"({"model": {"kv_heads": 2}})"},
+        {R"("no_weight_tying": true)", R"({"model": {"tied_embeddings": false}})"},
+        {R"("gpt_j_residual": true)", R"({"model": {"parallel_residual": true}})"},
+        {R"("gpt_j_residual": true, "gpt_j_tied": true)",
+         R"({"model": {"parallel_residual": true, "norm_placement": "shared"}})"},
+        {R"("gpt_j_tied": true)", "{}"},
+        {R"("use_qk_layernorm": true)", R"({"model": {"query_key_norm": "whole"}})"},
+        {R"("norm": "te_rmsnorm")", R"({"model": {"norm": "rms_norm"}})"},
+        {R"("norm": "te_layernorm")", R"({"model": {"norm": "layer_norm"}})"},
+        {R"("use_bias_in_mlp": false)", R"({"model": {"biases": ["qkv", "projection"]}})"},
+        {R"("use_bias_in_attn_linear": false)", R"({"model": {"biases": ["mlp"]}})"},
+        {R"("use_bias_in_mlp": false, "use_bias_in_attn_linear": false)", R"({"model": {"biases": false}})"},
+        {R"("make_vocab_size_divisible_by": 128)", R"({"model": {"vocabulary_multiple": 128}})"},
+        {R"("intermediate_size": 1024)", R"({"model": {"ffn_hidden": 1024}})"},
+        {R"("expansion_factor": 3)", R"({"model": {"ffn_hidden": 1536}})"},
+        {R"("activation": "geglu")", R"({"model": {"gated": true, "ffn_hidden": 682}})",
+         "activation: ffn_hidden is 682: of a gated MLP GPT-NeoX gives two matrices 2/3 of 2048"},
+        {R"("activation": "swiglu", "mlp_multiple_of": 256)", R"({"model": {"gated": true, "ffn_hidden": 768}})",
+         "activation: ffn_hidden is 768: of a gated MLP GPT-NeoX gives two matrices 2/3 of 2048"},
+        {R"("attention_config": [[["flash"], "all"]])", R"({"attention": "flash"})"},
+        {R"("attention_config": [[["flash"], "all"]], "sliding_window_width": 127)",
+         R"({"model": {"attention_window": {"tokens": 128}}, "attention": "flash"})",
+         "sliding_window_width: a token attends to the 127 before it, and to itself"},
+        {R"("sliding_window_width": 127)", "{}", "sliding_window_width: is read by flash attention alone"},
+        {R"("attention_config": ["flash", "flash", "flash", "flash"], "sliding_window_width": 2048)",
+         R"({"attention": "flash"})", "sliding_window_width: is no shorter than the sequence"},
+        {R"("scaled_upper_triang_masked_softmax_fusion": false)", "{}",
+         "scaled_upper_triang_masked_softmax_fusion: scale, mask and softmax are simulated as one pass, as with this "
+         "fusion"},
+        {R"("scaled_masked_softmax_fusion": true)", "{}"},
+        {R"("bias_gelu_fusion": false)", "{}", "bias_gelu_fusion: is simulated as one pass, as with this fusion"},
+        {R"("bias_gelu_fusion": true)", "{}"},
+        {R"("norm": "rmsnorm", "rmsnorm_fusion": false)", R"({"model": {"norm": "rms_norm"}})",
+         "rmsnorm_fusion: is simulated as one pass, as with this fusion"},
+        {R"("te_columnparallel": true)", "{}",
+         "te_columnparallel: Transformer Engine's kernels are taken as GPT-NeoX's"},
+        {R"("attention_softmax_in_fp32": true)", "{}",
+         "attention_softmax_in_fp32: the softmax is simulated in the layers' precision"},
+        {R"("fp16_lm_cross_entropy": true)", "{}", "fp16_lm_cross_entropy: the loss is simulated in fp32"},
+        {R"("bias_dropout_fusion": false)", "{}",
+         "bias_dropout_fusion: biases of outputs are simulated as rotary embeddings are: fused"},
+        {R"("rope_fusion": true)", "{}"},
+        {R"("checkpoint_activations": true)", R"({"recompute": "full", "deepspeed": {}})"},
+        {R"("checkpoint_activations": true, "checkpoint_num_layers": 2)",
+         R"({"recompute": {"layers": 2}, "deepspeed": {}})"},
+        {R"("checkpoint_activations": true, "partition_activations": true)",
+         R"({"recompute": "full", "deepspeed": {"partition_activations": true}})"},
+        {R"("partition_activations": true)", "{}"},
+        {R"("synchronize_each_layer": true)", R"({"deepspeed": {"synchronize_each_layer": true}})"},
+        {R"("profile_backward": true)", "{}"},
+        {R"("hidden_dropout": 0.1)", R"({"dropout": true})",
+         "hidden_dropout: dropout is simulated on the scores and on the outputs of attention and MLP, or on neither"},
+        {R"("hidden_dropout": 0.1, "attention_dropout": 0.1)", R"({"dropout": true})"},
+        {R"("attention_dropout": 0.1)", R"({"dropout": true})",
+         "attention_dropout: dropout is simulated on the scores and on the outputs of attention and MLP, or on "
+         "neither"},
+        {R"("zero_optimization": {"stage": 1})", R"({"zero": 1, "overlap_gradients": false})"},
+        {R"("zero_optimization": {"stage": 1, "reduce_scatter": false, "reduce_bucket_size": 5e7})",
+         R"({"zero": 1, "bucket_elements": 50000000, "deepspeed": {"reduce_scatter": false}, "overlap_gradients": false})"},
+        {R"("zero_optimization": true)", R"({"zero": 1})"},
+        {R"("pipe_partition_method": "uniform")", "{}",
+         R"(pipe_partition_method: layers are dealt to stages as by "type:transformer|mlp", GPT-NeoX's default)"},
+        {R"("use_bnb_optimizer": true)", "{}",
+         "use_bnb_optimizer: the optimizer's states are simulated in fp32, not in 8 bits"},
+        {R"("soft_prompt_tuning": {"enabled": false})", "{}"},
+        {R"("precision": "fp16")", "{}"},
+        {R"("train_batch_size": 16)", R"({"batch": {"global": 16}})"},
+        {R"("train_batch_size": 24)", R"({"batch": {"global": 24}})"},
+        {R"("wall_clock_breakdown": true)", R"({"deepspeed": {"wall_clock_breakdown": true}})"},
+        {R"("comms_logger": {"enabled": true})", R"({"deepspeed": {"log_calls": true}})"},
+        {R"("communication_data_type": "fp32")", "{}",
+         "communication_data_type: gradients travel as the framework keeps them"},
+        {R"("fp32_allreduce": true)", "{}",
+         "fp32_allreduce: gradients travel as the framework keeps them, not in fp32"},
+        {R"("data_types": {"grad_accum_dtype": "fp32"})", "{}",
+         "data_types: gradients are added up as the framework does by itself"},
+        {R"("curriculum_learning": {})", "{}", "curriculum_learning: is not taken over"},
+        {R"("deepspeed_extra_args": {"bf16": {"enabled": false}, "odd": 1})", "{}",
+         "deepspeed_extra_args.odd: not known to weft, and left out"},
+        {R"("moe_num_experts": 1)", "{}"},
+        {R"("optimizer": {"type": "Adam"})", "{}"},
+        {R"("optimizer": {"type": "SGD"})", "{}", "optimizer.type: time and memory of the update are those of Adam"},
+        {R"("num_gpus": -1)", "{}"},
+    }));
+
+class neox_refused : public ::testing::TestWithParam<NeoxChange> {};
+TEST_P(neox_refused, is_told_by_the_key) {
+    const std::string refusal = neox_refusal({{"a.yml", neox_run(GetParam().said)}});
+    EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
+}
+INSTANTIATE_TEST_SUITE_P(
+    neox, neox_refused,
+    ::testing::ValuesIn(std::vector<NeoxChange>{
+        {R"("checkpoint_activations": true, "checkpoint_in_cpu": true)",
+         "checkpoint_in_cpu: weft keeps checkpoints on the device"},
+        {R"("zero_optimization": {"stage": 2})",
+         "zero_optimization.stage: DeepSpeed's pipeline engine, which runs the model, refuses stage 2"},
+        {R"("ring_attention_size": 2)",
+         "ring_attention_size: weft has no ring attention of GPT-NeoX; its DeepSpeed has all-to-all"},
+        {R"("deepspeed": false)", "deepspeed: GPT-NeoX runs with DeepSpeed alone"},
+        {R"("train_impl": "dpo")", R"(train_impl: weft simulates pre-training ("normal"))"},
+        {R"("te_fp8_mha": true)", "te_fp8_mha: weft's fp8 is not that of one module"},
+        {R"("soft_prompt_tuning": {"enabled": true})", "soft_prompt_tuning: weft trains all weights"},
+        {R"("optimizer": {"type": "CPUAdam"})",
+         "optimizer: states on the host are those of ZeRO (offload_optimizer), framework deepspeed with zero 1 to 3, "
+         "or of Megatron-core (--optimizer-cpu-offload), framework megatron with zero 1"},
+        {R"("activation": "gelu_fast")",
+         R"(activation: expected one of gelu, geglu, relu, softsign, swish, mish, silu, reglu, swiglu, bilinear, glu, got "gelu_fast")"},
+    }));
 
 }  // namespace
 }  // namespace weft

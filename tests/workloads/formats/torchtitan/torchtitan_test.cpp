@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -239,6 +240,122 @@ TEST(torchtitan, flavours_have_the_parameters_of_their_models) {
     for (const TorchtitanFlavour& each : torchtitan_flavours())
         EXPECT_EQ(torchtitan_flavour_of(each.shape), &each) << each.model << " " << each.flavour;
 }
+
+// Lines of "[training]", with "; " between them.
+std::string training_of(std::string lines) {
+    for (std::size_t at = lines.find("; "); at != std::string::npos; at = lines.find("; ")) lines.replace(at, 2, "\n");
+    return "[training]\n" + lines + "\n";
+}
+
+// What each key changes of the job, as a merge patch, and the note on it.
+struct TitanChange {
+    std::string said, patch, note{};
+};
+std::ostream& operator<<(std::ostream& out, const TitanChange& each) { return out << each.said; }
+
+class torchtitan_key : public ::testing::TestWithParam<TitanChange> {};
+TEST_P(torchtitan_key, changes_the_job_so_and_no_more) {
+    const Import import = titan_import(titan_run("8B", training_of(GetParam().said)));
+    json expected = titan_object(training_of(""));
+    expected.merge_patch(json::parse(GetParam().patch));
+    EXPECT_EQ(json::parse(import.object.json()), expected);
+    EXPECT_TRUE(GetParam().note.empty() ||
+                std::ranges::any_of(
+                    import.notes,
+                    [](const FormatNote& note) { return note.origin.key + ": " + note.message == GetParam().note; }))
+        << GetParam().note;
+}
+INSTANTIATE_TEST_SUITE_P(
+    torchtitan, torchtitan_key,
+    ::testing::ValuesIn(std::vector<TitanChange>{
+        {"seq_len = 1024", R"({"batch": {"sequence": 1024}})"},
+        {"local_batch_size = 4", R"({"batch": {"micro": 4, "global": 64}})"},
+        {"batch_size = 4", R"({"batch": {"micro": 4, "global": 64}})"},
+        {"global_batch_size = 256", R"({"batch": {"global": 256}})"},
+        {R"(mixed_precision_param = "float32")", R"({"precision": "fp32"})"},
+        {R"(mixed_precision_param = "float16")", R"({"precision": "fp16"})"},
+        {R"(mixed_precision_reduce = "bfloat16")", R"({"fsdp": {"reduce_precision": null}})"},
+        {R"(dtype = "bfloat16")", "{}", "training.dtype: states are simulated in fp32, as by default, not in bfloat16"},
+        {"compile = true", R"({"compile": true})"},
+        {"[parallelism]; tensor_parallel_degree = 2",
+         R"({"layout": {"tensor": 2}, "sequence_parallel": true, "batch": {"global": 64}})"},
+        {"[parallelism]; tensor_parallel_degree = 2; data_parallel_shard_degree = 8",
+         R"({"layout": {"tensor": 2, "data": 8}, "sequence_parallel": true, "batch": {"global": 64}})"},
+        {"[parallelism]; context_parallel_degree = 2",
+         R"({"layout": {"context": 2}, "context_method": "all_gather", "batch": {"global": 64}})"},
+        {R"([parallelism]; context_parallel_degree = 2; context_parallel_rotate_method = "alltoall")",
+         R"({"layout": {"context": 2}, "context_method": "ring", "batch": {"global": 64}})"},
+        {R"([parallelism]; context_parallel_degree = 2; context_parallel_load_balancer = "ptrr")",
+         R"({"layout": {"context": 2}, "context_method": "all_gather", "batch": {"global": 64}})",
+         "parallelism.context_parallel_load_balancer: attention is simulated as evenly shared, with head and tail of a "
+         "sequence on each rank"},
+        {"[parallelism]; pipeline_parallel_degree = 2",
+         R"({"layout": {"pipeline": 2}, "schedule": "1f1b", "batch": {"micro": 1, "global": 64}})"},
+        {R"([parallelism]; pipeline_parallel_degree = 2; pipeline_parallel_schedule = "Interleaved1F1B")",
+         R"({"layout": {"pipeline": 2, "virtual_stages": 2}, "schedule": "interleaved", "batch": {"micro": 1, "global": 64}})"},
+        {"[parallelism]; pipeline_parallel_degree = 2; pipeline_parallel_microbatch_size = 2",
+         R"({"layout": {"pipeline": 2}, "schedule": "1f1b", "batch": {"micro": 2, "global": 64}})"},
+        {"[parallelism]; pipeline_parallel_degree = 2; pipeline_parallel_first_stage_less_layers = 0; "
+         "pipeline_parallel_last_stage_less_layers = 0",
+         R"({"layout": {"pipeline": 2, "split": "even"}, "schedule": "1f1b", "batch": {"micro": 1, "global": 64}})"},
+        {R"([parallelism]; pipeline_parallel_degree = 2; pipeline_parallel_schedule_csv = "")",
+         R"({"layout": {"pipeline": 2}, "schedule": "1f1b", "batch": {"micro": 1, "global": 64}})"},
+        {"[parallelism]; data_parallel_replicate_degree = 2",
+         R"({"fsdp": {"strategy": "hybrid_shard", "shard_ranks": 8}})"},
+        {R"([parallelism]; data_parallel_replicate_degree = 2; fsdp_reshard_after_forward = "never")",
+         R"({"fsdp": {"strategy": "hybrid_shard_zero2", "shard_ranks": 8}})"},
+        {R"([parallelism]; fsdp_reshard_after_forward = "always")", R"({"fsdp": {"reshard_after_forward": true}})"},
+        {R"([parallelism]; fsdp_reshard_after_forward = "never")", R"({"fsdp": {"strategy": "shard_grad_op"}})"},
+        {"[parallelism]; odd = 1", "{}", "parallelism.odd: not known to weft, and left out"},
+        {R"([activation_checkpoint]; mode = "none")", R"({"recompute": "none"})"},
+        {R"([activation_checkpoint]; mode = "full")", R"({"recompute": "full"})"},
+        {R"([activation_checkpoint]; selective_ac_option = "1")", R"({"recompute": "full"})"},
+        {R"([activation_checkpoint]; selective_ac_option = "3")", R"({"recompute": {"layers": 3}})"},
+        {R"([activation_checkpoint]; selective_ac_option = "op")", R"({"recompute": "operations"})"},
+        {R"([activation_checkpoint]; mode = "memory_budget")", R"({"recompute": "none"})",
+         "activation_checkpoint.mode: memory_budget recomputes what a compiler chooses, which weft cannot; nothing is "
+         "recomputed in the simulation, which is faster and takes more memory; --set recompute=full is the other end"},
+        {"[float8]; enable_float8_linear = true", R"({"precision": "fp8"})",
+         "float8.enable_float8_linear: weights are gathered in 16 bits and the output layer is in 16 bits, too"},
+        {R"([experimental]; custom_import = "x")", "{}"},
+        {"[profiling]; enable = true", "{}"},
+        {"[odd]; a = 1", "{}", "odd: not known to weft, and left out"},
+        {"[compile]; enable = true", R"({"compile": true})"},
+        {R"([optimizer]; name = "AdamW")", "{}"},
+    }));
+
+class torchtitan_refused : public ::testing::TestWithParam<TitanChange> {};
+TEST_P(torchtitan_refused, is_told_by_the_key) {
+    const std::string refusal = titan_refusal(titan_run("8B", training_of(GetParam().said)));
+    EXPECT_NE(refusal.find("error: " + GetParam().patch), std::string::npos) << refusal;
+}
+INSTANTIATE_TEST_SUITE_P(
+    torchtitan, torchtitan_refused,
+    ::testing::ValuesIn(std::vector<TitanChange>{
+        {R"(mixed_precision_param = "int8")",
+         R"(training.mixed_precision_param: expected bfloat16 or float32, got "int8")"},
+        {"enable_cpu_offload = true", "training.enable_cpu_offload: weft has no offloading of states to the host"},
+        {R"([parallelism]; pipeline_parallel_degree = 2; pipeline_parallel_schedule = "LoopedBFS")",
+         "parallelism.pipeline_parallel_schedule: weft does not have the schedule LoopedBFS"},
+        {"[parallelism]; pipeline_parallel_degree = 2; pipeline_parallel_first_stage_less_layers = 2",
+         "parallelism.pipeline_parallel_first_stage_less_layers: weft knows first and last stages with one layer less, "
+         "or with none"},
+        {R"([parallelism]; pipeline_parallel_degree = 2; pipeline_parallel_schedule_csv = "s.csv")",
+         "parallelism.pipeline_parallel_schedule_csv: weft deals layers to stages by torchtitan's own rule"},
+        {"[parallelism]; data_parallel_replicate_degree = 16; data_parallel_shard_degree = 1",
+         "parallelism.data_parallel_replicate_degree: replicas that share nothing run under DDP with autocast, which "
+         "weft does not simulate"},
+        {"[parallelism]; data_parallel_shard_degree = 0",
+         "parallelism.data_parallel_shard_degree: expected -1 (all that are left) or at least 1"},
+        {"[parallelism]; data_parallel_degree = 8",
+         "layout: tensor 1 x pipeline 1 x data 8 = 8 ranks leave nodes empty: 2 nodes have 16 accelerators; give fewer "
+         "nodes or more data ranks"},
+        {R"([parallelism]; expert_parallel_degree = 2; expert_parallel_comm_backend = "deepep")",
+         R"(parallelism.expert_parallel_comm_backend: weft has torchtitan's all-to-all alone, which is "standard")"},
+        {R"([activation_checkpoint]; mode = "some")",
+         R"(activation_checkpoint.mode: expected none, selective or full, got "some")"},
+        {"[fault_tolerance]; enable = true", "fault_tolerance.enable: weft has no replicas that come and go"},
+    }));
 
 }  // namespace
 }  // namespace weft
