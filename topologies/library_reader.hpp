@@ -9,8 +9,7 @@
 //     "order": "ranks",                                     // "links" (channels along them) or "ranks"; absent: links
 //     "launch":   { "value": "12 us", "source": "..." },    // per call, on the device
 //     "blocking": { "value": "18 us", "source": "..." },    // per call, on a host that waits for it
-//     "costs": { "ring_ll": {                               // by names of your choice; see ProtocolCost for the
-//     meaning
+//     "costs": { "ring_ll": {                               // by names of your choice; see ProtocolCost
 //       "algorithm": "ring", "protocol": "LL",            // LL LL128 Simple, inject eager rendezvous bulk, ipc
 //       "operations": ["all_gather"],                       // absent: all that the algorithm runs
 //       "launch": "0 us",                                   // absent: 0

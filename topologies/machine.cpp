@@ -113,30 +113,17 @@ std::string read_device_name(Field& root) {
     return (from.parent_path() / name).lexically_normal().string();
 }
 
-// Of a figure with what is specified and what of it is reached.
-BytesPerSecond read_rate(Field field) {
-    const BytesPerSecond nominal = field.bandwidth("nominal");
-    const double efficiency = field.number("efficiency");
-    if (field.is_number("efficiency") && !(efficiency > 0.0 && efficiency <= 1.0)) {
-        field.error("efficiency", fmt::format("expected a number above 0 and at most 1, got {}", efficiency));
-    }
-    if (field.is_text("nominal") && nominal <= BytesPerSecond{}) field.error("nominal", "expected more than 0");
-    field.text("source", "");
-    field.done();
-    return nominal * efficiency;
-}
-
 HostInfo read_host(Field field) {
-    HostInfo host{.link = read_rate(field.object("link")),
+    HostInfo host{.link = read_rate(field.object("link")).reached,
                   .memory = {},
-                  .memory_bandwidth = read_rate(field.object("memory_bandwidth")),
+                  .memory_bandwidth = read_rate(field.object("memory_bandwidth")).reached,
                   .drives_read = {},
                   .drives_write = {}};
     host.memory = sourced(field, "memory", [](Field& memory) { return memory.bytes("value"); });
     if (field.has("drives")) {
         Field drives = field.object("drives");
-        host.drives_read = read_rate(drives.object("read"));
-        host.drives_write = read_rate(drives.object("write"));
+        host.drives_read = read_rate(drives.object("read")).reached;
+        host.drives_write = read_rate(drives.object("write")).reached;
         drives.done();
     }
     field.text("source", "");

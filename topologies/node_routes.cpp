@@ -6,8 +6,6 @@
 #include <limits>
 #include <tuple>
 
-#include "topologies/distance.hpp"
-
 namespace weft {
 namespace {
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/collective/algorithm.hpp"
+
 namespace weft::collective {
 
 constexpr std::uint32_t no_parent = 0xffffffff;
@@ -44,6 +46,35 @@ inline std::vector<std::uint32_t> tree_depths(const std::vector<std::uint32_t>& 
 // and below that a balanced tree.
 constexpr std::uint32_t double_tree_depth(std::uint32_t nodes) {
     return static_cast<std::uint32_t>(std::bit_width(nodes - 1));
+}
+
+// Both trees among the first `places` members of every node of m, place by place, with `weight` on each.
+inline void append_tree_edges(std::vector<Edge>& edges, std::uint32_t nodes, std::uint32_t m, std::uint32_t places,
+                              double weight) {
+    for (const std::uint32_t tree : {0U, 1U}) {
+        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
+        for (std::uint32_t i = 0; i < nodes * m; ++i) {
+            if (parents[i / m] == no_parent || i % m >= places) continue;
+            const std::uint32_t parent = parents[i / m] * m + i % m;
+            edges.push_back({i, parent, weight});
+            edges.push_back({parent, i, weight});
+        }
+    }
+}
+
+// A round of one level of these trees: tree t carries chunk 2 p + t at place p.
+inline void append_tree_level(std::vector<Transfer>& transfers, std::uint32_t nodes, std::uint32_t m,
+                              std::uint32_t places, std::uint32_t depth, bool up) {
+    const std::uint32_t round = rounds_of(transfers);
+    for (const std::uint32_t tree : {0U, 1U}) {
+        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
+        const std::vector<std::uint32_t> depths = tree_depths(parents);
+        for (std::uint32_t i = 0; i < nodes * m; ++i) {
+            if (depths[i / m] != depth || i % m >= places) continue;
+            const std::uint32_t parent = parents[i / m] * m + i % m;
+            transfers.push_back({round, up ? i : parent, up ? parent : i, 2 * (i % m) + tree, up});
+        }
+    }
 }
 
 }  // namespace weft::collective

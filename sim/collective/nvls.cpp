@@ -48,38 +48,16 @@ std::vector<Phase> tree_phases(const GroupShape& shape) {
     for (std::uint32_t i = 0; i < shape.members; ++i) {
         edges.push_back({i, i / m * m + (i + 1) % m, 1.0 + 1.0 / m});  // as switch_phases
     }
-    for (const std::uint32_t tree : {0U, 1U}) {
-        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
-        for (std::uint32_t i = 0; i < shape.members; ++i) {
-            if (parents[i / m] == no_parent) continue;
-            const std::uint32_t parent = parents[i / m] * m + i % m;
-            edges.push_back({i, parent, 0.5 / m});
-            edges.push_back({parent, i, 0.5 / m});
-        }
-    }
+    append_tree_edges(edges, nodes, m, m, 0.5 / m);
     return phases;
 }
 
-// One level of both trees: tree t carries chunk 2 p + t of the members at place p.
-void append_level(std::vector<Transfer>& transfers, const GroupShape& shape, std::uint32_t depth, bool up) {
-    const std::uint32_t m = shape.per_node(), round = rounds_of(transfers);
-    for (const std::uint32_t tree : {0U, 1U}) {
-        const std::vector<std::uint32_t> parents = tree_parents(shape.blocks(), tree);
-        const std::vector<std::uint32_t> depths = tree_depths(parents);
-        for (std::uint32_t i = 0; i < shape.members; ++i) {
-            if (depths[i / m] != depth) continue;
-            const std::uint32_t parent = parents[i / m] * m + i % m;
-            transfers.push_back({round, up ? i : parent, up ? parent : i, 2 * (i % m) + tree, up});
-        }
-    }
-}
-
 std::vector<Transfer> tree_transfers(const GroupShape& shape) {
-    const std::uint32_t depth = double_tree_depth(shape.blocks());
+    const std::uint32_t m = shape.per_node(), nodes = shape.blocks(), depth = double_tree_depth(nodes);
     std::vector<Transfer> transfers;
     append_switch_round(transfers, shape, 2, true);
-    for (std::uint32_t d = depth; d > 0; --d) append_level(transfers, shape, d, true);
-    for (std::uint32_t d = 1; d <= depth; ++d) append_level(transfers, shape, d, false);
+    for (std::uint32_t d = depth; d > 0; --d) append_tree_level(transfers, nodes, m, m, d, true);
+    for (std::uint32_t d = 1; d <= depth; ++d) append_tree_level(transfers, nodes, m, m, d, false);
     append_switch_round(transfers, shape, 2, false);
     return transfers;
 }

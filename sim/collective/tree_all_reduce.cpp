@@ -14,50 +14,30 @@ std::vector<Phase> phases_of(const GroupShape& shape) {
     std::vector<Phase> phases{
         {.peer = Peer::listed, .hops = 2 * (m - 1), .hops_across = 2 * double_tree_depth(nodes), .reduce = true}};
     std::vector<Edge>& edges = phases.front().edges;
-    const auto add_both = [&](std::uint32_t child, std::uint32_t parent, double weight) {
-        edges.push_back({child, parent, weight});
-        edges.push_back({parent, child, weight});
-    };
     for (std::uint32_t i = 0; i < shape.members; ++i) {
-        if (i % m > 0) add_both(i, i - 1, 1.0);
+        if (i % m == 0) continue;
+        edges.push_back({i, i - 1, 1.0});
+        edges.push_back({i - 1, i, 1.0});
     }
-    for (const std::uint32_t tree : {0U, 1U}) {
-        const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
-        for (std::uint32_t node = 0; node < nodes; ++node) {
-            if (parents[node] != no_parent) add_both(node * m, parents[node] * m, 0.5);
-        }
-    }
+    append_tree_edges(edges, nodes, m, 1, 0.5);
     return phases;
 }
 
 std::vector<Transfer> transfers_of(const GroupShape& shape) {
     const std::uint32_t m = shape.in_first(), nodes = shape.blocks_of_first();
     std::vector<Transfer> transfers;
-    std::uint32_t round = 0;
     const auto chain = [&](std::uint32_t from, std::uint32_t to, bool reduce) {
+        const std::uint32_t round = rounds_of(transfers);
         for (std::uint32_t node = 0; node < nodes; ++node) {
             if (node * m + std::max(from, to) >= shape.members) continue;  // the last may have fewer
             for (const std::uint32_t half : {0U, 1U}) {
                 transfers.push_back({round, node * m + from, node * m + to, half, reduce});
             }
         }
-        ++round;
-    };
-    const auto level = [&](std::uint32_t depth, bool up) {
-        for (const std::uint32_t tree : {0U, 1U}) {
-            const std::vector<std::uint32_t> parents = tree_parents(nodes, tree);
-            const std::vector<std::uint32_t> depths = tree_depths(parents);
-            for (std::uint32_t node = 0; node < nodes; ++node) {
-                if (depths[node] != depth) continue;
-                const std::uint32_t child = node * m, parent = parents[node] * m;
-                transfers.push_back({round, up ? child : parent, up ? parent : child, tree, up});
-            }
-        }
-        ++round;
     };
     for (std::uint32_t i = m - 1; i > 0; --i) chain(i, i - 1, true);
-    for (std::uint32_t d = double_tree_depth(nodes); d > 0; --d) level(d, true);
-    for (std::uint32_t d = 1; d <= double_tree_depth(nodes); ++d) level(d, false);
+    for (std::uint32_t d = double_tree_depth(nodes); d > 0; --d) append_tree_level(transfers, nodes, m, 1, d, true);
+    for (std::uint32_t d = 1; d <= double_tree_depth(nodes); ++d) append_tree_level(transfers, nodes, m, 1, d, false);
     for (std::uint32_t i = 1; i < m; ++i) chain(i - 1, i, false);
     return transfers;
 }

@@ -8,7 +8,6 @@
 
 #include "sim/engine/run.hpp"
 #include "sim/network/flow_network.hpp"
-#include "sim/network/ideal_network.hpp"
 #include "sim/network/traffic_recorder.hpp"
 #include "sim/program/program.hpp"
 

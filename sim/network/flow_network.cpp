@@ -10,11 +10,9 @@
 namespace weft {
 
 FlowNetwork::FlowNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows)
-    : crossed_(topology, patterns),
+    : FlowsUnderWay(topology, patterns, flows),
       max_min_(drop_implied(find_constraints(topology, crossed_), patterns.size()), patterns),
       patterns_(patterns.size()) {
-    flows_.reserve(flows);
-    finishes_.reserve(flows);
     stale_.reserve(patterns.size());
 }
 
@@ -42,10 +40,6 @@ void FlowNetwork::deliver(PatternId pattern, Bytes bytes, double flows) {
     patterns_[pattern].moved += rate * (bytes / rate) * flows;  // over the unrounded time
 }
 
-void FlowNetwork::record(PatternId pattern, Bytes bytes, Instant begin, Instant end) {
-    if (recorder_ != nullptr) recorder_->add(pattern, begin, end, bytes);
-}
-
 FlowId FlowNetwork::resume(Instant now, PatternId pattern, Bytes bytes, Instant since) {
     WEFT_CHECK(since <= now, "a flow that goes on has begun");
     patterns_[pattern].rate = lone_rate(pattern);  // which it has had so far; others come to its pattern only now
@@ -60,11 +54,7 @@ Instant FlowNetwork::next_change() {
 }
 
 void FlowNetwork::advance(Instant now, std::vector<FlowId>& done) {
-    WEFT_CHECK(clock_ <= now && now <= next_change(), "the network cannot skip its next change or go back");
-    clock_ = now;
-    const auto first = static_cast<std::ptrdiff_t>(done.size());
-    while (finishes_.next() == now) done.push_back(finishes_.pop());
-    for (auto id = done.begin() + first; id != done.end(); ++id) finish(*id);  // popped in FlowId order: equal times
+    finish_at(now, next_change(), done, [this](FlowId id) { finish(id); });
 }
 
 BytesPerSecond FlowNetwork::rate(FlowId flow) {
@@ -115,15 +105,15 @@ void FlowNetwork::schedule_new(PatternId id) {
 }
 
 void FlowNetwork::schedule(FlowId id) {
-    const Flow& flow = flows_[id];
+    const SharingFlow& flow = flows_[id];
     finishes_.set(id, flow.since + flow.remaining / patterns_[flow.pattern].rate);
 }
 
 // Brings a flow up to the present at the rate it has had since.
-void FlowNetwork::settle(Flow& flow) {
+void FlowNetwork::settle(SharingFlow& flow) {
     if (flow.since == clock_) return;
     const Bytes moved = std::min(flow.remaining, patterns_[flow.pattern].rate * (clock_ - flow.since));
-    if (recorder_ != nullptr) recorder_->add(flow.pattern, flow.since, clock_, moved);
+    record(flow.pattern, moved, flow.since, clock_);
     flow.moved += moved;
     flow.remaining -= moved;
     flow.since = clock_;
@@ -132,11 +122,11 @@ void FlowNetwork::settle(Flow& flow) {
 // The clock rounds the end of a flow to a tick. Its bytes are integrated over the unrounded time, which may differ from
 // the rounded one by no more than that.
 void FlowNetwork::finish(FlowId id) {
-    Flow& flow = flows_[id];
+    SharingFlow& flow = flows_[id];
     PatternFlows& pattern = patterns_[flow.pattern];
     const Seconds unrounded = flow.remaining / pattern.rate;
     WEFT_CHECK(flow.since + unrounded == clock_, "a flow finished at an instant that its rate does not explain");
-    if (recorder_ != nullptr) recorder_->add(flow.pattern, flow.since, clock_, flow.remaining);
+    record(flow.pattern, flow.remaining, flow.since, clock_);
     flow.moved += pattern.rate * unrounded;
     pattern.moved += flow.moved;
     unlink(id);
@@ -144,7 +134,7 @@ void FlowNetwork::finish(FlowId id) {
 }
 
 void FlowNetwork::link_up(FlowId id) {
-    Flow& flow = flows_[id];
+    SharingFlow& flow = flows_[id];
     PatternFlows& pattern = patterns_[flow.pattern];
     if (pattern.flows++ == 0) {
         pattern.first = flow.previous = flow.next = id;
@@ -157,7 +147,7 @@ void FlowNetwork::link_up(FlowId id) {
 }
 
 void FlowNetwork::unlink(FlowId id) {
-    const Flow& flow = flows_[id];
+    const SharingFlow& flow = flows_[id];
     PatternFlows& pattern = patterns_[flow.pattern];
     --pattern.flows;
     if (pattern.first == id) pattern.first = flow.next;
@@ -168,6 +158,57 @@ void FlowNetwork::unlink(FlowId id) {
 
 void FlowNetwork::mark_stale(PatternId pattern) {
     if (!std::exchange(patterns_[pattern].is_stale, true)) stale_.push_back(pattern);
+}
+
+namespace {
+
+BytesPerSecond rate_alone(const Topology& topology, const Pattern& pattern) {
+    if (std::isfinite(pattern.alone.value)) return std::min(pattern.cap, pattern.alone);
+    BytesPerSecond rate = pattern.cap;
+    for (const LinkLoad& load : pattern.loads) rate = std::min(rate, topology.link(load.link).bandwidth);
+    return rate;
+}
+
+}  // namespace
+
+IdealNetwork::IdealNetwork(const Topology& topology, const Table<PatternId, Pattern>& patterns, std::size_t flows)
+    : FlowsUnderWay(topology, patterns, flows), patterns_(patterns.size()) {
+    for (PatternId id{}; id != patterns.end_id(); id = next(id)) {
+        patterns_[id].rate = rate_alone(topology, patterns[id]);
+    }
+}
+
+FlowId IdealNetwork::start(Instant now, PatternId pattern, Bytes bytes) {
+    WEFT_CHECK(std::isfinite(bytes.value) && bytes.value > 0.0, "a flow needs bytes to move");
+    WEFT_CHECK(index(pattern) < patterns_.size(), "unknown pattern");
+    WEFT_CHECK(clock_ <= now && now <= next_change(), "a flow must start now, before anything else changes");
+    const BytesPerSecond rate = patterns_[pattern].rate;
+    WEFT_CHECK(std::isfinite(rate.value), "nothing limits the rate of a pattern");
+    clock_ = now;
+    const FlowId id = flows_.add({pattern, now, bytes});
+    finishes_.set(id, now + bytes / rate);
+    return id;
+}
+
+void IdealNetwork::advance(Instant now, std::vector<FlowId>& done) {
+    finish_at(now, next_change(), done, [this](FlowId id) {
+        const LoneFlow& flow = flows_[id];
+        deliver(flow.pattern, flow.bytes, 1.0);
+        record(flow.pattern, flow.bytes, flow.begin, clock_);
+        flows_.remove(id);
+    });
+}
+
+void IdealNetwork::deliver(PatternId id, Bytes bytes, double flows) {
+    PatternFlows& pattern = patterns_[id];
+    pattern.moved += pattern.rate * (bytes / pattern.rate) * flows;  // over the unrounded time
+}
+
+FlowId IdealNetwork::resume(Instant now, PatternId pattern, Bytes bytes, Instant since) {
+    const FlowId id = start(now, pattern, bytes);
+    flows_[id].begin = since;
+    finishes_.set(id, since + bytes / patterns_[pattern].rate);
+    return id;
 }
 
 }  // namespace weft

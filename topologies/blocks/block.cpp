@@ -68,23 +68,26 @@ void check_connected(Field& block, std::string_view key, const NodePlan& plan) {
     }
 }
 
+ReachedRate read_rate(Field field) {
+    const BytesPerSecond nominal = field.bandwidth("nominal");
+    const double efficiency = field.number("efficiency");
+    field.text("source", "");
+    if (field.is_number("efficiency") && !(efficiency > 0.0 && efficiency <= 1.0)) {
+        field.error("efficiency", fmt::format("expected a number above 0 and at most 1, got {}", efficiency));
+    }
+    if (field.is_text("nominal") && nominal <= BytesPerSecond{}) field.error("nominal", "expected more than 0");
+    field.done();
+    return {nominal, nominal * efficiency};
+}
+
 namespace {
 
 LinkClass read_class(Field field, std::string name) {
     LinkClass result;
     result.name = std::move(name);
-    Field bandwidth = field.object("bandwidth");
-    result.nominal = bandwidth.bandwidth("nominal");
-    const double efficiency = bandwidth.number("efficiency");
-    bandwidth.text("source", "");
-    if (bandwidth.is_number("efficiency") && !(efficiency > 0.0 && efficiency <= 1.0)) {
-        bandwidth.error("efficiency", fmt::format("expected a number above 0 and at most 1, got {}", efficiency));
-    }
-    if (bandwidth.is_text("nominal") && result.nominal <= BytesPerSecond{})
-        bandwidth.error("nominal", "expected more than 0");
-    bandwidth.done();
-    result.bandwidth = result.nominal * efficiency;
-
+    const ReachedRate rate = read_rate(field.object("bandwidth"));
+    result.nominal = rate.nominal;
+    result.bandwidth = rate.reached;
     result.latency = sourced_duration(field, "latency");
     field.done();
     return result;

@@ -16,6 +16,13 @@
 
 namespace weft {
 
+// A rate as specified, and what of it is reached.
+struct ReachedRate {
+    BytesPerSecond nominal, reached;
+};
+//   { "nominal": "25 GB/s", "efficiency": 0.97, "source": "..." }
+ReachedRate read_rate(Field field);
+
 // The "links" section of a machine file: every class of link with its specified and its measured figures apart.
 //
 //   "slingshot.nic": {

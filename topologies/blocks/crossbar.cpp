@@ -4,9 +4,10 @@
 //   "node": {
 //     "kind": "crossbar",
 //     "accelerators": 8,
-//     "uses": 6,         // absent: all. Jobs take the first six of each node, with their NICs, and leave the others
-//     idle "link": "nvlink",  // all links of one accelerator together "nics": { "attached": [0, 1, 2, 3, 4, 5, 6, 7],
-//     "link": "pcie.nic", "source": "..." }, "source": "..."
+//     "uses": 6,         // absent: all. Jobs take the first six of each node, with their NICs, and no others
+//     "link": "nvlink",  // all links of one accelerator together
+//     "nics": { "attached": [0, 1, 2, 3, 4, 5, 6, 7], "link": "pcie.nic", "source": "..." },
+//     "source": "..."
 //   }
 #include <fmt/format.h>
 

@@ -68,25 +68,23 @@ class Dragonfly final : public Network {
     }
 
     std::vector<LinkRun> links() const override {
-        return {{shape_.local, wires().locals()}, {shape_.global, wires().across().links()}};
+        return {{shape_.local, wires().locals}, {shape_.global, wires().across().links()}};
     }
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
         const AllToAll inside = wires().inside();
-        if (number < wires().locals()) {
+        if (number < wires().locals) {
             const std::uint32_t first = number / inside.links() * shape_.switches_per_group;
             const AllToAll::Place local = inside.place(number % inside.links());
             return {first + local.from, first + local.to};
         }
-        const auto [from, to, cable] = wires().across().place(number - wires().locals());
-        return {wires().gateway(from, to, cable), wires().gateway(to, from, cable)};
+        return wires().ends(number);
     }
 
     LinkId reverse(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        const std::uint32_t locals = wires().locals();
-        if (number >= locals) return LinkId(locals + wires().across().reverse(number - locals));
+        if (number >= wires().locals) return wires().reverse(number);
         const std::uint32_t in_group = number % wires().inside().links();
         return LinkId(number - in_group + wires().inside().reverse(in_group));
     }
@@ -166,9 +164,7 @@ class Dragonfly final : public Network {
 
   private:
     std::uint32_t group_of(std::uint32_t node) const { return node / shape_.nodes_per_group; }
-    DragonflyWires wires() const {
-        return {.groups = groups_, .size = shape_.switches_per_group, .cables = shape_.global_links};
-    }
+    DragonflyWires wires() const { return {groups_, shape_.switches_per_group, shape_.global_links}; }
 
     // From a switch of one group to the switch of group h where the cable ends, which is returned.
     std::uint32_t add_crossing(Route& route, std::uint32_t from, std::uint32_t h, std::uint32_t cable) const {

@@ -68,23 +68,22 @@ class DragonflyPlus final : public Network {
     }
 
     std::vector<LinkRun> links() const override {
-        return {{shape_.local, locals()}, {shape_.global, across().links()}};
+        return {{shape_.local, locals()}, {shape_.global, wires().across().links()}};
     }
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
         if (number < locals()) {
             const std::uint32_t leaf = number / 2 / cables_up(), g = leaf / leaves_;
-            const std::uint32_t spine = spine_of(g, number / 2 % cables_up() / shape_.cables);
+            const std::uint32_t spine = g * group_size() + leaves_ + number / 2 % cables_up() / shape_.cables;
             return SwitchPair{g * group_size() + leaf % leaves_, spine}.in_direction(number);
         }
-        const auto [from, to, cable] = across().place(number - locals());
-        return {gateway(from, to, cable), gateway(to, from, cable)};
+        return wires().ends(number);
     }
 
     LinkId reverse(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        return number < locals() ? reverse_of(link) : LinkId(locals() + across().reverse(number - locals()));
+        return number < locals() ? reverse_of(link) : wires().reverse(number);
     }
 
     std::string name(std::uint32_t number) const override {
@@ -134,7 +133,7 @@ class DragonflyPlus final : public Network {
         const auto cable = [&](std::uint32_t end) { return cable_between(middle, end, pair, shape_.global_links); };
         Route route;
         std::uint32_t here = add_crossing(route, leaf(from), middle, cable(from_group), pair);
-        if (here != gateway(middle, to_group, cable(to_group))) {
+        if (here != wires().gateway(middle, to_group, cable(to_group))) {
             const auto turn = static_cast<std::uint32_t>(hash_of({pair, middle}) % leaves_);
             here = add_down(route, here, middle * group_size() + turn, pair);
         }
@@ -158,17 +157,9 @@ class DragonflyPlus final : public Network {
 
     std::uint32_t group_size() const { return leaves_ + shape_.spines; }
     std::uint32_t group_of(std::uint32_t node) const { return node / shape_.nodes_per_group; }
-    std::uint32_t spine_of(std::uint32_t g, std::uint32_t j) const { return g * group_size() + leaves_ + j; }
-    AllToAll across() const { return {.members = groups_, .bundle = shape_.global_links}; }
     std::uint32_t locals() const { return 2 * groups_ * leaves_ * shape_.spines * shape_.cables; }
+    GroupWires wires() const { return {groups_, group_size(), shape_.global_links, leaves_, locals()}; }
 
-    std::uint32_t gateway(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
-        const std::uint32_t turn = (h + groups_ - g - 1) % groups_;
-        return spine_of(g, (turn * shape_.global_links + cable) % shape_.spines);
-    }
-    LinkId global_link(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
-        return LinkId(locals() + across().link({g, h, cable}));
-    }
     // `cable` of all that a leaf has, spine by spine.
     LinkId local_link(std::uint32_t leaf, std::uint32_t cable, Direction direction) const {
         const std::uint32_t number = leaf / group_size() * leaves_ + leaf % group_size();
@@ -182,10 +173,10 @@ class DragonflyPlus final : public Network {
     // From a leaf or a gateway of one group to the spine of group h where the cable ends, which is returned.
     std::uint32_t add_crossing(Route& route, std::uint32_t from, std::uint32_t h, std::uint32_t cable,
                                std::uint64_t choice) const {
-        const std::uint32_t g = from / group_size(), spine = gateway(g, h, cable);
+        const std::uint32_t g = from / group_size(), spine = wires().gateway(g, h, cable);
         if (from != spine) route.push_back(local_link(from, spine, choice, Direction::up));
-        route.push_back(global_link(g, h, cable));
-        return gateway(h, g, cable);
+        route.push_back(wires().global(g, h, cable));
+        return wires().gateway(h, g, cable);
     }
     // Returns the leaf.
     std::uint32_t add_down(Route& route, std::uint32_t spine, std::uint32_t leaf, std::uint64_t choice) const {

@@ -1,4 +1,4 @@
-// How the switches of a dragonfly are wired; dragonfly.cpp says by which rule.
+// How the switches of a dragonfly or dragonfly+ are wired; dragonfly.cpp and dragonfly_plus.cpp say by which rule.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 #include "sim/base/table.hpp"
 #include "sim/topology/topology.hpp"
+#include "topologies/blocks/block.hpp"
 
 namespace weft::blocks {
 
@@ -32,22 +33,35 @@ struct AllToAll {
     }
 };
 
-struct DragonflyWires {
+struct GroupWires {
     std::uint32_t groups = 1, size = 1, cables = 1;  // switches of a group, cables of a bundle
+    std::uint32_t leaves = 0;  // of the switches of a group those, the first, without global ports
+    std::uint32_t locals = 0;  // links inside groups, which come first
 
-    AllToAll inside() const { return {.members = size, .bundle = 1}; }  // a group
     AllToAll across() const { return {.members = groups, .bundle = cables}; }
-    std::uint32_t locals() const { return groups * inside().links(); }
 
     // The switch of group g that cable `cable` to group h is plugged into.
     std::uint32_t gateway(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
         const std::uint32_t turn = (h + groups - g - 1) % groups;
-        return g * size + (turn * cables + cable) % size;
+        return g * size + leaves + (turn * cables + cable) % (size - leaves);
     }
     LinkId global(std::uint32_t g, std::uint32_t h, std::uint32_t cable) const {
-        return LinkId(locals() + across().link({g, h, cable}));
+        return LinkId(locals + across().link({g, h, cable}));
     }
-    LinkId local(std::uint32_t a, std::uint32_t b) const {  // different switches of one group
+    SwitchPair ends(std::uint32_t global) const {
+        const auto [from, to, cable] = across().place(global - locals);
+        return {gateway(from, to, cable), gateway(to, from, cable)};
+    }
+    LinkId reverse(std::uint32_t global) const { return LinkId(locals + across().reverse(global - locals)); }
+};
+
+// Of a dragonfly: the switches of a group are joined all-to-all, as groups are.
+struct DragonflyWires : GroupWires {
+    DragonflyWires(std::uint32_t groups, std::uint32_t size, std::uint32_t cables) : GroupWires{groups, size, cables} {
+        locals = groups * inside().links();
+    }
+    AllToAll inside() const { return {.members = size, .bundle = 1}; }  // a group
+    LinkId local(std::uint32_t a, std::uint32_t b) const {              // different switches of one group
         return LinkId(a / size * inside().links() + inside().link({a % size, b % size, 0}));
     }
 };

@@ -36,12 +36,10 @@ namespace {
 constexpr std::uint64_t most_switches = std::uint64_t{1} << 22;
 constexpr std::size_t most_dimensions = 8;
 
-struct HyperXDimension {
-    std::uint32_t size = 1, cables = 1;
+struct HyperXDimension : LatticeDimension {
+    std::uint32_t cables = 1;
     LinkClassId link{};
-    std::uint32_t stride = 1, first_link = 0;
 
-    std::uint32_t coordinate(std::uint32_t point) const { return point / stride % size; }
     std::uint32_t moved(std::uint32_t point, std::uint32_t to) const {
         return point + (to - coordinate(point)) * stride;  // modulo 2^32
     }
@@ -50,48 +48,32 @@ struct HyperXDimension {
     std::uint32_t pair(std::uint32_t a, std::uint32_t b) const { return a * (2 * size - a - 1) / 2 + b - a - 1; }
 };
 
-struct HyperXShape {
-    std::vector<HyperXDimension> dimensions;
-    std::uint32_t nodes_per_switch = 1, switches = 1;
-    LinkClassId port{};
-};
-
-class HyperX final : public Network {
+class HyperX final : public Lattice<HyperXDimension> {
   public:
-    explicit HyperX(HyperXShape shape) : shape_(std::move(shape)) {}
+    HyperX(std::vector<HyperXDimension> dimensions, LinkClassId port, std::uint32_t nodes_per_switch)
+        : Lattice(std::move(dimensions), port), nodes_per_switch_(nodes_per_switch) {}
 
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
-        if (nodes > shape_.nodes_per_switch) return std::make_unique<HyperX>(*this);
-        HyperXShape one = shape_;
-        one.dimensions.clear();
-        one.switches = 1;
-        return std::make_unique<HyperX>(std::move(one));
+        return nodes > nodes_per_switch_
+                   ? std::make_unique<HyperX>(*this)
+                   : std::make_unique<HyperX>(std::vector<HyperXDimension>{}, port_, nodes_per_switch_);
     }
-    std::uint32_t switches() const override { return shape_.switches; }
-    LinkClassId port_class() const override { return shape_.port; }
-    std::uint32_t leaf(Port port) const override { return port.node / shape_.nodes_per_switch; }
+    std::uint32_t leaf(Port port) const override { return port.node / nodes_per_switch_; }
 
     std::vector<LinkRun> links() const override {
         std::vector<LinkRun> runs;
-        for (const HyperXDimension& dimension : shape_.dimensions)
-            runs.push_back({dimension.link, links_of(dimension)});
+        for (const HyperXDimension& dimension : dimensions_) runs.push_back({dimension.link, links_along(dimension)});
         return runs;
     }
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        const HyperXDimension& dimension = shape_.dimensions[dimension_of(link)];
+        const HyperXDimension& dimension = dimension_of(link);
         const std::uint32_t here = number - dimension.first_link, line = here / dimension.links_of_line();
-        const std::uint32_t start =
-            line / dimension.stride * dimension.stride * dimension.size + line % dimension.stride;
+        const std::uint32_t start = dimension.start(line);
         std::uint32_t pair = here % dimension.links_of_line() / 2 / dimension.cables, a = 0;
         for (; pair >= dimension.size - 1 - a; ++a) pair -= dimension.size - 1 - a;
         return SwitchPair{start + a * dimension.stride, start + (a + 1 + pair) * dimension.stride}.in_direction(number);
-    }
-
-    std::vector<LinkMatrix> matrices() const override { return dimension_matrices(shape_.dimensions); }
-    MatrixPlace place(LinkId link) const override {
-        return place_along(shape_.dimensions, dimension_of(link), ends(link));
     }
 
     Route route(Port from, Port to, std::uint64_t salt) const override {
@@ -120,39 +102,25 @@ class HyperX final : public Network {
     }
 
     std::vector<std::uint32_t> neighbourhoods() const override {
-        std::vector<std::uint32_t> sizes{shape_.nodes_per_switch};
-        for (const HyperXDimension& dimension : shape_.dimensions) {
-            const std::uint32_t size = shape_.nodes_per_switch * dimension.stride;
-            if (dimension.stride < shape_.switches && size > sizes.back()) sizes.push_back(size);
-        }
-        return sizes;
+        return with_runs({nodes_per_switch_}, nodes_per_switch_);
     }
 
     // The thinnest cut through one dimension, half of each line against the other half (equation 3 of the paper).
     BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
         BytesPerSecond least;
-        for (const HyperXDimension& dimension : shape_.dimensions) {
+        for (const HyperXDimension& dimension : dimensions_) {
             if (dimension.size == 1) continue;
             const double pairs = static_cast<double>(dimension.size / 2) * (dimension.size - dimension.size / 2);
             const BytesPerSecond cut =
-                classes[dimension.link].nominal * (pairs * dimension.cables * (shape_.switches / dimension.size));
+                classes[dimension.link].nominal * (pairs * dimension.cables * (switches_ / dimension.size));
             least = least == BytesPerSecond{} ? cut : std::min(least, cut);
         }
         return least;
     }
 
   private:
-    std::size_t dimension_of(LinkId link) const {
-        std::size_t d = 0;
-        while (index(link) - shape_.dimensions[d].first_link >= links_of(shape_.dimensions[d])) ++d;
-        return d;
-    }
-    std::uint32_t links_of(const HyperXDimension& dimension) const {
-        return shape_.switches / dimension.size * dimension.links_of_line();
-    }
-
     const HyperXDimension* first_other(std::uint32_t a, std::uint32_t b) const {
-        for (const HyperXDimension& dimension : shape_.dimensions) {
+        for (const HyperXDimension& dimension : dimensions_) {
             if (dimension.coordinate(a) != dimension.coordinate(b)) return &dimension;
         }
         return nullptr;
@@ -160,9 +128,9 @@ class HyperX final : public Network {
 
     void add_minimal(Route& route, std::uint32_t here, Port to, std::uint64_t salt) const {
         const std::uint32_t there = leaf(to);
-        const std::size_t n = shape_.dimensions.size();
+        const std::size_t n = dimensions_.size();
         for (std::size_t k = 0; k < n; ++k) {
-            const HyperXDimension& dimension = shape_.dimensions[(salt % n + to.node + k) % n];
+            const HyperXDimension& dimension = dimensions_[(salt % n + to.node + k) % n];
             if (dimension.coordinate(here) == dimension.coordinate(there)) continue;
             const std::uint32_t next = dimension.moved(here, dimension.coordinate(there));
             add_hop(route, dimension, here, next, to, salt);
@@ -174,63 +142,61 @@ class HyperX final : public Network {
     void add_hop(Route& route, const HyperXDimension& dimension, std::uint32_t from, std::uint32_t to, Port receiver,
                  std::uint64_t salt) const {
         const std::uint32_t a = dimension.coordinate(from), b = dimension.coordinate(to);
-        const std::uint32_t start = from - a * dimension.stride;
-        const std::uint32_t line =
-            start / (dimension.stride * dimension.size) * dimension.stride + start % dimension.stride;
         const auto cable = static_cast<std::uint32_t>((salt + receiver.node + receiver.nic) % dimension.cables);
         const std::uint32_t pair = dimension.pair(std::min(a, b), std::max(a, b));
-        route.push_back(LinkId(dimension.first_link + line * dimension.links_of_line() +
+        route.push_back(LinkId(dimension.first_link + dimension.line(from) * dimension.links_of_line() +
                                2 * (pair * dimension.cables + cable) + (a < b ? 0 : 1)));
     }
 
-    HyperXShape shape_;
+    std::uint32_t nodes_per_switch_;
 };
 
-void read_dimensions(Field& block, const LinkClasses& classes, HyperXShape& shape) {
-    std::uint64_t switches = 1, links = 0;
+std::vector<HyperXDimension> read_dimensions(Field& block, const LinkClasses& classes, std::uint64_t& switches) {
+    std::vector<HyperXDimension> dimensions;
     for (Field& field : block.list("dimensions")) {
-        HyperXDimension dimension{
-            .size = field.count("size"), .cables = field.count("cables", 1), .link = classes.read(field, "link")};
-        dimension.stride = static_cast<std::uint32_t>(switches);
+        HyperXDimension& dimension = dimensions.emplace_back();
+        dimension.size = field.count("size");
+        dimension.cables = field.count("cables", 1);
+        dimension.link = classes.read(field, "link");
         if (switches * dimension.size > most_switches) {
             field.error("size", fmt::format("more than {} switches in all", most_switches));
             dimension.size = 1;
         }
         field.done();
         switches *= dimension.size;
-        shape.dimensions.push_back(dimension);
     }
-    if (shape.dimensions.empty() || shape.dimensions.size() > most_dimensions) {
+    if (dimensions.empty() || dimensions.size() > most_dimensions) {
         block.error("dimensions",
-                    fmt::format("expected 1 to {} dimensions, got {}", most_dimensions, shape.dimensions.size()));
+                    fmt::format("expected 1 to {} dimensions, got {}", most_dimensions, dimensions.size()));
     }
-    shape.switches = static_cast<std::uint32_t>(switches);
-    for (HyperXDimension& dimension : shape.dimensions) {
-        dimension.first_link = static_cast<std::uint32_t>(links);
+    std::uint64_t links = 0;
+    for (const HyperXDimension& dimension : dimensions) {
         links += switches * (dimension.size - 1) * dimension.cables;
-        if (links > std::uint64_t{1} << 30U) return block.error("dimensions", "more than 2^30 links between switches");
+        if (links <= std::uint64_t{1} << 30U) continue;
+        block.error("dimensions", "more than 2^30 links between switches");
+        break;
     }
+    return dimensions;
 }
 
 std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
     block.text("source", "");
-    HyperXShape shape;
-    shape.port = classes.read(block, "port");
-    shape.nodes_per_switch = block.count("nodes_per_switch");
-    read_dimensions(block, classes, shape);
-    const std::uint64_t room = std::uint64_t{shape.switches} * shape.nodes_per_switch;
-    if (room < size.nodes) {
-        block.error("dimensions", fmt::format("{} switches of {} nodes have no room for {} nodes", shape.switches,
-                                              shape.nodes_per_switch, size.nodes));
+    const LinkClassId port = classes.read(block, "port");
+    const std::uint32_t nodes_per_switch = block.count("nodes_per_switch");
+    std::uint64_t switches = 1;
+    std::vector<HyperXDimension> dimensions = read_dimensions(block, classes, switches);
+    if (switches * nodes_per_switch < size.nodes) {
+        block.error("dimensions", fmt::format("{} switches of {} nodes have no room for {} nodes", switches,
+                                              nodes_per_switch, size.nodes));
     }
     const std::uint32_t radix = block.count("radix");
-    std::uint64_t ports = std::uint64_t{shape.nodes_per_switch} * size.nics_per_node;
-    for (const HyperXDimension& dimension : shape.dimensions) {
+    std::uint64_t ports = std::uint64_t{nodes_per_switch} * size.nics_per_node;
+    for (const HyperXDimension& dimension : dimensions) {
         ports += (dimension.size - std::uint64_t{1}) * dimension.cables;
     }
     if (ports > radix) block.error("radix", fmt::format("a switch needs {} ports, but has {}", ports, radix));
     block.done();
-    return std::make_unique<HyperX>(std::move(shape));
+    return std::make_unique<HyperX>(std::move(dimensions), port, nodes_per_switch);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/base/hash.hpp"
@@ -66,25 +67,75 @@ inline LinkMatrix levels_matrix(std::string_view below, std::uint32_t rows, std:
             .to_row = "down"};
 }
 
-// Of the links of all lines along each dimension of a lattice, which have a `size`.
-template <class Dimensions>
-std::vector<LinkMatrix> dimension_matrices(const Dimensions& dimensions) {
-    std::vector<LinkMatrix> all;
-    for (const auto& dimension : dimensions) {
-        all.push_back({.title = fmt::format("Along dimension {}", all.size() + 1),
-                       .row = "from coordinate",
-                       .column = "to coordinate",
-                       .rows = dimension.size,
-                       .columns = dimension.size});
+// What networks share whose switches are the points of a lattice, the first dimension fastest. Links are numbered
+// dimension by dimension, and inside one line by line; a line is numbered like a point, without its own dimension.
+struct LatticeDimension {
+    std::uint32_t size = 1;
+    std::uint32_t stride = 1;      // of points that differ by one in it
+    std::uint32_t first_link = 0;  // both follow from all dimensions
+
+    std::uint32_t coordinate(std::uint32_t point) const { return point / stride % size; }
+    std::uint32_t line(std::uint32_t point) const { return point / (stride * size) * stride + point % stride; }
+    std::uint32_t start(std::uint32_t line) const { return line / stride * stride * size + line % stride; }
+};
+
+// `Dimension`: a LatticeDimension that has links_of_line().
+template <class Dimension>
+class Lattice : public Network {
+  public:
+    Lattice(std::vector<Dimension> dimensions, LinkClassId port) : dimensions_(std::move(dimensions)), port_(port) {
+        for (Dimension& dimension : dimensions_) {
+            dimension.stride = switches_;
+            switches_ *= dimension.size;
+        }
+        for (Dimension& dimension : dimensions_) {
+            dimension.first_link = links_;
+            links_ += links_along(dimension);
+        }
     }
-    return all;
-}
-// Of a link along dimension `d` in those.
-template <class Dimensions>
-MatrixPlace place_along(const Dimensions& dimensions, std::size_t d, const SwitchPair& pair) {
-    return {.matrix = static_cast<std::uint32_t>(d),
-            .row = dimensions[d].coordinate(pair.tail),
-            .column = dimensions[d].coordinate(pair.head)};
-}
+    std::uint32_t switches() const override { return switches_; }
+    LinkClassId port_class() const override { return port_; }
+    std::vector<LinkMatrix> matrices() const override {
+        std::vector<LinkMatrix> all;
+        for (const Dimension& dimension : dimensions_) {
+            all.push_back({.title = fmt::format("Along dimension {}", all.size() + 1),
+                           .row = "from coordinate",
+                           .column = "to coordinate",
+                           .rows = dimension.size,
+                           .columns = dimension.size});
+        }
+        return all;
+    }
+    MatrixPlace place(LinkId link) const override {
+        const SwitchPair pair = this->ends(link);
+        const Dimension& along = dimension_of(link);
+        return {.matrix = static_cast<std::uint32_t>(&along - dimensions_.data()),
+                .row = along.coordinate(pair.tail),
+                .column = along.coordinate(pair.head)};
+    }
+
+  protected:
+    std::uint32_t links_along(const Dimension& dimension) const {
+        return switches_ / dimension.size * dimension.links_of_line();
+    }
+    const Dimension& dimension_of(LinkId link) const {
+        std::size_t d = 0;
+        while (index(link) - dimensions_[d].first_link >= links_along(dimensions_[d])) ++d;
+        return dimensions_[d];
+    }
+    // Appends to `sizes`, ascending, how many nodes fill a line, a plane and so on.
+    std::vector<std::uint32_t> with_runs(std::vector<std::uint32_t> sizes, std::uint32_t nodes_per_switch) const {
+        for (const Dimension& dimension : dimensions_) {
+            const std::uint32_t size = nodes_per_switch * dimension.stride;
+            if (dimension.stride > 1 && dimension.stride < switches_ && (sizes.empty() || size > sizes.back()))
+                sizes.push_back(size);
+        }
+        return sizes;
+    }
+
+    std::vector<Dimension> dimensions_;
+    LinkClassId port_;
+    std::uint32_t switches_ = 1, links_ = 0;
+};
 
 }  // namespace weft::blocks

@@ -36,52 +36,32 @@ namespace {
 
 enum class Wrap : std::uint8_t { no, yes };
 
-struct Dimension {
-    std::uint32_t size = 1;
+struct TorusDimension : LatticeDimension {
     Wrap wrap = Wrap::yes;
-    std::uint32_t stride = 1;      // of positions that differ by one in it
-    std::uint32_t first_link = 0;  // all of a network follow from sizes and wraps
 
     std::uint32_t cables() const { return size == 1 ? 0 : wrap == Wrap::yes ? size : size - 1; }  // of one line
-    std::uint32_t coordinate(std::uint32_t position) const { return position / stride % size; }
-    std::uint32_t line(std::uint32_t position) const { return position / (stride * size) * stride + position % stride; }
-    std::uint32_t start(std::uint32_t line) const { return line / stride * stride * size + line % stride; }
+    std::uint32_t links_of_line() const { return 2 * cables(); }
     std::uint32_t longest() const { return wrap == Wrap::yes ? size / 2 : size - 1; }  // hops along it
 };
 
-struct Shape {
-    std::vector<Dimension> dimensions;
-    LinkClassId port{}, link{};
-};
-
-class Torus final : public Network {
+class Torus final : public Lattice<TorusDimension> {
   public:
-    explicit Torus(Shape shape) : shape_(std::move(shape)) {
-        for (Dimension& dimension : shape_.dimensions) {
-            dimension.stride = positions_;
-            positions_ *= dimension.size;
-        }
-        for (Dimension& dimension : shape_.dimensions) {
-            dimension.first_link = links_;
-            links_ += links_along(dimension);
-        }
-    }
+    Torus(std::vector<TorusDimension> dimensions, LinkClassId port, LinkClassId link)
+        : Lattice(std::move(dimensions), port), link_(link) {}
 
     // The route between two of the first nodes may lead past any other.
     std::unique_ptr<const Network> first(std::uint32_t nodes) const override {
-        return nodes == 1 ? std::make_unique<Torus>(Shape{.dimensions = {}, .port = shape_.port, .link = shape_.link})
+        return nodes == 1 ? std::make_unique<Torus>(std::vector<TorusDimension>{}, port_, link_)
                           : std::make_unique<Torus>(*this);
     }
 
-    std::uint32_t switches() const override { return positions_; }
-    LinkClassId port_class() const override { return shape_.port; }
     std::uint32_t leaf(Port port) const override { return port.node; }
 
-    std::vector<LinkRun> links() const override { return {{shape_.link, links_}}; }
+    std::vector<LinkRun> links() const override { return {{link_, links_}}; }
 
     SwitchPair ends(LinkId link) const override {
         const auto number = static_cast<std::uint32_t>(link);
-        const Dimension& dimension = shape_.dimensions[dimension_of(link)];
+        const TorusDimension& dimension = dimension_of(link);
         const std::uint32_t cable = (number - dimension.first_link) / 2;
         const std::uint32_t line = cable / dimension.cables(), i = cable % dimension.cables();
         const std::uint32_t start = dimension.start(line);
@@ -89,16 +69,11 @@ class Torus final : public Network {
             .in_direction(number);
     }
 
-    std::vector<LinkMatrix> matrices() const override { return dimension_matrices(shape_.dimensions); }
-    MatrixPlace place(LinkId link) const override {
-        return place_along(shape_.dimensions, dimension_of(link), ends(link));
-    }
-
     Route route(Port from, Port to, std::uint64_t salt) const override {
         Route route;
         const std::uint64_t parity = salt + coordinate_sum(from.node) + coordinate_sum(to.node);
         std::uint32_t here = from.node;
-        for (const Dimension& dimension : shape_.dimensions) {
+        for (const TorusDimension& dimension : dimensions_) {
             const std::uint32_t a = dimension.coordinate(here), b = dimension.coordinate(to.node);
             const std::uint32_t upwards = (b + dimension.size - a) % dimension.size;
             const std::uint32_t downwards = (a + dimension.size - b) % dimension.size;
@@ -113,51 +88,32 @@ class Torus final : public Network {
 
     bool routes_by_leaf() const override { return true; }
 
-    // The planes and lines that a run of nodes fills.
-    std::vector<std::uint32_t> neighbourhoods() const override {
-        std::vector<std::uint32_t> sizes;
-        for (const Dimension& dimension : shape_.dimensions) {
-            if (dimension.stride > 1 && dimension.stride < positions_ &&
-                (sizes.empty() || sizes.back() < dimension.stride)) {
-                sizes.push_back(dimension.stride);
-            }
-        }
-        return sizes;
-    }
+    std::vector<std::uint32_t> neighbourhoods() const override { return with_runs({}, 1); }
 
     // The thinnest cut across one dimension, twice where it wraps.
     BytesPerSecond bisection(const Table<LinkClassId, LinkClass>& classes) const override {
         double least = 0.0;
-        for (const Dimension& dimension : shape_.dimensions) {
+        for (const TorusDimension& dimension : dimensions_) {
             if (dimension.size == 1) continue;
             const double cables =
-                static_cast<double>(positions_ / dimension.size) * (dimension.wrap == Wrap::yes ? 2.0 : 1.0);
+                static_cast<double>(switches_ / dimension.size) * (dimension.wrap == Wrap::yes ? 2.0 : 1.0);
             least = least == 0.0 ? cables : std::min(least, cables);
         }
-        return positions_ == 1 ? classes[shape_.port].nominal / 2.0 : classes[shape_.link].nominal * least;
+        return switches_ == 1 ? classes[port_].nominal / 2.0 : classes[link_].nominal * least;
     }
 
   private:
     enum class Direction : std::uint8_t { up, down };
 
-    std::uint32_t links_along(const Dimension& dimension) const {
-        return 2 * (positions_ / dimension.size) * dimension.cables();
-    }
-
-    std::size_t dimension_of(LinkId link) const {
-        std::size_t d = 0;
-        while (index(link) - shape_.dimensions[d].first_link >= links_along(shape_.dimensions[d])) ++d;
-        return d;
-    }
-
     std::uint64_t coordinate_sum(std::uint32_t position) const {
         std::uint64_t sum = 0;
-        for (const Dimension& dimension : shape_.dimensions) sum += dimension.coordinate(position);
+        for (const TorusDimension& dimension : dimensions_) sum += dimension.coordinate(position);
         return sum;
     }
 
     // Returns the next position.
-    static std::uint32_t add_step(Route& route, const Dimension& dimension, std::uint32_t here, Direction direction) {
+    static std::uint32_t add_step(Route& route, const TorusDimension& dimension, std::uint32_t here,
+                                  Direction direction) {
         const std::uint32_t a = dimension.coordinate(here);
         const std::uint32_t b = (a + (direction == Direction::up ? 1 : dimension.size - 1)) % dimension.size;
         const std::uint32_t cable = dimension.line(here) * dimension.cables() + (direction == Direction::up ? a : b);
@@ -165,18 +121,17 @@ class Torus final : public Network {
         return here - a * dimension.stride + b * dimension.stride;
     }
 
-    Shape shape_;
-    std::uint32_t positions_ = 1, links_ = 0;
+    LinkClassId link_;
 };
 
 // Hops between switches that leave room in a Route for two ports and three links inside each node.
 constexpr std::uint32_t most_hops = Route::capacity - 8;
 constexpr std::uint64_t most_positions = 1U << 20;
 
-std::vector<Dimension> read_dimensions(Field& block) {
-    std::vector<Dimension> dimensions;
+std::vector<TorusDimension> read_dimensions(Field& block) {
+    std::vector<TorusDimension> dimensions;
     for (Field& size : block.list("dimensions")) {
-        dimensions.push_back({.size = size.as_whole()});
+        dimensions.emplace_back().size = size.as_whole();
         if (dimensions.back().size > 0) continue;
         size.error("", "expected at least one node, got 0");
         dimensions.back().size = 1;  // harmless
@@ -195,10 +150,10 @@ std::vector<Dimension> read_dimensions(Field& block) {
 }
 
 // False after an error.
-bool check_dimensions(Field& block, const std::vector<Dimension>& dimensions, NetworkSize size) {
+bool check_dimensions(Field& block, const std::vector<TorusDimension>& dimensions, NetworkSize size) {
     std::uint64_t positions = 1;
     std::uint32_t hops = 0;
-    for (const Dimension& dimension : dimensions) {
+    for (const TorusDimension& dimension : dimensions) {
         positions = std::min(positions * dimension.size, 2 * most_positions);
         hops = std::min(hops, most_hops) + dimension.longest();
     }
@@ -218,11 +173,11 @@ bool check_dimensions(Field& block, const std::vector<Dimension>& dimensions, Ne
 
 std::unique_ptr<const Network> read(Field block, const LinkClasses& classes, NetworkSize size) {
     block.text("source", "");
-    Shape shape{
-        .dimensions = read_dimensions(block), .port = classes.read(block, "port"), .link = classes.read(block, "link")};
-    const bool sound = check_dimensions(block, shape.dimensions, size);
+    std::vector<TorusDimension> dimensions = read_dimensions(block);
+    const LinkClassId port = classes.read(block, "port"), link = classes.read(block, "link");
+    const bool sound = check_dimensions(block, dimensions, size);
     block.done();
-    return sound ? std::make_unique<Torus>(std::move(shape)) : nullptr;
+    return sound ? std::make_unique<Torus>(std::move(dimensions), port, link) : nullptr;
 }
 
 }  // namespace

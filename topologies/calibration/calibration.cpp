@@ -12,9 +12,8 @@
 
 #include "sim/base/check.hpp"
 #include "sim/io/diagnostics.hpp"
-#include "topologies/calibration/constants.hpp"
 #include "topologies/calibration/gauss_newton.hpp"
-#include "topologies/calibration/measured_group.hpp"
+#include "topologies/calibration/linear_model.hpp"
 
 namespace weft {
 namespace {

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "sim/base/check.hpp"
-#include "sim/network/ideal_network.hpp"
 #include "sim/network/link_patterns.hpp"
 #include "tests/sim/network/arbitrary.hpp"
 #include "tests/sim/network/toy.hpp"

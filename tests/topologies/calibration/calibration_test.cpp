@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "topologies/calibration/measured_group.hpp"
+#include "topologies/calibration/linear_model.hpp"
 
 namespace weft {
 namespace {

@@ -1,7 +1,8 @@
-#include "topologies/calibration/constants.hpp"
+#include "topologies/calibration/linear_model.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/base/check.hpp"
 
@@ -56,6 +57,25 @@ void set_value(Library& library, const Unknown& unknown, double value) {
                          library.costs[unknown.cost].efficiency_shared == library.costs[unknown.cost].efficiency_across;
     field(library, unknown) = stated(unknown, value);
     if (follows) library.costs[unknown.cost].efficiency_shared = library.costs[unknown.cost].efficiency_across;
+}
+
+MeasuredGroup::MeasuredGroup(Topology topology, const Library& library, const SetLayout& layout)
+    : topology_(std::move(topology)), set_(topology_, library, layout) {}
+
+const std::vector<Communicator>& MeasuredGroup::communicators(Order order) {
+    const auto [it, fresh] = communicators_.try_emplace(order);
+    if (fresh) it->second = set_.communicators(order);
+    return it->second;
+}
+
+GroupCosts MeasuredGroup::costs(const Library& library) {
+    return {topology_, library, set_.costs().shape(), [this](Order order) { return communicators(order); }};
+}
+
+std::vector<PhaseCost> MeasuredGroup::cost(const Algorithm& algorithm, const Library& library,
+                                           const ProtocolCost& protocol) {
+    return weft::cost(algorithm, set_.costs().shape(), communicators(library.order_of(algorithm)), topology_, library,
+                      protocol);
 }
 
 }  // namespace weft
